@@ -1,7 +1,7 @@
 """PyTorch programs on tinynet, unchanged.
 
-``import tinynet.as_torch`` as the first line of a program, or ``python -m tinynet.as_torch
-program.py``: from then on ``import torch``, and ``import torch.x.y``, give tinynet's modules.
+Put ``import tinynet.as_torch`` in the first line of a program, or run ``python -m tinynet.as_torch
+program.py``. After that, ``import torch`` and ``import torch.x.y`` import tinynet's modules.
 """
 
 from tinynet.as_torch import hook

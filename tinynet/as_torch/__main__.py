@@ -16,7 +16,7 @@ HERE = os.path.dirname(__file__)
 
 
 def main(arguments: list[str]) -> int:
-    """Run the program that the arguments name; return the exit status."""
+    """Run the program named by the arguments; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m tinynet.as_torch", description=__doc__)
     parser.add_argument(
         "--report", action="store_true", help="list what the program asks for and tinynet has not"
@@ -32,7 +32,7 @@ def main(arguments: list[str]) -> int:
 
 
 def run(program: str, arguments: list[str], as_module: bool) -> int:
-    """Run a program as Python would: its own ``sys.argv``, ``sys.path`` and ``__main__``."""
+    """Run a program as Python would, with its own ``sys.argv``, ``sys.path`` and ``__main__``."""
     sys.argv[:] = [program, *arguments]
     try:
         if as_module:
@@ -54,7 +54,7 @@ def run(program: str, arguments: list[str], as_module: bool) -> int:
 
 
 def asked_for(error: AttributeError | ImportError) -> hook.Absence | None:
-    """Return what the program asked for and tinynet has not, if that has raised ``error``."""
+    """Return the name missing from tinynet that raised ``error``, if there is one."""
     place = _own(error.__traceback__)
     if place is None:
         return None
@@ -69,7 +69,7 @@ def asked_for(error: AttributeError | ImportError) -> hook.Absence | None:
 
 
 def _shown(owner: type, name: Any) -> str:
-    """Return the name of a class's attribute, as PyTorch calls it."""
+    """Return PyTorch's name of a class's attribute."""
     module = owner.__module__.replace("tinynet.core.tensors.tensor", "torch", 1)
     return f"{module}.{owner.__name__}.{name}"
 
@@ -80,7 +80,7 @@ def _inside(entry: TracebackType) -> bool:
 
 
 def _own(entry: TracebackType | None) -> TracebackType | None:
-    """Skip the entries of a traceback that lead to the program."""
+    """Return the traceback without the entries that lead to the program."""
     while entry and _inside(entry):
         entry = entry.tb_next
     return entry
@@ -91,7 +91,7 @@ def _show(error: Exception) -> None:
 
 
 def reported(program: str, as_module: bool) -> list[str]:
-    """Return the lines of the report: met while running, or seen in the text of the program."""
+    """Return the lines of the report: names met at run time, or found in the program's text."""
     seen = dict(hook.absences)
     if not as_module:
         for file in report.files_of(program):

@@ -1,4 +1,4 @@
-"""The import hook: ``import torch``, and ``import torch.x.y``, find tinynet's modules."""
+"""The import hook: ``import torch`` and ``import torch.x.y`` import tinynet's modules."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ OWN = {
     "__file__",
     "__path__",
 }
-"""What each module has of its own."""
+"""The original attributes of each module."""
 
 
 class Absence(NamedTuple):
-    """What a program asked for and tinynet has not: the place, and the full name."""
+    """A name that a program uses and tinynet lacks, and where."""
 
     file: str
     line: int
@@ -39,17 +39,17 @@ class Absence(NamedTuple):
 
 
 absences: dict[Absence, int] = {}
-"""Each absence, and how often it was met."""
+"""All absences, and how often each was met."""
 
 
 def parents(name: str) -> list[str]:
-    """Return a dotted name and what it is in: ``a.b.c``, ``a.b``, ``a``."""
+    """Return a dotted name and its parents: ``a.b.c``, ``a.b``, ``a``."""
     parts = name.split(".")
     return [".".join(parts[:n]) for n in range(len(parts), 0, -1)]
 
 
 def note(name: str) -> Absence:
-    """Count an absence at the line of the program that is being executed."""
+    """Count an absence at the program's current line."""
     frame: Any = sys._getframe(1)
     while frame.f_back and frame.f_code.co_filename.startswith((HERE, "<frozen importlib")):
         frame = frame.f_back
@@ -59,10 +59,10 @@ def note(name: str) -> Absence:
 
 
 class Door(MetaPathFinder, Loader):
-    """Finds and loads PyTorch's modules by the map of ``paths.py``."""
+    """Finds and loads PyTorch's modules, using the map in ``paths.py``."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        """Return a spec for torch and what is in it.
+        """Return a spec for torch or one of its submodules.
 
         Raises:
             ModuleNotFoundError: tinynet has nothing under that path.
@@ -74,19 +74,19 @@ class Door(MetaPathFinder, Loader):
         return ModuleSpec(name, self, is_package=True)
 
     def create_module(self, spec: ModuleSpec) -> None:
-        """Leave it to Python: ``exec_module`` puts the real one in its place."""
+        """Return None for Python's default; ``exec_module`` replaces the module."""
 
     def exec_module(self, module: ModuleType) -> None:
-        """Put tinynet's module in the place of the empty one that Python made."""
+        """Replace the empty module that Python created with tinynet's."""
         serve(module.__name__, module)
 
 
 def serve(path: str, empty: ModuleType) -> None:
-    """Make tinynet's module the one that a path of PyTorch gives.
+    """Install tinynet's module for a path of PyTorch.
 
     Args:
         path: the path.
-        empty: takes the names of all modules, where a path stands for several.
+        empty: a module for the names of all modules, if a path stands for several.
     """
     homes = [importlib.import_module(f"tinynet.{home}".rstrip(".")) for home in PATHS[path].split()]
     module = homes[0] if len(homes) == 1 else empty
@@ -101,34 +101,34 @@ def serve(path: str, empty: ModuleType) -> None:
         if parent == path and name in vars(module):
             if isinstance(vars(module)[name], ModuleType):
                 importlib.import_module(child)
-            else:  # a function of the same name, which stays what the parent shows
+            else:  # the parent keeps its function of the same name
                 serve(child, ModuleType(child))
 
 
 def inner(path: str, name: str) -> Any:
-    """Return what a module has besides its names: the modules below it.
+    """Return a submodule of a module, as its missing attribute.
 
     Args:
         path: PyTorch's path of the module.
-        name: the name that the module has not.
+        name: the missing attribute.
 
     Raises:
-        AttributeError: tinynet has nothing of that name; it is counted.
+        AttributeError: tinynet has nothing of that name; the absence is counted.
     """
     full = f"{path}.{name}"
     if full in PATHS:
         return importlib.import_module(full)
     importing = sys._getframe(1).f_code.co_filename.startswith("<frozen importlib")
     if name.startswith("__") or (importing and sys.modules[path].__name__ == path):
-        raise AttributeError(f"module {path!r} has no attribute {name!r}")  # or find_spec is next
+        raise AttributeError(f"module {path!r} has no attribute {name!r}")  # find_spec comes next
     raise AttributeError(str(note(full)), name=name, obj=sys.modules[path])
 
 
 def install() -> None:
-    """Open the door for this process.
+    """Install the import hook for this process.
 
     Raises:
-        ImportError: the real torch has been imported already.
+        ImportError: the real torch has already been imported.
     """
     there = sys.modules.get("torch")
     if any(isinstance(finder, Door) for finder in sys.meta_path):

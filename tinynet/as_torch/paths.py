@@ -1,8 +1,8 @@
-"""The map from PyTorch's import paths to tinynet's modules, and the paths that lead nowhere.
+"""The map from PyTorch's import paths to tinynet's modules, and the paths without a counterpart.
 
-``PATHS`` gives the modules of tinynet whose names a path of PyTorch offers: one module is served as
-it is, of several the names are merged, the first module winning. ``LEFT_OUT`` gives the reasons for
-the paths, and ``NAMES`` for other names, that tinynet does not have.
+``PATHS`` lists the modules of tinynet that provide the names of a PyTorch path: a single module is
+used directly; several are merged, and the first one takes precedence. ``LEFT_OUT`` gives the
+reasons for missing paths, ``NAMES`` for other missing names.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ PATHS: dict[str, str] = {
     "torch.utils.model_zoo": "compat.hub",
     "torch.utils.tensorboard.writer": "utils.tensorboard",
     "torch.version": "compat.version",
-    # not public, and asked for by programs all the same
+    # private modules that programs import nevertheless
     "torch._tensor": "core.tensors.tensor",
     "torch._utils": "compat.rebuild",
     "torch.utils._pytree": "compat.pytree",
@@ -178,5 +178,5 @@ NAMES: list[tuple[str, str]] = [
 
 
 def reason(path: str) -> str | None:
-    """Return why a module or name of PyTorch's is left out; None if nothing is known of it."""
+    """Return why a module or name of PyTorch is missing; None if no reason is known."""
     return next((why for pattern, why in LEFT_OUT + NAMES if re.fullmatch(pattern, path)), None)

@@ -1,7 +1,7 @@
-"""``torch.multiprocessing`` of programs that came through the door: processes are forked.
+"""``torch.multiprocessing`` for programs run on tinynet: processes are forked.
 
-A process that is started anew would look for the real torch. One that is forked has all that its
-parent has: tinynet as torch, and the memory that ``share_memory_`` shares.
+A newly started process would import the real torch. A forked one inherits tinynet as torch, and
+the memory shared by ``share_memory_``.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from tinynet.compat import multiprocessing as processes
 
 
 def forked(method: str | None) -> str | None:
-    """Return the start method that is used for one that a program asks for.
+    """Return the start method to use when a program requests one.
 
     Args:
-        method: ``"spawn"`` and ``"forkserver"`` become ``"fork"``, where the system has it.
+        method: ``"spawn"`` and ``"forkserver"`` become ``"fork"``, if the system supports it.
 
     Example:
         >>> import multiprocessing
@@ -31,14 +31,14 @@ def forked(method: str | None) -> str | None:
 
 
 def set_start_method(method: str | None, force: bool = False) -> None:
-    """Set how processes begin.
+    """Set the start method of processes.
 
     Args:
-        method: Python's name of the way.
-        force: also where one is set already.
+        method: the name of Python's start method.
+        force: replace a method that is already set.
 
     Raises:
-        RuntimeError: one is set already.
+        RuntimeError: a method is already set.
 
     Example:
         >>> from tinynet.as_torch import processes
@@ -49,10 +49,10 @@ def set_start_method(method: str | None, force: bool = False) -> None:
 
 
 def get_context(method: str | None = None) -> BaseContext:
-    """Return Python's ``multiprocessing`` with a way to begin processes of its own.
+    """Return Python's ``multiprocessing`` with a specific start method.
 
     Args:
-        method: Python's name of the way; the default one if None.
+        method: the name of Python's start method; None for the default.
 
     Example:
         >>> from tinynet.as_torch import processes
@@ -73,8 +73,8 @@ def spawn(
     """Run ``fn(i, *args)`` in new processes, see ``tinynet.compat.multiprocessing.spawn``.
 
     Args:
-        fn, args, nprocs, join, daemon: as there.
-        start_method: Python's way of starting processes.
+        fn, args, nprocs, join, daemon: as in that function.
+        start_method: the name of Python's start method.
 
     Example:
         >>> from tinynet.as_torch import processes

@@ -1,4 +1,4 @@
-"""What a program names of ``torch``, and tinynet has not: found in its text, without running it."""
+"""Finding names of ``torch`` that tinynet lacks in a program's text, without running it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tinynet.as_torch.paths import PATHS
 
 
 def files_of(script: str) -> list[str]:
-    """Return the files of a program: its script, and the modules beside it that it imports."""
+    """Return the files of a program: its script, and the local modules that it imports."""
     finder = ModuleFinder(path=[str(Path(script).parent)])
     finder.run_script(script)
     files = [getattr(module, "__file__", None) for module in finder.modules.values()]
@@ -23,9 +23,9 @@ def files_of(script: str) -> list[str]:
 
 
 def absent_in(file: str) -> Iterator[Absence]:
-    """Find what the text of a file names and tinynet has not."""
+    """Yield the names that a file uses and tinynet lacks."""
     tree = ast.parse(Path(file).read_text(encoding="utf-8"), file)
-    aliases: dict[str, str] = {}  # a name in the program: what of torch it stands for
+    aliases: dict[str, str] = {}  # a name in the program -> its path in torch
     nodes = [*ast.walk(tree)]
     for statement in nodes:
         if not isinstance(statement, ast.Import | ast.ImportFrom):
@@ -38,13 +38,13 @@ def absent_in(file: str) -> Iterator[Absence]:
     for node in nodes:
         if isinstance(node, ast.Attribute):
             dotted = _dotted(node, aliases)
-            # a longer chain around this one repeats its beginning: only the last part is asked
+            # The parts of a longer chain are its prefixes: check only the last attribute.
             if dotted and first_missing(dotted) == dotted:
                 yield Absence(file, node.lineno, dotted)
 
 
 def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
-    """Give the names that a statement binds, each with its dotted path."""
+    """Yield the names that a statement binds, each with its dotted path."""
     for alias in node.names:
         if isinstance(node, ast.ImportFrom):
             if not node.level and alias.name != "*":
@@ -54,7 +54,7 @@ def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
         else:
             yield alias.name.partition(".")[0], alias.name.partition(".")[0]
             if "." in alias.name:
-                yield alias.name, alias.name  # no name of the program's, but to be checked
+                yield alias.name, alias.name  # binds no name, but must be checked
 
 
 def _dotted(node: ast.expr, aliases: dict[str, str]) -> str | None:
@@ -67,7 +67,7 @@ def _dotted(node: ast.expr, aliases: dict[str, str]) -> str | None:
 
 
 def first_missing(path: str) -> str | None:
-    """Return the beginning of a dotted path up to what is missing; None if all is there."""
+    """Return the prefix of a dotted path up to the first missing name; None if none is missing."""
     parts = path.split(".")
     value: Any = importlib.import_module("torch")
     for n, part in enumerate(parts[1:], 2):

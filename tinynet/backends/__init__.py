@@ -1,4 +1,4 @@
-"""Back ends: numba, which tinynet can use, and those of PyTorch, whose switches change nothing."""
+"""Backends: numba, which tinynet can use, and PyTorch's, whose switches have no effect."""
 
 from tinynet.backends import cuda as cuda
 from tinynet.backends import cudnn as cudnn

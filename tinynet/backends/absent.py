@@ -1,4 +1,4 @@
-"""The answers of a back end that is not there."""
+"""The functions of an unavailable backend."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def version() -> None:
 
 @contextlib.contextmanager
 def flags(**switches: Any) -> Iterator[None]:
-    """Change nothing for a block.
+    """Run a block unchanged.
 
     Args:
         **switches: ignored.

@@ -1,4 +1,4 @@
-"""The GPU's products and attention, which are not there: their switches change nothing."""
+"""CUDA matrix products and attention, unavailable: their switches have no effect."""
 
 from types import SimpleNamespace
 

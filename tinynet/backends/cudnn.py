@@ -1,4 +1,4 @@
-"""cuDNN, which is not there: scripts set its switches, and nothing changes."""
+"""cuDNN, unavailable: its switches have no effect."""
 
 from tinynet.backends.absent import flags as flags
 from tinynet.backends.absent import is_available as is_available

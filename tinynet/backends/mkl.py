@@ -1,3 +1,3 @@
-"""MKL: whether numpy's BLAS is one is numpy's matter."""
+"""MKL: whether it is used depends on numpy's BLAS."""
 
 from tinynet.backends.absent import is_available as is_available

@@ -1,4 +1,4 @@
-"""oneDNN, which is not there: scripts set its switch, and nothing changes."""
+"""oneDNN, unavailable: its switch has no effect."""
 
 from tinynet.backends.absent import flags as flags
 from tinynet.backends.absent import is_available as is_available

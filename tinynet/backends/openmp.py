@@ -1,3 +1,3 @@
-"""OpenMP, which is not there."""
+"""OpenMP, unavailable."""
 
 from tinynet.backends.absent import is_available as is_available

@@ -1,4 +1,4 @@
-"""opt_einsum, which is not there: numpy chooses the path of an einsum."""
+"""opt_einsum, unavailable: numpy chooses the path of an einsum."""
 
 from tinynet.backends.absent import is_available as is_available
 

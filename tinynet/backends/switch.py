@@ -9,19 +9,19 @@ from tinynet.numba_kernels import compiler
 
 
 class Numba:
-    """Kernels of one pass, compiled by numba (``pip install numba``).
+    """Fused kernels compiled with numba (``pip install numba``).
 
-    They stand in for numpy's dozen passes in float32: GELU, normalisations, recurrent layers,
-    convolutions, optimizers. Results differ from numpy's in the last bits, never from run to run.
-    Each kernel is compiled at its first call and kept on disk. Meanwhile numpy's BLAS has one
-    thread: large products are shared by tinynet's own.
+    They replace sequences of numpy operations in float32: GELU, normalizations, recurrent layers,
+    convolutions, optimizers. Results differ from numpy's in the last bits, but never between runs.
+    Each kernel is compiled on its first call and cached on disk. While they are enabled, numpy's
+    BLAS uses one thread, and tinynet's own threads share large matrix products.
 
     Attributes:
-        enabled: whether they are used. The environment variable ``TINYNET_NUMBA=1`` sets it before
-            the first line of a script.
+        enabled: whether to use the kernels. The environment variable ``TINYNET_NUMBA=1`` enables
+            them before the first line of a script.
 
     Raises:
-        RuntimeError: numba is to be used, and not installed.
+        RuntimeError: the kernels are enabled, but numba is not installed.
 
     Example:
         >>> tn.backends.numba.enabled

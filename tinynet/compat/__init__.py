@@ -1,1 +1,1 @@
-"""What scripts ask of PyTorch's other packages: the answers, or a refusal in one line."""
+"""Stand-ins for PyTorch's other packages: working functions, or one-line refusals."""

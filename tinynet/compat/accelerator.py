@@ -1,4 +1,4 @@
-"""``torch.accelerator``: there is none."""
+"""``torch.accelerator``: no accelerator is available."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def current_accelerator(check_available: bool = False) -> device | None:
 
 
 def synchronize(device: Any = None) -> None:
-    """Do nothing: everything is finished when it returns.
+    """Do nothing: all operations are synchronous.
 
     Args:
         device: ignored.
@@ -51,7 +51,7 @@ def synchronize(device: Any = None) -> None:
 
 
 def empty_cache() -> None:
-    """Do nothing: there is no cache of a device's memory.
+    """Do nothing: there is no device memory to free.
 
     Example:
         >>> tn.accelerator.empty_cache()
@@ -59,7 +59,7 @@ def empty_cache() -> None:
 
 
 def current_device_index() -> int:
-    """Refuse: there is no device with an index.
+    """Raise: there is no device with an index.
 
     Raises:
         RuntimeError: always.
@@ -73,7 +73,7 @@ def current_device_index() -> int:
 
 
 def set_device_index(device: Any) -> None:
-    """Refuse: there is no device with an index.
+    """Raise: there is no device with an index.
 
     Args:
         device: ignored.

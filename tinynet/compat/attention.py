@@ -1,4 +1,4 @@
-"""``torch.nn.attention``: the choice between ways to compute attention, of which there is one."""
+"""``torch.nn.attention``: selecting an attention backend; tinynet has only one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 class SDPBackend(enum.Enum):
-    """The ways that PyTorch has.
+    """PyTorch's attention backends.
 
     Example:
         >>> from tinynet.compat import attention
@@ -27,7 +27,7 @@ class SDPBackend(enum.Enum):
 
 @contextlib.contextmanager
 def sdpa_kernel(backends: Any, set_priority: bool = False) -> Iterator[None]:
-    """Run a block as it is: attention is computed in one way.
+    """Run a block unchanged: there is only one attention backend.
 
     Args:
         backends: a ``SDPBackend``, or a list of them.

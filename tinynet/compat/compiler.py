@@ -1,4 +1,4 @@
-"""``torch.compiler``: programs run as they are written."""
+"""``torch.compiler``: programs run eagerly."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tinynet.runtime import compile as compile
 
 
 def disable(fn: Any = None, recursive: bool = True, **options: Any) -> Any:
-    """Return the function as it is.
+    """Return the function unchanged.
 
     Args:
         fn: the function; None returns a decorator.
@@ -49,7 +49,7 @@ def reset() -> None:
 
 
 def cudagraph_mark_step_begin() -> None:
-    """Do nothing: there are no graphs of a GPU.
+    """Do nothing: there are no CUDA graphs.
 
     Example:
         >>> from tinynet.compat import compiler

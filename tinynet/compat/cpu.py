@@ -1,4 +1,4 @@
-"""``torch.cpu``: the one device that there is."""
+"""``torch.cpu``: the only device."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def current_device() -> str:
 
 
 def synchronize(device: Any = None) -> None:
-    """Do nothing: everything is finished when it returns.
+    """Do nothing: all operations are synchronous.
 
     Args:
         device: ignored.

@@ -1,4 +1,4 @@
-"""``torch.distributed``: there is one process."""
+"""``torch.distributed``: there is only one process."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ barrier = refusal("distributed.barrier", _ONE)
 
 
 def get_rank(group: Any = None) -> int:
-    """Refuse: there is no group of processes.
+    """Raise: there is no process group.
 
     Args:
         group: ignored.
@@ -57,7 +57,7 @@ get_world_size = get_backend = get_rank
 
 
 def destroy_process_group(group: Any = None) -> None:
-    """Do nothing: there is no group.
+    """Do nothing: there is no process group.
 
     Args:
         group: ignored.
@@ -69,7 +69,7 @@ def destroy_process_group(group: Any = None) -> None:
 
 
 class ZeroRedundancyOptimizer:
-    """Refuses: there is one process. Libraries ask whether an optimizer is one.
+    """Not supported: there is only one process. Exists for `isinstance` checks in libraries.
 
     Raises:
         NotImplementedError: always.
@@ -86,7 +86,7 @@ class ZeroRedundancyOptimizer:
 
 
 class FullyShardedDataParallel:
-    """Refuses: there is one process. Libraries ask whether a module is one.
+    """Not supported: there is only one process. Exists for `isinstance` checks in libraries.
 
     Raises:
         NotImplementedError: always.

@@ -1,4 +1,4 @@
-"""``torch.fx``: only the marks that change nothing; programs are not traced."""
+"""``torch.fx``: only decorators without effect; programs are not traced."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 def wrap(fn_or_name: T) -> T:
-    """Return the function as it is: there is no tracing that it could be left out of.
+    """Return the function unchanged: there is no tracing to exclude it from.
 
     Args:
         fn_or_name: a function or the name of one.

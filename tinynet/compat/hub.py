@@ -1,4 +1,4 @@
-"""``torch.hub`` and ``torch.utils.model_zoo``: files that are there; tinynet downloads nothing."""
+"""``torch.hub`` and ``torch.utils.model_zoo`` for local files; tinynet downloads nothing."""
 
 from __future__ import annotations
 
@@ -38,19 +38,19 @@ def load_state_dict_from_url(
     file_name: str | None = None,
     weights_only: bool = True,
 ) -> Any:
-    """Return what is in a file that has been downloaded before, by the name in its address.
+    """Load a previously downloaded file, found by the name in its URL.
 
     Args:
-        url: the address; nothing is asked of it.
-        model_dir: the folder; ``checkpoints`` in ``get_dir()`` unless given.
+        url: the URL; it is not contacted.
+        model_dir: the folder; by default ``checkpoints`` in ``get_dir()``.
         map_location: only the cpu.
         progress, check_hash: without effect.
-        file_name: its name in the folder, if that is another one.
+        file_name: the file's name in the folder, if it differs.
         weights_only: as for ``tinynet.load``.
 
     Raises:
-        FileNotFoundError: the file is not there; the message says where it is expected.
-        ExchangeError: it is no file of weights.
+        FileNotFoundError: the file does not exist; the message has the expected path.
+        ExchangeError: it is not a weight file.
 
     Example:
         >>> from tinynet.compat import hub

@@ -1,4 +1,4 @@
-"""``torch.jit``: scripting and tracing give the function itself."""
+"""``torch.jit``: scripting and tracing return the function itself."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class Attribute(NamedTuple):
-    """A value with its type; here a value.
+    """A value with its type; here just the value.
 
     Attributes:
         value: the value.
@@ -32,9 +32,9 @@ class Attribute(NamedTuple):
 
 
 def _deprecated(name: str) -> None:
-    """Say that nothing is compiled, by the warning that PyTorch itself gives here.
+    """Give PyTorch's deprecation warning, and say that nothing is compiled.
 
-    Python shows it in scripts, not in libraries. Where warnings are errors, PyTorch's is one, too.
+    Python shows it in scripts, not in libraries. If warnings are errors, PyTorch's is one, too.
     """
     warnings.warn(
         f"`torch.jit.{name}` is deprecated. tinynet compiles nothing and returns its argument. "
@@ -45,10 +45,10 @@ def _deprecated(name: str) -> None:
 
 
 def script(obj: Any, *args: Any, **kwargs: Any) -> Any:
-    """Return the function, class or module as it is, with PyTorch's DeprecationWarning.
+    """Return the function, class or module unchanged, with PyTorch's DeprecationWarning.
 
     Args:
-        obj: what is scripted.
+        obj: the object to script.
         *args, **kwargs: ignored.
 
     Example:
@@ -63,7 +63,7 @@ def script(obj: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def script_method(fn: T) -> T:
-    """Return the method as it is, with PyTorch's DeprecationWarning.
+    """Return the method unchanged, with PyTorch's DeprecationWarning.
 
     Args:
         fn: the method.
@@ -80,11 +80,11 @@ def script_method(fn: T) -> T:
 
 
 def trace(func: Any, *args: Any, **kwargs: Any) -> Any:
-    """Return the function or module as it is, with PyTorch's DeprecationWarning.
+    """Return the function or module unchanged, with PyTorch's DeprecationWarning.
 
     Args:
-        func: what is traced.
-        *args, **kwargs: the example inputs, and options; ignored.
+        func: the function or module to trace.
+        *args, **kwargs: example inputs and options; ignored.
 
     Example:
         >>> import warnings
@@ -98,7 +98,7 @@ def trace(func: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def ignore(drop: Any = False, **kwargs: Any) -> Any:
-    """Return a function as it is; or, called with options, a decorator that does so.
+    """Return a function unchanged; if called with options, a decorator that does so.
 
     Args:
         drop: the function, or an option.
@@ -113,7 +113,7 @@ def ignore(drop: Any = False, **kwargs: Any) -> Any:
 
 
 def unused(fn: T) -> T:
-    """Return the function as it is.
+    """Return the function unchanged.
 
     Args:
         fn: the function.
@@ -127,7 +127,7 @@ def unused(fn: T) -> T:
 
 
 def freeze(mod: Any, *args: Any, **kwargs: Any) -> Any:
-    """Return the module as it is.
+    """Return the module unchanged.
 
     Args:
         mod: the module.
@@ -148,7 +148,7 @@ optimize_for_inference = freeze
 
 @contextlib.contextmanager
 def optimized_execution(should_optimize: bool) -> Iterator[None]:
-    """Run a block as it is.
+    """Run a block unchanged.
 
     Args:
         should_optimize: ignored.
@@ -171,7 +171,7 @@ load = refusal("jit.load", _INSTEAD)
 
 
 def script_if_tracing(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function as it is.
+    """Return the function unchanged.
 
     Args:
         fn: the function.

@@ -1,4 +1,4 @@
-"""``torch.multiprocessing``: Python's own. Tensors are copied from process to process."""
+"""``torch.multiprocessing``: Python's own; tensors are copied between processes."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ def spawn(
     """Run ``fn(i, *args)`` in new processes, and wait for them.
 
     Args:
-        fn: a function of a module's top level.
-        args: its further arguments.
+        fn: a top-level function of a module.
+        args: its arguments after ``i``.
         nprocs: the number of processes; ``i`` runs from 0.
-        join: wait for the end.
-        daemon: end them with this process.
-        start_method: Python's way of starting processes.
+        join: wait for the processes to end.
+        daemon: end the processes when this one ends.
+        start_method: Python's start method.
 
     Returns:
         None; the processes if ``join`` is False.

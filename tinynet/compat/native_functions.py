@@ -1,4 +1,4 @@
-"""Functions that ``torch`` shows besides those of ``nn.functional`` which they serve."""
+"""Functions that ``torch`` exposes in addition to their ``nn.functional`` counterparts."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ PADDINGS = ("zeros", "border", "reflection")
 
 
 def constant_pad_nd(input: Tensor, pad: Sequence[int], value: float = 0) -> Tensor:
-    """Return the input with a frame of one number around it: ``nn.functional.pad``.
+    """Return the input padded with a constant, like ``nn.functional.pad``.
 
     Args:
         input: any shape.
-        pad: for the last dimension the lengths before and after it, then for the one before it.
-        value: the number.
+        pad: the widths before and after the last dimension, then those of the dimension before it.
+        value: the constant.
 
     Raises:
-        RuntimeError: the lengths are no pairs, or too many.
+        RuntimeError: the number of widths is odd, or too large.
 
     Example:
         >>> tn.constant_pad_nd(tn.ones(2), (1, 0), 5.0)
@@ -41,7 +41,7 @@ def _sampler(rank: int) -> Callable[..., Tensor]:
         return F.grid_sample(input, grid, mode, padding, align_corners)
 
     grid_sampler.__name__ = grid_sampler.__qualname__ = f"grid_sampler_{rank}d"
-    grid_sampler.__doc__ = f"""Return the input at the places of the grid, in {rank} dimensions.
+    grid_sampler.__doc__ = f"""Sample the input at the points of the grid, in {rank} dimensions.
 
     Args:
         input: ``[batch, channels, ...]``.
@@ -51,7 +51,7 @@ def _sampler(rank: int) -> Callable[..., Tensor]:
         align_corners: as in ``nn.functional.grid_sample``.
 
     Raises:
-        RuntimeError: shapes or dtypes do not fit.
+        RuntimeError: shapes or dtypes do not match.
 
     Example:
         >>> places = tn.zeros(*[1] * {rank + 1}, {rank})
@@ -72,7 +72,7 @@ def grid_sampler(
     padding_mode: int,
     align_corners: bool,
 ) -> Tensor:
-    """Return the input at the places of the grid, in two or three dimensions.
+    """Sample the input at the points of the grid, in two or three dimensions.
 
     Args:
         input: ``[batch, channels, ...]``.
@@ -82,7 +82,7 @@ def grid_sampler(
         align_corners: as in ``nn.functional.grid_sample``.
 
     Raises:
-        RuntimeError: shapes or dtypes do not fit.
+        RuntimeError: shapes or dtypes do not match.
 
     Example:
         >>> tn.grid_sampler(tn.ones(1, 1, 2, 2), tn.zeros(1, 1, 1, 2), 0, 0, False).item()

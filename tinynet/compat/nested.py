@@ -1,4 +1,4 @@
-"""``torch.nested``: left out."""
+"""``torch.nested``: not supported."""
 
 from tinynet.compat.refusal import refusal
 

@@ -1,4 +1,4 @@
-"""``torch.onnx``: models are not exported."""
+"""``torch.onnx``: model export is not supported."""
 
 from tinynet.compat.refusal import refusal
 

@@ -1,4 +1,4 @@
-"""``torch.profiler``: real times of the operations that run, by ``core/declaration/observers``."""
+"""``torch.profiler``: measured times of operations, from ``core/declaration/observers``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tinynet.core.declaration.observers import observing
 
 
 class ProfilerActivity(enum.Enum):
-    """What is watched: here the CPU, whatever is asked for.
+    """The activities to profile: here always the CPU.
 
     Example:
         >>> from tinynet.compat import profiler
@@ -31,7 +31,7 @@ class ProfilerActivity(enum.Enum):
 
 
 class ProfilerAction(enum.Enum):
-    """What a profiler does at a step: nothing, warm up, record, record and hand over.
+    """The action of a profiler at a step: none, warm up, record, or record and save.
 
     Example:
         >>> from tinynet.compat import profiler
@@ -49,10 +49,10 @@ class Event(NamedTuple):
     """An operation or a named block that ran.
 
     Attributes:
-        name: of the operation (``"aten::add"``) or block.
-        start, end: in nanoseconds of ``time.perf_counter_ns``.
+        name: the name of the operation (``"aten::add"``) or block.
+        start, end: times in nanoseconds of ``time.perf_counter_ns``.
         shapes: the shapes of its inputs.
-        inside: nanoseconds of what was recorded inside it.
+        inside: nanoseconds of the events recorded within it.
     """
 
     name: str
@@ -64,13 +64,13 @@ class Event(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Average:
-    """All events of one name; times in microseconds.
+    """All events with one name; times in microseconds.
 
     Attributes:
         key: the name.
-        count: how many there are.
-        cpu_time_total, self_cpu_time_total: their time, with and without what ran inside.
-        input_shapes: the shapes, where the events are grouped by them.
+        count: the number of events.
+        cpu_time_total, self_cpu_time_total: their total time, with and without nested events.
+        input_shapes: the shapes, if events are grouped by them.
     """
 
     key: str
@@ -81,7 +81,7 @@ class Average:
 
     @property
     def cpu_time(self) -> float:
-        """The mean time of one."""
+        """The mean time of an event."""
         return self.cpu_time_total / self.count
 
 
@@ -89,7 +89,7 @@ _recorders = threading.local()
 
 
 def _running() -> list[list[Event]]:
-    """Return the lists of events that profilers of this thread fill."""
+    """Return the event lists of the profilers active in this thread."""
     if not hasattr(_recorders, "lists"):
         _recorders.lists = []
     found: list[list[Event]] = _recorders.lists
@@ -97,11 +97,11 @@ def _running() -> list[list[Event]]:
 
 
 class record_function(contextlib.ContextDecorator):  # noqa: N801  # PyTorch's name
-    """Give a block, or a decorated function, a row of its own in the profile.
+    """Label a block, or a decorated function, in the profile.
 
     Args:
-        name: its name.
-        args: accepted.
+        name: the label.
+        args: accepted for compatibility.
 
     Example:
         >>> from tinynet.compat import profiler
@@ -131,12 +131,12 @@ class record_function(contextlib.ContextDecorator):  # noqa: N801  # PyTorch's n
 def schedule(
     *, wait: int, warmup: int, active: int, repeat: int = 0, skip_first: int = 0, **_: Any
 ) -> Callable[[int], ProfilerAction]:
-    """Return a function that says what a profiler does at each step.
+    """Return a function that determines the profiler's action at each step.
 
     Args:
-        wait, warmup, active: the steps of a cycle: nothing, not kept, recorded.
-        repeat: the number of cycles; 0: no end.
-        skip_first: steps before the first cycle.
+        wait, warmup, active: the steps of a cycle: without profiling, discarded, recorded.
+        repeat: the number of cycles; 0: unlimited.
+        skip_first: number of steps before the first cycle.
 
     Raises:
         AssertionError: a number is negative, or nothing is recorded.
@@ -169,11 +169,12 @@ class profile:  # noqa: N801  # PyTorch's name
     """Record the operations of this thread, with their times, in a ``with`` block.
 
     Args:
-        activities: accepted.
-        schedule: which steps are recorded, see ``schedule``; all of them unless given.
+        activities: accepted for compatibility.
+        schedule: the steps to record, see ``schedule``; by default all.
         on_trace_ready: called with the profiler at the end of each recorded cycle.
-        record_shapes: accepted; shapes are always recorded.
-        profile_memory, with_stack, with_flops, with_modules, use_cuda, enabled: accepted.
+        record_shapes: accepted for compatibility; shapes are always recorded.
+        profile_memory, with_stack, with_flops, with_modules, use_cuda, enabled: accepted for
+            compatibility.
 
     Example:
         >>> from tinynet.compat import profiler
@@ -229,7 +230,7 @@ class profile:  # noqa: N801  # PyTorch's name
             _running()[:] = [e for e in _running() if e is not self._events]
 
     def stop(self) -> None:
-        """End, and hand over what is not handed over yet."""
+        """Stop, and pass the remaining events to ``on_trace_ready``."""
         if self._recording is not None:
             self._pause()
             if self._ready is not None:
@@ -243,7 +244,7 @@ class profile:  # noqa: N801  # PyTorch's name
         self.start()
 
     def events(self) -> list[Event]:
-        """Return everything that was recorded, in the order in which it ended."""
+        """Return all recorded events, in the order in which they ended."""
         return [*self._events]
 
     def key_averages(self, group_by_input_shape: bool = False, **_: Any) -> Averages:
@@ -277,7 +278,7 @@ class profile:  # noqa: N801  # PyTorch's name
 
 
 class Averages(list[Average]):
-    """The groups of a profile, which print as a table.
+    """The groups of a profile; prints as a table.
 
     Example:
         >>> from tinynet.compat import profiler
@@ -286,7 +287,7 @@ class Averages(list[Average]):
     """
 
     def table(self, sort_by: str | None = None, row_limit: int = 100, **_: Any) -> str:
-        """Return the groups as a text, sorted by one of their attributes."""
+        """Return the groups as a text table, sorted by an attribute."""
         key = (sort_by or "").replace("cuda", "cpu").replace("device", "cpu")
         rows: list[Average] = [*self]
         if key in ("cpu_time_total", "self_cpu_time_total", "cpu_time", "count"):
@@ -306,7 +307,7 @@ class Averages(list[Average]):
         return "\n".join([*lines, f"Self CPU time total: {total:.3f}us"])
 
     def total_average(self) -> Average:
-        """Return all groups as one."""
+        """Return all groups combined."""
         own = sum(row.self_cpu_time_total for row in self)
         return Average("Total", sum(row.count for row in self), own, own)
 
@@ -314,12 +315,12 @@ class Averages(list[Average]):
 def tensorboard_trace_handler(
     dir_name: str, worker_name: str | None = None, use_gzip: bool = False
 ) -> Callable[[profile], None]:
-    """Return a function for ``on_trace_ready`` that writes each trace to a file of its own.
+    """Return a function for ``on_trace_ready`` that writes each trace to a new file.
 
     Args:
-        dir_name: the directory, which is made.
-        worker_name: beginning of the file names.
-        use_gzip: accepted; the files are plain.
+        dir_name: the directory, created if necessary.
+        worker_name: a prefix of the file names.
+        use_gzip: accepted for compatibility; files are not compressed.
 
     Example:
         >>> from tinynet.compat import profiler
@@ -338,10 +339,10 @@ def tensorboard_trace_handler(
 
 @contextlib.contextmanager
 def emit_nvtx(enabled: bool = True, record_shapes: bool = False) -> Any:
-    """Do nothing: there is no GPU whose tools would listen.
+    """Do nothing: there is no GPU to profile.
 
     Args:
-        enabled, record_shapes: accepted.
+        enabled, record_shapes: accepted for compatibility.
 
     Example:
         >>> from tinynet.compat import profiler

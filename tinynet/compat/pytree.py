@@ -1,4 +1,4 @@
-"""``torch.utils._pytree``: nested lists, tuples and dicts, taken apart and put together again."""
+"""``torch.utils._pytree``: flattening and rebuilding nested lists, tuples and dicts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PyTree = Any
 
 
 class _Kind(NamedTuple):
-    """How nodes of one class are taken apart and made: children and context, and back."""
+    """How to flatten and rebuild nodes of one class."""
 
     flatten: Callable[[Any], tuple[list[Any], Any]]
     unflatten: Callable[[Any, Any], Any]
@@ -44,7 +44,7 @@ class TreeSpec:
 
     Attributes:
         type: the class of the node; None for a leaf.
-        context: what the class needs besides the children: the keys of a dict.
+        context: additional data of the class, such as the keys of a dict.
         children_specs: the structures of the children.
     """
 
@@ -68,12 +68,12 @@ def register_pytree_node(
     unflatten_fn: Callable[[Any, Any], Any],
     **options: Any,
 ) -> None:
-    """Make instances of a class nodes, which are leaves otherwise.
+    """Register a class as a node type; instances of other classes are leaves.
 
     Args:
         cls: the class.
-        flatten_fn: gives the children and a context.
-        unflatten_fn: makes an instance from children and context.
+        flatten_fn: returns the children and a context.
+        unflatten_fn: creates an instance from children and context.
         **options: names for serialization; ignored.
 
     Example:
@@ -104,7 +104,7 @@ def tree_flatten(
 
     Args:
         tree: nested lists, tuples, dicts, named tuples; everything else is a leaf.
-        is_leaf: says of a node that it is a leaf nevertheless.
+        is_leaf: a predicate that makes further nodes leaves.
 
     Example:
         >>> from tinynet.compat import pytree
@@ -125,14 +125,14 @@ def tree_flatten(
 
 
 def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> PyTree:
-    """Return the tree of a structure with other leaves.
+    """Return a tree with a given structure and leaves.
 
     Args:
-        leaves: as many as the structure has.
+        leaves: the leaves, as many as in the structure.
         treespec: the structure.
 
     Raises:
-        ValueError: another number of leaves.
+        ValueError: the number of leaves is wrong.
 
     Example:
         >>> from tinynet.compat import pytree
@@ -156,9 +156,9 @@ def _built(spec: TreeSpec, rest: Iterator[Any]) -> Any:
 
 
 def _broadcast_to_and_flatten(tree: PyTree, treespec: TreeSpec) -> list[Any] | None:
-    """Return the leaf of ``tree``, a beginning of the structure, for each leaf of that.
+    """Repeat the leaves of ``tree``, a prefix of the structure, for each leaf of the structure.
 
-    Returns None where it is no beginning of it.
+    Returns None if it is not a prefix.
     """
     name, kind = _kind(tree)
     if kind is None:
@@ -183,7 +183,7 @@ def tree_leaves(tree: PyTree, is_leaf: Callable[[Any], bool] | None = None) -> l
     """Return the leaves.
 
     Args:
-        tree, is_leaf: as of ``tree_flatten``.
+        tree, is_leaf: as in ``tree_flatten``.
 
     Example:
         >>> from tinynet.compat import pytree
@@ -200,7 +200,7 @@ def tree_structure(tree: PyTree, is_leaf: Callable[[Any], bool] | None = None) -
     """Return the structure.
 
     Args:
-        tree, is_leaf: as of ``tree_flatten``.
+        tree, is_leaf: as in ``tree_flatten``.
 
     Example:
         >>> from tinynet.compat import pytree
@@ -216,13 +216,13 @@ def tree_map(
     *rests: PyTree,
     is_leaf: Callable[[Any], bool] | None = None,
 ) -> PyTree:
-    """Return the tree of what a function makes of the leaves.
+    """Apply a function to each leaf, and return the tree of results.
 
     Args:
-        func: gets a leaf, and the leaf at its place in each further tree.
+        func: takes a leaf, and the corresponding leaves of the other trees.
         tree: the first tree.
         *rests: further trees of the same structure.
-        is_leaf: as of ``tree_flatten``.
+        is_leaf: as in ``tree_flatten``.
 
     Example:
         >>> from tinynet.compat import pytree
@@ -235,18 +235,18 @@ def tree_map(
 
 
 def _chosen(kinds: Any) -> Callable[[Any], bool]:
-    """Return the test that ``tree_map_only`` makes: a class, several, or a function."""
+    """Return the predicate of ``tree_map_only`` for a class, a tuple of classes, or a function."""
     if isinstance(kinds, (type, tuple)):
         return lambda leaf: isinstance(leaf, kinds)
     return kinds
 
 
 def tree_map_only(kinds: Any, func: Callable[[Any], Any], tree: PyTree) -> PyTree:
-    """Return the tree with a function applied to the leaves of some classes only.
+    """Apply a function to the leaves of certain classes only, and return the tree of results.
 
     Args:
-        kinds: a class, a tuple of classes, or a function that chooses.
-        func: gets the leaf.
+        kinds: a class, a tuple of classes, or a predicate.
+        func: takes the leaf.
         tree: the tree.
 
     Example:
@@ -259,10 +259,10 @@ def tree_map_only(kinds: Any, func: Callable[[Any], Any], tree: PyTree) -> PyTre
 
 
 def tree_all(pred: Callable[[Any], bool], tree: PyTree) -> bool:
-    """Return True if a function says so of all leaves.
+    """Return True if a predicate holds for all leaves.
 
     Args:
-        pred: the function.
+        pred: the predicate.
         tree: the tree.
 
     Example:
@@ -274,10 +274,10 @@ def tree_all(pred: Callable[[Any], bool], tree: PyTree) -> bool:
 
 
 def tree_any(pred: Callable[[Any], bool], tree: PyTree) -> bool:
-    """Return True if a function says so of some leaf.
+    """Return True if a predicate holds for some leaf.
 
     Args:
-        pred: the function.
+        pred: the predicate.
         tree: the tree.
 
     Example:

@@ -1,4 +1,4 @@
-"""``torch._utils``: the functions that old pickles and some scripts name."""
+"""``torch._utils``: functions named in old pickles and some scripts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions that refuse: what PyTorch has and tinynet has not, with what to do instead."""
+"""Functions that raise for features of PyTorch that tinynet lacks, and name an alternative."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ def refusal(name: str, instead: str) -> Callable[..., NoReturn]:
     """Return a function that raises NotImplementedError.
 
     Args:
-        name: PyTorch's name of it, after ``torch.``.
+        name: PyTorch's name, after ``torch.``.
         instead: the reason, and what to do instead.
     """
 

@@ -1,4 +1,4 @@
-"""Names that ``torch`` has under the door, besides those of ``tinynet``."""
+"""Top-level names of ``torch`` that ``tinynet`` itself does not export."""
 
 from __future__ import annotations
 

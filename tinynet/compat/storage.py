@@ -18,7 +18,7 @@ S = TypeVar("S", bound="_Numbers")
 
 
 class _Numbers(StorageBase):
-    """What storages of bytes and of numbers have in common."""
+    """The common base of storages of bytes and of numbers."""
 
     is_cuda = is_sparse = False
     is_cpu = True
@@ -42,20 +42,20 @@ class _Numbers(StorageBase):
 
     @property
     def _cdata(self) -> int:
-        """The address of the memory: equal where two storages are the same."""
+        """The address of the memory, equal for views of the same storage."""
         return self._array.ctypes.data
 
     def data_ptr(self) -> int:
-        """Return the address of the first element; 0 if there is none."""
+        """Return the address of the first element; 0 if the storage is empty."""
         return self._array.ctypes.data if self._array.size else 0
 
     def tolist(self) -> list[Any]:
-        """Return the numbers."""
+        """Return the numbers as a list."""
         found: list[Any] = self._array.tolist()
         return found
 
     def size(self) -> int:
-        """Return how many elements there are."""
+        """Return the number of elements."""
         return self._array.size
 
     def nbytes(self) -> int:
@@ -63,26 +63,26 @@ class _Numbers(StorageBase):
         return self._array.nbytes
 
     def element_size(self) -> int:
-        """Return the bytes per element."""
+        """Return the number of bytes per element."""
         return self._array.itemsize
 
     def fill_(self: S, value: Any) -> S:
-        """Write one value everywhere."""
+        """Set all elements to one value."""
         self._array[...] = value
         return self
 
     def copy_(self: S, source: Sequence[Any] | _Numbers, non_blocking: bool = False) -> S:
-        """Write the numbers of another storage of the same size."""
+        """Copy the numbers of another storage of the same size."""
         self._array[...] = np.asarray(source)
         return self
 
     def resize_(self, size: int) -> None:
-        """Take memory of another size; tensors keep the old one."""
+        """Allocate memory of another size; tensors keep the old memory."""
         old, self._array = self._array, np.zeros(size, self._array.dtype)
         self._array[: old.size] = old[:size]
 
     def resizable(self) -> bool:
-        """Return whether the memory is numpy's own, neither given nor shared."""
+        """Return whether numpy owns the memory, rather than the caller or shared memory."""
         return not self.is_shared()
 
     def clone(self: S) -> S:
@@ -94,11 +94,11 @@ class _Numbers(StorageBase):
         return self
 
     def is_shared(self) -> bool:
-        """Return whether processes that are forked share the memory."""
+        """Return whether forked processes share the memory."""
         return shares_memory(self._array)
 
     def share_memory_(self: S) -> S:
-        """Move the numbers to memory that processes forked from now on share."""
+        """Move the numbers to memory shared with processes forked from now on."""
         if not self.is_shared():
             self._array = in_shared_memory(self._array)
         return self
@@ -111,15 +111,15 @@ class _Numbers(StorageBase):
 
 
 class UntypedStorage(_Numbers):
-    """The bytes that a tensor, and all its views, lie in.
+    """The bytes of a tensor and all its views.
 
     Args:
         data: the number of bytes (zeros), or the bytes.
         device: only the cpu.
 
     Raises:
-        RuntimeError: a device that is not the cpu.
-        TypeError, ValueError: numbers that numpy makes no array of.
+        RuntimeError: the device is not the cpu.
+        TypeError, ValueError: numpy cannot convert the numbers to an array.
 
     Example:
         >>> x = tn.zeros(4)
@@ -150,19 +150,19 @@ class UntypedStorage(_Numbers):
 
 
 class TypedStorage(_Numbers, Sequence[Any]):
-    """The numbers in a tensor's memory, in the order in which they lie there.
+    """The numbers in a tensor's memory, in memory order.
 
-    Writes are writes to the tensor, which autograd does not see.
+    Writes change the tensor, but autograd does not track them.
 
     Args:
-        data: how many numbers (zeros), or the numbers.
-        dtype: their dtype; the default one unless given.
+        data: the number of elements (zeros), or the numbers.
+        dtype: their dtype; the default dtype if omitted.
         device: only the cpu.
-        wrap_storage: bytes to read as numbers of the dtype, in the place of ``data``.
+        wrap_storage: bytes to interpret as numbers of the dtype, instead of ``data``.
 
     Raises:
-        RuntimeError: a device that is not the cpu.
-        TypeError, ValueError: numbers that numpy makes no array of.
+        RuntimeError: the device is not the cpu.
+        TypeError, ValueError: numpy cannot convert the numbers to an array.
 
     Example:
         >>> tn.tensor([[1, 2], [3, 4]]).t().storage().tolist()
@@ -200,7 +200,7 @@ class TypedStorage(_Numbers, Sequence[Any]):
         return UntypedStorage._over(self._array.view(np.uint8))
 
     def type(self, dtype: Any = None) -> Any:
-        """Return the name of the storage's class, or a storage with the numbers in a dtype."""
+        """Return the name of the storage's class, or a storage converted to a dtype."""
         if dtype is None:
             return f"tinynet.{self.dtype.scalar_name}Storage"
         return self._converted(getattr(dtype, "dtype", dtype))
@@ -243,7 +243,7 @@ class TypedStorage(_Numbers, Sequence[Any]):
 
 
 class StorageKind(type):
-    """The class of ``FloatStorage`` and its like: ``isinstance`` looks at the dtype."""
+    """The metaclass of ``FloatStorage`` etc.: ``isinstance`` checks the dtype."""
 
     dtype: dtypes.dtype | None
 
@@ -259,10 +259,10 @@ def _legacy(dtype: dtypes.dtype | None) -> Any:
     doc = f"""Return a storage of {"the default dtype" if dtype is None else dtype.name}.
 
     Args:
-        data: how many numbers (zeros), or the numbers.
+        data: the number of elements (zeros), or the numbers.
 
     Raises:
-        TypeError, ValueError: numbers that numpy makes no array of.
+        TypeError, ValueError: numpy cannot convert the numbers to an array.
 
     Example:
         >>> len(tn.{name}(3)), tn.{name}([1, 0]).size()
@@ -299,7 +299,7 @@ def is_storage(obj: Any) -> bool:
 
 @method
 def storage(self: Tensor) -> TypedStorage:
-    """Return the memory that the tensor is a part of, as a list of numbers.
+    """Return the memory that the tensor is a view of, as numbers.
 
     Example:
         >>> tn.tensor([1.0, 2.0])[1:].storage().tolist()
@@ -310,7 +310,7 @@ def storage(self: Tensor) -> TypedStorage:
 
 @method
 def untyped_storage(self: Tensor) -> UntypedStorage:
-    """Return the bytes that the tensor lies in.
+    """Return the memory that the tensor is a view of, as bytes.
 
     Example:
         >>> tn.ones(4)[2:].untyped_storage().nbytes()
@@ -328,18 +328,18 @@ def from_file(
     requires_grad: bool = False,
     device: Any = None,
 ) -> Tensor:
-    """Return a tensor whose memory is a file.
+    """Return a tensor backed by a memory-mapped file.
 
     Args:
-        filename: the file: numbers and nothing else.
-        shared: whether writes to the tensor go to the file, which is made or extended if need be.
-        size: how many elements.
-        dtype: their dtype; the default one unless given.
-        requires_grad: whether gradients are computed for it.
+        filename: the file, with nothing but the numbers.
+        shared: write changes of the tensor to the file, which is created or extended if necessary.
+        size: the number of elements.
+        dtype: their dtype; the default dtype if omitted.
+        requires_grad: whether to compute gradients for the tensor.
         device: only the cpu.
 
     Raises:
-        RuntimeError: the file is not there, or is too small.
+        RuntimeError: the file does not exist, or is too small.
 
     Example:
         >>> import pathlib, tempfile

@@ -1,4 +1,4 @@
-"""``torch.testing``: assertions on tensors, and tensors to test with."""
+"""``torch.testing``: assertions on tensors, and random tensors for tests."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NUMBERS = (bool, int, float, np.number, np.bool_)
 
 @dataclasses.dataclass(frozen=True)
 class _Comparison:
-    """What ``assert_close`` was asked for."""
+    """The options of ``assert_close``, and the comparison."""
 
     rtol: float | None
     atol: float | None
@@ -35,13 +35,13 @@ class _Comparison:
     msg: str | Callable[[str], str] | None
 
     def fail(self, text: str, path: str, kind: type[Exception] = AssertionError) -> None:
-        """Raise with the text, or with the user's."""
+        """Raise with the text, or with the user's message."""
         if path:
             text = f"{text}\n\nThe failure occurred for item {path}"
         raise kind(self.msg(text) if callable(self.msg) else self.msg or text)
 
     def compare(self, actual: Any, expected: Any, path: str = "") -> None:
-        """Compare two values of any kind."""
+        """Compare two values of any type."""
         pair = actual, expected
         if all(isinstance(x, Mapping) for x in pair):
             self._mappings(actual, expected, path)
@@ -197,19 +197,19 @@ def assert_close(
 
     Args:
         actual, expected: tensors, numpy arrays, numbers, None, or sequences and mappings of them.
-        allow_subclasses: whether classes may differ where one is a subclass of the other.
-        rtol, atol: the tolerances, both or none; without them those of the dtype: 1e-3 and 1e-5
-            for float16, 1.3e-6 and 1e-5 for float32, 1e-7 twice for float64, 0 for integers.
-        equal_nan: NaNs are equal.
-        check_device, check_layout: accepted; there is one device.
-        check_dtype: dtypes must be equal.
-        check_stride: strides must be equal.
-        msg: text of the error, or a function of the text that makes one.
+        allow_subclasses: accept different classes if one is a subclass of the other.
+        rtol, atol: the tolerances, both or neither; by default those of the dtype: 1e-3 and 1e-5
+            for float16, 1.3e-6 and 1e-5 for float32, 1e-7 for both for float64, 0 for integers.
+        equal_nan: treat NaNs as equal.
+        check_device, check_layout: accepted for compatibility; there is one device.
+        check_dtype: require equal dtypes.
+        check_stride: require equal strides.
+        msg: the text of the error, or a function of the default text that returns it.
 
     Raises:
         AssertionError: values, shapes, dtypes, lengths or keys differ.
-        ValueError: one tolerance without the other.
-        TypeError: values that cannot be compared.
+        ValueError: only one tolerance is given.
+        TypeError: the values cannot be compared.
 
     Example:
         >>> from tinynet.compat import testing
@@ -234,13 +234,13 @@ def assert_allclose(
     equal_nan: bool = True,
     msg: str = "",
 ) -> None:
-    """Check that tensors are close, as ``assert_close`` did once; deprecated.
+    """Check that tensors are close; the deprecated predecessor of ``assert_close``.
 
     Args:
-        actual, expected: tensors, or what makes tensors.
-        rtol, atol: the tolerances, both or none.
-        equal_nan: NaNs are equal.
-        msg: text of the error.
+        actual, expected: tensors, or objects convertible to tensors.
+        rtol, atol: the tolerances, both or neither.
+        equal_nan: treat NaNs as equal.
+        msg: the text of the error.
 
     Raises:
         AssertionError: values or shapes differ.
@@ -284,21 +284,21 @@ def make_tensor(
     exclude_zero: bool = False,
     memory_format: Any = None,
 ) -> Tensor:
-    """Return a tensor of numbers drawn evenly from ``[low, high)``.
+    """Return a tensor of numbers drawn uniformly from ``[low, high)``.
 
     Args:
         *shape: its shape.
         dtype: its dtype.
         device: the CPU.
-        low, high: the range: -9 to 9 unless given, 0 and 1 for bools.
+        low, high: the range; by default -9 to 9, and 0 and 1 for bools.
         requires_grad: whether it requires gradients.
-        noncontiguous: its elements do not lie side by side.
-        exclude_zero: zeros become ones, or the smallest normal number.
-        memory_format: accepted.
+        noncontiguous: return a non-contiguous tensor.
+        exclude_zero: replace zeros by ones, or by the smallest normal number.
+        memory_format: accepted for compatibility.
 
     Raises:
-        ValueError: a range that is empty or that the dtype cannot hold, or arguments that exclude
-            each other.
+        ValueError: the range is empty or exceeds that of the dtype, or arguments exclude each
+            other.
 
     Example:
         >>> from tinynet.compat import testing
@@ -333,7 +333,7 @@ def make_tensor(
 
 
 def _range(dtype: dtypes.dtype, low: Any, high: Any) -> tuple[Any, Any]:
-    """Return the bounds, within what the dtype can hold."""
+    """Return the bounds, clipped to the range of the dtype."""
     least: Any
     most: Any
     if dtype is dtypes.bool:

@@ -1,4 +1,4 @@
-"""Names for annotations: ``torch.types``, ``torch.nn.common_types``."""
+"""Type aliases: ``torch.types``, ``torch.nn.common_types``."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from typing import Any
 
 
 class TorchVersion(str):
-    """A version that compares by its numbers, with strings and with tuples.
+    """A version that compares numerically, with strings and with tuples.
 
     Example:
         >>> from tinynet.compat.version import TorchVersion
@@ -40,7 +40,7 @@ class TorchVersion(str):
 
 
 def _numbers(version: Any) -> list[int]:
-    """Return the numbers of a release, without zeros at the end: "2.13.0+cpu" is [2, 13]."""
+    """Return the numbers of a release, without trailing zeros: "2.13.0+cpu" is [2, 13]."""
     if not isinstance(version, str):
         found = [int(n) for n in version]
     else:

@@ -1,6 +1,6 @@
-"""Doors under PyTorch's import paths: what stands elsewhere, re-exported.
+"""PyTorch's import paths for objects defined elsewhere.
 
-``tinynet.utils.tensorboard`` has to be imported by its own name: it may need tensorboardX.
+Import ``tinynet.utils.tensorboard`` explicitly: it may need tensorboardX.
 """
 
 from tinynet.core.tensors.storage import swap_tensors as swap_tensors

@@ -1,4 +1,4 @@
-"""The door under PyTorch's import path: ``from tinynet.utils.checkpoint import checkpoint``."""
+"""PyTorch's import path: ``from tinynet.utils.checkpoint import checkpoint``."""
 
 from tinynet.autograd.checkpoint import CheckpointError as CheckpointError
 from tinynet.autograd.checkpoint import checkpoint as checkpoint

@@ -1,3 +1,3 @@
-"""The door under PyTorch's import path: the handle that ``register_hook`` returns."""
+"""PyTorch's import path of the handle that ``register_hook`` returns."""
 
 from tinynet.core.graph.node import RemovableHandle as RemovableHandle

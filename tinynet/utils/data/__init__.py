@@ -1,4 +1,4 @@
-"""The door under PyTorch's import path: ``from tinynet.utils.data import DataLoader``."""
+"""PyTorch's import path: ``from tinynet.utils.data import DataLoader``."""
 
 from tinynet.data import BatchSampler as BatchSampler
 from tinynet.data import ChainDataset as ChainDataset

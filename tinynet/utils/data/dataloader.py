@@ -1,4 +1,4 @@
-"""The door under PyTorch's import path: the loader, and how it makes batches."""
+"""PyTorch's import path of the DataLoader and its collate functions."""
 
 from tinynet.data.loading.collate import default_collate as default_collate
 from tinynet.data.loading.collate import default_convert as default_convert

@@ -1,4 +1,4 @@
-"""The door under PyTorch's import path: ``from tinynet.utils.data.dataset import Dataset``."""
+"""PyTorch's import path: ``from tinynet.utils.data.dataset import Dataset``."""
 
 from tinynet.data.dataset import ChainDataset as ChainDataset
 from tinynet.data.dataset import ConcatDataset as ConcatDataset

@@ -1,3 +1,3 @@
-"""The door under PyTorch's import path: the sampler of one of several processes."""
+"""PyTorch's import path of the distributed sampler."""
 
 from tinynet.data.loading.distributed import DistributedSampler as DistributedSampler

@@ -1,4 +1,4 @@
-"""The door under PyTorch's import path: ``from tinynet.utils.data.sampler import Sampler``."""
+"""PyTorch's import path: ``from tinynet.utils.data.sampler import Sampler``."""
 
 from tinynet.data.loading.sampler import BatchSampler as BatchSampler
 from tinynet.data.loading.sampler import RandomSampler as RandomSampler

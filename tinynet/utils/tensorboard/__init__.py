@@ -1,4 +1,4 @@
-"""The door under PyTorch's import path: `from tinynet.utils.tensorboard import SummaryWriter`."""
+"""PyTorch's import path: `from tinynet.utils.tensorboard import SummaryWriter`."""
 
 from tinynet.board import SummaryWriter as SummaryWriter
 from tinynet.board import notebook as notebook

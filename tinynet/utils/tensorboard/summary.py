@@ -1,3 +1,3 @@
-"""The door under PyTorch's path: ``from tinynet.utils.tensorboard.summary import hparams``."""
+"""PyTorch's import path: ``from tinynet.utils.tensorboard.summary import hparams``."""
 
 from tinynet.board.summaries.hparams import hparams as hparams

@@ -58,7 +58,7 @@ def note(name: str) -> Absence:
     return found
 
 
-class Door(MetaPathFinder, Loader):
+class TorchFinder(MetaPathFinder, Loader):
     """Finds and loads PyTorch's modules, using the map in ``paths.py``."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
@@ -131,7 +131,7 @@ def install() -> None:
         ImportError: the real torch has already been imported.
     """
     there = sys.modules.get("torch")
-    if any(isinstance(finder, Door) for finder in sys.meta_path):
+    if any(isinstance(finder, TorchFinder) for finder in sys.meta_path):
         return
     if there is not None:
         raise ImportError(
@@ -139,4 +139,4 @@ def install() -> None:
             "only from the beginning. Make `import tinynet.as_torch` the first line of the "
             "program, or run it with `python -m tinynet.as_torch program.py`."
         )
-    sys.meta_path.insert(0, Door())
+    sys.meta_path.insert(0, TorchFinder())

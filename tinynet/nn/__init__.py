@@ -1,4 +1,4 @@
-"""Layers, models and what they are made of."""
+"""Layers, containers and their building blocks."""
 
 from tinynet.nn import functional as functional
 from tinynet.nn import init as init

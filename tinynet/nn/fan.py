@@ -1,6 +1,6 @@
-"""How many inputs and outputs a weight connects, and what a nonlinearity does to a signal.
+"""Fan-in and fan-out of weights, and gains of nonlinearities.
 
-All of it is part of ``nn.init``.
+``nn.init`` re-exports all of it.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ _LINEAR = {
 
 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
-    """Return the factor that keeps the variance of a signal through a nonlinearity.
+    """Return the gain that preserves the variance of a signal through a nonlinearity.
 
     Args:
         nonlinearity: ``"linear"``, ``"sigmoid"``, ``"tanh"``, ``"relu"``, ``"leaky_relu"``, ...
         param: the slope of leaky_relu; 0.01 unless given.
 
     Raises:
-        ValueError: no such nonlinearity, or the slope is not a number.
+        ValueError: the nonlinearity is unknown, or the slope is not a number.
 
     Source: ``1 / sqrt(mean(f(x) ** 2))`` over N(0, 1) for relu, ``sqrt(2)``, and leaky_relu,
     ``sqrt(2 / (1 + param ** 2))``; the others are PyTorch's: 5 / 3 for tanh, 3 / 4 for selu, 1
@@ -40,7 +40,7 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     if nonlinearity == "relu":
         return math.sqrt(2.0)
     if nonlinearity == "selu":
-        return 3.0 / 4  # found by trying, in PyTorch
+        return 3.0 / 4  # empirical, as in PyTorch
     if nonlinearity == "leaky_relu":
         slope = 0.01 if param is None else param
         if isinstance(slope, bool) or not isinstance(slope, (int, float)):
@@ -50,7 +50,7 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
 
 
 def _calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
-    """Return how many inputs and how many outputs a weight connects; users' layers call it."""
+    """Return the fan-in and fan-out of a weight; custom layers may call it."""
     shape = tensor._array.shape
     if len(shape) < 2:
         raise ValueError(
@@ -61,7 +61,7 @@ def _calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
 
 
 def _calculate_correct_fan(tensor: Tensor, mode: str) -> int:
-    """Return the fan of a mode, ``"fan_in"`` or ``"fan_out"``."""
+    """Return the fan for a mode, ``"fan_in"`` or ``"fan_out"``."""
     mode = mode.lower()
     if mode not in ("fan_in", "fan_out"):
         raise ValueError(f"Mode {mode} not supported, please use one of ['fan_in', 'fan_out']")

@@ -1,6 +1,6 @@
 """Initialisation: functions that fill a tensor in place and return it.
 
-They run under ``no_grad`` and count as a write, so a backward that needs the old values says so.
+They run under ``no_grad`` and count as in-place writes, which a later backward detects.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _mode = _Mode()
 
 @contextmanager
 def skipped() -> Iterator[None]:
-    """Let all fills do nothing inside the block; see ``nn.utils.skip_init``."""
+    """Turn all initialisers into no-ops inside the block; see ``nn.utils.skip_init``."""
     before, _mode.skip = _mode.skip, True
     try:
         yield
@@ -55,7 +55,7 @@ def constant_(tensor: Tensor, val: float) -> Tensor:
     """Fill with one value.
 
     Args:
-        tensor: it is written to, and returned.
+        tensor: the tensor to fill; it is returned.
         val: the value.
 
     Raises:
@@ -102,10 +102,10 @@ def zeros_(tensor: Tensor) -> Tensor:
 
 
 def eye_(tensor: Tensor) -> Tensor:
-    """Fill a matrix with the identity: as many inputs as possible come through unchanged.
+    """Fill a matrix with the identity, preserving as many inputs as possible.
 
     Raises:
-        ValueError: the tensor has not 2 dimensions.
+        ValueError: the tensor does not have 2 dimensions.
 
     Source: ``w[i, j] = 1 if i == j else 0``.
 
@@ -120,16 +120,17 @@ def eye_(tensor: Tensor) -> Tensor:
 
 
 def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
-    """Fill the kernel of a convolution so that as many channels as possible come through unchanged.
+    """Fill a convolution kernel with the identity, preserving as many channels as possible.
 
     Args:
         tensor: ``[out_channels, in_channels / groups, kernel sizes]`` of 1 to 3 dimensions.
-        groups: the groups of the convolution; in each, the channels come through.
+        groups: the number of groups of the convolution; each preserves its channels.
 
     Raises:
-        ValueError: the tensor has not 3 to 5 dimensions, or ``groups`` does not divide the first.
+        ValueError: the tensor does not have 3 to 5 dimensions, or ``groups`` does not divide the
+            first.
 
-    Source: ``w[o, c, middle] = 1 if o == c else 0`` in each group, 0 beside the middle.
+    Source: ``w[o, c, middle] = 1 if o == c else 0`` in each group, 0 elsewhere.
 
     Example:
         >>> nn.init.dirac_(tn.empty(2, 2, 3))
@@ -163,8 +164,8 @@ def uniform_(
     """Fill with numbers drawn uniformly from [a, b).
 
     Args:
-        tensor: what is filled.
-        a, b: lower and upper bound.
+        tensor: the tensor to fill; it is returned.
+        a, b: the lower and upper bound.
         generator: source of the random numbers; the default generator unless given.
 
     Raises:
@@ -190,8 +191,8 @@ def normal_(
     """Fill with numbers drawn from the normal distribution.
 
     Args:
-        tensor: what is filled.
-        mean, std: of the distribution.
+        tensor: the tensor to fill; it is returned.
+        mean, std: mean and standard deviation of the distribution.
         generator: source of the random numbers; the default generator unless given.
 
     Raises:
@@ -218,12 +219,12 @@ def trunc_normal_(
     b: float = 2.0,
     generator: Generator | None = None,
 ) -> Tensor:
-    """Fill with numbers from the normal distribution, those outside [a, b] drawn again.
+    """Fill with numbers from the normal distribution truncated to [a, b].
 
     Args:
-        tensor: what is filled.
-        mean, std: of the distribution before it is cut off.
-        a, b: lower and upper bound.
+        tensor: the tensor to fill; it is returned.
+        mean, std: mean and standard deviation before truncation.
+        a, b: the lower and upper bound.
         generator: source of the random numbers; the default generator unless given.
 
     Raises:
@@ -261,7 +262,7 @@ def _truncated(
 ) -> Array:
     """Draw from the truncated normal distribution by rejection."""
     low, high = (0.5 * math.erf((bound - mean) / (std * math.sqrt(2))) for bound in (a, b))
-    peak = (max(a, min(mean, b)) - mean) / std  # where the density in [a, b] is highest
+    peak = (max(a, min(mean, b)) - mean) / std  # the maximum of the density in [a, b]
     values = np.empty(count)
     left = np.arange(count)
     while left.size:
@@ -330,15 +331,16 @@ def kaiming_uniform_(
 
     Args:
         tensor: ``[outputs, inputs, ...]``.
-        a: the slope of the leaky_relu that follows.
-        mode: ``"fan_in"`` keeps the variance of the forward, ``"fan_out"`` that of the backward.
-        nonlinearity: what follows the layer; gives the gain.
+        a: the negative slope of the leaky_relu after the layer.
+        mode: ``"fan_in"`` preserves the variance in the forward pass, ``"fan_out"`` in the backward
+            pass.
+        nonlinearity: the function after the layer; determines the gain.
         generator: source of the random numbers.
 
     Source: He et al., "Delving deep into rectifiers", 2015, arXiv:1502.01852.
 
     Raises:
-        ValueError: the tensor has fewer than 2 dimensions, or no such mode or nonlinearity.
+        ValueError: the tensor has fewer than 2 dimensions, or the mode or nonlinearity is unknown.
 
     Example:
         >>> w = nn.init.kaiming_uniform_(tn.empty(4, 300))
@@ -377,7 +379,7 @@ def _empty(tensor: Tensor) -> bool:
 
 
 def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = None) -> Tensor:
-    """Fill with an orthogonal matrix (dimensions after the first are taken as one) times ``gain``.
+    """Fill with an orthogonal matrix times ``gain``; dimensions after the first are flattened.
 
     Source: Saxe et al., "Exact solutions to the nonlinear dynamics of learning in deep linear
     neural networks", 2013, arXiv:1312.6120.
@@ -407,16 +409,16 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = N
 def sparse_(
     tensor: Tensor, sparsity: float, std: float = 0.01, generator: Generator | None = None
 ) -> Tensor:
-    """Fill a matrix from N(0, std**2), a fraction of each column with zeros.
+    """Fill a matrix from N(0, std**2), zeroing a fraction of each column.
 
     Args:
         tensor: a matrix.
         sparsity: the fraction of zeros, rounded up to whole elements.
-        std: of the other elements.
+        std: the standard deviation of the other elements.
         generator: source of the random numbers; the default generator unless given.
 
     Raises:
-        ValueError: the tensor has not 2 dimensions, or ``sparsity`` is not from 0 to 1.
+        ValueError: the tensor does not have 2 dimensions, or ``sparsity`` is not in [0, 1].
 
     Source: Martens, "Deep learning via Hessian-free optimization", 2010.
 

@@ -1,4 +1,4 @@
-"""``DataParallel`` and its kin: a module on one device, with the names that scripts expect."""
+"""``DataParallel`` and related names for a single device."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from tinynet.nn.base.module import Module
 
 
 class DataParallel(Module):
-    """Runs the module that it wraps: there is one device to spread a batch over.
+    """A wrapper that runs its module: there is a single device to spread a batch over.
 
-    Its parameters are those of ``module``, with names that begin with ``module.``.
+    It has the parameters of ``module``, with names that begin with ``module.``.
 
     Args:
-        module: what runs.
+        module: the module to run.
         device_ids, output_device, dim: ignored.
 
     Shape:
         That of ``module``.
 
     Raises:
-        Exception: what ``module`` raises.
+        Exception: any exception that ``module`` raises.
 
     Example:
         >>> net = nn.DataParallel(nn.Linear(2, 3))
@@ -48,16 +48,16 @@ def data_parallel(
     dim: int = 0,
     module_kwargs: Any = None,
 ) -> Any:
-    """Return ``module`` of the inputs: there is one device.
+    """Return ``module(*inputs)``: there is a single device.
 
     Args:
-        module: what runs.
+        module: the module to run.
         inputs: one input, or a tuple of them.
         device_ids, output_device, dim: ignored.
-        module_kwargs: further arguments by name.
+        module_kwargs: keyword arguments of the module.
 
     Raises:
-        Exception: what ``module`` raises.
+        Exception: any exception that ``module`` raises.
 
     Example:
         >>> from tinynet.nn.parallel import data_parallel
@@ -69,7 +69,7 @@ def data_parallel(
 
 
 class DistributedDataParallel:
-    """Refuses: there is one process.
+    """Not supported: tinynet trains in one process.
 
     Raises:
         NotImplementedError: always.

@@ -1,4 +1,4 @@
-"""Parameter: a tensor that a module trains. Buffer: one that it keeps but does not train."""
+"""Parameter, a trainable tensor of a module, and Buffer, one that is not trained."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ T = TypeVar("T", bound=Tensor)
 
 
 class Parameter(Tensor):
-    """A tensor that a module trains: as an attribute of a module it joins its ``parameters()``.
+    """A trainable tensor: as an attribute of a module, it is one of its ``parameters()``.
 
     Args:
         data: the values; the parameter shares their memory and version. Empty unless given.
@@ -25,7 +25,7 @@ class Parameter(Tensor):
 
     Raises:
         TypeError: ``data`` is not a tensor.
-        RuntimeError: gradients are asked for, and ``data`` is not floating-point.
+        RuntimeError: ``requires_grad`` is set, and ``data`` is not floating-point.
 
     Example:
         >>> nn.Parameter(tn.ones(2))
@@ -37,7 +37,7 @@ class Parameter(Tensor):
     __torch_function__ = classmethod(plain)
 
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Parameter:
-        """Make a leaf that shares the memory of ``data``."""
+        """Create a leaf that shares memory with ``data``."""
         p = _alias(cls, data)
         if requires_grad and not dtypes.is_floating(p._array.dtype):
             raise RuntimeError(
@@ -60,7 +60,7 @@ class Parameter(Tensor):
 
 
 class Buffer(Tensor):
-    """A tensor that a module keeps but does not train, such as a running mean.
+    """A tensor of a module that is not trained, such as a running mean.
 
     Args:
         data: the values; the buffer shares their memory and version. Empty unless given.
@@ -81,7 +81,7 @@ class Buffer(Tensor):
     persistent: bool
 
     def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Buffer:
-        """Make a leaf that shares the memory of ``data``, and requires grad if ``data`` does."""
+        """Create a leaf that shares memory with ``data`` and requires grad if ``data`` does."""
         b = _alias(cls, data)
         b.persistent = persistent
         if data is not None and data.requires_grad:
@@ -136,13 +136,13 @@ def _buffer(
     return b
 
 
-# ---- without a shape yet: the lazy modules have them --------------------------------------------
+# ---- uninitialised parameters of lazy modules ---------------------------------------------------
 
 
 class Uninitialized:
-    """What uninitialised parameters and buffers share: a dtype, but no shape and no values.
+    """Base class of uninitialised parameters and buffers: a dtype, but no shape or values.
 
-    All that needs values reads ``_array``, which refuses.
+    Operations that need values read ``_array``, which raises.
     """
 
     __slots__ = ()
@@ -150,7 +150,7 @@ class Uninitialized:
     _requires_grad: bool
 
     def share_memory_(self) -> Any:
-        """Refuse: there is no memory yet."""
+        """Raise: there is no memory yet."""
         raise RuntimeError(
             "Can't share memory on an uninitialized parameter or buffer. Call `forward` to "
             "initialize the parameters before calling `module.share_memory()`."
@@ -167,7 +167,7 @@ class Uninitialized:
 
     @property
     def shape(self) -> Any:
-        """Refuse: it is not known yet."""
+        """Raise: the shape is not known yet."""
         raise RuntimeError(
             "Can't access the shape of an uninitialized parameter or buffer. This error usually "
             "happens in `load_state_dict` when trying to load an uninitialized parameter into an "
@@ -177,12 +177,12 @@ class Uninitialized:
 
     @property
     def dtype(self) -> dtypes.dtype:
-        """The dtype that it will have."""
+        """The dtype of the future values."""
         return self.__dict__["dtype"]
 
     @property
     def data(self) -> Any:
-        """The same, without history: it has none."""
+        """The tensor itself: it has no history."""
         return self
 
     @data.setter
@@ -194,17 +194,17 @@ class Uninitialized:
         return self.dtype.is_floating_point
 
     def to(self, dtype: dtypes.dtype) -> Any:
-        """Return one of another dtype."""
+        """Return an uninitialised tensor of another dtype."""
         return self._again(dtype)
 
     def detach(self) -> Any:
-        """Return itself: a ``state_dict`` shows that it is not initialised."""
+        """Return self: a ``state_dict`` shows that it is not initialised."""
         return self
 
     def materialize(
         self, shape: int | Sequence[int], device: Any = None, dtype: Any = None
     ) -> None:
-        """Become an ordinary parameter or buffer of a shape, with arbitrary values.
+        """Convert to an ordinary parameter or buffer with arbitrary values.
 
         Args:
             shape: the shape.
@@ -216,7 +216,7 @@ class Uninitialized:
         made = empty(sizes, dtype=kind, device=device)
         del self.__dict__["dtype"]
         self.__class__ = self._becomes
-        self._array = made._array  # type: ignore[misc]  # not Uninitialized any more
+        self._array = made._array  # type: ignore[misc]  # no longer Uninitialized
 
     def _again(self, dtype: dtypes.dtype) -> Any:
         make: Any = type(self)
@@ -226,7 +226,7 @@ class Uninitialized:
         return f"<{type(self).__name__}>"
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        """Return another one of the same kind."""
+        """Return an uninitialised tensor of the same class."""
         return memo.setdefault(id(self), self._again(self.dtype))
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
@@ -234,7 +234,7 @@ class Uninitialized:
 
 
 def _blank(cls: Any, requires_grad: bool, device: Any, dtype: Any) -> Any:
-    """Return a tensor of an uninitialised class, which has everything but values."""
+    """Return a tensor of an uninitialised class, complete except for its values."""
     model = Parameter(empty(0, dtype=dtype, device=device), requires_grad)
     t = object.__new__(cls)
     t._counter = t._edge = t._grad = t._view = t._hooks = None
@@ -246,8 +246,8 @@ def _blank(cls: Any, requires_grad: bool, device: Any, dtype: Any) -> Any:
 class UninitializedParameter(Uninitialized, Parameter):  # type: ignore[misc, override]
     """A parameter whose shape is not known yet.
 
-    Its dtype can be changed and it can be saved and copied; everything else is refused until
-    ``materialize(shape)`` has made it a ``Parameter``.
+    It can be saved, copied and converted to another dtype. Anything else raises an error until
+    ``materialize(shape)`` turns it into a ``Parameter``.
 
     Args:
         requires_grad: whether gradients are computed for it.
@@ -255,9 +255,9 @@ class UninitializedParameter(Uninitialized, Parameter):  # type: ignore[misc, ov
         dtype: the default dtype unless given.
 
     Raises:
-        ValueError: its values are needed before ``materialize``.
-        RuntimeError: its shape is; or gradients are asked for, and the dtype is not
-            floating-point.
+        ValueError: its values are used before ``materialize``.
+        RuntimeError: its shape is used before ``materialize``; or ``requires_grad`` is set, and the
+            dtype is not floating-point.
 
     Example:
         >>> p = nn.UninitializedParameter()
@@ -288,8 +288,8 @@ class UninitializedBuffer(Uninitialized, Buffer):  # type: ignore[misc, override
         persistent: whether it is part of the module's ``state_dict``.
 
     Raises:
-        ValueError: its values are needed before ``materialize``.
-        RuntimeError: its shape is.
+        ValueError: its values are used before ``materialize``.
+        RuntimeError: its shape is used before ``materialize``.
 
     Example:
         >>> nn.UninitializedBuffer()

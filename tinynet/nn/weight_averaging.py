@@ -1,4 +1,4 @@
-"""Averages of the weights of a model on its way: ``AveragedModel`` and what goes with it."""
+"""Weight averaging during training: ``AveragedModel`` and averaging functions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _refuse_decay(decay: float) -> None:
 
 
 def get_ema_multi_avg_fn(decay: float = 0.999) -> AverageAll:
-    """Return ``f(averages, values, count)``, which moves averages to values by ``1 - decay``.
+    """Return ``f(averages, values, count)``, which updates exponential moving averages.
 
     ``average = decay * average + (1 - decay) * value``.
 
@@ -54,7 +54,7 @@ def get_ema_multi_avg_fn(decay: float = 0.999) -> AverageAll:
 
 
 def get_swa_multi_avg_fn() -> AverageAll:
-    """Return ``f(averages, values, count)``, which makes averages of one more value each.
+    """Return ``f(averages, values, count)``, which adds a value to each running mean.
 
     ``average = average + (value - average) / (count + 1)``.
 
@@ -79,7 +79,7 @@ def get_swa_multi_avg_fn() -> AverageAll:
 
 
 def get_ema_avg_fn(decay: float = 0.999) -> AverageOne:
-    """Return ``f(average, value, count)``: a share ``decay`` of the average, the rest of the value.
+    """Return ``f(average, value, count)``, which updates an exponential moving average.
 
     It returns ``decay * average + (1 - decay) * value``.
 
@@ -101,7 +101,7 @@ def get_ema_avg_fn(decay: float = 0.999) -> AverageOne:
 
 
 def get_swa_avg_fn() -> AverageOne:
-    """Return ``f(average, value, count)``, which returns the average of one more value.
+    """Return ``f(average, value, count)``, which adds a value to a running mean.
 
     It returns ``average + (value - average) / (count + 1)``.
 
@@ -119,22 +119,22 @@ def get_swa_avg_fn() -> AverageOne:
 
 
 class AveragedModel(Module):
-    """A copy of a model whose weights are the average of the model's at different times.
+    """A copy of a model that averages the model's weights over time.
 
-    The first ``update_parameters`` copies, later ones average. Izmailov et al. (2018), "Averaging
-    Weights Leads to Wider Optima and Better Generalization"; exponential averages: Polyak and
-    Juditsky (1992), "Acceleration of Stochastic Approximation by Averaging".
+    The first ``update_parameters`` copies the weights, later calls average them. Izmailov et al.
+    (2018), "Averaging Weights Leads to Wider Optima and Better Generalization"; exponential
+    averages: Polyak and Juditsky (1992), "Acceleration of Stochastic Approximation by Averaging".
 
     Args:
-        model: the model; it is copied.
+        model: the model to copy.
         device: must be the CPU.
         avg_fn: ``f(average, value, count)`` returns the new average of one parameter.
         multi_avg_fn: ``f(averages, values, count)`` changes the averages in place.
-        use_buffers: also average the buffers; else they are copied.
+        use_buffers: average the buffers, too; otherwise they are copied.
 
     Attributes:
         module: the copy.
-        n_averaged: how many values the averages are of.
+        n_averaged: the number of averaged values.
 
     Raises:
         AssertionError: both functions are given.
@@ -176,7 +176,7 @@ class AveragedModel(Module):
         return self.module(*args, **kwargs)
 
     def update_parameters(self, model: Module) -> None:
-        """Take the parameters of ``model`` into the averages."""
+        """Update the averages with the parameters of ``model``."""
         pairs = [
             (mine.detach(), theirs.detach())
             for mine, theirs in zip(self._averaged(self.module), self._averaged(model), strict=True)
@@ -199,23 +199,22 @@ class AveragedModel(Module):
             self.n_averaged += 1
 
     def _averaged(self, module: Module) -> Iterable[Tensor]:
-        """Return the tensors that are averaged."""
+        """Return the averaged tensors."""
         parameters: Iterable[Tensor] = module.parameters()
         return itertools.chain(parameters, module.buffers()) if self.use_buffers else parameters
 
 
 @no_grad()
 def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
-    """Set the running statistics of all batch normalisations to those of a data set.
+    """Recompute the running statistics of all batch norms from a data set.
 
     Each running mean is ``sum(mean of a batch) / number of batches``, and likewise each variance.
 
-    Runs the model in training mode over all batches, and puts its mode back.
+    Runs the model over all batches in training mode, then restores its mode.
 
     Args:
-        loader: batches; of a list or tuple the first element goes into the model.
-        model: the model, such as an ``AveragedModel``, whose statistics are not those of its
-            weights.
+        loader: an iterable of batches; the model gets the first element of a list or tuple.
+        model: the model, such as an ``AveragedModel``, with outdated statistics.
         device: must be the CPU.
 
     Raises:

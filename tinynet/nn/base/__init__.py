@@ -1,1 +1,1 @@
-"""What every module is made of: members, state, hooks."""
+"""The base class of modules: members, state and hooks."""

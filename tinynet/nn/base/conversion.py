@@ -1,4 +1,4 @@
-"""What changes all parameters and buffers of a module at once: their dtype, their memory.
+"""Methods that convert all parameters and buffers of a module.
 
 Functions with a ``self`` are methods of ``Module``, grouped here by topic.
 """
@@ -24,9 +24,9 @@ M = TypeVar("M", bound="Module")
 
 
 def apply_to_tensors(self: M, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> M:
-    """Replace the values of all parameters, their gradients, and buffers by what ``fn`` makes.
+    """Apply ``fn`` to all parameters, their gradients and buffers, replacing their values.
 
-    Parameters stay the same objects, so an optimizer keeps them.
+    Parameters keep their identity, so an optimizer need not be recreated.
     """
     if recurse:
         for child in self.children():
@@ -47,13 +47,13 @@ def apply_to_tensors(self: M, fn: Callable[[Tensor], Tensor], recurse: bool = Tr
 def to(self: M, *args: Any, **kwargs: Any) -> M:
     """Convert floating-point parameters and buffers to a dtype, in place, and return self.
 
-    Takes what ``Tensor.to`` takes: a dtype, a device (only the cpu), both, or a tensor whose dtype
-    counts; also ``non_blocking``, which has no effect, and ``memory_format``, for parameters and
-    buffers with four or five dimensions.
+    Accepts the arguments of ``Tensor.to``: a dtype, a device (only the CPU), both, or a tensor
+    whose dtype to use; also ``non_blocking``, which is ignored, and ``memory_format``, for
+    parameters and buffers with four or five dimensions.
 
     Raises:
         TypeError: the dtype is not floating-point, or an argument is none of these.
-        RuntimeError: the device is not the cpu.
+        RuntimeError: the device is not the CPU.
 
     Example:
         >>> nn.Linear(2, 1).to(tn.float64).bias.dtype
@@ -88,7 +88,7 @@ def _wanted_dtype(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dtypes.dtype
 
 
 def to_empty(self: M, *, device: Any, recurse: bool = True) -> M:
-    """Give all parameters and buffers new memory, whose contents are arbitrary, and return self.
+    """Reallocate all parameters and buffers without initialising them and return self.
 
     Args:
         device: must be the CPU.
@@ -104,7 +104,7 @@ def to_empty(self: M, *, device: Any, recurse: bool = True) -> M:
 
 
 def share_memory(self: M) -> M:
-    """Move all parameters and buffers to memory that forked processes share, and return self.
+    """Move all parameters and buffers to shared memory and return self.
 
     See ``Tensor.share_memory_``.
 
@@ -116,10 +116,10 @@ def share_memory(self: M) -> M:
 
 
 def elsewhere(name: str) -> Callable[..., Any]:
-    """Return the method that moves a module to another device than the cpu: it refuses."""
+    """Return the method that moves a module to another device; it always raises."""
 
     def refuse(self: Module, device: Any = None) -> None:
-        """Refuse: tinynet runs on the cpu only.
+        """Raise: tinynet runs on the CPU only.
 
         Raises:
             RuntimeError: always.

@@ -1,7 +1,7 @@
-"""Hooks of all modules at once: what runs around every forward, or when a member is registered.
+"""Global hooks that run around every forward, or when a member is registered.
 
-They are for looking (logging, profiling, debugging): they hold for every module of the program
-until their handle is removed.
+They are meant for logging, profiling and debugging: they apply to every module of the program until
+their handle is removed.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from tinynet.nn.base.registry import BUFFERS, MODULES, PARAMETERS, announced
 
 
 class _Handle(RemovableHandle):
-    """Sets modules without hooks of their own back on their fast path when the last one goes."""
+    """A handle that restores the fast path of modules when the last hook is removed."""
 
     def remove(self) -> None:
-        """Remove the hook; doing it twice is fine."""
+        """Remove the hook; removing it twice is allowed."""
         super().remove()
         if not any(getattr(everywhere, stage) for stage in ModuleHooks.__slots__):
             Module._hooks = None
 
 
 def _register(stage: str, hook: Callable[..., Any], **how: bool) -> RemovableHandle:
-    Module._hooks = NONE  # what modules without hooks of their own find: not None, so they look
+    Module._hooks = NONE  # not None, so that modules without hooks take the slow path
     return register(everywhere, stage, hook, _Handle, **how)
 
 
@@ -98,7 +98,7 @@ def register_module_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
         A handle whose ``remove()`` removes the hook.
 
     Raises:
-        RuntimeError: there is a hook of ``register_module_full_backward_hook``.
+        RuntimeError: a ``register_module_full_backward_hook`` hook exists.
     """
     refuse_both_kinds("all Modules", everywhere, "backward")
     return _register("on_node", hook)
@@ -111,7 +111,7 @@ def register_module_parameter_registration_hook(hook: Callable[..., Any]) -> Rem
     """Call ``hook(module, name, parameter)`` when a module gets a parameter.
 
     Args:
-        hook: returns None, or what is registered instead.
+        hook: returns None, or the object to register instead.
 
     Returns:
         A handle whose ``remove()`` removes the hook.
@@ -128,10 +128,10 @@ def register_module_parameter_registration_hook(hook: Callable[..., Any]) -> Rem
 
 
 def register_module_buffer_registration_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Call ``hook(module, name, buffer)`` when a module gets a buffer, also one that is None.
+    """Call ``hook(module, name, buffer)`` when a module gets a buffer, including None.
 
     Args:
-        hook: returns None, or what is registered instead.
+        hook: returns None, or the object to register instead.
 
     Returns:
         A handle whose ``remove()`` removes the hook.
@@ -140,10 +140,10 @@ def register_module_buffer_registration_hook(hook: Callable[..., Any]) -> Remova
 
 
 def register_module_module_registration_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Call ``hook(module, name, submodule)`` when a module gets a submodule, also one that is None.
+    """Call ``hook(module, name, submodule)`` when a module gets a submodule, or None.
 
     Args:
-        hook: returns None, or what is registered instead.
+        hook: returns None, or the object to register instead.
 
     Returns:
         A handle whose ``remove()`` removes the hook.

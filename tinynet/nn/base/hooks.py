@@ -1,4 +1,4 @@
-"""Hooks of a module: what runs before and after its forward, and on its gradients.
+"""Hooks of a module that run before and after its forward, and on its gradients.
 
 Functions with a ``self`` are methods of ``Module``, grouped here by topic.
 """
@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 from tinynet.core.callsite import warn
 from tinynet.core.graph.node import Node, RemovableHandle
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.nn.base.backward_hooks import Gates
+from tinynet.nn.base.backward_hooks import BackwardHooks
 
 if TYPE_CHECKING:
     from tinynet.nn.base.module import Module
 
 
 class ModuleHooks:
-    """All hooks of one module: number -> function, in the order in which they run.
+    """All hooks of one module: number -> function, in execution order.
 
-    The last three have the numbers of the hooks that want to be called in another way.
+    The last three hold the numbers of hooks with a different calling convention.
     """
 
     __slots__ = (
@@ -45,14 +45,14 @@ class ModuleHooks:
 
 
 everywhere = ModuleHooks()  # the hooks of all modules; global_hooks.py registers them
-NONE = ModuleHooks()  # a module's while there are only those; never changed
+NONE = ModuleHooks()  # used by modules while only global hooks exist; never changed
 
 
 # ---- registering --------------------------------------------------------------------------------
 
 
 def own(module: Module) -> ModuleHooks:
-    """Return the hooks of a module itself, to which one can add."""
+    """Return the module's own hooks, creating them if needed."""
     hooks: ModuleHooks | None = module.__dict__.get("_hooks")
     if hooks is None:
         hooks = module._hooks = ModuleHooks()
@@ -92,7 +92,7 @@ def register_forward_pre_hook(
     prepend: bool = False,
     with_kwargs: bool = False,
 ) -> RemovableHandle:
-    """Call ``hook(module, args)`` before each forward; what it returns replaces the arguments.
+    """Call ``hook(module, args)`` before each forward; its return value replaces the arguments.
 
     Args:
         hook: returns None, new positional arguments, or (``with_kwargs``) ``(args, kwargs)``.
@@ -119,7 +119,7 @@ def register_forward_hook(
     with_kwargs: bool = False,
     always_call: bool = False,
 ) -> RemovableHandle:
-    """Call ``hook(module, args, output)`` after each forward; what it returns is the new output.
+    """Call ``hook(module, args, output)`` after each forward; its return value replaces the output.
 
     Args:
         hook: returns None or a new output.
@@ -161,9 +161,9 @@ def register_full_backward_hook(
 ) -> RemovableHandle:
     """Call ``hook(module, grad_input, grad_output)`` when the module's gradients are computed.
 
-    Both gradients are tuples with one entry per positional argument and per output, None for what
-    is not a tensor, zeros for an argument that got no gradient. In-place operations on the module's
-    inputs and outputs are refused while there is such a hook.
+    Both gradients are tuples with one entry per positional argument and per output: None for values
+    that are not tensors, zeros for arguments without a gradient. While such a hook exists, in-place
+    operations on the module's inputs and outputs raise an error.
 
     Args:
         hook: returns None or new gradients of the inputs.
@@ -173,7 +173,7 @@ def register_full_backward_hook(
         A handle whose ``remove()`` removes the hook.
 
     Raises:
-        RuntimeError: the module has a hook of ``register_backward_hook``.
+        RuntimeError: the module has a ``register_backward_hook`` hook.
 
     Example:
         >>> net = nn.Identity()
@@ -198,14 +198,14 @@ def register_backward_hook(self: Module, hook: Callable[..., Any]) -> RemovableH
         A handle whose ``remove()`` removes the hook.
 
     Raises:
-        RuntimeError: the module has a hook of ``register_full_backward_hook``.
+        RuntimeError: the module has a ``register_full_backward_hook`` hook.
     """
     refuse_both_kinds("a single Module", self._hooks, "backward")
     return _register(self, "on_node", hook, prepend=False)
 
 
 def refuse_both_kinds(where: str, hooks: ModuleHooks | None, other: str) -> None:
-    """Raise if there are hooks on gradients of the other kind."""
+    """Raise if backward hooks of the other kind exist."""
     if hooks is not None and getattr(hooks, other):
         raise RuntimeError(
             f"Cannot use both regular backward hooks and full backward hooks on {where}. "
@@ -214,7 +214,7 @@ def refuse_both_kinds(where: str, hooks: ModuleHooks | None, other: str) -> None
 
 
 def table(own: Callable[[Module], Any], stage: str) -> property:
-    """Return the property for one stage of hooks, under PyTorch's name: programs empty them."""
+    """Return the property for one stage of hooks; programs for PyTorch clear these tables."""
 
     def replace(self: Module, hooks: dict[int, Any]) -> None:
         setattr(own(self), stage, hooks)
@@ -236,7 +236,7 @@ _backward_hooks = table(own, "backward")
 
 
 def call_with_hooks(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Run the forward of a module that has, or had, hooks; those of all modules come first."""
+    """Run the forward of a module with hooks; global hooks come first."""
     hooks = module._hooks
     assert hooks is not None
     called: set[int] = set()
@@ -244,9 +244,9 @@ def call_with_hooks(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any
     try:
         for number, hook in _both("before", hooks):
             args, kwargs = _before(module, hook, number in hooks.before_with_kwargs, args, kwargs)
-        gates = _gates(module, hooks)
-        if gates is not None:
-            args = gates.enter(args)
+        backward = _backward_hooks(module, hooks)
+        if backward is not None:
+            args = backward.enter(args)
         result = module.forward(*args, **kwargs)
         for number, hook in _both("after", hooks):
             called.add(number)
@@ -255,7 +255,7 @@ def call_with_hooks(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any
             )
         if everywhere.on_node or hooks.on_node:
             _hook_node(module, args, result, [hook for _, hook in _both("on_node", hooks)])
-        return result if gates is None else gates.leave(result)
+        return result if backward is None else backward.leave(result)
     except Exception:
         for number, hook in _both("after", hooks):
             if _is("after_always", number, hooks) and number not in called:
@@ -266,7 +266,7 @@ def call_with_hooks(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any
 
 
 def _both(stage: str, hooks: ModuleHooks) -> list[tuple[int, Callable[..., Any]]]:
-    """Return the hooks of all modules at a stage, then those of one, with their numbers."""
+    """Return the global hooks of a stage, then the module's own, with their numbers."""
     return [*getattr(everywhere, stage).items(), *getattr(hooks, stage).items()]
 
 
@@ -290,7 +290,7 @@ def _hook_node(
 
 
 def _about_node(args: tuple[Any, ...], result: Any, node: Node) -> str:
-    """Return what PyTorch warns of: why a node's gradients may not be the module's."""
+    """Return PyTorch's warning if a node's gradients may not be the module's."""
     outputs = result if isinstance(result, tuple) else (result,)
     if not all(isinstance(t, Tensor) for t in outputs):
         why = "on a Module that does not return a single Tensor or a tuple of Tensors is deprecated"
@@ -310,12 +310,12 @@ def _about_node(args: tuple[Any, ...], result: Any, node: Node) -> str:
     )
 
 
-def _gates(module: Module, hooks: ModuleHooks) -> Gates | None:
-    """Return the gates of one call; None if there are no hooks on gradients."""
+def _backward_hooks(module: Module, hooks: ModuleHooks) -> BackwardHooks | None:
+    """Return the hook nodes of one call; None if there are no backward hooks."""
     before, after = _both("before_backward", hooks), _both("backward", hooks)
     if not before and not after:
         return None
-    return Gates(module, [hook for _, hook in before], [hook for _, hook in after])
+    return BackwardHooks(module, [hook for _, hook in before], [hook for _, hook in after])
 
 
 def _before(

@@ -1,4 +1,4 @@
-"""LazyModuleMixin: modules that learn the size of their input from the first one."""
+"""LazyModuleMixin: modules that infer sizes from their first input."""
 
 from __future__ import annotations
 
@@ -11,17 +11,16 @@ from tinynet.nn.parameter import is_lazy
 
 
 class LazyModuleMixin(Module):
-    """Makes a layer lazy: its parameters get their shape from the input of the first forward.
+    """A mixin for lazy layers, whose parameters get their shapes from the first input.
 
-    ``class LazyLayer(LazyModuleMixin, Layer)`` registers ``UninitializedParameter`` and
-    ``UninitializedBuffer`` and has an ``initialize_parameters`` that materialises them. After the
-    first forward, or after a ``load_state_dict`` and the forward that follows, the module is an
-    ordinary one, of the class ``cls_to_become``.
+    ``class LazyLayer(LazyModuleMixin, Layer)`` registers each ``UninitializedParameter`` and
+    ``UninitializedBuffer``, and defines ``initialize_parameters`` to materialise them. The first
+    forward turns the module into an ordinary one of the class ``cls_to_become``.
 
-    Make the optimizer after the first forward.
+    Create the optimizer after the first forward.
 
     Raises:
-        NotImplementedError: it is called, and has no ``initialize_parameters``.
+        NotImplementedError: the module is called, but does not define ``initialize_parameters``.
         RuntimeError: ``initialize_parameters`` left some parameters without a shape.
         ValueError: a parameter is used before the first forward.
 
@@ -51,18 +50,18 @@ class LazyModuleMixin(Module):
         self._initialize_hook = self.register_forward_pre_hook(_before_forward, with_kwargs=True)
 
     def initialize_parameters(self, *args: Any, **kwargs: Any) -> None:
-        """Materialise and fill the parameters for an input; every lazy module overrides it."""
+        """Materialise the parameters for an input; every lazy module overrides this."""
         raise NotImplementedError(
             f"initialize_parameters is not implemented for {type(self).__name__}"
         )
 
     def has_uninitialized_params(self) -> bool:
-        """Return whether parameters or buffers of this module are not initialised yet."""
+        """Return whether this module has uninitialised parameters or buffers."""
         return any(is_lazy(t) for _, t in members(self, PARAMETERS, BUFFERS))
 
 
 def materialize(tensor: Any, shape: Sequence[int]) -> bool:
-    """Materialise a parameter or buffer (or None) if it waits for that, and return whether."""
+    """Materialise a parameter or buffer if it is uninitialised, and return whether it was."""
     waiting = is_lazy(tensor)
     if waiting:
         tensor.materialize(shape)
@@ -70,7 +69,7 @@ def materialize(tensor: Any, shape: Sequence[int]) -> bool:
 
 
 def _before_load(module: Module, state_dict: Any, prefix: str, *rest: Any) -> None:
-    """Give parameters the shapes of what they are loaded from."""
+    """Materialise parameters with the shapes in the state dict."""
     for name, tensor in members(module, PARAMETERS, BUFFERS):
         given = state_dict.get(prefix + name)
         if given is not None and not is_lazy(given):
@@ -78,7 +77,7 @@ def _before_load(module: Module, state_dict: Any, prefix: str, *rest: Any) -> No
 
 
 def _before_forward(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    """Initialise the parameters, and make the module an ordinary one."""
+    """Initialise the parameters and change the class of the module."""
     module.initialize_parameters(*args, **kwargs)
     if module.has_uninitialized_params():
         raise RuntimeError(f"module {type(module).__name__} has not been fully initialized")

@@ -18,13 +18,13 @@ R_co = TypeVar("R_co", covariant=True)
 
 
 class _Callable(Protocol[P, R_co]):
-    """Tells type checkers that a call of a module takes and returns what its ``forward`` does."""
+    """Declares to type checkers that calling a module has the signature of its ``forward``."""
 
     def forward(self, *args: P.args, **kwargs: P.kwargs) -> R_co: ...
 
 
 def _table_for(value: Any) -> str | None:
-    """Return the table of members that a value is made for; None for any other value."""
+    """Return the member table for a value; None if it is not a member."""
     if isinstance(value, Tensor):
         if isinstance(value, Parameter):
             return PARAMETERS
@@ -33,10 +33,10 @@ def _table_for(value: Any) -> str | None:
 
 
 class Module:
-    """A part of a model: it has parameters, buffers and other modules, and a ``forward``.
+    """A building block of models, with parameters, buffers, submodules and a ``forward``.
 
     Subclass it, call ``super().__init__()`` first, assign layers and parameters to attributes, and
-    write ``forward``; then call the module itself, not its ``forward``: that runs the hooks.
+    define ``forward``. Call the module itself rather than ``forward``, so that its hooks run.
 
     Attributes:
         training: True in training mode, False in evaluation mode; see ``train`` and ``eval``.
@@ -44,8 +44,8 @@ class Module:
     Raises:
         AttributeError: there is no such attribute, or a member is assigned before
             ``super().__init__()``.
-        NotImplementedError: it is called, and its class has no ``forward``.
-        TypeError: something else than a tensor is assigned where a parameter or buffer is.
+        NotImplementedError: the module is called, but its class does not define ``forward``.
+        TypeError: an object that is not a tensor is assigned to a parameter or buffer.
 
     Example:
         >>> class Net(nn.Module):
@@ -65,9 +65,9 @@ class Module:
 
     training: bool
     call_super_init: bool = False
-    dump_patches: bool = False  # PyTorch's; without effect
-    _version: int = 1  # of the format of the state_dict
-    _parameters: dict[str, Parameter | None]  # the values are attributes, too: see members.py
+    dump_patches: bool = False  # for PyTorch; unused
+    _version: int = 1  # version of the state_dict format
+    _parameters: dict[str, Parameter | None]  # the values are attributes, too: see registry.py
     _buffers: dict[str, Tensor | None]
     _modules: dict[str, Module | None]
     _non_persistent_buffers_set: set[str]
@@ -94,7 +94,7 @@ class Module:
     # ---- running ----------------------------------------------------------------------------
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Compute the output; every module overrides it."""
+        """Compute the output; every module overrides this."""
         raise NotImplementedError(
             f'Module [{type(self).__name__}] is missing the required "forward" function'
         )
@@ -116,9 +116,9 @@ class Module:
                 module_scope.leave(outer)
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
-        """Do nothing: operations are compiled at their first call, modules are not.
+        """Do nothing: operations are compiled on first use, modules are not.
 
-        A program written for PyTorch may call it, and computes the same.
+        Programs written for PyTorch may call it; results do not change.
         """
 
     register_forward_pre_hook = hooks.register_forward_pre_hook
@@ -146,11 +146,11 @@ class Module:
     get_buffer = registry.get_buffer
 
     def add_module(self, name: str, module: Module | None) -> None:
-        """Add a submodule; None keeps the name for one that may come later.
+        """Add a submodule; None reserves the name.
 
         Raises:
             TypeError: ``module`` is neither a Module nor None.
-            KeyError: the name is empty, has a dot, or belongs to another attribute.
+            KeyError: the name is empty, contains a dot, or is the name of another attribute.
         """
         if module is not None and not isinstance(module, Module):
             raise TypeError(f"{registry.typename(module)} is not a Module subclass")
@@ -170,11 +170,11 @@ class Module:
         return (buffer for _, buffer in self.named_buffers(recurse=recurse))
 
     def children(self) -> Iterator[Module]:
-        """Yield the modules directly inside this one, each once."""
+        """Yield the direct submodules, each once."""
         return (child for _, child in self.named_children())
 
     def modules(self, remove_duplicate: bool = True) -> Iterator[Module]:
-        """Yield this module and all modules inside it."""
+        """Yield this module and all submodules."""
         return (m for _, m in self.named_modules(remove_duplicate=remove_duplicate))
 
     def get_submodule(self, target: str) -> Module:
@@ -191,10 +191,10 @@ class Module:
         return found
 
     def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
-        """Put ``module`` at a path such as ``"encoder.0"``.
+        """Set the submodule at a path such as ``"encoder.0"``.
 
         Args:
-            strict: only replace a module that is there already.
+            strict: only replace an existing module.
 
         Raises:
             ValueError: the path is empty, or ``module`` is not a Module.
@@ -226,9 +226,10 @@ class Module:
             registry.forget(self, name)
 
     def __getattr__(self, name: str) -> Any:
-        """Raise Python's own error; Python asks here for what it does not find.
+        """Raise AttributeError; Python calls this for missing attributes.
 
-        A subclass's ``__getattr__`` may call it, as in a wrapper that looks into what it wraps.
+        The ``__getattr__`` of a subclass may call it, such as a wrapper that delegates to its
+        module.
         """
         own = self.__dict__
         if PARAMETERS in own and not isinstance(own[PARAMETERS], registry.Table):
@@ -240,12 +241,12 @@ class Module:
         return [name for name in super().__dir__() if not name[0].isdigit()]
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what copies and pickles consist of, laid out as in PyTorch."""
+        """Return the state for copies and pickles, in PyTorch's layout."""
         own = {n: v for n, v in self.__dict__.items() if registry.table_of(self, n) is None}
         return own | {table: dict(own[table]) for table in TABLES}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take what ``__getstate__`` gave; modules that read older pickles override it."""
+        """Restore the state from ``__getstate__``; override it to read older pickles."""
         self.__dict__.update(state)
         registry.set_up(self, state)
 
@@ -269,7 +270,7 @@ class Module:
     _load_state_dict_post_hooks = state._load_state_dict_post_hooks
 
     def apply(self: M, fn: Callable[[Module], None]) -> M:
-        """Call ``fn`` on all modules inside and on this one, and return this one.
+        """Call ``fn`` on all submodules and on this module, and return self.
 
         Example:
             >>> def to_zero(module):
@@ -314,7 +315,7 @@ class Module:
         return self._apply(lambda t: t.type(dst_type))
 
     def cpu(self: M) -> M:
-        """Return self: everything always is on the cpu."""
+        """Return self: everything is on the CPU."""
         return self
 
     cuda, ipu, mtia, xpu = map(conversion.elsewhere, ("cuda", "ipu", "mtia", "xpu"))
@@ -322,9 +323,9 @@ class Module:
     # ---- modes ------------------------------------------------------------------------------
 
     def train(self: M, mode: bool = True) -> M:
-        """Set this module and all inside it to training (or evaluation) mode and return self.
+        """Set this module and its submodules to training (or evaluation) mode and return self.
 
-        The mode matters to modules such as Dropout.
+        The mode affects modules such as Dropout.
 
         Raises:
             ValueError: ``mode`` is not a bool.
@@ -341,17 +342,17 @@ class Module:
         return self
 
     def eval(self: M) -> M:
-        """Set this module and all inside it to evaluation mode and return self."""
+        """Set this module and its submodules to evaluation mode and return self."""
         return self.train(False)
 
     def requires_grad_(self: M, requires_grad: bool = True) -> M:
-        """Switch the recording of all parameters on or off (to freeze them) and return self."""
+        """Set ``requires_grad`` of all parameters, for example to freeze them, and return self."""
         for parameter in self.parameters():
             parameter.requires_grad_(requires_grad)
         return self
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Drop the gradients of all parameters, or (``set_to_none=False``) set them to zero."""
+        """Reset the gradients of all parameters to None or, with ``set_to_none=False``, to zero."""
         for parameter in self.parameters():
             if parameter._grad is not None:
                 if set_to_none:
@@ -362,7 +363,7 @@ class Module:
     # ---- printing ---------------------------------------------------------------------------
 
     def extra_repr(self) -> str:
-        """Return what the printed form shows in parentheses; layers override it."""
+        """Return the text that ``repr`` shows in parentheses; layers override this."""
         return ""
 
     def __repr__(self) -> str:

@@ -1,8 +1,8 @@
-"""What a module is made of: its parameters, buffers and submodules, by name and in order.
+"""The members of a module: its parameters, buffers and submodules, by name and in order.
 
-The values are plain attributes of the module, so reading one is as fast as Python makes it. They
-also stand in the module's three tables ``_parameters``, ``_buffers`` and ``_modules``, which say
-what the attributes are, in which order; what is written into a table is set on the module.
+The values are plain attributes of the module, so reading one is as fast as Python allows. The
+tables ``_parameters``, ``_buffers`` and ``_modules`` also hold them, in order of registration;
+writing to a table sets the attribute of the module.
 
 Functions with a ``self`` are methods of ``Module``, grouped here by topic.
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tinynet.nn.base.module import Module
 
 PARAMETERS, BUFFERS, MODULES = TABLES = ("_parameters", "_buffers", "_modules")
-UNSAVED = "_non_persistent_buffers_set"  # names of the buffers that ``state_dict`` leaves out
+UNSAVED = "_non_persistent_buffers_set"  # names of the buffers that ``state_dict`` omits
 
 # Hooks on the registration of members: table -> number -> hook; global_hooks.py registers them.
 announced: dict[str, dict[int, Callable[..., Any]]] = {table: {} for table in TABLES}
@@ -29,8 +29,8 @@ announced: dict[str, dict[int, Callable[..., Any]]] = {table: {} for table in TA
 class Table(dict[str, Any]):
     """The members of one kind of a module: name -> value, in order.
 
-    Writing to it sets, and deleting from it removes, the attribute of the module. The module is
-    referred to weakly: otherwise only the garbage collector could free it.
+    Writing to it sets the attribute of the module, and deleting from it removes the attribute. The
+    reference to the module is weak: a cycle would leave freeing it to the garbage collector.
     """
 
     __slots__ = ("_module",)
@@ -53,7 +53,7 @@ class Table(dict[str, Any]):
             module.__dict__.pop(name, None)
 
     def update(self, *given: Any, **named: Any) -> None:
-        """Set several members, from a mapping or pairs, and from keyword arguments."""
+        """Set members from a mapping or pairs, and from keyword arguments."""
         for name, value in dict(*given, **named).items():
             self[name] = value
 
@@ -62,13 +62,13 @@ class Table(dict[str, Any]):
         return self
 
     def setdefault(self, name: str, default: Any = None) -> Any:
-        """Return a member; if there is none of that name, set it first."""
+        """Return a member, setting it first if it is missing."""
         if name not in self:
             self[name] = default
         return self[name]
 
     def pop(self, name: str, *default: Any) -> Any:
-        """Remove a member and return it, or the default."""
+        """Remove and return a member, or return the default."""
         if name not in self and default:
             return default[0]
         value = self[name]
@@ -76,7 +76,7 @@ class Table(dict[str, Any]):
         return value
 
     def popitem(self) -> tuple[str, Any]:
-        """Remove the last member and return its name and value."""
+        """Remove and return the last (name, value) pair."""
         name = next(reversed(self))
         return name, self.pop(name)
 
@@ -86,15 +86,15 @@ class Table(dict[str, Any]):
             del self[name]
 
     def __reduce__(self) -> Any:
-        """Copies and pickles are plain dictionaries: what they change is not the module's."""
+        """Copy and pickle as a plain dictionary, detached from the module."""
         return dict, (dict(self),)
 
 
 def set_up(module: Module, state: Mapping[str, Any] | None = None) -> None:
-    """Give a module its tables.
+    """Create the tables of a module.
 
     Args:
-        state: what ``__getstate__`` gave; without it the tables begin empty.
+        state: the state from ``__getstate__``; empty tables unless given.
     """
     state = state or {}
     for table in TABLES:
@@ -103,7 +103,7 @@ def set_up(module: Module, state: Mapping[str, Any] | None = None) -> None:
 
 
 def table_of(module: Module, name: str) -> str | None:
-    """Return the table in which a name stands, if any."""
+    """Return the table that holds a name, if any."""
     own = module.__dict__
     for table in TABLES:
         if name in own.get(table, ()):
@@ -112,7 +112,7 @@ def table_of(module: Module, name: str) -> str | None:
 
 
 def typename(value: Any) -> str:
-    """Return what messages call the type of a value: ``tinynet.FloatTensor``, ``int``."""
+    """Return the type name of a value for messages: ``tinynet.FloatTensor``, ``int``."""
     if type(value) in (Tensor, Buffer):
         return f"tinynet.{value.dtype.tensor_name}"
     kind = type(value)
@@ -124,10 +124,10 @@ def typename(value: Any) -> str:
 
 
 def assign(module: Module, name: str, value: Any, table: str | None) -> None:
-    """Set an attribute that is a member, or that is to become one.
+    """Set an attribute that is, or becomes, a member.
 
     Args:
-        table: the table that ``value`` is made for; None for any other value.
+        table: the member table for ``value``; None if it is not a member.
     """
     held = table_of(module, name)
     if table == PARAMETERS:
@@ -171,7 +171,7 @@ def _not_assignable(value: Any, what: str, name: str, expected: str) -> TypeErro
 
 
 def join(module: Module, name: str, value: Any, table: str) -> None:
-    """Make a value a member, after the hooks on registration have seen it."""
+    """Register a value as a member, after running the registration hooks."""
     for hook in [*announced[table].values()]:
         new = hook(module, name, value)
         value = value if new is None else new
@@ -179,7 +179,7 @@ def join(module: Module, name: str, value: Any, table: str) -> None:
 
 
 def forget(module: Module, name: str) -> None:
-    """Drop an attribute, member or not."""
+    """Delete an attribute, whether or not it is a member."""
     held = table_of(module, name)
     if held is not None:
         del module.__dict__[held][name]
@@ -188,10 +188,10 @@ def forget(module: Module, name: str) -> None:
 
 
 def check_name(module: Module, what: str, name: str, table: str) -> None:
-    """Refuse a name that is no attribute name, or that something else has.
+    """Raise if a name is invalid or already taken.
 
     Raises:
-        TypeError, KeyError: as PyTorch.
+        TypeError, KeyError: as in PyTorch.
     """
     if not isinstance(name, str):
         raise TypeError(f"{what} name should be a string. Got {typename(name)}")
@@ -205,10 +205,10 @@ def check_name(module: Module, what: str, name: str, table: str) -> None:
 
 
 def register_parameter(self: Module, name: str, param: Parameter | None) -> None:
-    """Add a parameter; None keeps the name for one that may come later.
+    """Add a parameter; None reserves the name.
 
     Raises:
-        KeyError: the name is empty, has a dot, or belongs to another attribute.
+        KeyError: the name is empty, contains a dot, or is the name of another attribute.
         TypeError: ``param`` is neither a Parameter nor None.
         ValueError: ``param`` was computed from other tensors.
 
@@ -244,12 +244,12 @@ def register_buffer(
     """Add a buffer: a tensor that belongs to the module but is not trained.
 
     Args:
-        name: the attribute under which the module has it.
-        tensor: the buffer; None keeps the name for one that may come later.
+        name: the attribute name.
+        tensor: the buffer; None reserves the name.
         persistent: whether it is part of ``state_dict``.
 
     Raises:
-        KeyError: the name is empty, has a dot, or belongs to another attribute.
+        KeyError: the name is empty, contains a dot, or is the name of another attribute.
         TypeError: ``tensor`` is neither a Tensor nor None.
 
     Example:
@@ -279,11 +279,11 @@ def named_modules(
     prefix: str = "",
     remove_duplicate: bool = True,
 ) -> Iterator[tuple[str, Module]]:
-    """Yield this module and all modules inside it, each with its path.
+    """Yield this module and all submodules with their paths.
 
     Args:
-        memo: modules to leave out; those that are yielded join it.
-        prefix: comes before all paths.
+        memo: a set of modules to skip; yielded modules are added to it.
+        prefix: the prefix of all paths.
         remove_duplicate: yield a shared module only once.
 
     Example:
@@ -302,7 +302,7 @@ def named_modules(
 
 
 def members(module: Module, *tables: str) -> Iterator[tuple[str, Any]]:
-    """Yield the module's own members of the given kinds, without those that are None."""
+    """Yield the module's own members from the given tables, skipping None."""
     for table in tables:
         for name, value in module.__dict__[table].items():
             if value is not None:
@@ -330,10 +330,10 @@ def _named(
 def named_parameters(
     self: Module, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
 ) -> Iterator[tuple[str, Parameter]]:
-    """Yield all parameters, each with its path.
+    """Yield all parameters with their paths.
 
     Args:
-        prefix: comes before all paths.
+        prefix: the prefix of all paths.
         recurse: include the modules inside.
         remove_duplicate: yield a shared parameter only once.
 
@@ -347,12 +347,12 @@ def named_parameters(
 def named_buffers(
     self: Module, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
 ) -> Iterator[tuple[str, Tensor]]:
-    """Yield all buffers, each with its path; the arguments are those of ``named_parameters``."""
+    """Yield all buffers with their paths; the arguments are those of ``named_parameters``."""
     return _named(self, BUFFERS, prefix, recurse, remove_duplicate)
 
 
 def named_children(self: Module) -> Iterator[tuple[str, Module]]:
-    """Yield the modules directly inside this one, each with its name; a shared one only once."""
+    """Yield the direct submodules with their names; a shared one only once."""
     seen = set()
     for name, child in members(self, MODULES):
         if child not in seen:

@@ -1,4 +1,4 @@
-"""``state_dict`` and ``load_state_dict``: a module's values by path, out and in.
+"""``state_dict`` and ``load_state_dict``: saving and loading the values of a module.
 
 Functions with a ``self`` are methods of ``Module``, grouped here by topic.
 """
@@ -30,7 +30,7 @@ POSITIONAL = (
 
 
 class _IncompatibleKeys(NamedTuple):
-    """What ``load_state_dict`` could not match."""
+    """The keys that ``load_state_dict`` could not match."""
 
     missing_keys: list[str]
     unexpected_keys: list[str]
@@ -45,10 +45,11 @@ class _IncompatibleKeys(NamedTuple):
 
 
 class StateHooks:
-    """The hooks of one module on saving and loading: number -> function.
+    """The save and load hooks of one module: number -> function.
 
-    The last two have the numbers of the hooks of ``register_...`` where those of ``_register_...``
-    differ: a post-hook on saving may return a new dictionary, a pre-hook on loading gets no module.
+    The last two hold the numbers of hooks registered with ``register_...``. Those registered with
+    ``_register_...`` differ: a post-hook on saving may return a new dictionary, a pre-hook on
+    loading gets no module.
     """
 
     __slots__ = (
@@ -76,10 +77,10 @@ def state_dict(
     """Return all parameters and persistent buffers by path.
 
     Args:
-        args: destination, prefix and keep_vars by position, which is deprecated.
-        destination: a dictionary to add them to; a new one unless given.
-        prefix: comes before all paths.
-        keep_vars: the tensors themselves; otherwise detached ones that share their memory.
+        args: destination, prefix and keep_vars as positional arguments (deprecated).
+        destination: the dictionary to fill; a new one unless given.
+        prefix: the prefix of all paths.
+        keep_vars: return the tensors themselves instead of detached ones that share their memory.
 
     Example:
         >>> list(nn.Sequential(nn.Linear(2, 1)).state_dict())
@@ -91,9 +92,9 @@ def state_dict(
         destination, prefix, keep_vars = given
     if destination is None:
         destination = OrderedDict()
-        destination._metadata = OrderedDict()  # of each module: the version of its format
+        destination._metadata = OrderedDict()  # the format version of each module
     local = {"version": self._version}
-    metadata = getattr(destination, "_metadata", None)  # a plain dict of the user's has none
+    metadata = getattr(destination, "_metadata", None)  # missing in plain dicts
     if metadata is not None:
         metadata[prefix[:-1]] = local
     hooks = self._state_hooks
@@ -114,7 +115,7 @@ def state_dict(
 
 
 def save_to_state_dict(self: Module, destination: Any, prefix: str, keep_vars: bool) -> None:
-    """Add this module's own parameters and buffers; modules with a format of their own override."""
+    """Add this module's own parameters and buffers; modules with a custom format override this."""
     for name, value in _saved(self):
         destination[prefix + name] = value if keep_vars else value.detach()
     if _extra_state_of(self, "get"):
@@ -122,7 +123,7 @@ def save_to_state_dict(self: Module, destination: Any, prefix: str, keep_vars: b
 
 
 def _saved(module: Module) -> Iterator[tuple[str, Tensor]]:
-    """Yield what ``state_dict`` has of the module's own."""
+    """Yield the module's own entries of ``state_dict``."""
     yield from members(module, PARAMETERS)
     for name, value in members(module, BUFFERS):
         if name not in module._non_persistent_buffers_set:
@@ -130,18 +131,18 @@ def _saved(module: Module) -> Iterator[tuple[str, Tensor]]:
 
 
 def _extra_state_of(module: Module, which: str) -> bool:
-    """Whether the class of ``module`` defines ``get_extra_state`` (or ``set_extra_state``)."""
+    """Return whether the module's class defines ``get_extra_state`` (or ``set_extra_state``)."""
     method = getattr(type(module), f"{which}_extra_state")
     return method not in (get_extra_state, set_extra_state)
 
 
 def get_extra_state(self: Module) -> Any:
-    """Return what else belongs into the ``state_dict``; overridden together with the setter."""
+    """Return extra state for the ``state_dict``; override it together with ``set_extra_state``."""
     raise RuntimeError(f"{type(self).__name__} has no extra state: it does not override this.")
 
 
 def set_extra_state(self: Module, state: Any) -> None:
-    """Take what ``get_extra_state`` had returned; overridden together with it."""
+    """Restore the state from ``get_extra_state``; override both together."""
     raise RuntimeError(f"{type(self).__name__} has no extra state: it does not override this.")
 
 
@@ -149,7 +150,7 @@ def set_extra_state(self: Module, state: Any) -> None:
 
 
 class _Report:
-    """What a load finds, in all modules."""
+    """The findings of one load in all modules."""
 
     def __init__(self) -> None:
         self.missing: list[str] = []
@@ -162,19 +163,20 @@ def load_state_dict(
 ) -> _IncompatibleKeys:
     """Copy the values of a ``state_dict`` into the parameters and buffers of this module.
 
-    The copies are in-place writes: a backward that needs the old values will say so.
+    The copies are in-place writes: a backward that needs the old values raises an error.
 
     Args:
         state_dict: path -> tensor.
-        strict: keys that are missing or left over are errors.
-        assign: take over the tensors themselves, with their dtype, instead of copying.
+        strict: raise if keys are missing or unexpected.
+        assign: adopt the given tensors, with their dtype, instead of copying.
 
     Returns:
-        The keys that are missing and those that are left over.
+        The missing keys and the unexpected keys.
 
     Raises:
         TypeError: ``state_dict`` is not a mapping.
-        RuntimeError: keys or shapes do not match; names all of them. What matches is loaded.
+        RuntimeError: keys or shapes do not match; the message lists all of them. Matching values
+            are loaded.
 
     Example:
         >>> a, b = nn.Linear(2, 1), nn.Linear(2, 1)
@@ -183,7 +185,7 @@ def load_state_dict(
     """
     if not isinstance(state_dict, Mapping):
         raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
-    metadata = getattr(state_dict, "_metadata", {})  # a plain dict has none
+    metadata = getattr(state_dict, "_metadata", {})  # missing in plain dicts
     report = _Report()
     _load(self, OrderedDict(state_dict), metadata, "", assign, report)
     errors = report.errors
@@ -232,7 +234,7 @@ def load_from_state_dict(
     unexpected_keys: list[str],
     error_msgs: list[str],
 ) -> None:
-    """Load this module's own values; modules that read older formats override."""
+    """Load this module's own values; modules that read older formats override this."""
     hooks = self._state_hooks
     if hooks is not None:
         given = (state_dict, prefix, local_metadata, strict)
@@ -260,7 +262,7 @@ def load_from_state_dict(
 def _load_one(
     module: Module, name: str, key: str, value: Tensor, given: Any, assign: bool
 ) -> Iterator[str]:
-    """Load one parameter or buffer; yield what is wrong with it."""
+    """Load one parameter or buffer; yield its errors."""
     if not isinstance(given, Tensor):
         yield (
             f'While copying the parameter named "{key}", expected tinynet.Tensor or Tensor-like '
@@ -299,7 +301,7 @@ def _load_one(
 def _unexpected(
     module: Module, own: dict[str, Any], given: dict[str, Any], prefix: str
 ) -> Iterator[str]:
-    """Yield the keys that belong to no value and no submodule of ``module``."""
+    """Yield the keys that match no value or submodule of ``module``."""
     for key in given:
         if key.startswith(prefix):
             name, dot, _ = key[len(prefix) :].partition(".")
@@ -330,7 +332,7 @@ def register_state_dict_pre_hook(self: Module, hook: Callable[..., Any]) -> Remo
 def register_state_dict_post_hook(self: Module, hook: Callable[..., Any]) -> RemovableHandle:
     """Call ``hook(module, state_dict, prefix, local_metadata)`` after ``state_dict``.
 
-    It changes the dictionary in place, and may not return anything.
+    The hook changes the dictionary in place and must return None.
     """
     return register(_own(self), "after_save", hook, after_save_in_place=True)
 
@@ -338,7 +340,7 @@ def register_state_dict_post_hook(self: Module, hook: Callable[..., Any]) -> Rem
 def _register_state_dict_hook(self: Module, hook: Callable[..., Any]) -> RemovableHandle:
     """Call the hook as ``register_state_dict_post_hook`` does; it may return a new dictionary.
 
-    Only what hooks of the module return on which ``state_dict`` was called takes effect.
+    A returned dictionary only takes effect for the module on which ``state_dict`` was called.
     """
     return register(_own(self), "after_save", hook)
 
@@ -346,8 +348,8 @@ def _register_state_dict_hook(self: Module, hook: Callable[..., Any]) -> Removab
 def register_load_state_dict_pre_hook(self: Module, hook: Callable[..., Any]) -> RemovableHandle:
     """Call the hook before this module loads.
 
-    It gets ``(module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys,
-    error_msgs)`` and may change the dictionary and the lists.
+    The hook gets ``(module, state_dict, prefix, local_metadata, strict, missing_keys,
+    unexpected_keys, error_msgs)`` and may change the dictionary and the lists.
     """
     return register(_own(self), "before_load", hook, before_load_with_module=True)
 

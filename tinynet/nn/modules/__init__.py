@@ -1,4 +1,4 @@
-"""Doors under PyTorch's import paths: re-exports only."""
+"""Re-exports under PyTorch's import paths."""
 
 from tinynet.nn.modules import batchnorm as batchnorm
 from tinynet.nn.modules import dropout as dropout

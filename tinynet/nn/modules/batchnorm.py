@@ -1,4 +1,4 @@
-"""Batch norm and its base, where PyTorch has them."""
+"""Batch norm and its base class, under PyTorch's path."""
 
 from tinynet.nn.layers.normalization.batchnorm import (
     BatchNorm1d,

@@ -1,4 +1,4 @@
-"""Dropouts and their base, where PyTorch has them."""
+"""Dropout layers and their base class, under PyTorch's path."""
 
 from tinynet.nn.layers.dropout import (
     AlphaDropout,

@@ -1,4 +1,4 @@
-"""Instance norm and its base, where PyTorch has them."""
+"""Instance norm and its base class, under PyTorch's path."""
 
 from tinynet.nn.layers.normalization.batchnorm import (
     InstanceNorm1d,

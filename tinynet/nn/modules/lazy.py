@@ -1,3 +1,3 @@
-"""LazyModuleMixin, where PyTorch has it."""
+"""LazyModuleMixin, under PyTorch's path."""
 
 from tinynet.nn.base.lazy import LazyModuleMixin as LazyModuleMixin

@@ -1,4 +1,4 @@
-"""Module and the hooks of all modules, where PyTorch has them."""
+"""Module and the global hooks, under PyTorch's path."""
 
 from tinynet.nn.base.global_hooks import (
     register_module_backward_hook,
@@ -41,5 +41,5 @@ _global_module_registration_hooks = announced[MODULES]
 
 
 def _addindent(s_: str, numSpaces: int) -> str:  # PyTorch's names
-    """Return the text with all lines but the first indented: programs that print models use it."""
+    """Indent all lines of a text except the first; used by programs that print models."""
     return s_.replace("\n", "\n" + " " * numSpaces)

@@ -1,4 +1,4 @@
-"""Layer, group, RMS and local response norm, where PyTorch has them."""
+"""Layer, group, RMS and local response norm, under PyTorch's path."""
 
 from tinynet.nn.layers.normalization.normalization import (
     CrossMapLRN2d,

@@ -1,4 +1,4 @@
-"""Helpers of layers that programs import, where PyTorch has them."""
+"""Helpers for custom layers, under PyTorch's path."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def _ntuple(n: int, name: str = "parse") -> Callable[[Any], tuple[Any, ...]]:
-    """Return a function that makes a tuple: of ``n`` equal values, or of an iterable."""
+    """Return a function that makes a tuple of ``n`` equal values, or of an iterable."""
 
     def parse(x: Any) -> tuple[Any, ...]:
         return tuple(x) if isinstance(x, Iterable) else tuple(repeat(x, n))
@@ -24,7 +24,7 @@ _quadruple = _ntuple(4, "_quadruple")
 
 
 def _reverse_repeat_tuple(t: Iterable[Any], n: int) -> tuple[Any, ...]:
-    """Return the values in reverse order, each ``n`` times: how ``F.pad`` counts sides."""
+    """Return the values in reverse order, each ``n`` times: the order of ``F.pad``."""
     return tuple(x for x in reversed(tuple(t)) for _ in range(n))
 
 
@@ -34,8 +34,8 @@ def consume_prefix_in_state_dict_if_present(
     """Remove a prefix from the names in a ``state_dict``, in place.
 
     Args:
-        state_dict: names -> tensors; names without the prefix stay.
-        prefix: such as ``"module."``, which ``DataParallel`` puts before all names.
+        state_dict: names -> tensors; names without the prefix are kept.
+        prefix: the prefix to remove, such as the ``"module."`` of ``DataParallel``.
 
     Example:
         >>> from tinynet.nn.modules.utils import consume_prefix_in_state_dict_if_present
@@ -45,7 +45,7 @@ def consume_prefix_in_state_dict_if_present(
         ['weight', 'bias']
     """
     metadata = getattr(state_dict, "_metadata", {})
-    for table, end in ((state_dict, ""), (metadata, ".")):  # modules are named without the dot
+    for table, end in ((state_dict, ""), (metadata, ".")):  # module names have no dot
         for name in [*table]:
             if f"{name}{end}".startswith(prefix):
                 table[name[len(prefix) :]] = table.pop(name)

@@ -1,4 +1,4 @@
-"""Tools for parameters and their gradients."""
+"""Utilities for parameters and their gradients."""
 
 from tinynet.nn.utils import parametrizations as parametrizations
 from tinynet.nn.utils import parametrize as parametrize

@@ -1,4 +1,4 @@
-"""Clipping of gradients."""
+"""Gradient clipping."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Tensors = Tensor | Iterable[Tensor]
 
 
 def _gradients(parameters: Tensors) -> list[Tensor]:
-    """Return the gradients of those parameters that have one."""
+    """Return the gradients of the parameters that have one."""
     given = [parameters] if isinstance(parameters, Tensor) else parameters
     return [p.grad for p in given if p._grad is not None]  # type: ignore[misc]  # it has one
 
@@ -29,17 +29,17 @@ def get_total_norm(
     error_if_nonfinite: bool = False,
     foreach: bool | None = None,
 ) -> Tensor:
-    """Return the norm of all elements of some tensors together.
+    """Return the joint norm of all elements of several tensors.
 
     Args:
-        tensors: one or several.
+        tensors: one tensor or several.
         norm_type: the p of the norm; ``math.inf`` for the largest absolute value.
         error_if_nonfinite: raise if the norm is infinite or NaN.
         foreach: ignored; accepted for compatibility with PyTorch.
 
     Raises:
-        RuntimeError: see ``error_if_nonfinite``; a tensor is not floating-point, or empty where
-            the norm is the largest or smallest value.
+        RuntimeError: see ``error_if_nonfinite``; a tensor is not floating-point, or is empty for an
+            infinite ``norm_type``.
 
     Source: ``sum(|x| ** p) ** (1 / p)`` over all elements x.
 
@@ -96,8 +96,8 @@ def clip_grads_with_norm_(
 
     Args:
         parameters: one tensor or several; those without a gradient are skipped.
-        max_norm: the largest norm that is left as it is.
-        total_norm: the norm of all gradients together, from ``get_total_norm``.
+        max_norm: the largest norm to leave unchanged.
+        total_norm: the joint norm of all gradients, from ``get_total_norm``.
         foreach: ignored; accepted for compatibility with PyTorch.
 
     Raises:
@@ -127,13 +127,13 @@ def clip_grad_norm_(
     error_if_nonfinite: bool = False,
     foreach: bool | None = None,
 ) -> Tensor:
-    """Scale all gradients together so that their norm is at most ``max_norm``, in place.
+    """Scale all gradients in place so that their joint norm is at most ``max_norm``.
 
     Args:
         parameters: one tensor or several; those without a gradient are skipped.
-        max_norm: the largest norm of all gradients together.
+        max_norm: the largest joint norm.
         norm_type: the p of the norm; ``math.inf`` for the largest absolute value.
-        error_if_nonfinite: raise if the norm is infinite or NaN, instead of spreading it.
+        error_if_nonfinite: raise if the norm is infinite or NaN, instead of propagating it.
         foreach: ignored; accepted for compatibility with PyTorch.
 
     Returns:
@@ -169,9 +169,9 @@ def clip_grad_norm(
     error_if_nonfinite: bool = False,
     foreach: bool | None = None,
 ) -> Tensor:
-    """Do what ``clip_grad_norm_`` does; deprecated, since its name does not say "in place".
+    """Deprecated alias of ``clip_grad_norm_``.
 
-    Arguments are those of ``clip_grad_norm_``.
+    The arguments are those of ``clip_grad_norm_``.
 
     Example:
         >>> import warnings
@@ -191,7 +191,7 @@ def clip_grad_norm(
 
 
 def clip_grad_value_(parameters: Tensors, clip_value: float, foreach: bool | None = None) -> None:
-    """Move each element of all gradients into ``[-clip_value, clip_value]``, in place.
+    """Clamp each element of all gradients to ``[-clip_value, clip_value]``, in place.
 
     Args:
         parameters: one tensor or several; those without a gradient are skipped.

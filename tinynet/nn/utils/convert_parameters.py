@@ -1,4 +1,4 @@
-"""All parameters as one vector, and back."""
+"""Conversion of parameters to one vector and back."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from tinynet.ops.shaping.joining import cat
 
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
-    """Return all parameters, flattened, in one vector; gradients flow through it.
+    """Return all parameters flattened into one vector; gradients flow through it.
 
     Raises:
         ValueError: there are no parameters.
-        AttributeError: one is not a tensor.
+        AttributeError: a parameter is not a tensor.
 
     Example:
         >>> nn.utils.parameters_to_vector(nn.Linear(2, 1).parameters()).shape
@@ -23,11 +23,11 @@ def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
 
 
 def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
-    """Let the parameters have the values of one vector, whose memory they share from then on.
+    """Set the parameters to slices of a vector, sharing its memory.
 
     Raises:
         TypeError: ``vec`` is not a tensor.
-        RuntimeError: it is too short.
+        RuntimeError: the vector is too short.
 
     Example:
         >>> net = nn.Linear(2, 1)

@@ -1,6 +1,6 @@
-"""weight_norm and spectral_norm as hooks: the weight is computed before each forward, and kept.
+"""weight_norm and spectral_norm as hooks, which compute the weight before each forward.
 
-The parametrizations of the same names are to be preferred: they compute it whenever it is read.
+Prefer the parametrizations of the same names, which compute the weight when it is read.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tinynet.nn.utils.parametrizations import matrix_of, norm_except_dim, output
 
 
 def _take(module: Module, kind: type, name: str) -> Any:
-    """Remove and return the hook of some kind on some weight; None if there is none."""
+    """Remove and return the hook of a class on a weight; None if there is none."""
     number, found = _find(module, kind, name)
     if found is not None:
         del module._forward_pre_hooks[number]
@@ -64,18 +64,18 @@ class WeightNorm:
 
 
 def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
-    """Train length and direction of a weight apart: ``weight = g * v / |v|``; return the module.
+    """Reparametrize a weight by length and direction, ``g * v / |v|``; return the module.
 
     Deprecated: ``nn.utils.parametrizations.weight_norm`` computes the weight when it is read. It
-    loads what was saved with this one.
+    loads state dicts saved with this one.
 
     Args:
         module: the module; it gets parameters ``weight_g`` and ``weight_v``.
         name: the parameter.
-        dim: the norm is over all other dimensions; over all dimensions if None.
+        dim: the dimension to keep in the norm; None takes the norm over all dimensions.
 
     Raises:
-        RuntimeError: the parameter has such a hook already.
+        RuntimeError: the parameter already has such a hook.
 
     Source: Salimans and Kingma, "Weight normalization", 2016, arXiv:1602.07868.
 
@@ -106,14 +106,14 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
 
 
 def remove_weight_norm(module: M, name: str = "weight") -> M:
-    """Make a weight a parameter again, the inverse of ``weight_norm``, and return the module.
+    """Undo ``weight_norm`` and return the module.
 
     Args:
         module: the module.
         name: the parameter.
 
     Raises:
-        ValueError: it has no such hook.
+        ValueError: the parameter has no such hook.
 
     Example:
         >>> import warnings
@@ -151,7 +151,7 @@ class SpectralNorm:
         self.eps = eps
 
     def compute_weight(self, module: Any, do_power_iteration: bool) -> Tensor:
-        """Return the weight, after some steps of the power method (in place) if wanted."""
+        """Return the weight, optionally after power iterations (in place)."""
         weight, u, v = (getattr(module, self.name + end) for end in ("_orig", "_u", "_v"))
         matrix = matrix_of(weight, self.dim)
         if do_power_iteration:
@@ -166,7 +166,7 @@ class SpectralNorm:
         setattr(module, self.name, self.compute_weight(module, module.training))
 
     def note_version(self, module: Any, state: Any, prefix: str, metadata: Any) -> None:
-        """Note the form of this weight in the metadata of a state dict, as PyTorch does."""
+        """Store the format version in the metadata of a state dict, as PyTorch does."""
         versions = metadata.setdefault("spectral_norm", {})
         key = f"{self.name}.version"
         if key in versions:
@@ -183,19 +183,19 @@ def spectral_norm(
 ) -> M:
     """Divide a weight by its largest singular value before each forward; return the module.
 
-    ``nn.utils.parametrizations.spectral_norm`` is preferred.
+    Prefer ``nn.utils.parametrizations.spectral_norm``.
 
     Args:
         module: the module; it gets the parameter ``weight_orig`` and the buffers ``weight_u`` and
             ``weight_v``, estimates of the singular vectors.
         name: the parameter.
-        n_power_iterations: steps of the power method before each forward in training mode.
-        eps: the least norm that is divided by.
-        dim: the dimension that counts the outputs; 0, and 1 for transposed convolutions.
+        n_power_iterations: number of power iterations before each forward in training mode.
+        eps: lower bound of the norms in divisions.
+        dim: the output dimension; by default 0, or 1 for transposed convolutions.
 
     Raises:
-        RuntimeError: the parameter has such a hook already.
-        ValueError: the parameter is None, or the number of steps is not positive.
+        RuntimeError: the parameter already has such a hook.
+        ValueError: the parameter is None, or the number of iterations is not positive.
 
     Source: Miyato et al., "Spectral normalization for generative adversarial networks", 2018,
     arXiv:1802.05957.
@@ -216,7 +216,7 @@ def spectral_norm(
     u, v = (normalize(matrix.new_empty(n).normal_(0, 1), dim=0, eps=eps) for n in matrix.shape)
     delattr(module, name)
     module.register_parameter(f"{name}_orig", weight)
-    setattr(module, name, weight.detach())  # there before the first forward, but no parameter
+    setattr(module, name, weight.detach())  # present before the first forward, but not a parameter
     module.register_buffer(f"{name}_u", u)
     module.register_buffer(f"{name}_v", v)
     module.register_forward_pre_hook(hook)
@@ -225,14 +225,14 @@ def spectral_norm(
 
 
 def remove_spectral_norm(module: M, name: str = "weight") -> M:
-    """Make a weight a parameter again, the inverse of ``spectral_norm``, and return the module.
+    """Undo ``spectral_norm`` and return the module.
 
     Args:
         module: the module.
         name: the parameter.
 
     Raises:
-        ValueError: it has no such hook.
+        ValueError: the parameter has no such hook.
 
     Example:
         >>> layer = nn.utils.spectral_norm(nn.Linear(3, 2))

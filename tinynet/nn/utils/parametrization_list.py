@@ -1,4 +1,4 @@
-"""The functions that compute one parametrized tensor, with their inputs; and what fits them."""
+"""ParametrizationList: the functions that compute a parametrized tensor, with their inputs."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from tinynet.nn.parameter import Parameter
 
 
 class ParametrizationList(ModuleList):
-    """What ``module.parametrizations.weight`` is: the functions of one tensor, and their inputs.
+    """The parametrizations of one tensor and their inputs: ``module.parametrizations.weight``.
 
-    Made by ``register_parametrization``. Called, it returns the value.
+    Created by ``register_parametrization``. Calling it returns the value.
 
     Args:
-        modules: the functions, first to last.
-        original: the parameter or buffer that they replace.
-        unsafe: whether they may change shape and dtype.
+        modules: the functions in order.
+        original: the parameter or buffer to replace.
+        unsafe: whether the functions may change shape and dtype.
 
     Attributes:
         original: the input of the first function, a parameter or buffer; ``original0``,
@@ -94,11 +94,11 @@ class ParametrizationList(ModuleList):
         return value
 
     def right_inverse(self, value: Any) -> None:
-        """Change the originals so that the value becomes ``value``, by all ``right_inverse``.
+        """Set the originals so that the value becomes ``value``, through every ``right_inverse``.
 
         Raises:
             RuntimeError: a function has no ``right_inverse``.
-            ValueError: what ``right_inverse`` returned does not fit the originals.
+            ValueError: the result of ``right_inverse`` does not match the originals.
         """
         with no_grad():
             for function in reversed([*self]):
@@ -129,7 +129,7 @@ class ParametrizationList(ModuleList):
 
 
 def _inverted(functions: Iterable[Any], value: Any) -> Any:
-    """Return what the first function must get so that the last one returns ``value``."""
+    """Return the input for which the functions return ``value``."""
     with no_grad():
         for function in functions:
             if hasattr(function, "right_inverse"):
@@ -146,14 +146,14 @@ def _inverted(functions: Iterable[Any], value: Any) -> Any:
 
 
 def register(module: Module, name: str, tensor: Tensor) -> None:
-    """Give a module a parameter or, if the tensor is none, a buffer."""
+    """Register a tensor as a parameter or, if it is not one, as a buffer."""
     if isinstance(tensor, Parameter):
         module.register_parameter(name, tensor)
     else:
         module.register_buffer(name, tensor)
 
 
-# ---- what is refused ----------------------------------------------------------------------------
+# ---- validation ---------------------------------------------------------------------------------
 
 
 def check_same(
@@ -164,7 +164,7 @@ def check_same(
     new_label: str,
     properties: tuple[str, ...] = ("dtype", "shape"),
 ) -> None:
-    """Raise ValueError if a tensor has another dtype or shape; ``{}`` in the texts is which."""
+    """Raise ValueError if dtype or shape differ; ``{}`` in the texts stands for which."""
     for what in properties:
         if getattr(new, what) != getattr(old, what):
             raise ValueError(
@@ -185,7 +185,7 @@ def check_value(new: Any, old: Tensor, the: str, old_label: str, new_label: str)
 
 
 def _check_new_original(value: Any, original: Tensor, number: int | None = None) -> None:
-    """Refuse what ``right_inverse`` returned for an original (one of several: ``number``)."""
+    """Validate the result of ``right_inverse`` for an original (one of several: ``number``)."""
     if not isinstance(value, Tensor):
         if number is None:
             text = f"`right_inverse` should return a tensor. Got {type(value).__name__}"

@@ -1,4 +1,4 @@
-"""Ready parametrizations: weight_norm, spectral_norm, orthogonal."""
+"""Built-in parametrizations: weight_norm, spectral_norm, orthogonal."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tinynet.random import default_generator
 
 
 def norm_except_dim(v: Tensor, dim: int) -> Tensor:
-    """Return the 2-norm over all dimensions but ``dim``, which are kept; over all for -1."""
+    """Return the 2-norm over all dimensions except ``dim``, with keepdim; over all for -1."""
     if dim == -1:
         return v.norm()
     dim = axis_of(dim, v.ndim)
@@ -42,7 +42,7 @@ class _WeightNorm(Module):
         self.dim = -1 if dim is None else dim
 
     def forward(self, weight_g: Tensor, weight_v: Tensor) -> Tensor:
-        """Return the weight of length ``g`` and direction ``v``."""
+        """Return the weight for length ``g`` and direction ``v``."""
         return weight_v * (weight_g / norm_except_dim(weight_v, self.dim))
 
     def right_inverse(self, weight: Tensor) -> tuple[Tensor, Tensor]:
@@ -51,15 +51,15 @@ class _WeightNorm(Module):
 
 
 def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Module:
-    """Train length and direction of a weight apart: ``weight = g * v / |v|``; return the module.
+    """Reparametrize a weight by length and direction, ``g * v / |v|``; return the module.
 
     Args:
-        module: the module, whose class is replaced by one derived from it.
+        module: the module; its class is replaced by a subclass.
         name: the parameter; ``parametrizations.weight.original0`` is g, ``original1`` is v.
-        dim: the norm is over all other dimensions; over all dimensions if None.
+        dim: the dimension to keep in the norm; None takes the norm over all dimensions.
 
     Raises:
-        ValueError: there is no such parameter.
+        ValueError: the module has no such parameter.
 
     Source: Salimans and Kingma, "Weight normalization", 2016, arXiv:1602.07868.
 
@@ -83,7 +83,7 @@ def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Mo
 
 
 class _ReadsOldNames:
-    """Reads what ``nn.utils.weight_norm`` saved: weight_g and weight_v."""
+    """A load hook for state dicts of ``nn.utils.weight_norm``: weight_g and weight_v."""
 
     def __init__(self, name: str):
         self.name = name
@@ -100,7 +100,7 @@ class _ReadsOldNames:
 
 
 def matrix_of(weight: Tensor, dim: int) -> Tensor:
-    """Return a weight as a matrix: ``dim`` comes first, the others become one."""
+    """Return a weight as a matrix, with ``dim`` first and the others flattened."""
     return weight.movedim(dim, 0).flatten(1) if dim else weight.flatten(1)
 
 
@@ -108,7 +108,7 @@ class _SpectralNorm(Module):
     """``weight / sigma`` with an estimate of the largest singular value of the weight.
 
     ``_u`` and ``_v`` are estimates of its singular vectors. Reading the weight in training mode
-    improves them by some steps of the power method, in place.
+    refines them in place by power iterations.
     """
 
     _u: Tensor
@@ -146,7 +146,7 @@ class _SpectralNorm(Module):
                 self._v.copy_(normalize(matrix.t().mv(self._u), dim=0, eps=self.eps))
 
     def forward(self, weight: Tensor) -> Tensor:
-        """Return the weight with the largest singular value 1, nearly."""
+        """Return the weight divided by the estimate."""
         if weight.ndim == 1:
             return normalize(weight, dim=0, eps=self.eps)
         matrix = matrix_of(weight, self.dim)
@@ -156,7 +156,7 @@ class _SpectralNorm(Module):
         return weight / u.dot(matrix.mv(v))
 
     def right_inverse(self, value: Tensor) -> Tensor:
-        """Return the value: it becomes the original as it is."""
+        """Return the value unchanged as the original."""
         return value
 
 
@@ -167,17 +167,17 @@ def spectral_norm(
     eps: float = 1e-12,
     dim: int | None = None,
 ) -> Module:
-    """Divide a weight by its largest singular value whenever it is read; return the module.
+    """Divide a weight by its largest singular value on each read; return the module.
 
     Args:
-        module: the module, whose class is replaced by one derived from it.
+        module: the module; its class is replaced by a subclass.
         name: the parameter.
-        n_power_iterations: steps of the power method at each reading in training mode.
-        eps: the least norm that is divided by.
-        dim: the dimension that counts the outputs; 0, and 1 for transposed convolutions.
+        n_power_iterations: number of power iterations per read in training mode.
+        eps: lower bound of the norms in divisions.
+        dim: the output dimension; by default 0, or 1 for transposed convolutions.
 
     Raises:
-        ValueError: there is no such parameter, or the number of steps is not positive.
+        ValueError: the module has no such parameter, or the number of iterations is not positive.
         IndexError: the dimension is out of range.
 
     Source: Miyato et al., "Spectral normalization for generative adversarial networks", 2018,
@@ -198,7 +198,7 @@ def spectral_norm(
 
 
 def outputs_dim(module: Module) -> int:
-    """Return the dimension of a module's weight that counts the outputs."""
+    """Return the output dimension of a module's weight."""
     return 1 if isinstance(module, _ConvNd) and module.transposed else 0
 
 
@@ -206,11 +206,11 @@ def outputs_dim(module: Module) -> int:
 
 
 class _Orthogonal(Module):
-    """An orthogonal matrix made of a free one: ``base @ map(X)``.
+    """An orthogonal matrix computed from an unconstrained one: ``base @ map(X)``.
 
     ``matrix_exp`` and ``cayley`` map the skew-symmetric ``A = tril(X) - tril(X).T`` to ``exp(A)``
     and ``(I - A/2)^-1 (I + A/2)``; ``householder`` takes the columns of X under the diagonal as
-    reflectors, and the diagonal as signs. Wide matrices are made by way of their transposes.
+    reflectors, and the diagonal as signs. Wide matrices are transposed first.
     """
 
     base: Tensor | None
@@ -251,11 +251,11 @@ class _Orthogonal(Module):
         return Q[..., :k]
 
     def right_inverse(self, Q: Tensor) -> Tensor:
-        """Return what is mapped to an orthogonal matrix near ``Q``: to ``Q``, if it is orthogonal.
+        """Return the input that maps to ``Q`` or, if ``Q`` is not orthogonal, to a nearby matrix.
 
         Raises:
-            ValueError: the shape is another than that of the weight.
-            NotImplementedError: without trivialization only ``householder`` can be inverted.
+            ValueError: the shape differs from that of the weight.
+            NotImplementedError: without trivialization, only ``householder`` is invertible.
         """
         if tuple(Q.shape) != self.shape:
             raise ValueError(
@@ -280,7 +280,7 @@ class _Orthogonal(Module):
 
 
 def _orthogonalized(Q: Array) -> Array:
-    """Return a square orthogonal matrix that begins with a tall Q, orthogonalised."""
+    """Return a square orthogonal matrix that extends a tall Q, orthogonalised."""
     n, k = Q.shape[-2:]
     if n == k:
         near = 10.0 * n * np.finfo(Q.dtype).eps
@@ -292,12 +292,12 @@ def _orthogonalized(Q: Array) -> Array:
 
 
 def _reflectors(Q: Array) -> Array:
-    """Return Householder's vectors under the diagonal of a tall matrix, and signs on it."""
+    """Return the Householder vectors below the diagonal of a tall matrix, and signs on it."""
     raw, tau = np.linalg.qr(Q, mode="raw")
     found = raw.mT.copy()
     diagonal = np.einsum("...ii->...i", found[..., : Q.shape[-1], :])
     diagonal[...] = np.sign(diagonal)
-    diagonal[tau == 0] *= -1  # LAPACK did not reflect there
+    diagonal[tau == 0] *= -1  # LAPACK skipped this reflection
     return found
 
 
@@ -308,21 +308,22 @@ def orthogonal(
     *,
     use_trivialization: bool = True,
 ) -> Module:
-    """Keep a weight orthogonal while it is trained, and return the module.
+    """Keep a weight orthogonal during training and return the module.
 
     A tall matrix has orthonormal columns, a wide one orthonormal rows; more dimensions are a batch.
 
     Args:
-        module: the module, whose class is replaced by one derived from it.
+        module: the module; its class is replaced by a subclass.
         name: the parameter.
         orthogonal_map: ``"matrix_exp"`` (the default for square matrices), ``"cayley"`` or
-            ``"householder"`` (the default for others): how a free matrix becomes orthogonal.
-        use_trivialization: train a change of the present value, which is kept in
-            ``parametrizations.weight[0].base``. Without it, the value starts near the weight's
-            only with ``"householder"``.
+            ``"householder"`` (the default for others): the map from unconstrained to orthogonal
+            matrices.
+        use_trivialization: train a change relative to the current value, stored in
+            ``parametrizations.weight[0].base``. Without it, only ``"householder"`` starts near the
+            current value.
 
     Raises:
-        ValueError: there is no such parameter or map, or it has fewer than 2 dimensions.
+        ValueError: the parameter or map does not exist, or it has fewer than 2 dimensions.
 
     Source: Lezcano-Casado, "Trivializations for gradient-based optimization on manifolds", 2019,
     arXiv:1909.09501.

@@ -1,10 +1,10 @@
-"""Parametrizations: a parameter that is computed from others every time it is read.
+"""Parametrizations: parameters that are computed from others on each read.
 
 ``register_parametrization(module, "weight", f)`` moves the parameter to
 ``module.parametrizations.weight.original`` and makes ``module.weight`` a property that returns
-``f(original)``. For that the module gets a class of its own, derived from its class, with one
-property per parametrized name. Such a class is never changed, only replaced, so copies of a module
-may have it in common.
+``f(original)``. To this end the class of the module is replaced by a subclass with one property per
+parametrized name. Such a class is never modified, only replaced, so copies of a module can share
+it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from tinynet.nn.utils.parametrization_list import (
 
 
 class _Cache(threading.local):
-    """The values that are kept inside ``cached()`` blocks: (id of the module, name) -> tensor."""
+    """The values cached inside ``cached()`` blocks: (id of the module, name) -> tensor."""
 
     def __init__(self) -> None:
         self.depth = 0
@@ -44,12 +44,12 @@ _cache = _Cache()
 
 @contextmanager
 def cached() -> Iterator[None]:
-    """Compute each parametrized value once inside the block, instead of at every reading.
+    """Cache parametrized values inside the block instead of computing them on each read.
 
-    For parameters that are used several times in one forward, such as those of a recurrent cell.
+    Use it for parameters that a forward reads several times, such as those of a recurrent cell.
 
     Raises:
-        what is raised inside the block; the values are forgotten all the same.
+        any exception raised inside the block; the cache is cleared regardless.
 
     Example:
         >>> layer = nn.utils.parametrizations.weight_norm(nn.Linear(2, 2))
@@ -91,7 +91,7 @@ def _deepcopy(self: Any, memo: dict[int, Any]) -> Any:
     copied = object.__new__(type(self))
     memo[id(self)] = copied
     base: Any = type_before_parametrizations(self)
-    state = base.__getstate__(self)  # that of its own class refuses
+    state = base.__getstate__(self)  # the subclass raises
     copied.__setstate__(copy.deepcopy(state, memo))
     return copied
 
@@ -104,7 +104,7 @@ def _refuse_to_pickle(self: Any) -> dict[str, Any]:
 
 
 def _renew_class(module: Any, base: type, names: Iterable[str]) -> None:
-    """Give a module the class that has a property for each parametrized name."""
+    """Replace the class of a module by one with a property for each parametrized name."""
     own: dict[str, Any] = {name: _property(name) for name in names}
     if not own:
         module.__class__ = base
@@ -121,20 +121,20 @@ def _renew_class(module: Any, base: type, names: Iterable[str]) -> None:
 def register_parametrization(
     module: Module, tensor_name: str, parametrization: Module, *, unsafe: bool = False
 ) -> Module:
-    """Make a parameter or buffer the result of ``parametrization(original)``; return the module.
+    """Compute a parameter or buffer as ``parametrization(original)``; return the module.
 
-    Several for one tensor are applied one after the other. Assigning to the parametrized attribute
-    goes through ``right_inverse(value)``, if the parametrization has it: it returns the original,
-    or a sequence of originals that the parametrization then takes as its arguments.
+    Several parametrizations of one tensor are applied in order. Assigning to the parametrized
+    attribute calls ``right_inverse(value)``, if defined: it returns the original, or a sequence of
+    originals that become the arguments of the parametrization.
 
     Args:
-        module: the module; its class is replaced by one derived from it.
+        module: the module; its class is replaced by a subclass.
         tensor_name: the name of the parameter or buffer.
         parametrization: the function.
-        unsafe: skip the checks that shape and dtype stay the same.
+        unsafe: allow changes of shape and dtype.
 
     Raises:
-        ValueError: there is no such tensor, or shape or dtype do not stay the same.
+        ValueError: the module has no such tensor, or its shape or dtype changes.
 
     Example:
         >>> class Symmetric(nn.Module):
@@ -180,7 +180,7 @@ def register_parametrization(
 
 
 def _check_another(module: Any, name: str, parametrization: Any) -> None:
-    """Refuse one more parametrization of a tensor if it changes shape or dtype."""
+    """Raise if another parametrization of a tensor changes shape or dtype."""
     old = getattr(module, name)
     new = parametrization(old)
     where = f"module.{name}"
@@ -207,7 +207,7 @@ def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
 
     Args:
         module: the module.
-        tensor_name: the parameter or buffer; None: any of them.
+        tensor_name: the parameter or buffer; None stands for any.
 
     Example:
         >>> layer = nn.Linear(3, 3)
@@ -223,15 +223,15 @@ def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
 def remove_parametrizations(
     module: Module, tensor_name: str, leave_parametrized: bool = True
 ) -> Module:
-    """Make a parametrized tensor a plain parameter or buffer again, and return the module.
+    """Turn a parametrized tensor back into a parameter or buffer and return the module.
 
     Args:
         module: the module.
         tensor_name: the name of the tensor.
-        leave_parametrized: keep the present value; otherwise that of ``original``.
+        leave_parametrized: keep the parametrized value instead of ``original``.
 
     Raises:
-        ValueError: it is not parametrized, or there are several originals to choose from.
+        ValueError: the tensor is not parametrized, or has several originals.
 
     Example:
         >>> layer = nn.utils.parametrizations.weight_norm(nn.Linear(2, 2))
@@ -265,7 +265,7 @@ def remove_parametrizations(
 
 
 def type_before_parametrizations(module: Module) -> type:
-    """Return the class that a module had before it was parametrized; its class if it is not.
+    """Return the class of a module before parametrization.
 
     Raises:
         AttributeError: it is not a module and has no attributes.
@@ -281,13 +281,13 @@ def type_before_parametrizations(module: Module) -> type:
 def transfer_parametrizations_and_params(
     from_module: Module, to_module: Module, tensor_name: str | None = None
 ) -> Module:
-    """Give ``to_module`` the parametrizations of ``from_module``, with their originals.
+    """Copy the parametrizations of ``from_module``, with their originals, to ``to_module``.
 
     Args:
         tensor_name: transfer only those of this tensor.
 
     Returns:
-        ``to_module``, which shares functions and originals with ``from_module`` then.
+        ``to_module``, which then shares functions and originals with ``from_module``.
 
     Raises:
         KeyError: ``tensor_name`` is not parametrized, though another tensor is.

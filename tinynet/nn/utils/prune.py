@@ -1,7 +1,7 @@
-"""Pruning of modules: weights that a mask keeps at zero, by size, at random, or by a given mask.
+"""Pruning of modules: weights kept at zero by a mask, chosen by size, at random or directly.
 
 A pruned parameter ``weight`` becomes ``weight_orig``, which is trained, and the buffer
-``weight_mask``; their product is ``weight``, computed anew before each forward.
+``weight_mask``; their product is ``weight``, recomputed before each forward.
 
 Source: Han et al. 2015, "Learning both Weights and Connections for Efficient Neural Networks".
 """
@@ -27,7 +27,7 @@ from tinynet.ops import ones_like
 
 
 def identity(module: Module, name: str) -> Module:
-    """Give a parameter mask and original, and return the module; nothing is pruned.
+    """Add mask and original of a parameter without pruning it, and return the module.
 
     Args:
         module: the module.
@@ -47,7 +47,7 @@ def identity(module: Module, name: str) -> Module:
 
 
 def random_unstructured(module: Module, name: str, amount: Any) -> Module:
-    """Prune single numbers of a parameter at random, and return the module.
+    """Prune random elements of a parameter and return the module.
 
     Args:
         module: the module.
@@ -71,13 +71,13 @@ def random_unstructured(module: Module, name: str, amount: Any) -> Module:
 def l1_unstructured(
     module: Module, name: str, amount: Any, importance_scores: Tensor | None = None
 ) -> Module:
-    """Prune the numbers of a parameter that are smallest in magnitude, and return the module.
+    """Prune the elements of a parameter with the smallest magnitude and return the module.
 
     Args:
         module: the module.
         name: the name of its parameter.
         amount: the number of elements as an int, or the fraction as a float from 0 to 1.
-        importance_scores: what is compared in place of the parameter, of the same shape.
+        importance_scores: scores to rank by instead of the parameter, of the same shape.
 
     Raises:
         TypeError: ``amount`` is not a number.
@@ -94,13 +94,13 @@ def l1_unstructured(
 
 
 def random_structured(module: Module, name: str, amount: Any, dim: int) -> Module:
-    """Prune slices of a parameter at random, and return the module.
+    """Prune random slices of a parameter and return the module.
 
     Args:
         module: the module.
         name: the name of its parameter.
         amount: the number of elements as an int, or the fraction as a float from 0 to 1.
-        dim: the dimension along which the slices lie.
+        dim: the dimension that indexes the slices.
 
     Raises:
         TypeError: ``amount`` is not a number.
@@ -125,15 +125,15 @@ def ln_structured(
     dim: int,
     importance_scores: Tensor | None = None,
 ) -> Module:
-    """Prune the slices of a parameter that have the smallest norm, and return the module.
+    """Prune the slices of a parameter with the smallest norm and return the module.
 
     Args:
         module: the module.
         name: the name of its parameter.
         amount: the number of elements as an int, or the fraction as a float from 0 to 1.
         n: the order of the norm.
-        dim: the dimension along which the slices lie.
-        importance_scores: what is compared in place of the parameter, of the same shape.
+        dim: the dimension that indexes the slices.
+        importance_scores: scores to rank by instead of the parameter, of the same shape.
 
     Raises:
         TypeError: ``amount`` is not a number.
@@ -151,12 +151,12 @@ def ln_structured(
 
 
 def custom_from_mask(module: Module, name: str, mask: Tensor) -> Module:
-    """Prune a parameter by a mask, and return the module.
+    """Prune a parameter with a custom mask and return the module.
 
     Args:
         module: the module.
         name: the name of its parameter.
-        mask: zeros where to prune.
+        mask: a tensor with zeros at the elements to prune.
 
     Raises:
         AssertionError: the mask does not have the shape of the parameter.
@@ -177,12 +177,12 @@ def global_unstructured(
     importance_scores: dict[tuple[Module, str], Tensor] | None = None,
     **kwargs: Any,
 ) -> None:
-    """Prune single numbers of several parameters, compared with each other.
+    """Prune elements of several parameters, ranked jointly.
 
     Args:
         parameters: pairs of a module and the name of its parameter.
-        pruning_method: the class, such as ``L1Unstructured``.
-        importance_scores: what is compared in place of parameters: pair -> tensor.
+        pruning_method: the pruning class, such as ``L1Unstructured``.
+        importance_scores: scores to rank by instead of the parameters: pair -> tensor.
         **kwargs: arguments of the class, such as ``amount``.
 
     Raises:
@@ -223,7 +223,7 @@ def global_unstructured(
 
 
 def remove(module: Module, name: str) -> Module:
-    """Make pruned values the parameter's own, without mask, and return the module.
+    """Make pruning permanent, removing the mask, and return the module.
 
     Args:
         module: the module.
@@ -248,7 +248,7 @@ def remove(module: Module, name: str) -> Module:
 
 
 def is_pruned(module: Module) -> bool:
-    """Return whether a parameter of the module, or of one inside it, is pruned.
+    """Return whether a parameter of the module or of a submodule is pruned.
 
     Args:
         module: the module.

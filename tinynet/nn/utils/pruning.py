@@ -1,4 +1,4 @@
-"""How pruning works: a hook and a mask keep weights of a module at zero."""
+"""The base class of pruning methods: a hook that applies a mask."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from tinynet.ops import ones_like
 
 
 class BasePruningMethod:
-    """A way to choose what is pruned, and the hook that prunes before each forward.
+    """Base class of pruning methods, and the hook that prunes before each forward.
 
-    Subclasses have ``compute_mask`` and ``PRUNING_TYPE``: ``"unstructured"``: single numbers;
-    ``"structured"``: whole slices along ``dim``; ``"global"``: all that is given.
+    Subclasses define ``compute_mask`` and ``PRUNING_TYPE``: ``"unstructured"`` for single elements,
+    ``"structured"`` for slices along ``dim``, ``"global"`` for the whole tensor.
 
     Example:
         >>> from tinynet.nn.utils import prune
@@ -34,7 +34,7 @@ class BasePruningMethod:
         setattr(module, str(self._tensor_name), self.apply_mask(module))
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        """Return the mask of zeros and ones for scores ``t``, within a mask that holds already."""
+        """Return the mask of zeros and ones for scores ``t``, given the existing mask."""
         raise NotImplementedError(f"{type(self).__name__} has no compute_mask")
 
     def apply_mask(self, module: Module) -> Tensor:
@@ -53,7 +53,7 @@ class BasePruningMethod:
         importance_scores: Tensor | None = None,
         **kwargs: Any,
     ) -> Any:
-        """Prune a parameter of a module, and return the method: a container for the second one."""
+        """Prune a parameter and return the method: a container if it was already pruned."""
         method: BasePruningMethod = cls(*args, **kwargs)
         method._tensor_name = name
         current = getattr(module, name)
@@ -96,7 +96,7 @@ class BasePruningMethod:
         return t * self.compute_mask(scores, default_mask=before)
 
     def remove(self, module: Module) -> None:
-        """Make the pruned values the parameter's own, without mask."""
+        """Make pruning permanent, removing the mask."""
         if self._tensor_name is None:
             raise AssertionError(f"Module {module} has to be pruned before pruning can be removed")
         name = self._tensor_name
@@ -116,7 +116,7 @@ def _check_scores(scores: Tensor | None, t: Tensor, what: str) -> None:
 
 
 def hooks_of(module: Module, name: str | None = None) -> list[tuple[Any, BasePruningMethod]]:
-    """Return the pruning hooks of a module with their keys; those of one parameter."""
+    """Return the pruning hooks of a module (or of one parameter) with their keys."""
     return [
         (key, hook)
         for key, hook in module._forward_pre_hooks.items()
@@ -125,14 +125,14 @@ def hooks_of(module: Module, name: str | None = None) -> list[tuple[Any, BasePru
 
 
 class PruningContainer(BasePruningMethod):
-    """Several methods that prune one parameter, one after the other.
+    """A sequence of pruning methods for one parameter.
 
     Args:
         *args: the methods.
 
     Raises:
-        TypeError: something is no pruning method.
-        ValueError: methods are for different parameters.
+        TypeError: an argument is not a pruning method.
+        ValueError: the methods prune different parameters.
 
     Example:
         >>> from tinynet.nn.utils import prune
@@ -172,7 +172,7 @@ class PruningContainer(BasePruningMethod):
         return self._pruning_methods[index]
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        """Return the mask with what the newest method prunes of the rest."""
+        """Return the mask after the newest method prunes the remaining elements."""
         method = self._pruning_methods[-1]
         left = _left(method, t, default_mask)
         mask = default_mask.to(dtype=t.dtype, copy=True)
@@ -182,7 +182,7 @@ class PruningContainer(BasePruningMethod):
 
 
 def _left(method: BasePruningMethod, t: Tensor, mask: Tensor) -> Any:
-    """Return the index of what a method may still prune."""
+    """Return the index of the elements that a method may still prune."""
     whole: list[Any] = [slice(None)] * t.dim()
     if method.PRUNING_TYPE == "unstructured":
         return mask == 1

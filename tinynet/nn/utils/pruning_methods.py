@@ -1,4 +1,4 @@
-"""What is pruned: by size, at random, or by a mask of one's own."""
+"""Pruning methods: by magnitude, at random, or with a custom mask."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tinynet.ops import rand, rand_like, topk, zeros_like
 
 
 class Identity(BasePruningMethod):
-    """Prune nothing, but give the module mask and original.
+    """Prune nothing, but add mask and original.
 
     Example:
         >>> from tinynet.nn.utils import prune
@@ -23,12 +23,12 @@ class Identity(BasePruningMethod):
     PRUNING_TYPE = "unstructured"
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        """Return the mask as it is."""
+        """Return the existing mask."""
         return default_mask
 
 
 class _Amount(BasePruningMethod):
-    """A method that prunes a number, or a part, of what there is."""
+    """Base class of methods that prune a number or a fraction of the elements."""
 
     def __init__(self, amount: Any):
         if not isinstance(amount, numbers.Real):
@@ -52,21 +52,21 @@ class _Amount(BasePruningMethod):
         return int(count)
 
     def _smallest(self, scores: Tensor, mask: Tensor) -> Tensor:
-        """Return the mask without the elements of the smallest scores."""
+        """Return the mask with the lowest scores pruned."""
         mask = mask.clone()
         mask.view(-1)[topk(scores.reshape(-1), self._count(scores.numel()), largest=False)[1]] = 0
         return mask
 
 
 class RandomUnstructured(_Amount):
-    """Prune single numbers at random.
+    """Prune random elements.
 
     Args:
         amount: the number of elements as an int, or the fraction as a float from 0 to 1.
 
     Raises:
-        TypeError: it is not a number.
-        ValueError: it is out of range.
+        TypeError: ``amount`` is not a number.
+        ValueError: ``amount`` is out of range.
 
     Example:
         >>> from tinynet.nn.utils import prune
@@ -77,19 +77,19 @@ class RandomUnstructured(_Amount):
     PRUNING_TYPE = "unstructured"
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        """Return the mask without numbers chosen at random."""
+        """Return the mask with random elements pruned."""
         return self._smallest(rand_like(t), default_mask)
 
 
 class L1Unstructured(_Amount):
-    """Prune the single numbers of smallest magnitude.
+    """Prune the elements of smallest magnitude.
 
     Args:
         amount: the number of elements as an int, or the fraction as a float from 0 to 1.
 
     Raises:
-        TypeError: it is not a number.
-        ValueError: it is out of range.
+        TypeError: ``amount`` is not a number.
+        ValueError: ``amount`` is out of range.
 
     Example:
         >>> from tinynet.nn.utils import prune
@@ -100,7 +100,7 @@ class L1Unstructured(_Amount):
     PRUNING_TYPE = "unstructured"
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        """Return the mask without the numbers of smallest magnitude."""
+        """Return the mask with the elements of smallest magnitude pruned."""
         return self._smallest(t.abs(), default_mask)
 
 
@@ -112,7 +112,7 @@ class _Structured(_Amount):
         raise NotImplementedError
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        """Return the mask without the slices of the smallest scores."""
+        """Return the mask with the slices of the lowest scores pruned."""
         if t.dim() <= 1:
             raise ValueError(
                 "Structured pruning can only be applied to multidimensional tensors. Found tensor "
@@ -131,11 +131,11 @@ class _Structured(_Amount):
 
 
 class RandomStructured(_Structured):
-    """Prune slices of a tensor, such as the channels of a convolution, at random.
+    """Prune random slices of a tensor, such as channels of a convolution.
 
     Args:
         amount: the number of elements as an int, or the fraction as a float from 0 to 1.
-        dim: the dimension along which the slices lie.
+        dim: the dimension that indexes the slices.
 
     Raises:
         TypeError: ``amount`` is not a number.
@@ -157,12 +157,12 @@ class RandomStructured(_Structured):
 
 
 class LnStructured(_Structured):
-    """Prune the slices of a tensor that have the smallest norm.
+    """Prune the slices of a tensor with the smallest norm.
 
     Args:
         amount: the number of elements as an int, or the fraction as a float from 0 to 1.
         n: the order of the norm.
-        dim: the dimension along which the slices lie.
+        dim: the dimension that indexes the slices.
 
     Raises:
         TypeError: ``amount`` is not a number.
@@ -186,10 +186,10 @@ class LnStructured(_Structured):
 
 
 class CustomFromMask(BasePruningMethod):
-    """Prune what a mask says.
+    """Prune with a custom mask.
 
     Args:
-        mask: zeros where to prune.
+        mask: a tensor with zeros at the elements to prune.
 
     Raises:
         AssertionError: the mask does not have the shape of the tensor.
@@ -206,7 +206,7 @@ class CustomFromMask(BasePruningMethod):
         self.mask = mask
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        """Return both masks in one."""
+        """Return the product of both masks."""
         if default_mask.shape != self.mask.shape:
             raise AssertionError(
                 f"default_mask shape {default_mask.shape} must match "

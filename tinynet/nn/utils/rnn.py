@@ -1,7 +1,7 @@
 """Sequences of different lengths: padded to one length, or packed without padding.
 
-A packed batch holds, step after step, the elements of those sequences that are long enough. The
-sequences are in order of length, the longest first, so those that end are always the last ones.
+A packed batch holds, for each step, the elements of the sequences that are long enough. Sequences
+are sorted by length, longest first, so the last ones end first.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ class PackedSequence(_Packed):
 
     Attributes:
         data: all elements, step by step, ``[sum of lengths, ...]``.
-        batch_sizes: how many sequences each step has, int64.
-        sorted_indices: the original places of the sequences in their order here; None: the same.
-        unsorted_indices: the way back.
+        batch_sizes: the number of sequences at each step, int64.
+        sorted_indices: the original index of each sorted sequence; None if already sorted.
+        unsorted_indices: the inverse permutation.
 
     Raises:
-        AssertionError: there are no batch sizes, and ``data`` is not a pair with them.
+        AssertionError: ``batch_sizes`` is missing, and ``data`` is not a pair that includes it.
 
     Example:
         >>> nn.utils.rnn.pack_sequence([tn.tensor([1, 2]), tn.tensor([3])])
@@ -59,7 +59,7 @@ unsorted_indices=None)
         sorted_indices: Tensor | None = None,
         unsorted_indices: Tensor | None = None,
     ) -> PackedSequence:
-        """Take data and batch sizes, or a pair of them."""
+        """Create from data and batch sizes, or from a pair of them."""
         if batch_sizes is None:
             if not (isinstance(data, (list, tuple)) and len(data) == 2):
                 raise AssertionError("Expected data to be a list or tuple of length 2")
@@ -69,44 +69,44 @@ unsorted_indices=None)
         return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
 
     def to(self, *args: Any, **kwargs: Any) -> PackedSequence:
-        """Return a packed sequence with the data of another dtype; itself if it is the same."""
+        """Return the packed sequence with data of another dtype; self if it is unchanged."""
         data = self.data.to(*args, **kwargs)
         return self if data is self.data else PackedSequence(data, *self[1:])
 
     def cpu(self) -> PackedSequence:
-        """Return self: everything always is on the cpu."""
+        """Return self: everything is on the CPU."""
         return self
 
     def double(self) -> PackedSequence:
-        """Return it with data in float64."""
+        """Return the packed sequence with data in float64."""
         return self._as(self.data.double())
 
     def float(self) -> PackedSequence:
-        """Return it with data in float32."""
+        """Return the packed sequence with data in float32."""
         return self._as(self.data.float())
 
     def half(self) -> PackedSequence:
-        """Return it with data in float16."""
+        """Return the packed sequence with data in float16."""
         return self._as(self.data.half())
 
     def long(self) -> PackedSequence:
-        """Return it with data in int64."""
+        """Return the packed sequence with data in int64."""
         return self._as(self.data.long())
 
     def int(self) -> PackedSequence:
-        """Return it with data in int32."""
+        """Return the packed sequence with data in int32."""
         return self._as(self.data.int())
 
     def short(self) -> PackedSequence:
-        """Return it with data in int16."""
+        """Return the packed sequence with data in int16."""
         return self._as(self.data.short())
 
     def char(self) -> PackedSequence:
-        """Return it with data in int8."""
+        """Return the packed sequence with data in int8."""
         return self._as(self.data.char())
 
     def byte(self) -> PackedSequence:
-        """Return it with data in uint8."""
+        """Return the packed sequence with data in uint8."""
         return self._as(self.data.byte())
 
     def _as(self, data: Tensor) -> PackedSequence:
@@ -114,7 +114,7 @@ unsorted_indices=None)
 
     @property
     def is_cuda(self) -> bool:
-        """False: everything always is on the cpu."""
+        """False: everything is on the CPU."""
         return False
 
     def is_pinned(self) -> bool:
@@ -126,7 +126,7 @@ def invert_permutation(permutation: Tensor | None) -> Tensor | None:
     """Return the permutation that undoes another one; None for None.
 
     Raises:
-        IndexError: what is no place, too large or no whole number.
+        IndexError: an element is not an int or is out of range.
 
     Example:
         >>> nn.utils.rnn.invert_permutation(tn.tensor([2, 0, 1]))
@@ -148,17 +148,17 @@ def pack_padded_sequence(
     batch_first: bool = False,
     enforce_sorted: bool = True,
 ) -> PackedSequence:
-    """Return a padded batch packed: without what lies behind the end of each sequence.
+    """Pack a padded batch, dropping the padding.
 
     Args:
         input: ``[steps, batch, ...]``.
-        lengths: of the sequences.
-        batch_first: the input is ``[batch, steps, ...]``.
-        enforce_sorted: the sequences must come in order of length, longest first. Otherwise they
-            are put in that order here, and the result remembers which was where.
+        lengths: the lengths of the sequences.
+        batch_first: whether the input is ``[batch, steps, ...]``.
+        enforce_sorted: require sequences sorted by length, longest first. Otherwise they are sorted
+            here, and the result stores the permutation.
 
     Raises:
-        RuntimeError: lengths that are not positive, too large, unsorted, or not one per sequence.
+        RuntimeError: the lengths are not positive, too large, unsorted, or not one per sequence.
 
     Example:
         >>> padded = tn.tensor([[1, 2], [3, 0]])
@@ -216,13 +216,13 @@ def pad_packed_sequence(
     padding_value: float = 0.0,
     total_length: int | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Return a packed batch padded to one length, and the lengths.
+    """Pad a packed batch to one length; return it with the lengths.
 
     Args:
-        sequence: what to pad.
+        sequence: the packed batch.
         batch_first: return ``[batch, steps, ...]`` instead of ``[steps, batch, ...]``.
-        padding_value: stands behind the end of each sequence.
-        total_length: the length to pad to; that of the longest sequence unless given.
+        padding_value: the value of the padding.
+        total_length: the length to pad to; the longest length unless given.
 
     Raises:
         ValueError: ``total_length`` is less than the length of the longest sequence.
@@ -254,7 +254,7 @@ def pad_packed_sequence(
 
 
 def _placed(data: Tensor, places: Array, padding_value: float) -> Tensor:
-    """Return the rows of ``data`` at some places; -1 is a row of the padding value."""
+    """Return the rows of ``data`` at the given indices; -1 gives a row of padding."""
     padding = full((1, *data.shape[1:]), padding_value, dtype=data.dtype)
     rows = np.where(places < 0, len(data), places).reshape(-1)
     found = cat([data, padding]).index_select(0, wrap(rows))
@@ -262,10 +262,10 @@ def _placed(data: Tensor, places: Array, padding_value: float) -> Tensor:
 
 
 def pack_sequence(sequences: list[Tensor], enforce_sorted: bool = True) -> PackedSequence:
-    """Return a list of sequences, each ``[length, ...]``, packed.
+    """Pack a list of sequences, each ``[length, ...]``.
 
     Args:
-        sequences: what to pack.
+        sequences: the sequences to pack.
         enforce_sorted: see ``pack_padded_sequence``.
 
     Example:
@@ -281,10 +281,10 @@ def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:
     """Return the sequences of a packed batch as a list.
 
     Args:
-        packed_sequences: what ``pack_sequence`` returned, or an RNN made of it.
+        packed_sequences: the packed batch, from ``pack_sequence`` or an RNN.
 
     Raises:
-        AttributeError: it is not a PackedSequence.
+        AttributeError: the argument is not a PackedSequence.
 
     Example:
         >>> packed = nn.utils.rnn.pack_sequence([tn.tensor([1, 2]), tn.tensor([3])])
@@ -304,16 +304,16 @@ def pad_sequence(
     padding_value: float = 0.0,
     padding_side: str = "right",
 ) -> Tensor:
-    """Return sequences of different lengths, each ``[length, ...]``, as one padded batch.
+    """Pad sequences of different lengths, each ``[length, ...]``, to one batch.
 
     Args:
-        sequences: what to pad; the first one decides on the dtype.
+        sequences: the sequences to pad; the first determines the dtype.
         batch_first: return ``[batch, steps, ...]`` instead of ``[steps, batch, ...]``.
-        padding_value: fills up.
+        padding_value: the value of the padding.
         padding_side: ``"right"`` or ``"left"``.
 
     Raises:
-        RuntimeError: no sequences, or of different shapes behind the first dimension.
+        RuntimeError: there are no sequences, or their shapes differ after the first dimension.
 
     Example:
         >>> nn.utils.rnn.pad_sequence([tn.tensor([1, 2]), tn.tensor([3])], batch_first=True)
@@ -342,7 +342,7 @@ def pad_sequence(
 
 
 def _rows(sequence: Any, first: Tensor, place: int) -> Tensor:
-    """Return a sequence in the shape and dtype of the first one."""
+    """Return a sequence with the shape and dtype of the first one."""
     if not isinstance(sequence, Tensor):
         raise TypeError(
             f"expected Tensor as element {place} in argument 0, but got {type(sequence).__name__}"
@@ -374,11 +374,11 @@ def unpad_sequence(
 
     Args:
         padded_sequences: ``[steps, batch, ...]``.
-        lengths: of the sequences.
-        batch_first: the batch is ``[batch, steps, ...]``.
+        lengths: the lengths of the sequences.
+        batch_first: whether the batch is ``[batch, steps, ...]``.
 
     Raises:
-        ValueError: there are not as many lengths as sequences.
+        ValueError: the number of lengths differs from the number of sequences.
         IndexError: the batch has fewer than two dimensions.
 
     Example:

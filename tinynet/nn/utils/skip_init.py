@@ -1,4 +1,4 @@
-"""Making modules whose parameters are not drawn."""
+"""Construction of modules without initialising their parameters."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from tinynet.nn.base.module import Module
 
 
 def skip_init(module_cls: type[Module], *args: Any, **kwargs: Any) -> Any:
-    """Return ``module_cls(*args, **kwargs)`` with parameters whose values are arbitrary.
+    """Return ``module_cls(*args, **kwargs)`` with uninitialised parameters.
 
-    Nothing is drawn, which is faster and leaves the random numbers of the program as they are: for
-    parameters that are loaded, or initialised in another way, afterwards.
+    Skipping initialisation is faster and does not advance the random generator. Use it if
+    parameters are loaded or initialised afterwards.
 
     Args:
-        module_cls: the class; it must have an argument ``device``, and use ``nn.init``.
-        args, kwargs: its arguments.
+        module_cls: the class; it must accept ``device`` and use ``nn.init``.
+        args, kwargs: the arguments of the class.
 
     Raises:
-        RuntimeError: it is not a Module, or has no argument ``device``.
+        RuntimeError: the class is not a Module, or does not accept ``device``.
 
     Example:
         >>> nn.utils.skip_init(nn.Linear, 5, 1).weight.shape

@@ -1,4 +1,4 @@
-"""Calling a module with other parameters than its own."""
+"""Calling a module with substitute parameters."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ def functional_call(
     tie_weights: bool = True,
     strict: bool = False,
 ) -> Any:
-    """Return ``module(*args, **kwargs)``, computed with other parameters and buffers.
+    """Return ``module(*args, **kwargs)``, computed with substitute parameters and buffers.
 
-    Gradients flow to the given tensors, which may have a history. The module has its own again
-    afterwards. Where its forward replaced a given buffer, the dictionary gets the new one.
+    Gradients flow to the given tensors, which may have a history. The module's own tensors are
+    restored afterwards. If the forward replaces a given buffer, the dictionary is updated.
 
     Args:
         module: the module.
-        parameter_and_buffer_dicts: path -> tensor, as in ``named_parameters``; or several of them.
-            What is not named stays the module's own.
-        args: the positional arguments: a tuple, or a single one.
+        parameter_and_buffer_dicts: path -> tensor, as in ``named_parameters``; or a sequence of
+            such dictionaries. Other tensors stay the module's own.
+        args: a tuple of positional arguments, or a single one.
         kwargs: the keyword arguments.
-        tie_weights: a tensor that the module has under several paths is replaced under all.
-        strict: all parameters and buffers must be named, and nothing else.
+        tie_weights: replace a tensor that has several paths under all of them.
+        strict: require exactly the paths of all parameters and buffers.
 
     Raises:
-        ValueError: a path is in several dictionaries, or tied tensors are to be different.
+        ValueError: a path is in several dictionaries, or tied tensors get different values.
         RuntimeError: with ``strict``: paths are missing or unknown.
-        TypeError: a path leads to something that is not a tensor, or what is given is none.
+        TypeError: a path does not lead to a tensor, or a value is not a tensor.
 
     Example:
         >>> net = nn.Linear(2, 1)
@@ -83,7 +83,7 @@ def _merged(dicts: Any) -> dict[str, Any]:
 
 
 def _named(module: Module) -> dict[str, Tensor]:
-    """Return all parameters and buffers by path, shared ones by all their paths."""
+    """Return all parameters and buffers by path, shared ones under all their paths."""
     return {
         **dict(module.named_parameters(remove_duplicate=False)),
         **dict(module.named_buffers(remove_duplicate=False)),
@@ -91,7 +91,7 @@ def _named(module: Module) -> dict[str, Tensor]:
 
 
 def _with_tied(module: Module, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is given, also under the other paths of the tensors that it replaces."""
+    """Return the given tensors, also under the other paths of the tensors they replace."""
     paths_of: dict[int, list[str]] = {}
     for path, tensor in _named(module).items():
         paths_of.setdefault(id(tensor), []).append(path)
@@ -125,7 +125,7 @@ def _check_names(module: Module, tensors: Mapping[str, Any]) -> None:
 
 @contextmanager
 def _replaced(module: Module, tensors: Mapping[str, Any]) -> Iterator[Any]:
-    """Let the module have the given tensors inside the block, which gets a way to read them."""
+    """Substitute the given tensors inside the block; yield a function that reads them."""
     before: dict[str, Any] = {}
     try:
         for path, tensor in tensors.items():
@@ -137,18 +137,18 @@ def _replaced(module: Module, tensors: Mapping[str, Any]) -> Iterator[Any]:
 
 
 def _place(module: Module, path: str) -> tuple[Module, str]:
-    """Return the submodule and the attribute that a path leads to."""
+    """Return the submodule and the attribute at a path."""
     inside, _, name = path.rpartition(".")
     return module.get_submodule(inside), name
 
 
 def _swap(module: Module, path: str, tensor: Any) -> Any:
-    """Set a tensor by path and return the one that was there."""
+    """Set a tensor by path and return the previous one."""
     owner, name = _place(module, path)
     if tensor is not _MISSING and tensor is not None and not isinstance(tensor, Tensor):
         raise TypeError(f"{tensor} is not an instance of tinynet.Tensor")
     table = table_of(owner, name)
-    if table in (PARAMETERS, BUFFERS):  # it may be any tensor for a while
+    if table in (PARAMETERS, BUFFERS):  # any tensor is allowed temporarily
         old = owner.__dict__[name]
         owner.__dict__[table][name] = tensor
         return old
@@ -168,15 +168,15 @@ def _swap(module: Module, path: str, tensor: Any) -> Any:
 def stack_module_state(
     models: Sequence[Module] | Any,
 ) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
-    """Return the parameters and the buffers of equal modules, stacked along a new dimension 0.
+    """Stack the parameters and the buffers of equal modules along a new dimension 0.
 
-    They are new leaves, which an optimizer can take.
+    The results are new leaves, suitable for an optimizer.
 
     Args:
-        models: modules of one class, in one mode.
+        models: modules of the same class and mode.
 
     Raises:
-        RuntimeError: there is none, or they differ in class, mode or ``requires_grad``.
+        RuntimeError: there are no models, or they differ in class, mode or ``requires_grad``.
 
     Example:
         >>> models = [nn.Linear(2, 3) for _ in range(4)]

@@ -53,7 +53,7 @@ def col2im(input: Array, /, size: Ints, walk: Walk) -> Array:
 im2col.grad(input=lambda g, input_shape, walk: col2im(g, input_shape[-len(walk.kernel) :], walk))
 col2im.grad(input=lambda g, walk: im2col(g, walk))
 
-# ---- what is refused ----------------------------------------------------------------------------
+# ---- validation ---------------------------------------------------------------------------------
 
 
 def _pair(function: str, name: str, value: Any) -> Ints:

@@ -1,4 +1,4 @@
-"""Where the windows of a pooling lie, and what is refused about them.
+"""The windows of a pooling, and validation of its options.
 
 Everything here follows from shapes and options alone, so it is worked out once and kept.
 """

@@ -7,7 +7,7 @@ import inspect
 import re
 from typing import Any
 
-ELSEWHERE = re.compile(r"[Aa]rguments\b[\w\s,]*\b(as there|are those of)")
+ELSEWHERE = re.compile(r"[Aa]rguments\b[\w\s,]*\b(as there|are those of)|same arguments")
 """How the docstring of a layer sends its reader to that of another one."""
 
 COMPATIBLE = "accepted for compatibility; changes nothing."

@@ -1,4 +1,4 @@
-"""Max pooling of windows of 2 by 2, a row of windows at a time; see ``nn.functional.halving``.
+"""Max pooling of 2x2 windows, a row of windows at a time (see ``nn.functional.pooling``).
 
 ``start`` and ``at`` say where in an array something begins, ``step`` how far it is to the next row.
 """

@@ -1,4 +1,4 @@
-"""There is no GPU here: what PyTorch scripts ask of ``torch.cuda``, with the answer "none"."""
+"""The functions of ``torch.cuda`` for scripts that check for GPUs: there are none."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def is_initialized() -> bool:
 
 
 def manual_seed(seed: int) -> None:
-    """Do nothing: there is no generator of a GPU. ``tinynet.manual_seed`` seeds the CPU's.
+    """Do nothing: there is no GPU generator. ``tinynet.manual_seed`` seeds the CPU's.
 
     Args:
         seed: ignored.
@@ -59,7 +59,7 @@ def manual_seed_all(seed: int) -> None:
 
 
 def empty_cache() -> None:
-    """Do nothing: there is no cache of a GPU's memory.
+    """Do nothing: there is no GPU memory.
 
     Example:
         >>> tn.cuda.empty_cache()
@@ -67,7 +67,7 @@ def empty_cache() -> None:
 
 
 def synchronize(device: Any = None) -> None:
-    """Do nothing: everything is finished when it returns.
+    """Do nothing: every operation is complete when it returns.
 
     Example:
         >>> tn.cuda.synchronize()
@@ -75,7 +75,7 @@ def synchronize(device: Any = None) -> None:
 
 
 def current_device() -> int:
-    """Refuse: there is none.
+    """Raise an error: there is no GPU.
 
     Raises:
         RuntimeError: always.
@@ -93,7 +93,7 @@ def _about_a_gpu(name: str) -> Any:
         raise RuntimeError(f"tinynet runs on the CPU: there is no GPU for {name}")
 
     refuse.__name__ = refuse.__qualname__ = name
-    refuse.__doc__ = f"""Refuse: there is no GPU.
+    refuse.__doc__ = f"""Raise an error: there is no GPU.
 
     Args:
         *args, **kwargs: ignored.
@@ -119,7 +119,7 @@ current_stream = _about_a_gpu("current_stream")
 
 
 def memory_allocated(device: Any = None) -> int:
-    """Return 0: nothing lies in the memory of a GPU.
+    """Return 0: there is no GPU memory.
 
     Args:
         device: ignored.
@@ -136,7 +136,7 @@ memory_cached = max_memory_cached = memory_allocated
 
 
 def reset_peak_memory_stats(device: Any = None) -> None:
-    """Do nothing: there are no figures of a GPU's memory.
+    """Do nothing: there are no GPU memory statistics.
 
     Args:
         device: ignored.
@@ -163,7 +163,7 @@ def is_bf16_supported(including_emulation: bool = True) -> bool:
 
 
 class device(contextlib.AbstractContextManager[None]):  # PyTorch's name
-    """The GPU that a block would use: nothing changes.
+    """A context manager that would select a GPU; it does nothing.
 
     Args:
         device: ignored.
@@ -182,7 +182,7 @@ class device(contextlib.AbstractContextManager[None]):  # PyTorch's name
 
 
 class _GpuTensor(type):
-    """Tensor types of a GPU: they have no instances."""
+    """The metaclass of GPU tensor types, which have no instances."""
 
     def __call__(cls, *data: Any) -> NoReturn:
         raise TypeError(

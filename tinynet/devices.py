@@ -1,4 +1,4 @@
-"""Devices: tensors live on the cpu; the others have a name only."""
+"""Devices: tensors live on the CPU; other devices exist in name only."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _TYPES = (
 
 
 class device:
-    """Where a tensor lives: always ``cpu``. Other devices can be named, and hold no tensors.
+    """The device of a tensor, always ``cpu``. Other devices can be named but hold no tensors.
 
     Args:
         type: ``"cpu"``, also with a number: ``"cuda:0"``; or a device.
@@ -64,10 +64,10 @@ DeviceLike = device | str | None
 
 
 def require_cpu(wanted: Any) -> None:
-    """Refuse a device that holds no tensors.
+    """Raise an error for a device other than the CPU.
 
     Raises:
-        RuntimeError: it is not the cpu.
+        RuntimeError: the device is not the CPU.
     """
     kind, colon, number = str(wanted).partition(":")
     if kind != "cpu" or (colon and not number.isdecimal()):

@@ -1,4 +1,4 @@
-"""Data types, type promotion, the default dtype: the file that knows where numpy differs.
+"""Data types, type promotion and the default dtype, with PyTorch's rules instead of numpy's.
 
 numpy promotes ``int64 + float32`` to float64 and gives ``exp(int64)`` as float64; PyTorch keeps
 float32 in both. PyTorch also lets a 0-d tensor decide only between categories (bool < int <
@@ -24,15 +24,15 @@ class dtype:
     """A data type such as ``tinynet.float32``.
 
     Args:
-        name: numpy's name of it.
-        scalar_name: its name in messages, ``"Float"``. Users make no dtypes: they are all there.
+        name: its name in numpy.
+        scalar_name: its name in messages, ``"Float"``. Users do not create dtypes.
 
     Attributes:
         name: ``"float32"``.
-        numpy: the numpy dtype; ImportError for bfloat16 where ml_dtypes is not installed.
+        numpy: the numpy dtype; ImportError for bfloat16 if ml_dtypes is not installed.
         is_floating_point: True for bfloat16, float16, float32 and float64.
         itemsize: bytes per element.
-        tensor_name: what a tensor of it is called in messages, ``"FloatTensor"``.
+        tensor_name: the name of its tensors in messages, ``"FloatTensor"``.
 
     Example:
         >>> tn.float32.itemsize, tn.float32.is_floating_point, tn.float32.numpy
@@ -61,7 +61,7 @@ class dtype:
         return self.is_floating_point or self.numpy.kind == "i"
 
     def to_real(self) -> dtype:
-        """Return the dtype itself: there are no complex numbers."""
+        """Return the dtype itself: complex numbers are not supported."""
         return self
 
     def __repr__(self) -> str:
@@ -80,7 +80,7 @@ FLOATING = (
 
 
 def is_floating(kind: np.dtype[Any]) -> builtins.bool:
-    """Return whether a numpy dtype is one of floating-point numbers."""
+    """Return whether a numpy dtype is a floating-point dtype."""
     return kind.kind in FLOATING
 
 
@@ -115,12 +115,12 @@ def _bfloat16_of_numpy() -> np.dtype[Any]:
 
 
 def of(array: Array) -> dtype:
-    """Return the dtype of a numpy array; TypeError for one that tinynet does not have."""
+    """Return the dtype of a numpy array; raise TypeError if tinynet does not support it."""
     return from_numpy(array.dtype)
 
 
 def from_numpy(numpy_dtype: np.dtype[Any]) -> dtype:
-    """Return tinynet's dtype for numpy's; TypeError for one that tinynet does not have."""
+    """Return tinynet's dtype for a numpy one; raise TypeError if tinynet does not support it."""
     try:
         return _BY_NUMPY[numpy_dtype]
     except KeyError:
@@ -205,7 +205,7 @@ def promote_types(type1: dtype | type, type2: dtype | type) -> dtype:
 
 
 def can_cast(from_: dtype | type, to: dtype | type) -> builtins.bool:
-    """Return True where an in-place result of one dtype may be written to a tensor of another.
+    """Return whether an in-place result of one dtype can be written to a tensor of another.
 
     Args:
         from_: the dtype of the result.
@@ -270,7 +270,7 @@ def _combine(higher: np.dtype[Any] | None, lower: np.dtype[Any] | None) -> np.dt
 
 
 def castable(source: np.dtype[Any], target: np.dtype[Any]) -> builtins.bool:
-    """Return True where a result of ``source`` may be written in place to one of ``target``."""
+    """Return whether a result of ``source`` can be written in place to an array of ``target``."""
     return _CATEGORY[source.kind] <= _CATEGORY[target.kind]
 
 
@@ -292,7 +292,7 @@ def number(value: Any, kind: np.dtype[Any]) -> Any:
 
 
 def operand(value: Any, kind: np.dtype[Any]) -> Any:
-    """Return a Python number as kernels take it: rounded, but no array, for bfloat16.
+    """Return a Python number for kernels: for bfloat16 a rounded number, not an array.
 
     Raises:
         OverflowError: an integer of more than 64 bits.
@@ -319,7 +319,7 @@ def refuse_longer(*values: builtins.int) -> None:
 
 
 def fits(value: Any, kind: np.dtype[Any]) -> builtins.bool:
-    """Return whether a dtype can hold a Python number, with its fraction cut off for integers.
+    """Return whether a dtype can represent a Python number, truncated for integers.
 
     Negative integers fit in an unsigned dtype: they wrap around, as in PyTorch.
     """
@@ -335,7 +335,7 @@ def fits(value: Any, kind: np.dtype[Any]) -> builtins.bool:
 
 
 def representable(value: Any, kind: np.dtype[Any]) -> Any:
-    """Return a number as it is, with its fraction cut off for integers.
+    """Return a number, truncated for integer dtypes.
 
     Raises:
         OverflowError: an integer of more than 64 bits.

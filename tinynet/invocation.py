@@ -1,4 +1,4 @@
-"""How this process was started, so that messages can name commands that the user can type."""
+"""The command that started this process, for commands in messages."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def python(*words: object) -> str:
 
 
 def is_wrapped() -> bool:
-    """Return whether another program starts tinynet and says so, such as ``run.py``."""
+    """Return whether another program, such as ``run.py``, started tinynet."""
     return VARIABLE in os.environ
 
 
@@ -48,7 +48,7 @@ def _typed(word: object) -> str:
 
 
 def shown(path: Path) -> str:
-    """Return a path as it works from the current folder, relative if it is inside."""
+    """Return a path relative to the current folder if inside it, else an absolute one."""
     try:
         return str(path.relative_to(Path.cwd()))
     except (ValueError, OSError):  # it is elsewhere, or relative; there is no current folder
@@ -57,7 +57,7 @@ def shown(path: Path) -> str:
 
 @functools.cache
 def _started() -> str:
-    """What starts tinynet: the words that the user typed, as far as they can be known."""
+    """Return the command that starts tinynet, as typed by the user if known."""
     if is_module():
         return shlex.join(command_words())
     if is_command():

@@ -1,8 +1,7 @@
-"""How the elements of a tensor lie in memory: PyTorch's memory formats and layouts.
+"""PyTorch's memory formats and layouts: the order of a tensor's elements in memory.
 
-Memory formats are taken wherever PyTorch takes them, and change no values: what is asked for in
-``channels_last`` lies so. Results of operations are row-major (``contiguous_format``) or keep the
-order of an input (``preserve_format``).
+tinynet accepts memory formats wherever PyTorch does; they change no values. Results of operations
+are row-major (``contiguous_format``) or keep the order of an input (``preserve_format``).
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from tinynet.dtypes import Array
 
 
 class _Named:
-    """An object that is only compared, and shows its name."""
+    """A named constant."""
 
     __slots__ = ("name",)
 
@@ -42,7 +41,7 @@ class memory_format(_Named):  # noqa: N801  # PyTorch's names
 
 
 class layout(_Named):  # noqa: N801
-    """What is kept of the elements, such as ``tinynet.strided``: all of them.
+    """The storage layout of a tensor, such as ``tinynet.strided``: all elements are stored.
 
     Args:
         name: users make none: they are all there.
@@ -73,7 +72,7 @@ _RANKS.update({channels_last: 4, channels_last_3d: 5})
 
 
 def order(ndim: int, wanted: memory_format | None) -> tuple[int, ...]:
-    """Return the dimensions of an array in the order of a format, the slowest first.
+    """Return the dimensions of an array in the order of a format, slowest first.
 
     Raises:
         RuntimeError: the format is for arrays with another number of dimensions.
@@ -87,7 +86,7 @@ def order(ndim: int, wanted: memory_format | None) -> tuple[int, ...]:
 
 
 def lies(array: Array, wanted: memory_format) -> bool:
-    """Return whether the elements of an array lie in the order of a memory format."""
+    """Return whether the elements of an array have the order of a memory format."""
     rank = _RANKS[wanted]
     if rank is None:
         return bool(array.flags.c_contiguous)
@@ -95,7 +94,7 @@ def lies(array: Array, wanted: memory_format) -> bool:
 
 
 def arranged(array: Array, wanted: memory_format) -> Array:
-    """Return an array in the order of a memory format: itself if it lies in it.
+    """Return an array in the order of a memory format; itself if it has that order.
 
     Raises:
         RuntimeError: the format is for arrays with another number of dimensions.
@@ -109,9 +108,9 @@ def arranged(array: Array, wanted: memory_format) -> Array:
 
 
 def like(array: Array, model: Array, wanted: memory_format | None) -> Array:
-    """Return a new array in the order of a format, or (None, ``preserve_format``) of a model.
+    """Return a new array in the order of a format, or (None, ``preserve_format``) of ``model``.
 
-    A model whose elements share memory (expanded) has no order: the array is returned as it is.
+    A model whose elements share memory (expanded) has no order: the array is returned unchanged.
     """
     if wanted not in (None, preserve_format):
         return arranged(array, wanted)

@@ -1,8 +1,8 @@
-"""Memory that is freed stays with the process, for the next array of that size.
+"""Settings of the memory allocator that keep freed memory in the process for reuse.
 
-A training step makes and frees the same arrays again and again. As glibc is set, larger ones go
-back to the system at once, and their pages have to be asked for, and filled with zeros, at the next
-step: that took up to a quarter of the time of a step.
+Each training step allocates and frees the same arrays. By default glibc returns large ones to the
+system at once, so the next step has to request pages again, which the kernel fills with zeros. That
+took up to a quarter of the time of a step.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # names of mallopt's parameters, in m
 
 
 def keep_freed() -> bool:
-    """Tell the allocator to keep what is freed; return whether it was told.
+    """Configure the allocator to keep freed memory; return whether it worked.
 
-    Only glibc's can be told, and it is not where the environment has settings for it.
+    Only glibc's supports it. Settings in the environment take precedence.
     """
-    told = "MALLOC_" in " ".join(os.environ) or "malloc" in os.environ.get("GLIBC_TUNABLES", "")
-    if not sys.platform.startswith("linux") or told:
+    environment = " ".join(os.environ)
+    is_set = "MALLOC_" in environment or "malloc" in os.environ.get("GLIBC_TUNABLES", "")
+    if not sys.platform.startswith("linux") or is_set:
         return False
     try:
         library = ctypes.CDLL(None)

@@ -1,6 +1,6 @@
-"""How tensors look when printed: PyTorch's layout, for arrays.
+"""The text of printed tensors, in PyTorch's layout.
 
-This file knows arrays and text only. ``Tensor.__repr__`` calls ``format_tensor``; users meet
+This file handles only arrays and text. ``Tensor.__repr__`` calls ``format_tensor``; users call
 ``set_printoptions``.
 """
 
@@ -51,7 +51,7 @@ def set_printoptions(
     profile: Literal["default", "short", "full"] | None = None,
     sci_mode: bool | None = None,
 ) -> None:
-    """Change how tensors are printed from now on; what is left out keeps its value.
+    """Set options for printing tensors; omitted options keep their values.
 
     Args:
         precision: digits after the point of a float (4).
@@ -59,8 +59,8 @@ def set_printoptions(
         edgeitems: elements kept at both ends of each dimension of a summary (3).
         linewidth: characters per line before a row is wrapped (80).
         profile: a set of the above to start from: "default", "short" or "full".
-        sci_mode: scientific notation always (True), never (False) or where it is needed (None).
-            As in PyTorch, a call that leaves it out puts it back to None.
+        sci_mode: scientific notation always (True), never (False) or if needed (None). As in
+            PyTorch, a call without it resets it to None.
 
     Raises:
         ValueError: an unknown profile, or a number out of range.
@@ -108,9 +108,9 @@ def format_tensor(array: Array, dtype_suffix: str = "", tail: Sequence[str] = ()
 
     Args:
         array: bool, integer or float values of any shape.
-        dtype_suffix: how to name the dtype; empty where it goes without saying (``shows_dtype``).
-        tail: what follows, such as ``"requires_grad=True"``; it goes on a new line when the current
-            one would become longer than the line width.
+        dtype_suffix: the text for the dtype; empty if it is implied (``shows_dtype``).
+        tail: further text, such as ``"requires_grad=True"``, on a new line if the current one
+            would exceed the line width.
 
     Example:
         >>> print(format_tensor(np.array([1.5, 2.0]), "dtype=tinynet.float64"))
@@ -126,10 +126,10 @@ def format_tensor(array: Array, dtype_suffix: str = "", tail: Sequence[str] = ()
 
 
 def shows_dtype(array: Array, default: np.dtype[Any]) -> bool:
-    """Return whether the dtype must be named beside the values.
+    """Return whether the text must name the dtype.
 
-    Elements give away a bool, an int64 and the default float; without elements only the default
-    goes unsaid.
+    Elements imply bool, int64 and the default float dtype; without elements only the default dtype
+    is implied.
     """
     plain = array.dtype == default or (array.size > 0 and array.dtype.name in ("bool", "int64"))
     return not plain
@@ -173,7 +173,7 @@ def _format_values(array: Array) -> str:
 
 
 def _edges(array: Array, edge: int, cut: tuple[bool, ...]) -> Array:
-    """Keep only the rows, columns, ... that a summary shows."""
+    """Return only the rows, columns, ... shown in a summary."""
     for axis, (size, short) in enumerate(zip(array.shape, cut, strict=True)):
         if short:
             array = array.take([*range(edge), *range(size - edge, size)], axis=axis)
@@ -186,7 +186,7 @@ def _format_block(
     width: int,
     cut: tuple[bool, ...],
 ) -> str:
-    """Lay out (what is kept of) an array; the bracket of dimension d stands at column 7 + d."""
+    """Return the lines of an array or summary; the bracket of dimension d is in column 7 + d."""
     if array.ndim == 0:
         return show(array.item())
     column = len(_PREFIX) + len(cut) - array.ndim
@@ -215,8 +215,8 @@ def _plain_style(array: Array) -> tuple[Callable[[Any], str], int]:
 def _float_style(array: Array) -> tuple[Callable[[float], str], int]:
     """Choose one notation and width for all floats of a tensor.
 
-    Zeros, infinities and nans do not take part in the choice. Whole numbers are written ``7.``,
-    all others with a fixed number of decimals, and either scientifically when it would not fit.
+    Zeros, infinities and nans are ignored. Whole numbers are written as ``7.``, others with a fixed
+    number of decimals, and both in scientific notation if they would not fit.
     """
     decisive = array[np.isfinite(array) & (array != 0)]
     if decisive.size == 0:

@@ -21,7 +21,7 @@ _STATE = struct.Struct("<Q16s16sII")  # seed; PCG64's state, increment, has_uint
 
 
 class _Stream:
-    """A seed, and the numpy generator that goes on from it."""
+    """A seed with its numpy generator."""
 
     __slots__ = ("numpy", "seed")
 
@@ -35,15 +35,15 @@ class _Stream:
 
 
 class Generator:
-    """A stream of random numbers with a seed and a state that can be saved.
+    """A generator of random numbers with a seed and a state that can be saved.
 
     Args:
-        device: only ``"cpu"`` (or None); there for PyTorch's signature.
+        device: only ``"cpu"`` (or None), for compatibility with PyTorch.
 
-    The stream is numpy's PCG64, so numbers differ from PyTorch's for the same seed.
+    The generator is numpy's PCG64, so numbers differ from PyTorch's for the same seed.
 
     Raises:
-        RuntimeError: another device than the cpu.
+        RuntimeError: a device other than the CPU.
 
     Example:
         >>> g = tn.Generator().manual_seed(7)
@@ -78,7 +78,7 @@ class Generator:
 
     @property
     def numpy(self) -> np.random.Generator:
-        """The numpy generator inside; made when first needed, since numpy.random loads slowly."""
+        """The numpy generator, created when first needed, since numpy.random loads slowly."""
         if _drawing.refused is not None:
             raise type(_drawing.refused)(*_drawing.refused.args)
         stream = self._stream
@@ -87,11 +87,11 @@ class Generator:
         return stream.numpy
 
     def seed(self) -> int:
-        """Restart from a seed that the operating system chooses, and return it."""
+        """Restart from a seed of the operating system, and return the seed."""
         return self.manual_seed(int.from_bytes(os.urandom(8)) >> 1).initial_seed()
 
     def initial_seed(self) -> int:
-        """Return the seed that the stream began with."""
+        """Return the initial seed."""
         return self._stream.seed
 
     def get_state(self) -> Tensor:
@@ -102,7 +102,7 @@ class Generator:
         return wrap(np.frombuffer(packed, np.uint8).copy())
 
     def set_state(self, new_state: Tensor | dict[str, Any]) -> Generator:
-        """Go to a state that ``get_state`` or ``state_dict`` returned, and return the generator.
+        """Restore a state returned by ``get_state`` or ``state_dict``, and return the generator.
 
         Raises:
             TypeError: neither a tensor of bytes nor a dict.
@@ -134,15 +134,15 @@ class Generator:
         return self
 
     def clone_state(self) -> Generator:
-        """Return a new generator that gives the same numbers."""
+        """Return a copy of the generator, which produces the same numbers."""
         return Generator().set_state(self.get_state())
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the state as plain data that JSON can hold."""
+        """Return the state as JSON-compatible data."""
         return {"seed": self._stream.seed, "bit_generator": self.numpy.bit_generator.state}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go to a state that ``state_dict`` returned."""
+        """Restore a state returned by ``state_dict``."""
         numpy = np.random.Generator(np.random.PCG64(0))
         numpy.bit_generator.state = state["bit_generator"]
         stream = self._stream
@@ -171,7 +171,7 @@ class _Own(threading.local):
 
 
 class _Default(Generator):
-    """The generator that random operations draw from: a stream for each thread that seeds it.
+    """The generator of random operations, with a separate stream for each thread that seeds it.
 
     Threads that have not called ``manual_seed`` share the stream of the main thread.
     """
@@ -194,7 +194,7 @@ class _Default(Generator):
 
     @contextlib.contextmanager
     def forked(self, seed: int | None = None) -> Iterator[None]:
-        """Draw from a copy of the stream, or from one of that seed, until the block ends."""
+        """Use a copy of the stream, or one with the given seed, until the block ends."""
         before = self._shared, self._own.stream
         self._stream = self._stream.copy() if seed is None else _Stream(seed)
         try:
@@ -205,11 +205,11 @@ class _Default(Generator):
             self._own.stream = before[1]
 
     def position(self) -> _Stream:
-        """Return where the stream is, for ``go_to``."""
+        """Return the position of the stream, for ``go_to``."""
         return self._stream.copy()
 
     def go_to(self, position: _Stream) -> None:
-        """Go back to a position of this thread's stream."""
+        """Restore a position of this thread's stream."""
         here = self._stream
         here.seed, here.numpy = position.seed, position.copy().numpy
 
@@ -221,9 +221,9 @@ default_generator = _Default()
 
 
 class _Fork:
-    """Keeps other threads from drawing while the process forks.
+    """Prevents other threads from drawing while the process forks.
 
-    In the child, a lock that one of them held would never be released.
+    Otherwise the child could inherit a lock that is never released.
     """
 
     def __init__(self) -> None:
@@ -237,7 +237,7 @@ class _Fork:
         self.held.append(lock)
 
     def after(self) -> None:
-        """Let the threads draw again."""
+        """Allow the threads to draw again."""
         self.held.pop().__exit__(None, None, None)
 
 
@@ -249,7 +249,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def numbers_of(generator: Generator | None, name: str) -> np.random.Generator:
-    """Return the source of random numbers of a function: the default one unless given."""
+    """Return the generator for a function: the default one unless given."""
     if generator is None:
         return default_generator.numpy
     if not isinstance(generator, Generator):

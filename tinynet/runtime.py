@@ -1,4 +1,4 @@
-"""How many threads are used, and other settings of PyTorch's runtime."""
+"""The number of threads and other settings of PyTorch's runtime."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ T = TypeVar("T")
 
 
 def set_num_threads(count: int) -> None:
-    """Let matrix products and large kernels (convolutions, attention, GELU) use so many threads.
+    """Set the number of threads for matrix products and large kernels (convolutions, GELU, ...).
 
-    For matrix products it takes effect where numpy brings OpenBLAS along, as numpy's wheels do;
-    elsewhere the environment variables of the BLAS decide. On a busy machine, 1 makes small
-    networks faster.
+    For matrix products it requires the OpenBLAS of numpy's wheels; for others, set the environment
+    variables of the BLAS. On a busy machine, 1 makes small networks faster.
 
     Raises:
         RuntimeError: the count is not positive.
@@ -33,10 +32,10 @@ def set_num_threads(count: int) -> None:
 
 
 def get_num_threads() -> int:
-    """Return how many threads are used.
+    """Return the number of threads.
 
-    Unless set, as many as BLAS uses: one per processor, or what the environment says (1 where that
-    cannot be found out).
+    By default it is that of BLAS: one per processor, or the number set in the environment (1 if
+    unknown).
 
     Example:
         >>> tn.get_num_threads() >= 1
@@ -49,7 +48,7 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
     """Do nothing: tinynet's algorithms are deterministic.
 
     Args:
-        mode: ignored: also False leaves them deterministic.
+        mode: ignored: with False they are deterministic, too.
         warn_only: ignored.
 
     Example:
@@ -68,7 +67,7 @@ def are_deterministic_algorithms_enabled() -> bool:
 
 
 def compile(model: T | None = None, **options: Any) -> T | Callable[[T], T]:
-    """Return the model, or function, as it is: there is nothing to compile it to.
+    """Return the model or function unchanged: tinynet does not compile.
 
     Args:
         model: a module or function; None returns a decorator.
@@ -87,12 +86,12 @@ class _Warnings:
 
 
 def set_warn_always(b: bool) -> None:
-    """Remember the setting for ``is_warn_always_enabled``.
+    """Store the setting for ``is_warn_always_enabled``.
 
-    tinynet always gives its warnings; Python's filters decide how often each one shows.
+    tinynet always issues its warnings; Python's filters decide how often each one is shown.
 
     Raises:
-        RuntimeError: ``b`` is no bool.
+        RuntimeError: ``b`` is not a bool.
 
     Example:
         >>> tn.set_warn_always(True)
@@ -106,7 +105,7 @@ def set_warn_always(b: bool) -> None:
 
 
 def is_warn_always_enabled() -> bool:
-    """Return what ``set_warn_always`` was called with; False at first.
+    """Return the setting of ``set_warn_always``, initially False.
 
     Example:
         >>> tn.is_warn_always_enabled()

@@ -1,6 +1,6 @@
-"""What happens first in a process that is the command ``tinynet``: Ctrl-C ends it with one line.
+"""Ctrl-C handling of the command ``tinynet``: one line instead of a traceback.
 
-Importing the rest takes a second, so this module comes first, and imports as little as it can.
+Importing the rest takes a second, so this module is imported first and imports little itself.
 """
 
 import os
@@ -8,7 +8,7 @@ import sys
 
 
 def command_words() -> list[str]:
-    """Return what stands before the arguments, such as ``python -m tinynet``."""
+    """Return the command before its arguments, such as ``python -m tinynet``."""
     return sys.orig_argv[: len(sys.orig_argv) - len(sys.argv[1:])]
 
 
@@ -45,13 +45,13 @@ except KeyboardInterrupt:
 
 
 def end_on_ctrl_c() -> None:
-    """Let Ctrl-C end the process with one line again, once it has finished."""
+    """Make Ctrl-C end the process with one line."""
     if signal.getsignal(signal.SIGINT) is _raise:
         signal.signal(signal.SIGINT, _end)
 
 
 def raise_on_ctrl_c() -> None:
-    """Let the next Ctrl-C raise KeyboardInterrupt, and end the process if another one follows."""
+    """Make the next Ctrl-C raise KeyboardInterrupt, and one after that end the process."""
     if signal.getsignal(signal.SIGINT) is _end:
         signal.signal(signal.SIGINT, _raise)
 

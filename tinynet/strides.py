@@ -1,7 +1,7 @@
-"""Arrays over given memory: the one place that decides whether the elements lie inside of it.
+"""Arrays over existing memory, with bounds checks.
 
-numpy's own checks add and multiply in 64 bits, and what overflows there passes them. Shapes and
-strides come from files and users, so they are checked here with Python's integers.
+numpy's own checks compute in 64 bits, so values that overflow pass them. Shapes and strides come
+from files and users, so this module checks them with Python's integers.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ def integers(values: Sequence[Any]) -> tuple[int, ...]:
     """Return sizes or strides as Python's integers, which do not overflow.
 
     Raises:
-        TypeError: one of them is no integer.
+        TypeError: one of them is not an integer.
     """
     return tuple(operator.index(n) for n in values)
 
 
 def extent(shape: Sequence[int], strides: Sequence[int]) -> tuple[int, int]:
-    """Return how far the elements of an array reach below and above its first one.
+    """Return the distances from the first element of an array to its lowest and highest one.
 
-    Both count in the unit of the strides. An array without elements reaches nowhere.
+    Both are in the unit of the strides. They are 0 for an array without elements.
 
     Example:
         >>> from tinynet.strides import extent
@@ -52,19 +52,18 @@ def array_in(
     strides: Sequence[int] | None = None,
     order: Literal["C", "F"] = "C",
 ) -> np.ndarray[Any, Any]:
-    """Return the array that lies in some memory, all of it inside.
+    """Return an array over some memory, after checking that it fits inside.
 
     Args:
         memory: contiguous: bytes, a bytearray, a memory map, an array.
         shape: the shape.
-        dtype: a dtype of numpy without objects in it.
+        dtype: a numpy dtype without objects.
         offset: bytes from the beginning to the first element.
-        strides: bytes from one element to the next along each dimension; elements lie side by side
-            unless given.
-        order: which dimension is the fastest if no strides are given, the last (C) or the first.
+        strides: bytes from one element to the next along each dimension; by default without gaps.
+        order: the fastest dimension if no strides are given: the last ("C") or the first ("F").
 
     Raises:
-        ValueError: an element would lie outside, or numpy has no such array.
+        ValueError: an element would be outside the memory, or numpy has no such array.
 
     Example:
         >>> from tinynet.strides import array_in

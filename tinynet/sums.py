@@ -1,10 +1,9 @@
-"""Sums of arrays over axes, by BLAS, in parts: no result adds more than some hundreds in a row.
+"""Accurate sums of arrays over axes: BLAS sums blocks of at most some hundred numbers.
 
-The error of a sum of n numbers grows with n where they are added one after the other, with its
-logarithm where sums of parts are added (Higham, "The accuracy of floating point summation", 1993).
-numpy does so along the contiguous axis only. A product with ones is several times faster, and adds
-in as many lanes as the processor has; what is long is cut into parts that are summed so, and whose
-sums are summed in float64.
+The error of a sum of n numbers grows with n if they are added one after the other, but with log n
+if partial sums are added (Higham, "The accuracy of floating point summation", 1993). numpy sums
+pairwise only along the contiguous axis. A product with ones is several times faster and uses all
+SIMD lanes; long rows are split into blocks whose sums are added in float64.
 """
 
 from __future__ import annotations
@@ -21,11 +20,11 @@ from tinynet.dtypes import FLOATING, Array
 
 add_up: Callable[..., Array] = np.add.reduce  # numpy's type knows no ``keepdims: bool``
 
-_MANY = 2**12  # numbers from which products with ones are worth it
-_LONG, _PART = 2048, 256  # numbers from which rows are cut, and those that are summed at once
-_DOTS = 1024  # the same of products of rows, which BLAS adds in four times as many lanes
-_SHORT = 24  # numbers of rows that are so short that a call of BLAS for each takes longer
-_FEW, _TALL, _WIDE = 128, 32, 256  # rows that are not cut; rows and columns of a part
+_MANY = 2**12  # size from which a product with ones is faster
+_LONG, _PART = 2048, 256  # length from which rows are split, and the length of a block
+_DOTS = 1024  # block length for dot products, which BLAS adds in four times as many lanes
+_SHORT = 24  # rows up to this length are too short for a BLAS call each
+_FEW, _TALL, _WIDE = 128, 32, 256  # number of rows that is not split; rows and columns of a block
 
 
 def sum_kind(array: Array, dtype: Any) -> Any:
@@ -36,11 +35,11 @@ def sum_kind(array: Array, dtype: Any) -> Any:
 
 
 def ones(count: int, kind: np.dtype[Any]) -> Array:
-    """Return a vector of ones, whose product with an array is a sum. It must not be written to."""
+    """Return a vector of ones, for sums by products. Callers must not write to it."""
     return _kept_ones(count, kind) if count <= _MANY else np.ones(count, kind)
 
 
-@functools.lru_cache(maxsize=64)  # a layer of a net needs the same ones at each call
+@functools.lru_cache(maxsize=64)  # a layer needs the same vector in each call
 def _kept_ones(count: int, kind: np.dtype[Any]) -> Array:
     made = np.ones(count, kind)
     made.flags.writeable = False
@@ -48,7 +47,7 @@ def _kept_ones(count: int, kind: np.dtype[Any]) -> Array:
 
 
 def sums(x: Array, axes: tuple[int, ...] | None, keepdim: bool, dtype: Any = None) -> Array:
-    """Return sums over the axes (None: over all) in a dtype, None for that of `sum_kind`."""
+    """Return sums over axes (None: all) in a dtype (None: that of `sum_kind`)."""
     if dtype is not None or x.dtype.kind not in FLOATING:
         return add_up(x, axis=axes, keepdims=keepdim, dtype=sum_kind(x, dtype))
     if x.dtype.itemsize == 2:
@@ -79,12 +78,12 @@ def sums(x: Array, axes: tuple[int, ...] | None, keepdim: bool, dtype: Any = Non
 
 
 def _are_few(shape: tuple[int, ...], axes: tuple[int, ...]) -> bool:
-    """Return whether numpy adds few numbers in a row: it sums pairwise along the last axis."""
+    """Return whether numpy adds only few numbers in sequence: the last axis is pairwise."""
     return math.prod(shape[axis] for axis in axes if axis < len(shape) - 1) <= _FEW
 
 
 def _contiguous_sums(x: Array, axes: tuple[int, ...]) -> Array:
-    """Return the sums of a contiguous array, with its axes kept: neighbours at once, last first."""
+    """Return sums of a contiguous array with its axes kept; adjacent axes are summed together."""
     left = set(axes)
     while left:
         first = last = max(left)
@@ -102,7 +101,7 @@ def _contiguous_sums(x: Array, axes: tuple[int, ...]) -> Array:
 
 
 def row_sums(x: Array) -> Array:
-    """Return the sums of the rows of ``[rows, n]``; in float64 where rows are cut."""
+    """Return the sums of the rows of ``[rows, n]``, in float64 if rows are split."""
     n = x.shape[1]
     if n < _LONG:
         return np.dot(x, ones(n, x.dtype))
@@ -118,7 +117,7 @@ def row_sums(x: Array) -> Array:
 
 
 def row_dots(a: Array, b: Array) -> Array:
-    """Return the sums of the products of rows, ``[rows, n]``, with others or with one, ``[n]``."""
+    """Return dot products of the rows ``[rows, n]`` with other rows, or with one vector ``[n]``."""
     n = a.shape[1]
     if b.ndim == 1 and n < _LONG:
         return np.dot(a, b)
@@ -137,7 +136,7 @@ def row_dots(a: Array, b: Array) -> Array:
 def column_sums(x: Array) -> Array:
     """Return the sums of columns, ``[..., n]`` of ``[..., rows, n]``.
 
-    Where rows are short, several that follow each other are taken for a long one.
+    Several adjacent short rows are treated as a long one.
     """
     *before, rows, n = x.shape
     if rows <= _FEW:
@@ -155,7 +154,7 @@ def column_sums(x: Array) -> Array:
 
 
 def weighted_column_sums(weights: Array, x: Array) -> Array:
-    """Return the sums of the columns of ``[rows, n]`` with a weight for each row."""
+    """Return the weighted sums of the columns of ``[rows, n]``, with one weight per row."""
     rows, n = x.shape
     if rows <= _FEW:
         return np.dot(weights, x)

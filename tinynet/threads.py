@@ -1,18 +1,17 @@
-"""A few threads that share the work of a kernel.
+"""A thread pool that splits the work of a kernel.
 
-numpy holds Python's lock only between its loops, so threads can work on parts of one array at
-once. A kernel cuts its work into parts by the shapes alone, gives each part memory of its own to
-write to, and adds up what parts have in common in their order: then a result depends neither on the
-number of threads nor on which of them did what.
+numpy releases Python's global lock (GIL) inside its loops, so threads can work on parts of an array
+in parallel. A kernel splits its work by the shapes alone, gives each part its own memory to write
+to, and adds shared results in the order of the parts. So a result does not depend on the number of
+threads or on their timing.
 
     def part(rows: slice) -> None:
         np.multiply(x[rows], y[rows], out=made[rows])
 
     threads.share(part, threads.slices(len(x), 64))
 
-Handing over work takes some 30 µs: what takes less than a few hundred is not worth it, nor is what
-makes many short calls of numpy (``in_turn``). While parts are worked on, BLAS uses one thread for
-each product.
+Handing over work takes some 30 µs, so share only work that takes at least a few hundred, and not
+work made of many short numpy calls (``in_turn``). Meanwhile BLAS uses one thread per product.
 """
 
 from __future__ import annotations
@@ -36,11 +35,11 @@ Jobs = SimpleQueue[Callable[[], object]]
 
 @functools.cache
 def _library() -> tuple[Any, str, str] | None:
-    """Return the OpenBLAS in numpy's wheel, and what its functions' names begin and end with."""
+    """Return the OpenBLAS of numpy's wheel, and the prefix and suffix of its function names."""
     package = Path(np.__file__).parent
     for folder in (package.with_name("numpy.libs"), package / ".dylibs"):
         for path in sorted(folder.glob("*openblas*")):
-            # Not CDLL: to give Python's lock away for so short a call would cost a switch.
+            # Not CDLL, which would release the GIL: the calls are too short for that.
             library = ctypes.PyDLL(os.fspath(path))
             for prefix, suffix in (("scipy_", "64_"), ("scipy_", ""), ("", "64_"), ("", "")):
                 if hasattr(library, f"{prefix}openblas_set_num_threads{suffix}"):
@@ -50,7 +49,7 @@ def _library() -> tuple[Any, str, str] | None:
 
 @functools.cache
 def _blas() -> tuple[Any, Any] | None:
-    """Return the functions that get and set the threads of BLAS."""
+    """Return the functions that get and set the number of BLAS threads."""
     names = "openblas_get_num_threads", "openblas_set_num_threads"
     get, set = map(blas_function, names)
     return None if get is None or set is None else (get[0], set[0])
@@ -58,7 +57,7 @@ def _blas() -> tuple[Any, Any] | None:
 
 @functools.cache
 def blas_function(name: str) -> tuple[Any, int] | None:
-    """Return a function of numpy's BLAS, and how many bits its lengths have."""
+    """Return a function of numpy's BLAS, and the number of bits of its integers."""
     found = _library()
     if found is None:
         return None
@@ -68,28 +67,28 @@ def blas_function(name: str) -> tuple[Any, int] | None:
 
 
 class _Pool:
-    """The threads of this process, and how many may be used."""
+    """The threads of this process, and the number that may be used."""
 
     def __init__(self) -> None:
-        self.count = 0  # not known yet
+        self.count = 0  # unknown so far
         self.blas_is_single = False
         self.clear()
 
     def clear(self) -> None:
-        """Forget the threads: a forked process has none."""
+        """Reset the pool: a forked process has no threads."""
         self.busy = threading.Lock()
         self.jobs: Jobs = SimpleQueue()
         self.helpers = 0
 
-    def helped(self, wanted: int) -> int:
-        """Return how many helpers there are, up to a wanted number, after starting them."""
+    def start_helpers(self, wanted: int) -> int:
+        """Start up to ``wanted`` helper threads; return the number available."""
         while self.helpers < wanted:
             helper = threading.Thread(
                 target=_help, args=(self.jobs,), name="tinynet-kernels", daemon=True
             )
             try:
                 helper.start()
-            except RuntimeError:  # no threads here, or no more
+            except RuntimeError:  # the system allows no more threads
                 self.count = self.helpers + 1
                 break
             self.helpers += 1
@@ -102,13 +101,13 @@ def _help(jobs: Jobs) -> None:
 
 
 _pool = _Pool()
-on_count: Callable[[int], object] | None = None  # is told when another number is set
+on_count: Callable[[int], object] | None = None  # called when the number is set
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_pool.clear)
 
 
 def get_count() -> int:
-    """Return how many threads are used: as many as BLAS uses, unless ``set_count`` was called."""
+    """Return the number of threads: that of BLAS, unless ``set_count`` was called."""
     if not _pool.count:
         found = _blas()
         _pool.count = 1 if found is None else max(1, int(found[0]()))
@@ -116,7 +115,7 @@ def get_count() -> int:
 
 
 def set_count(count: int) -> None:
-    """Use so many threads, also in BLAS."""
+    """Set the number of threads, also in BLAS."""
     _pool.count = count
     found = _blas()
     if found is not None:
@@ -126,9 +125,9 @@ def set_count(count: int) -> None:
 
 
 def use_blas_singly(single: bool) -> None:
-    """Let BLAS use one thread, where kernels share products; or again as many as kernels do.
+    """Limit BLAS to one thread, for kernels that split products; False lifts the limit.
 
-    Its threads spin for a while before they sleep, and take a core from the threads here.
+    BLAS threads spin before they sleep, which takes cores from the threads of this pool.
     """
     count = get_count()
     _pool.blas_is_single = single
@@ -136,12 +135,12 @@ def use_blas_singly(single: bool) -> None:
 
 
 def slices(length: int, step: int) -> list[slice]:
-    """Return slices of ``step`` elements, the last one perhaps shorter, that cover a length."""
+    """Return slices of ``step`` elements that cover a length; the last one may be shorter."""
     return [slice(start, min(start + step, length)) for start in range(0, length, step)]
 
 
 class _Shared(Generic[T]):
-    """Work on parts, by whoever takes the next one."""
+    """A queue of parts that several threads work on."""
 
     def __init__(self, work: Callable[[T], object], parts: Sequence[T]):
         self.work = work
@@ -149,7 +148,7 @@ class _Shared(Generic[T]):
         self.done: SimpleQueue[tuple[int, BaseException] | None] = SimpleQueue()
 
     def take(self) -> int:
-        """Work on parts until there are none; return how many."""
+        """Work on parts until none are left; return the number of parts taken."""
         taken = 0
         while True:
             try:
@@ -160,29 +159,29 @@ class _Shared(Generic[T]):
             failed = None
             try:
                 self.work(part)
-            except BaseException as error:  # for the thread that shared the work
+            except BaseException as error:  # raised again by ``share``
                 failed = number, error
             self.done.put(failed)
 
 
 def in_turn(work: Callable[[T], object], parts: Sequence[T]) -> None:
-    """Call a function with each part, in this thread: for work that would not gain by sharing.
+    """Call a function with each part in this thread, for work that does not gain from sharing.
 
-    Two threads pass Python's lock to and fro around every call of numpy, and waking up takes some
-    50 µs. Where the calls are shorter than that, as those on blocks that fit the cache are, two
-    threads were measured to be up to a third slower than one.
+    Threads compete for the GIL around every numpy call, and waking up takes some 50 µs. For shorter
+    calls, such as those on blocks that fit into the cache, two threads were measured to be up to a
+    third slower than one.
     """
     for part in parts:
         work(part)
 
 
 def share(work: Callable[[T], object], parts: Sequence[T]) -> None:
-    """Call a function with each part, in this thread and in helpers; return when all is done.
+    """Call a function with each part, in this thread and in helpers, and wait for all parts.
 
-    Called by a part of other work, or while another thread shares its work, it does all itself.
+    Nested calls, and calls while another thread shares its work, run entirely in this thread.
 
     Raises:
-        Exception: what ``work`` raised for the first part that failed; the others are done.
+        Exception: the error of the first part that failed; the other parts are complete.
     """
     wanted = min(get_count(), len(parts))
     if wanted < 2 or not _pool.busy.acquire(blocking=False):
@@ -195,13 +194,13 @@ def share(work: Callable[[T], object], parts: Sequence[T]) -> None:
     try:
         if found is not None and before != 1:
             found[1](1)
-        for _ in range(pool.helped(wanted - 1)):
-            context = contextvars.copy_context()  # with numpy's floating-point reports
+        for _ in range(pool.start_helpers(wanted - 1)):
+            context = contextvars.copy_context()  # has numpy's floating-point error handling
             pool.jobs.put(functools.partial(context.run, shared.take))
         shared.take()
         failures = [failed for failed in (shared.done.get() for _ in parts) if failed is not None]
     finally:
-        shared.parts.clear()  # where this thread was interrupted
+        shared.parts.clear()  # in case this thread was interrupted
         if found is not None and before != 1 and found[0]() == 1:
             found[1](before)
         busy.release()

@@ -18,10 +18,10 @@ class finfo:
 
     Attributes:
         bits: bits per number.
-        min, max: the least and the largest number.
+        min, max: the smallest and the largest number.
         eps: the distance from 1 to the next number.
-        tiny, smallest_normal: the smallest positive number without loss of digits.
-        resolution: what decimals can be told apart at 1.
+        tiny, smallest_normal: the smallest positive normal number.
+        resolution: the decimal resolution at 1.
         dtype: the name of the dtype.
 
     Raises:

@@ -1,8 +1,8 @@
-"""bfloat16 and float16 are for storage: what computes gets float32, and rounds its results once.
+"""Computation in float32 for bfloat16 and float16, with a single rounding of the results.
 
-The kernels and formulas of all operations are wrapped before the first array of bfloat16 is made.
-A program that makes none pays nothing for it. float16 is numpy's own: kernels that take several
-steps ask for float32 themselves. Products and quotients take a number in float32 beside both.
+Creating the first bfloat16 array wraps the kernels and formulas of all operations, so programs
+without bfloat16 pay nothing. numpy supports float16; kernels with several steps convert it to
+float32 themselves. Products and quotients of both with a number keep the number in float32.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _lock = threading.Lock()
 
 
 class Single(np.ndarray[Any, Any]):
-    """A number in float32: beside float16, numpy computes in float32 and rounds the result once."""
+    """A number in float32: combined with float16, numpy computes in float32 and rounds once."""
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        """Apply a function of numpy's."""
+        """Apply a numpy ufunc."""
         plain = [np.asarray(x) if isinstance(x, Single) else x for x in inputs]
         result = getattr(ufunc, method)(*plain, **options)
         half = any(isinstance(x, np.ndarray) and x.dtype == HALF for x in plain)
@@ -34,14 +34,14 @@ class Single(np.ndarray[Any, Any]):
 
 
 def single(number: Any) -> Single:
-    """Return a number that numpy's functions take in float32 beside float16."""
+    """Return a number that stays in float32 when numpy combines it with float16."""
     return np.asarray(number, SINGLE).view(Single)
 
 
 def in_single(op: Any, *inputs: Any, **options: Any) -> Array:
-    """Return what the kernel of ``op`` makes of float16 inputs in float32, rounded to float16.
+    """Run the kernel of ``op`` on float16 inputs in float32, and round the result to float16.
 
-    For what takes several steps: numpy's own functions do that by themselves.
+    Only kernels with several steps need this: numpy's ufuncs do it themselves.
     """
     wide = [
         x.astype(SINGLE) if isinstance(x, np.ndarray) and x.dtype == HALF else x for x in inputs
@@ -52,7 +52,7 @@ def in_single(op: Any, *inputs: Any, **options: Any) -> Array:
 def in_opmath(array: Array, other: Any) -> tuple[Any, Any]:
     """Return the operands of a product or a quotient in their common dtype.
 
-    A number, or an array without dimensions, beside float16 or bfloat16 is a ``Single`` instead.
+    A number or 0-d array combined with float16 or bfloat16 becomes a ``Single`` instead.
     """
     kind = dtypes.result_type((array, other))
     array = array.astype(kind, copy=False)
@@ -75,7 +75,7 @@ def _is_narrow(x: Any) -> bool:
 
 
 def _holds_narrow(x: Any) -> bool:
-    """Return whether an argument is an array of bfloat16, its dtype, or a list with such arrays."""
+    """Return whether an argument is a bfloat16 array, its dtype, or a list with such arrays."""
     if x.__class__ is np.ndarray:
         return bool(x.dtype.kind == "V")
     if isinstance(x, (list, tuple)):
@@ -84,7 +84,7 @@ def _holds_narrow(x: Any) -> bool:
 
 
 def wide(x: Any) -> Any:
-    """Return an argument with float32 in the place of bfloat16."""
+    """Return an argument with bfloat16 replaced by float32."""
     if not _holds_narrow(x):
         return x
     if isinstance(x, np.ndarray):
@@ -102,7 +102,7 @@ def _floats(args: tuple[Any, ...]) -> set[np.dtype[Any]]:
 
 
 def kernel_of(op: Any, kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a kernel that computes in float32 what it is asked of bfloat16."""
+    """Return a kernel that computes bfloat16 in float32."""
     if not state.on or op.kind == "view":
         return kernel
     outputs = len(op.outputs) if op.multiple else 1
@@ -130,7 +130,7 @@ def kernel_of(op: Any, kernel: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _refuse_mixture(kernel: Callable[..., Any], args: Any, kwargs: Any) -> None:
-    """Let a kernel say that it does not take bfloat16 beside another floating-point dtype."""
+    """Raise the kernel's error for bfloat16 mixed with another floating-point dtype."""
     try:
         kernel(*args, **kwargs)
     except (TypeError, ValueError):

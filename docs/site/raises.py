@@ -39,7 +39,7 @@ MAKING = ("dtype", "requires_grad")
 TAKES_ALL = re.compile(
     r"\w+Error\b|[Aa]ny (shape|tensor|object|value|function|sample)|anything|\baccepted\b"
     r"|\bignored\b|[Dd]o(es)? nothing|[Uu]sers make n|[Oo]nly autograd makes"
-    r"|Return the tensor itself"
+    r"|Return the tensor itself|same memory"
 )
 """An error in the text, or that there is none: everything is taken, or nothing is done with it."""
 

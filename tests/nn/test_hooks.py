@@ -255,3 +255,11 @@ def test_named_tuples_come_through():
     net.register_full_backward_hook(lambda m, gi, go: None)
     out = net(tn.ones(1, requires_grad=True))
     assert type(out) is Pair and out.right.tolist() == [3.0]
+
+
+@pytest.mark.parametrize("when", ["forward_pre", "forward", "backward_pre", "backward"])
+def test_the_tables_of_hooks_are_there_under_pytorchs_names(when):
+    module, full = nn.Linear(2, 2), "full_" * when.startswith("backward")
+    assert len(getattr(module, f"_{when}_hooks")) == 0
+    handle = getattr(module, f"register_{full}{when}_hook")(lambda *_: None)
+    assert list(getattr(module, f"_{when}_hooks")) == [handle.id]

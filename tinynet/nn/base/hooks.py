@@ -244,7 +244,7 @@ def call_with_hooks(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any
     try:
         for number, hook in _both("before", hooks):
             args, kwargs = _before(module, hook, number in hooks.before_with_kwargs, args, kwargs)
-        backward = _backward_hooks(module, hooks)
+        backward = _hook_nodes(module, hooks)
         if backward is not None:
             args = backward.enter(args)
         result = module.forward(*args, **kwargs)
@@ -310,7 +310,7 @@ def _about_node(args: tuple[Any, ...], result: Any, node: Node) -> str:
     )
 
 
-def _backward_hooks(module: Module, hooks: ModuleHooks) -> BackwardHooks | None:
+def _hook_nodes(module: Module, hooks: ModuleHooks) -> BackwardHooks | None:
     """Return the hook nodes of one call; None if there are no backward hooks."""
     before, after = _both("before_backward", hooks), _both("backward", hooks)
     if not before and not after:

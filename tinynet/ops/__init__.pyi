@@ -554,7 +554,7 @@ def add(input: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
 def addbmm(
     self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1
 ) -> Tensor:
-    """Return ``beta * self`` plus ``alpha`` times the sum of all products of a batch."""
+    """Return ``beta * self`` plus ``alpha`` times the sum of the products of a batch."""
 
 def addcdiv(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Tensor:
     """Return ``self + value * tensor1 / tensor2``."""
@@ -572,13 +572,13 @@ def addmv_(self: Tensor, mat: Tensor, vec: Tensor, *, beta: float = 1, alpha: fl
     """Write the result of ``addmv`` to this tensor and return it."""
 
 def addr(self: Tensor, vec1: Tensor, vec2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
-    """Return ``beta * self + alpha * outer(vec1, vec2)``, in the dtype that all three fit in."""
+    """Return ``beta * self + alpha * outer(vec1, vec2)``, in the promoted dtype."""
 
 def adjoint(input: Tensor) -> Tensor:
-    """Return a view with the last two dimensions swapped; for real numbers that is ``mT``."""
+    """Return a view with the last two dimensions swapped; the same as ``mT`` for real numbers."""
 
 def alias_copy(input: Tensor, *args: Any, **kwargs: Any) -> Any:
-    """Return what ``alias`` returns, in memory of its own."""
+    """Return a copy of what ``alias`` returns."""
 
 def all(self: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
     """Return True where all elements are nonzero, over the given dimensions or all."""
@@ -666,15 +666,15 @@ def argwhere(input: Tensor) -> Tensor:
 def as_strided(
     input: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
 ) -> Tensor:
-    """Return a view of the tensor's memory with a size and strides (in elements) of your own."""
+    """Return a view of the tensor's memory with the given size and strides, in elements."""
 
 def as_strided_(
     input: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
 ) -> Tensor:
-    """Let this tensor become a view of its memory by strides, and return it."""
+    """Make this tensor a view of its memory with the given strides, and return it."""
 
 def as_strided_copy(input: Tensor, *args: Any, **kwargs: Any) -> Any:
-    """Return what ``as_strided`` returns, in memory of its own."""
+    """Return a copy of what ``as_strided`` returns."""
 
 def as_strided_scatter(
     input: Tensor,
@@ -683,7 +683,7 @@ def as_strided_scatter(
     stride: Sequence[int],
     storage_offset: int | None = None,
 ) -> Tensor:
-    """Return a copy with ``src`` where ``as_strided`` looks."""
+    """Return a copy with the elements of ``as_strided`` replaced by ``src``."""
 
 def as_tensor(data: Any, dtype: DtypeLike = None, device: DeviceLike = None) -> Tensor:
     """Convert ``data`` to a tensor, sharing memory with a tensor or array where possible."""
@@ -726,13 +726,13 @@ def atanh_(self: Tensor) -> Tensor:
     """Write the result of ``atanh`` to this tensor and return it."""
 
 def atleast_1d(*tensors: Any) -> Any:
-    """Return the tensor with dimensions of length 1 added: 1 at least."""
+    """Add dimensions of length 1 until the tensor is at least 1-d."""
 
 def atleast_2d(*tensors: Any) -> Any:
-    """Return the tensor with dimensions of length 1 added: 2 at least."""
+    """Add dimensions of length 1 until the tensor is at least 2-d."""
 
 def atleast_3d(*tensors: Any) -> Any:
-    """Return the tensor with dimensions of length 1 added: 3 at least."""
+    """Add dimensions of length 1 until the tensor is at least 3-d."""
 
 def baddbmm(
     self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1
@@ -769,19 +769,19 @@ def bitwise_xor(self: Tensor, other: Tensor | float) -> Tensor:
     """Return the bitwise XOR; the logical one for booleans."""
 
 def block_diag(*tensors: Tensor) -> Tensor:
-    """Return the matrix that has matrices along its diagonal, and zeros elsewhere."""
+    """Return the block-diagonal matrix of the given matrices."""
 
 def bmm(self: Tensor, mat2: Tensor) -> Tensor:
-    """Return the products of two batches of matrices."""
+    """Multiply two batches of matrices."""
 
 def broadcast_shapes(*shapes: int | Sequence[int]) -> Size:
     """Return the shape that tensors of these shapes broadcast to."""
 
 def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
-    """Return views of the tensors, all expanded to the shape that they broadcast to."""
+    """Broadcast tensors to each other; return views of the common shape."""
 
 def broadcast_to(input: Tensor, size: Sequence[int]) -> Tensor:
-    """Return a view expanded to a shape."""
+    """Return a view broadcast to a shape."""
 
 def bucketize(
     input: Tensor | float, boundaries: Tensor, *, out_int32: bool = False, right: bool = False
@@ -789,10 +789,10 @@ def bucketize(
     """Return the index of the bucket between ``boundaries`` that contains each value."""
 
 def cartesian_prod(*tensors: Tensor) -> Tensor:
-    """Return all ways to take one element of each vector, one per row."""
+    """Return the Cartesian product of vectors, one combination per row."""
 
 def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
-    """Return the tensors joined along an existing dimension."""
+    """Join tensors along an existing dimension."""
 
 def cdist(
     x1: Tensor,
@@ -800,7 +800,7 @@ def cdist(
     p: float = 2.0,
     compute_mode: str = "use_mm_for_euclid_dist_if_necessary",
 ) -> Tensor:
-    """Return the distances between all rows of one matrix and all rows of another."""
+    """Return the pairwise distances between the rows of two matrices."""
 
 def ceil(self: Tensor) -> Tensor:
     """Return the smallest integer greater than or equal to each element."""
@@ -809,7 +809,7 @@ def ceil_(self: Tensor) -> Tensor:
     """Write the result of ``ceil`` to this tensor and return it."""
 
 def chain_matmul(*matrices: Tensor) -> Tensor:
-    """Return the product of matrices; prefer ``linalg.multi_dot``, which takes them as a list."""
+    """Multiply a chain of matrices; prefer ``linalg.multi_dot``, which takes a list."""
 
 def cholesky(input: Tensor, upper: bool = False) -> Tensor:
     """Return Cholesky factors; prefer ``linalg.cholesky``."""
@@ -821,7 +821,7 @@ def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False) -> Tensor
     """Return X of ``A X = B``, given the Cholesky factor of A."""
 
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
-    """Return at most ``chunks`` views of equal size (the last may be smaller)."""
+    """Split into at most ``chunks`` views of equal size (the last may be smaller)."""
 
 def clamp(input: Tensor, min: Bound = None, max: Bound = None) -> Tensor:
     """Clamp all elements to ``[min, max]``; each bound is a number, a tensor or None."""
@@ -848,19 +848,19 @@ def clip_(input: Tensor, min: Bound = None, max: Bound = None) -> Tensor:
     """Clamp this tensor to ``[min, max]`` in place and return it."""
 
 def clone(self: Tensor, *, memory_format: Any = None) -> Tensor:
-    """Return a copy with the same history."""
+    """Return a copy with the same autograd history."""
 
 def column_stack(tensors: Sequence[Tensor]) -> Tensor:
-    """Return the tensors side by side, vectors as columns."""
+    """Stack tensors horizontally, vectors as columns."""
 
 def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
-    """Return all ways to choose ``r`` elements of a vector, one per row, in their order."""
+    """Return all combinations of ``r`` elements of a vector, one per row."""
 
 def concat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
-    """Return the tensors joined along an existing dimension."""
+    """Join tensors along an existing dimension."""
 
 def concatenate(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
-    """Return the tensors joined along an existing dimension."""
+    """Join tensors along an existing dimension."""
 
 def conj(input: Tensor) -> Tensor:
     """Return the tensor itself: real numbers are their own conjugates."""
@@ -931,27 +931,27 @@ def detach_(self: Tensor) -> Tensor:
     """Detach the tensor from its history in place: make it a leaf that does not require grad."""
 
 def detach_copy(input: Tensor, *args: Any, **kwargs: Any) -> Any:
-    """Return what ``detach`` returns, in memory of its own."""
+    """Return a copy of what ``detach`` returns."""
 
 def diag(input: Tensor, diagonal: int = 0) -> Tensor:
-    """Return a copy of a diagonal of a matrix, or the matrix that has a vector on a diagonal."""
+    """Return a diagonal of a matrix as a copy, or a matrix with a vector on a diagonal."""
 
 def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
-    """Return matrices of zeros with the last dimension of a tensor on a diagonal."""
+    """Return matrices with the last dimension of a tensor on a diagonal, zeros elsewhere."""
 
 def diagflat(input: Tensor, offset: int = 0) -> Tensor:
-    """Return the matrix that has all elements of a tensor, of any shape, on a diagonal."""
+    """Return a matrix with the elements of a tensor of any shape, flattened, on a diagonal."""
 
 def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """Return a view of a diagonal."""
 
 def diagonal_copy(input: Tensor, *args: Any, **kwargs: Any) -> Any:
-    """Return what ``diagonal`` returns, in memory of its own."""
+    """Return a copy of what ``diagonal`` returns."""
 
 def diagonal_scatter(
     self: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1
 ) -> Tensor:
-    """Return a copy with ``src`` on a diagonal."""
+    """Return a copy with a diagonal replaced by ``src``."""
 
 def diff(
     input: Tensor,
@@ -978,13 +978,13 @@ def dot(self: Tensor, tensor: Tensor) -> Tensor:
     """Return the inner product of two vectors."""
 
 def dsplit(input: Tensor, indices_or_sections: Sections) -> tuple[Tensor, ...]:
-    """Return views of equal parts, or of the parts between given indices."""
+    """Split into views of equal size, or at the given indices."""
 
 def dstack(tensors: Sequence[Tensor]) -> Tensor:
-    """Return the tensors one behind the other: joined along the third dimension."""
+    """Stack tensors in depth: along the third dimension."""
 
 def einsum(*args: Any) -> Tensor:
-    """Return sums of products of tensors whose dimensions an equation names."""
+    """Return sums of products of tensors by Einstein's summation convention."""
 
 def empty(
     *size: Ints,
@@ -1060,7 +1060,7 @@ def exp_(self: Tensor) -> Tensor:
     """Write the result of ``exp`` to this tensor and return it."""
 
 def expand_copy(input: Tensor, *args: Any, **kwargs: Any) -> Any:
-    """Return what ``expand`` returns, in memory of its own."""
+    """Return a copy of what ``expand`` returns."""
 
 def expm1(self: Tensor) -> Tensor:
     """Return ``exp(x) - 1``, accurate for small x."""
@@ -1091,16 +1091,16 @@ def fix_(self: Tensor) -> Tensor:
     """Write the result of ``trunc`` to this tensor and return it."""
 
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
-    """Return the tensor with a range of dimensions made into one."""
+    """Flatten a range of dimensions into one."""
 
 def flip(input: Tensor, *dims: Ints) -> Tensor:
-    """Return a copy with the order along the dimensions reversed."""
+    """Reverse the order of the elements along the dimensions, in a copy."""
 
 def fliplr(input: Tensor) -> Tensor:
-    """Return a copy with the order along the second dimension reversed."""
+    """Reverse the order along the second dimension (left to right), in a copy."""
 
 def flipud(input: Tensor) -> Tensor:
-    """Return a copy with the order along the first dimension reversed."""
+    """Reverse the order along the first dimension (upside down), in a copy."""
 
 def float_power(input: Tensor | float, exponent: Tensor | float) -> Tensor:
     """Raise ``self`` to the power of ``exponent``, in float64."""
@@ -1169,7 +1169,7 @@ def full_like(
     """Create a tensor filled with one value, with the shape and dtype of a tensor."""
 
 def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor:
-    """Return the elements that ``index`` chooses along a dimension."""
+    """Return the elements at ``index`` along a dimension."""
 
 def gcd(self: Tensor, other: Tensor) -> Tensor:
     """Return the greatest common divisor of integers, at least 0."""
@@ -1184,7 +1184,7 @@ def geqrf(input: Tensor) -> Any:
     """Return a QR decomposition as LAPACK packs it; it has no gradient."""
 
 def ger(input: Tensor, vec2: Tensor) -> Tensor:
-    """Return the outer product of two vectors; ``outer`` under the name that BLAS has for it."""
+    """Return the outer product of two vectors: the BLAS name of ``outer``."""
 
 def get_device(self: Tensor) -> int:
     """Return -1: all tensors are on the CPU."""
@@ -1234,11 +1234,10 @@ def histogramdd(
     """Count points (in the last dimension) in a grid of bins; return the counts and the edges."""
 
 def hsplit(input: Tensor, indices_or_sections: Sections) -> tuple[Tensor, ...]:
-    """Return views of equal parts, or of the parts between given indices."""
+    """Split into views of equal size, or at the given indices."""
 
 def hstack(tensors: Sequence[Tensor]) -> Tensor:
-    """Return the tensors side by side: joined along the second dimension, vectors along the
-    first."""
+    """Stack tensors horizontally: along the second dimension, vectors along the first."""
 
 def hypot(self: Tensor, other: Tensor) -> Tensor:
     """Return the length of the hypotenuse, ``sqrt(self^2 + other^2)``, without overflow."""
@@ -1258,14 +1257,13 @@ def igammac(self: Tensor, other: Tensor) -> Tensor:
 def index_add(
     input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1
 ) -> Tensor:
-    """Return a copy with slices of ``source``, times ``alpha``, added where ``index`` names
-    them."""
+    """Return a copy with the slices of ``source``, times ``alpha``, added at ``index``."""
 
 def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
-    """Return a copy with slices of ``source`` in the places that ``index`` names."""
+    """Return a copy with the slices at ``index`` replaced by those of ``source``."""
 
 def index_fill(input: Tensor, dim: int, index: Tensor, value: Tensor | float) -> Tensor:
-    """Return a copy with a number, or a 0-d tensor, in the slices that ``index`` names."""
+    """Return a copy with the slices at ``index`` filled with a number or 0-d tensor."""
 
 def index_put(
     input: Tensor, indices: tuple[Tensor, ...], values: Tensor, accumulate: bool = False
@@ -1286,14 +1284,13 @@ def index_reduce(
     *,
     include_self: bool = True,
 ) -> Tensor:
-    """Return a copy into whose slices those of ``source`` are reduced, where ``index`` names
-    them."""
+    """Return a copy with the slices of ``source`` reduced into the slices at ``index``."""
 
 def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
-    """Return the slices along a dimension that a vector of indices names, as a copy."""
+    """Return the slices at a vector of indices along a dimension, as a copy."""
 
 def inner(input: Tensor, other: Tensor) -> Tensor:
-    """Return the sums of products over the last dimensions; with a scalar, the product."""
+    """Return inner products along the last dimensions; with a scalar, the product."""
 
 def inverse(input: Tensor) -> Tensor:
     """Return the inverses of matrices; ``linalg.inv`` does the same."""
@@ -1355,7 +1352,7 @@ def isreal(self: Tensor) -> Tensor:
     """Return True everywhere: there are no complex numbers."""
 
 def kron(input: Tensor, other: Tensor) -> Tensor:
-    """Return the Kronecker product: each element of ``self`` times all of ``other``."""
+    """Return the Kronecker product: all of ``other`` times each element of ``self``."""
 
 def kthvalue(self: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> ValuesAndIndices:
     """Return the ``k``-th smallest elements along a dimension (from 1), and their indices."""
@@ -1485,16 +1482,16 @@ def lu_unpack(
     """Return P, L and U of what ``lu_factor`` returned."""
 
 def masked_fill(input: Tensor, mask: Tensor, value: Tensor | float) -> Tensor:
-    """Return a copy with a number, or a 0-d tensor, where the mask (broadcast) is True."""
+    """Return a copy filled with a number or 0-d tensor where the mask (broadcast) is True."""
 
 def masked_scatter(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """Return a copy with the elements of ``source``, in order, where the mask is True."""
 
 def masked_select(self: Tensor, mask: Tensor) -> Tensor:
-    """Return the elements where the mask is True, in one dimension; the two are broadcast."""
+    """Return the elements where the mask is True, in one dimension; both inputs broadcast."""
 
 def matmul(input: Tensor, other: Tensor) -> Tensor:
-    """Return the product of vectors, matrices, or batches of matrices; ``a @ b`` does the same."""
+    """Multiply vectors, matrices, or batches of matrices, like ``a @ b``."""
 
 def matrix_exp(input: Tensor) -> Tensor:
     """Return the exponentials of square matrices."""
@@ -1517,8 +1514,7 @@ def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     """Return the median of all elements, or the medians along a dimension and their indices."""
 
 def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
-    """Return the coordinates of the points of a grid: one tensor for each vector, all of one
-    shape."""
+    """Return coordinate grids: one tensor per vector, all of the same shape."""
 
 def min(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
     """Return the minimum of all elements, of a dimension, or of two tensors."""
@@ -1527,16 +1523,16 @@ def minimum(self: Tensor, other: Tensor) -> Tensor:
     """Return the elementwise minimum; NaN if either is NaN."""
 
 def mm(self: Tensor, mat2: Tensor) -> Tensor:
-    """Return the product of two matrices."""
+    """Multiply two matrices."""
 
 def mode(self: Tensor, dim: int = -1, keepdim: bool = False) -> ValuesAndIndices:
     """Return the most frequent elements along a dimension, and the index of the last of each."""
 
 def moveaxis(input: Tensor, source: Ints, destination: Ints) -> Tensor:
-    """Return a view with one dimension, or several, moved to other places."""
+    """Return a view with one or more dimensions moved to other positions."""
 
 def movedim(input: Tensor, source: Ints, destination: Ints) -> Tensor:
-    """Return a view with one dimension, or several, moved to other places."""
+    """Return a view with one or more dimensions moved to other positions."""
 
 def msort(input: Tensor) -> Tensor:
     """Sort along the first dimension."""
@@ -1557,7 +1553,7 @@ def multiply(self: Tensor, other: Tensor | float) -> Tensor:
     """Return the elementwise product."""
 
 def mv(self: Tensor, vec: Tensor) -> Tensor:
-    """Return the product of a matrix and a vector."""
+    """Multiply a matrix by a vector."""
 
 def mvlgamma(self: Tensor, p: int) -> Tensor:
     """Return the logarithm of the multivariate gamma function of dimension ``p``."""
@@ -1596,10 +1592,10 @@ def nansum(
     """Return the sum, ignoring NaN; see ``sum`` for the arguments."""
 
 def narrow(input: Tensor, dim: int, start: int | Tensor, length: int) -> Tensor:
-    """Return a view of ``length`` slices of a dimension, from ``start`` on."""
+    """Return a view of ``length`` slices of a dimension, beginning at ``start``."""
 
 def narrow_copy(input: Tensor, *args: Any, **kwargs: Any) -> Any:
-    """Return what ``narrow`` returns, in memory of its own."""
+    """Return a copy of what ``narrow`` returns."""
 
 def ne(self: Tensor, other: Tensor | float) -> Tensor:
     """Return True where ``self`` differs from ``other``."""
@@ -1670,7 +1666,7 @@ def ormqr(
     """Multiply a matrix by the orthogonal matrix of Householder reflections: ``Q @ other``."""
 
 def outer(input: Tensor, vec2: Tensor) -> Tensor:
-    """Return the matrix of the products of all pairs of elements of two vectors."""
+    """Return the outer product of two vectors."""
 
 def pca_lowrank(
     A: Tensor, q: int | None = None, center: bool = True, niter: int = 2
@@ -1681,7 +1677,7 @@ def permute(input: Tensor, *dims: Ints) -> Tensor:
     """Return a view with the dimensions in another order."""
 
 def permute_copy(input: Tensor, *args: Any, **kwargs: Any) -> Any:
-    """Return what ``permute`` returns, in memory of its own."""
+    """Return a copy of what ``permute`` returns."""
 
 def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
     """Return pseudoinverses; prefer ``linalg.pinv``, whose tolerance fits the dtype."""
@@ -1704,7 +1700,7 @@ def prod(
     """Return the product over a dimension, or of all elements; integers multiply as int64."""
 
 def put(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
-    """Return a copy with elements of ``source`` at (or added at) places in the flattened tensor."""
+    """Return a copy with elements of ``source`` written (or added) at flat positions."""
 
 def qr(input: Tensor, some: bool = True) -> Any:
     """Return Q and R; prefer ``linalg.qr``."""
@@ -1815,7 +1811,7 @@ def range(
     """Return the values from ``start`` to ``end``, ``step`` apart: ``arange`` with its end."""
 
 def ravel(input: Tensor) -> Tensor:
-    """Return the elements in one dimension."""
+    """Flatten the tensor into one dimension."""
 
 def real(input: Tensor) -> Tensor:
     """Return the tensor itself: tinynet has no complex tensors."""
@@ -1846,10 +1842,10 @@ def repeat_interleave(
     *,
     output_size: int | None = None,
 ) -> Tensor:
-    """Return each element (or slice along a dimension) several times, one after the other."""
+    """Repeat each element, or each slice along a dimension."""
 
 def reshape(input: Tensor, *shape: Ints) -> Tensor:
-    """Return the tensor in another shape: a view where possible, else a copy."""
+    """Return the tensor with another shape: a view where possible, otherwise a copy."""
 
 def resize_as_(
     self: Tensor, the_template: Tensor, *, memory_format: layouts.memory_format | None = None
@@ -1866,10 +1862,10 @@ def result_type(tensor1: Any, tensor2: Any) -> dtypes.dtype:
     """Return the dtype that an operation on two tensors or numbers would give."""
 
 def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
-    """Return a copy with the elements moved along the dimensions; what leaves enters again."""
+    """Roll the elements along the dimensions, in a copy; elements that leave one end enter the"""
 
 def rot90(self: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
-    """Return a copy, turned ``k`` times by 90 degrees in the plane of two dimensions."""
+    """Rotate ``k`` times by 90 degrees in the plane of two dimensions, in a copy."""
 
 def round(self: Tensor, *, decimals: int = 0) -> Tensor:
     """Round to the nearest integer (halves to even), or to ``decimals`` places."""
@@ -1878,7 +1874,7 @@ def round_(self: Tensor, *, decimals: int = 0) -> Tensor:
     """Write the result of ``round`` to this tensor and return it."""
 
 def row_stack(tensors: Sequence[Tensor]) -> Tensor:
-    """Return the tensors one below the other: ``vstack``."""
+    """Stack tensors vertically: another name of ``vstack``."""
 
 def rsqrt(self: Tensor) -> Tensor:
     """Return the reciprocal of the square root."""
@@ -1903,15 +1899,15 @@ def scatter(
     value: float | None = None,
     reduce: str | None = None,
 ) -> Tensor:
-    """Return a copy with elements written where ``index`` points to along a dimension."""
+    """Return a copy with elements written at ``index`` along a dimension."""
 
 def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
-    """Return a copy with elements of ``src`` added where ``index`` points to along a dimension."""
+    """Return a copy with elements of ``src`` added at ``index`` along a dimension."""
 
 def scatter_reduce(
     input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
 ) -> Tensor:
-    """Return a copy into whose elements those of ``src`` are reduced, where ``index`` points to."""
+    """Return a copy with the elements of ``src`` reduced into the positions at ``index``."""
 
 def searchsorted(
     sorted_sequence: Tensor,
@@ -1938,13 +1934,13 @@ def segment_reduce(
     """Reduce each segment along a dimension to one element."""
 
 def select(self: Tensor, dim: int, index: int) -> Tensor:
-    """Return a view of one slice, without the dimension."""
+    """Return a view of one slice, without its dimension."""
 
 def select_copy(input: Tensor, *args: Any, **kwargs: Any) -> Any:
-    """Return what ``select`` returns, in memory of its own."""
+    """Return a copy of what ``select`` returns."""
 
 def select_scatter(self: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
-    """Return a copy with ``src`` in the place of one slice."""
+    """Return a copy with one slice replaced by ``src``."""
 
 def set_default_tensor_type(t: Any) -> None:
     """Set the default floating-point dtype by tensor type; prefer ``set_default_dtype``."""
@@ -1983,7 +1979,7 @@ def sinh_(self: Tensor) -> Tensor:
     """Write the result of ``sinh`` to this tensor and return it."""
 
 def slice_copy(input: Tensor, *args: Any, **kwargs: Any) -> Any:
-    """Return what ``slice`` returns, in memory of its own."""
+    """Return a copy of what ``slice`` returns."""
 
 def slice_scatter(
     self: Tensor,
@@ -1993,7 +1989,7 @@ def slice_scatter(
     end: int | None = None,
     step: int = 1,
 ) -> Tensor:
-    """Return a copy with ``src`` in the place of a range of one dimension."""
+    """Return a copy with a range of one dimension replaced by ``src``."""
 
 def slogdet(input: Tensor) -> Any:
     """Return the signs of determinants, and the logarithms of their absolute values."""
@@ -2007,17 +2003,16 @@ def sort(
     """Sort along a dimension; return the sorted elements and their indices."""
 
 def split(input: Tensor, split_size: int | Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
-    """Return views of consecutive parts: of one size (the last may be smaller), or of given
-    sizes."""
+    """Split into views of equal size (the last may be smaller) or of the given sizes."""
 
 def split_copy(input: Tensor, *args: Any, **kwargs: Any) -> Any:
-    """Return what ``split`` returns, in memory of its own."""
+    """Return a copy of what ``split`` returns."""
 
 def split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
-    """Return views of consecutive parts of given sizes."""
+    """Split a dimension into views of the given sizes."""
 
 def split_with_sizes_copy(input: Tensor, *args: Any, **kwargs: Any) -> Any:
-    """Return what ``split_with_sizes`` returns, in memory of its own."""
+    """Return a copy of what ``split_with_sizes`` returns."""
 
 def sqrt(self: Tensor) -> Tensor:
     """Return the square root; NaN below zero."""
@@ -2032,13 +2027,13 @@ def square_(self: Tensor) -> Tensor:
     """Write the result of ``square`` to this tensor and return it."""
 
 def squeeze(input: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
-    """Return a view without dimensions of length 1: all, or those given."""
+    """Return a view without dimensions of length 1: all of them, or those given."""
 
 def squeeze_copy(input: Tensor, *args: Any, **kwargs: Any) -> Any:
-    """Return what ``squeeze`` returns, in memory of its own."""
+    """Return a copy of what ``squeeze`` returns."""
 
 def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
-    """Return the tensors joined along a new dimension."""
+    """Join tensors along a new dimension."""
 
 def std(
     input: Tensor,
@@ -2080,22 +2075,22 @@ def svd_lowrank(
     """Return ``U``, ``S`` and ``V`` with ``A`` close to ``U @ diag(S) @ V.T``, of rank ``q``."""
 
 def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
-    """Return a view with two dimensions exchanged: numpy's name of ``transpose``."""
+    """Return a view with two dimensions swapped: numpy's name of ``transpose``."""
 
 def swapdims(self: Tensor, dim0: int, dim1: int) -> Tensor:
     """Return a view with two dimensions swapped."""
 
 def t(self: Tensor) -> Tensor:
-    """Return a matrix transposed, vectors and scalars as they are; else it is a RuntimeError."""
+    """Transpose a matrix; vectors and scalars stay. More dimensions raise RuntimeError."""
 
 def t_copy(input: Tensor, *args: Any, **kwargs: Any) -> Any:
-    """Return what ``t`` returns, in memory of its own."""
+    """Return a copy of what ``t`` returns."""
 
 def take(self: Tensor, index: Tensor) -> Tensor:
-    """Return the elements at places in the flattened tensor, in the shape of ``index``."""
+    """Return the elements at positions in the flattened tensor, in the shape of ``index``."""
 
 def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
-    """Return the elements that ``indices`` chooses along a dimension, the others broadcast."""
+    """Return the elements at ``indices`` along a dimension; the other dimensions broadcast."""
 
 def tan(self: Tensor) -> Tensor:
     """Return the tangent of angles in radians."""
@@ -2115,13 +2110,13 @@ def tensor(
     """Create a leaf tensor with a copy of ``data``."""
 
 def tensor_split(input: Tensor, indices_or_sections: Sections, dim: int = 0) -> tuple[Tensor, ...]:
-    """Return views of nearly equal parts of a dimension, or of the parts between given indices."""
+    """Split a dimension into views of nearly equal size, or at the given indices."""
 
 def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
-    """Return the sums of products over dimensions of two tensors."""
+    """Contract two tensors: sum their products over the given dimensions."""
 
 def tile(input: Tensor, *dims: Ints) -> Tensor:
-    """Return a copy, repeated; missing repeats are 1."""
+    """Repeat the tensor along each dimension, in a copy; missing repeats are 1."""
 
 def topk(
     self: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
@@ -2130,13 +2125,13 @@ def topk(
     indices."""
 
 def trace(self: Tensor) -> Tensor:
-    """Return the sum of the elements on the diagonal of a matrix; of whole numbers as int64."""
+    """Return the sum of the diagonal of a matrix; integers sum as int64."""
 
 def transpose(self: Tensor, dim0: int, dim1: int) -> Tensor:
     """Return a view with two dimensions swapped."""
 
 def transpose_copy(input: Tensor, *args: Any, **kwargs: Any) -> Any:
-    """Return what ``transpose`` returns, in memory of its own."""
+    """Return a copy of what ``transpose`` returns."""
 
 def trapezoid(
     y: Tensor, x: Tensor | None = None, *, dx: float | None = None, dim: int = -1
@@ -2158,20 +2153,22 @@ def triangular_solve(
     ``solve_triangular``."""
 
 def tril(self: Tensor, diagonal: int = 0) -> Tensor:
-    """Return the part on and below a diagonal; zeros elsewhere."""
+    """Return the part on and below a diagonal, with zeros elsewhere."""
 
 def tril_indices(
     row: int, col: int, offset: int = 0, *, dtype: DtypeLike = None, device: DeviceLike = None
 ) -> Tensor:
-    """Return where the elements on and below a diagonal stand: ``[2, count]``, rows and columns."""
+    """Return the indices of the elements on and below a diagonal: ``[2, count]``, rows and
+    columns."""
 
 def triu(self: Tensor, diagonal: int = 0) -> Tensor:
-    """Return the part on and above a diagonal; zeros elsewhere."""
+    """Return the part on and above a diagonal, with zeros elsewhere."""
 
 def triu_indices(
     row: int, col: int, offset: int = 0, *, dtype: DtypeLike = None, device: DeviceLike = None
 ) -> Tensor:
-    """Return where the elements on and above a diagonal stand: ``[2, count]``, rows and columns."""
+    """Return the indices of the elements on and above a diagonal: ``[2, count]``, rows and
+    columns."""
 
 def true_divide(
     input: Tensor, other: Tensor | float, *, rounding_mode: str | None = None
@@ -2185,19 +2182,19 @@ def trunc_(self: Tensor) -> Tensor:
     """Write the result of ``trunc`` to this tensor and return it."""
 
 def unbind(self: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
-    """Return views of all slices along a dimension; iterating over a tensor does the same."""
+    """Return views of all slices along a dimension, like iteration over the tensor."""
 
 def unbind_copy(input: Tensor, *args: Any, **kwargs: Any) -> Any:
-    """Return what ``unbind`` returns, in memory of its own."""
+    """Return a copy of what ``unbind`` returns."""
 
 def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
-    """Return the tensor with one dimension made into several."""
+    """Split one dimension into several."""
 
 def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
     """Return a view of all windows of ``size`` elements along a dimension, ``step`` apart."""
 
 def unfold_copy(input: Tensor, *args: Any, **kwargs: Any) -> Any:
-    """Return what ``unfold`` returns, in memory of its own."""
+    """Return a copy of what ``unfold`` returns."""
 
 def unique(
     input: Tensor,
@@ -2217,27 +2214,26 @@ def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, 
     """Convert positions in a flattened tensor to indices along each dimension of a shape."""
 
 def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
-    """Return at most ``chunks`` views of equal size (the last may be smaller)."""
+    """Split into at most ``chunks`` views of equal size (the last may be smaller)."""
 
 def unsafe_split(
     input: Tensor, split_size: int | Sequence[int], dim: int = 0
 ) -> tuple[Tensor, ...]:
-    """Return views of consecutive parts: of one size (the last may be smaller), or of given
-    sizes."""
+    """Split into views of equal size (the last may be smaller) or of the given sizes."""
 
 def unsafe_split_with_sizes(
     input: Tensor, split_sizes: Sequence[int], dim: int = 0
 ) -> tuple[Tensor, ...]:
-    """Return views of consecutive parts of given sizes."""
+    """Split a dimension into views of the given sizes."""
 
 def unsqueeze(self: Tensor, dim: int) -> Tensor:
     """Return a view with a new dimension of length 1 at ``dim``."""
 
 def unsqueeze_copy(input: Tensor, *args: Any, **kwargs: Any) -> Any:
-    """Return what ``unsqueeze`` returns, in memory of its own."""
+    """Return a copy of what ``unsqueeze`` returns."""
 
 def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
-    """Return the Vandermonde matrix of a vector: the powers of each element in a row."""
+    """Return the Vandermonde matrix of a vector, whose columns are powers of its elements."""
 
 def var(
     input: Tensor,
@@ -2260,16 +2256,16 @@ def var_mean(
     """Return the variance and the mean; see ``var`` for the arguments."""
 
 def vdot(self: Tensor, other: Tensor) -> Tensor:
-    """Return the inner product of two vectors; of real numbers it is ``dot``."""
+    """Return the inner product of two vectors; the same as ``dot`` for real numbers."""
 
 def view_copy(input: Tensor, *args: Any, **kwargs: Any) -> Any:
-    """Return what ``view`` returns, in memory of its own."""
+    """Return a copy of what ``view`` returns."""
 
 def vsplit(input: Tensor, indices_or_sections: Sections) -> tuple[Tensor, ...]:
-    """Return views of equal parts, or of the parts between given indices."""
+    """Split into views of equal size, or at the given indices."""
 
 def vstack(tensors: Sequence[Tensor]) -> Tensor:
-    """Return the tensors one below the other: joined along the first dimension, vectors as rows."""
+    """Stack tensors vertically: along the first dimension, vectors as rows."""
 
 def where(condition: Tensor, self: Any = ..., other: Any = ...) -> Any:
     """Return ``self`` where the condition is True and ``other`` elsewhere."""

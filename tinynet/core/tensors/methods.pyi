@@ -137,27 +137,26 @@ class TensorMethods:
     def transpose(self, dim0: builtins.int, dim1: builtins.int) -> Tensor:
         """Return a view with two dimensions swapped."""
     def t(self) -> Tensor:
-        """Return a matrix transposed, vectors and scalars as they are; else it is a
-        RuntimeError."""
+        """Transpose a matrix; vectors and scalars stay. More dimensions raise RuntimeError."""
     def unsqueeze(self, dim: builtins.int) -> Tensor:
         """Return a view with a new dimension of length 1 at ``dim``."""
     def select(self, dim: builtins.int, index: builtins.int) -> Tensor:
-        """Return a view of one slice, without the dimension."""
+        """Return a view of one slice, without its dimension."""
     def unbind(self, dim: builtins.int = 0) -> tuple[Tensor, ...]:
-        """Return views of all slices along a dimension; iterating over a tensor does the same."""
+        """Return views of all slices along a dimension, like iteration over the tensor."""
     def trace(self) -> Tensor:
-        """Return the sum of the elements on the diagonal of a matrix; of whole numbers as int64."""
+        """Return the sum of the diagonal of a matrix; integers sum as int64."""
     def diag_embed(
         self, offset: builtins.int = 0, dim1: builtins.int = -2, dim2: builtins.int = -1
     ) -> Tensor:
-        """Return matrices of zeros with the last dimension of a tensor on a diagonal."""
+        """Return matrices with the last dimension of a tensor on a diagonal, zeros elsewhere."""
     def diag(self, diagonal: builtins.int = 0) -> Tensor:
-        """Return a copy of a diagonal of a matrix, or the matrix that has a vector on a
-        diagonal."""
+        """Return a diagonal of a matrix as a copy, or a matrix with a vector on a diagonal."""
     def diagflat(self, offset: builtins.int = 0) -> Tensor:
-        """Return the matrix that has all elements of a tensor, of any shape, on a diagonal."""
+        """Return a matrix with the elements of a tensor of any shape, flattened, on a diagonal."""
     def adjoint(self) -> Tensor:
-        """Return a view with the last two dimensions swapped; for real numbers that is ``mT``."""
+        """Return a view with the last two dimensions swapped; the same as ``mT`` for real
+        numbers."""
     @property
     def mH(self) -> Tensor:
         """The last two dimensions swapped."""
@@ -165,17 +164,17 @@ class TensorMethods:
     def H(self) -> Tensor:
         """A matrix with its dimensions swapped."""
     def tril(self, diagonal: builtins.int = 0) -> Tensor:
-        """Return the part on and below a diagonal; zeros elsewhere."""
+        """Return the part on and below a diagonal, with zeros elsewhere."""
     def tril_(self, diagonal: builtins.int = 0) -> Self:
         """Write the result of ``tril`` to this tensor and return it."""
     def triu(self, diagonal: builtins.int = 0) -> Tensor:
-        """Return the part on and above a diagonal; zeros elsewhere."""
+        """Return the part on and above a diagonal, with zeros elsewhere."""
     def triu_(self, diagonal: builtins.int = 0) -> Self:
         """Write the result of ``triu`` to this tensor and return it."""
     def clone(self, *, memory_format: Any = None) -> Tensor:
-        """Return a copy with the same history."""
+        """Return a copy with the same autograd history."""
     def contiguous(self, memory_format: layouts.memory_format = ...) -> Tensor:
-        """Return the tensor itself if it is contiguous, else a contiguous copy."""
+        """Return the tensor itself if it is contiguous, otherwise a contiguous copy."""
     def unfold(self, dimension: builtins.int, size: builtins.int, step: builtins.int) -> Tensor:
         """Return a view of all windows of ``size`` elements along a dimension, ``step`` apart."""
     def as_strided(
@@ -184,17 +183,16 @@ class TensorMethods:
         stride: Sequence[builtins.int],
         storage_offset: builtins.int | None = None,
     ) -> Tensor:
-        """Return a view of the tensor's memory with a size and strides (in elements) of your
-        own."""
+        """Return a view of the tensor's memory with the given size and strides, in elements."""
     def as_strided_(
         self,
         size: Sequence[builtins.int],
         stride: Sequence[builtins.int],
         storage_offset: builtins.int | None = None,
     ) -> Self:
-        """Let this tensor become a view of its memory by strides, and return it."""
+        """Make this tensor a view of its memory with the given strides, and return it."""
     def select_scatter(self, src: Tensor, dim: builtins.int, index: builtins.int) -> Tensor:
-        """Return a copy with ``src`` in the place of one slice."""
+        """Return a copy with one slice replaced by ``src``."""
     def slice_scatter(
         self,
         src: Tensor,
@@ -203,11 +201,11 @@ class TensorMethods:
         end: builtins.int | None = None,
         step: builtins.int = 1,
     ) -> Tensor:
-        """Return a copy with ``src`` in the place of a range of one dimension."""
+        """Return a copy with a range of one dimension replaced by ``src``."""
     def diagonal_scatter(
         self, src: Tensor, offset: builtins.int = 0, dim1: builtins.int = 0, dim2: builtins.int = 1
     ) -> Tensor:
-        """Return a copy with ``src`` on a diagonal."""
+        """Return a copy with a diagonal replaced by ``src``."""
     def as_strided_scatter(
         self,
         src: Tensor,
@@ -215,34 +213,34 @@ class TensorMethods:
         stride: Sequence[builtins.int],
         storage_offset: builtins.int | None = None,
     ) -> Tensor:
-        """Return a copy with ``src`` where ``as_strided`` looks."""
+        """Return a copy with the elements of ``as_strided`` replaced by ``src``."""
     def view(self, *size: Ints | DtypeLike, dtype: DtypeLike = None) -> Tensor:
-        """Return a view of another shape; one length may be -1. Or, of a dtype, of the same
-        bytes."""
+        """Return a view with another shape (one size may be -1), or of the bytes in another
+        dtype."""
     def reshape(self, *shape: Ints) -> Tensor:
-        """Return the tensor in another shape: a view where possible, else a copy."""
+        """Return the tensor with another shape: a view where possible, otherwise a copy."""
     def view_as(self, other: Tensor) -> Tensor:
-        """Return a view of the shape of another tensor."""
+        """Return a view with the shape of another tensor."""
     def reshape_as(self, other: Tensor) -> Tensor:
-        """Return the tensor in the shape of another one."""
+        """Return the tensor with the shape of another one."""
     def flatten(self, start_dim: builtins.int = 0, end_dim: builtins.int = -1) -> Tensor:
-        """Return the tensor with a range of dimensions made into one."""
+        """Flatten a range of dimensions into one."""
     def ravel(self) -> Tensor:
-        """Return the elements in one dimension."""
+        """Flatten the tensor into one dimension."""
     def unflatten(self, dim: builtins.int, sizes: Sequence[builtins.int]) -> Tensor:
-        """Return the tensor with one dimension made into several."""
+        """Split one dimension into several."""
     def squeeze(self, dim: builtins.int | Sequence[builtins.int] | None = None) -> Tensor:
-        """Return a view without dimensions of length 1: all, or those given."""
+        """Return a view without dimensions of length 1: all of them, or those given."""
     def expand(self, *size: Ints) -> Tensor:
-        """Return a view in which dimensions of length 1 repeat; -1 keeps a length."""
+        """Return a view in which dimensions of length 1 repeat; -1 keeps a size."""
     def expand_as(self, other: Tensor) -> Tensor:
         """Return a view expanded to the shape of another tensor."""
     def broadcast_to(self, size: Sequence[builtins.int]) -> Tensor:
-        """Return a view expanded to a shape."""
+        """Return a view broadcast to a shape."""
     def permute(self, *dims: Ints) -> Tensor:
         """Return a view with the dimensions in another order."""
     def movedim(self, source: Ints, destination: Ints) -> Tensor:
-        """Return a view with one dimension, or several, moved to other places."""
+        """Return a view with one or more dimensions moved to other positions."""
     @property
     def T(self) -> Tensor:
         """The tensor with its dimensions in reverse order."""
@@ -250,15 +248,16 @@ class TensorMethods:
     def mT(self) -> Tensor:
         """The tensor with its last two dimensions swapped."""
     def flip(self, *dims: Ints) -> Tensor:
-        """Return a copy with the order along the dimensions reversed."""
+        """Reverse the order of the elements along the dimensions, in a copy."""
     def roll(self, shifts: Any, dims: Any = None) -> Tensor:
-        """Return a copy with the elements moved along the dimensions; what leaves enters again."""
+        """Roll the elements along the dimensions, in a copy; elements that leave one end enter
+        the"""
     def repeat(self, *repeats: Ints) -> Tensor:
-        """Return a copy, repeated along each dimension."""
+        """Repeat the tensor along each dimension, in a copy."""
     def tile(self, *dims: Ints) -> Tensor:
-        """Return a copy, repeated; missing repeats are 1."""
+        """Repeat the tensor along each dimension, in a copy; missing repeats are 1."""
     def squeeze_(self, dim: builtins.int | Ints | None = None) -> Self:
-        """Drop dimensions of length 1 from this tensor and return it."""
+        """Remove dimensions of length 1 from this tensor and return it."""
     def unsqueeze_(self, dim: builtins.int) -> Self:
         """Add a dimension of length 1 to this tensor and return it."""
     def t_(self) -> Self:
@@ -270,9 +269,9 @@ class TensorMethods:
     def gather(
         self, dim: builtins.int, index: Tensor, *, sparse_grad: builtins.bool = False
     ) -> Tensor:
-        """Return the elements that ``index`` chooses along a dimension."""
+        """Return the elements at ``index`` along a dimension."""
     def take_along_dim(self, indices: Tensor, dim: builtins.int | None = None) -> Tensor:
-        """Return the elements that ``indices`` chooses along a dimension, the others broadcast."""
+        """Return the elements at ``indices`` along a dimension; the other dimensions broadcast."""
     def scatter(
         self,
         dim: builtins.int,
@@ -282,7 +281,7 @@ class TensorMethods:
         value: builtins.float | None = None,
         reduce: str | None = None,
     ) -> Tensor:
-        """Return a copy with elements written where ``index`` points to along a dimension."""
+        """Return a copy with elements written at ``index`` along a dimension."""
     def scatter_(
         self,
         dim: builtins.int,
@@ -292,13 +291,11 @@ class TensorMethods:
         value: builtins.float | None = None,
         reduce: str | None = None,
     ) -> Self:
-        """Write elements where ``index`` points to along a dimension, and return the tensor."""
+        """Write elements at ``index`` along a dimension, and return the tensor."""
     def scatter_add(self, dim: builtins.int, index: Tensor, src: Tensor) -> Tensor:
-        """Return a copy with elements of ``src`` added where ``index`` points to along a
-        dimension."""
+        """Return a copy with elements of ``src`` added at ``index`` along a dimension."""
     def scatter_add_(self, dim: builtins.int, index: Tensor, src: Tensor) -> Self:
-        """Add elements of ``src`` where ``index`` points to along a dimension; return the
-        tensor."""
+        """Add elements of ``src`` at ``index`` along a dimension, and return the tensor."""
     def floor_divide(self, other: Tensor | builtins.float) -> Tensor:
         """Divide and round down; without derivative."""
     def __floordiv__(self, other: Tensor | builtins.float) -> Tensor:
@@ -458,42 +455,38 @@ class TensorMethods:
     def where(self, condition: Tensor, other: Tensor | builtins.float) -> Tensor:
         """Return this tensor where the condition is True and ``other`` elsewhere."""
     def index_select(self, dim: builtins.int, index: Tensor) -> Tensor:
-        """Return the slices along a dimension that a vector of indices names, as a copy."""
+        """Return the slices at a vector of indices along a dimension, as a copy."""
     def index_add(
         self, dim: builtins.int, index: Tensor, source: Tensor, *, alpha: builtins.float = 1
     ) -> Tensor:
-        """Return a copy with slices of ``source``, times ``alpha``, added where ``index`` names
-        them."""
+        """Return a copy with the slices of ``source``, times ``alpha``, added at ``index``."""
     def index_add_(
         self, dim: builtins.int, index: Tensor, source: Tensor, *, alpha: builtins.float = 1
     ) -> Self:
-        """Add slices of ``source``, times ``alpha``, where ``index`` names them; return the
-        tensor."""
+        """Add the slices of ``source``, times ``alpha``, at ``index``; return the tensor."""
     def index_fill(
         self, dim: builtins.int, index: Tensor, value: Tensor | builtins.float
     ) -> Tensor:
-        """Return a copy with a number, or a 0-d tensor, in the slices that ``index`` names."""
+        """Return a copy with the slices at ``index`` filled with a number or 0-d tensor."""
     def index_fill_(self, dim: builtins.int, index: Tensor, value: Tensor | builtins.float) -> Self:
-        """Write a number, or a 0-d tensor, to the slices that ``index`` names; return the
-        tensor."""
+        """Fill the slices at ``index`` with a number or 0-d tensor, and return the tensor."""
     def masked_fill(self, mask: Tensor, value: Tensor | builtins.float) -> Tensor:
-        """Return a copy with a number, or a 0-d tensor, where the mask (broadcast) is True."""
+        """Return a copy filled with a number or 0-d tensor where the mask (broadcast) is True."""
     def masked_fill_(self, mask: Tensor, value: Tensor | builtins.float) -> Self:
-        """Write a number, or a 0-d tensor, where the mask (broadcast) is True; return the
+        """Fill with a number or 0-d tensor where the mask (broadcast) is True; return the
         tensor."""
     def masked_select(self, mask: Tensor) -> Tensor:
-        """Return the elements where the mask is True, in one dimension; the two are broadcast."""
+        """Return the elements where the mask is True, in one dimension; both inputs broadcast."""
     def narrow(
         self, dim: builtins.int, start: builtins.int | Tensor, length: builtins.int
     ) -> Tensor:
-        """Return a view of ``length`` slices of a dimension, from ``start`` on."""
+        """Return a view of ``length`` slices of a dimension, beginning at ``start``."""
     def split(
         self, split_size: builtins.int | Sequence[builtins.int], dim: builtins.int = 0
     ) -> tuple[Tensor, ...]:
-        """Return views of consecutive parts: of one size (the last may be smaller), or of given
-        sizes."""
+        """Split into views of equal size (the last may be smaller) or of the given sizes."""
     def chunk(self, chunks: builtins.int, dim: builtins.int = 0) -> tuple[Tensor, ...]:
-        """Return at most ``chunks`` views of equal size (the last may be smaller)."""
+        """Split into at most ``chunks`` views of equal size (the last may be smaller)."""
     def diagonal(
         self, offset: builtins.int = 0, dim1: builtins.int = 0, dim2: builtins.int = 1
     ) -> Tensor:
@@ -501,24 +494,23 @@ class TensorMethods:
     def tensor_split(
         self, indices_or_sections: Sections, dim: builtins.int = 0
     ) -> tuple[Tensor, ...]:
-        """Return views of nearly equal parts of a dimension, or of the parts between given
-        indices."""
+        """Split a dimension into views of nearly equal size, or at the given indices."""
     def hsplit(self, indices_or_sections: Sections) -> tuple[Tensor, ...]:
-        """Return views of equal parts, or of the parts between given indices."""
+        """Split into views of equal size, or at the given indices."""
     def vsplit(self, indices_or_sections: Sections) -> tuple[Tensor, ...]:
-        """Return views of equal parts, or of the parts between given indices."""
+        """Split into views of equal size, or at the given indices."""
     def dsplit(self, indices_or_sections: Sections) -> tuple[Tensor, ...]:
-        """Return views of equal parts, or of the parts between given indices."""
+        """Split into views of equal size, or at the given indices."""
     def split_with_sizes(
         self, split_sizes: Sequence[builtins.int], dim: builtins.int = 0
     ) -> tuple[Tensor, ...]:
-        """Return views of consecutive parts of given sizes."""
+        """Split a dimension into views of the given sizes."""
     def fliplr(self) -> Tensor:
-        """Return a copy with the order along the second dimension reversed."""
+        """Reverse the order along the second dimension (left to right), in a copy."""
     def flipud(self) -> Tensor:
-        """Return a copy with the order along the first dimension reversed."""
+        """Reverse the order along the first dimension (upside down), in a copy."""
     def rot90(self, k: builtins.int = 1, dims: Sequence[builtins.int] = (0, 1)) -> Tensor:
-        """Return a copy, turned ``k`` times by 90 degrees in the plane of two dimensions."""
+        """Rotate ``k`` times by 90 degrees in the plane of two dimensions, in a copy."""
     def repeat_interleave(
         self,
         repeats: builtins.int | Tensor | None = None,
@@ -526,37 +518,35 @@ class TensorMethods:
         *,
         output_size: builtins.int | None = None,
     ) -> Tensor:
-        """Return each element (or slice along a dimension) several times, one after the other."""
+        """Repeat each element, or each slice along a dimension."""
     def swapdims(self, dim0: builtins.int, dim1: builtins.int) -> Tensor:
         """Return a view with two dimensions swapped."""
     def swapaxes(self, axis0: builtins.int, axis1: builtins.int) -> Tensor:
-        """Return a view with two dimensions exchanged: numpy's name of ``transpose``."""
+        """Return a view with two dimensions swapped: numpy's name of ``transpose``."""
     def bernoulli(
         self, p: builtins.float | None = None, *, generator: Generator | None = None
     ) -> Tensor:
         """Draw ones with the given probabilities (or with ``p``), zeros otherwise."""
     def mm(self, mat2: Tensor) -> Tensor:
-        """Return the product of two matrices."""
+        """Multiply two matrices."""
     def bmm(self, mat2: Tensor) -> Tensor:
-        """Return the products of two batches of matrices."""
+        """Multiply two batches of matrices."""
     def mv(self, vec: Tensor) -> Tensor:
-        """Return the product of a matrix and a vector."""
+        """Multiply a matrix by a vector."""
     def dot(self, tensor: Tensor) -> Tensor:
         """Return the inner product of two vectors."""
     def vdot(self, other: Tensor) -> Tensor:
-        """Return the inner product of two vectors; of real numbers it is ``dot``."""
+        """Return the inner product of two vectors; the same as ``dot`` for real numbers."""
     def matmul(self, other: Tensor) -> Tensor:
-        """Return the product of vectors, matrices, or batches of matrices; ``a @ b`` does the
-        same."""
+        """Multiply vectors, matrices, or batches of matrices, like ``a @ b``."""
     def __matmul__(self, other: Tensor) -> Tensor:
         """``self @ other``."""
     def __rmatmul__(self, other: Tensor) -> Tensor:
         """``other @ self``."""
     def outer(self, vec2: Tensor) -> Tensor:
-        """Return the matrix of the products of all pairs of elements of two vectors."""
+        """Return the outer product of two vectors."""
     def ger(self, vec2: Tensor) -> Tensor:
-        """Return the outer product of two vectors; ``outer`` under the name that BLAS has for
-        it."""
+        """Return the outer product of two vectors: the BLAS name of ``outer``."""
     def sum(
         self, dim: Dims = None, keepdim: builtins.bool = False, *, dtype: DtypeLike = None
     ) -> Tensor:
@@ -787,9 +777,9 @@ class TensorMethods:
     ) -> Tensor:
         """Multiply a matrix by the orthogonal matrix of Householder reflections: ``Q @ other``."""
     def inner(self, other: Tensor) -> Tensor:
-        """Return the sums of products over the last dimensions; with a scalar, the product."""
+        """Return inner products along the last dimensions; with a scalar, the product."""
     def kron(self, other: Tensor) -> Tensor:
-        """Return the Kronecker product: each element of ``self`` times all of ``other``."""
+        """Return the Kronecker product: all of ``other`` times each element of ``self``."""
     def i0(self) -> Tensor:
         """Return the modified Bessel function of order 0."""
     def i0_(self) -> Self:
@@ -1126,13 +1116,13 @@ class TensorMethods:
     ) -> Self:
         """Fill this tensor with numbers from the Cauchy distribution and return it."""
     def __getitem__(self, key: Any) -> Tensor:
-        """Return the part that ``key`` names."""
+        """Return the part selected by ``key``."""
     def __delitem__(self, key: Any) -> None:
         """Refuse to delete a part: the shape of a tensor does not change."""
     def __setitem__(self, key: Any, value: Any) -> None:
-        """Write to the part that ``key`` names; recorded, also on a leaf (see the seeds)."""
+        """Write to the part selected by ``key``; recorded, even on a leaf (see the seeds)."""
     def copy_(self, src: Tensor, non_blocking: builtins.bool = False) -> Self:
-        """Write the values of another tensor (broadcast, cast) to this one and return it."""
+        """Copy the values of another tensor (broadcast, converted) into this one and return it."""
     def index_put_(
         self, indices: tuple[Tensor, ...], values: Tensor, accumulate: builtins.bool = False
     ) -> Self:
@@ -1142,16 +1132,15 @@ class TensorMethods:
     ) -> Tensor:
         """Return a copy with values written (or added) at the indices."""
     def take(self, index: Tensor) -> Tensor:
-        """Return the elements at places in the flattened tensor, in the shape of ``index``."""
+        """Return the elements at positions in the flattened tensor, in the shape of ``index``."""
     def put(self, index: Tensor, source: Tensor, accumulate: builtins.bool = False) -> Tensor:
-        """Return a copy with elements of ``source`` at (or added at) places in the flattened
-        tensor."""
+        """Return a copy with elements of ``source`` written (or added) at flat positions."""
     def put_(self, index: Tensor, source: Tensor, accumulate: builtins.bool = False) -> Self:
         """Write the result of ``put`` to this tensor and return it."""
     def index_copy(self, dim: builtins.int, index: Tensor, source: Tensor) -> Tensor:
-        """Return a copy with slices of ``source`` in the places that ``index`` names."""
+        """Return a copy with the slices at ``index`` replaced by those of ``source``."""
     def index_copy_(self, dim: builtins.int, index: Tensor, source: Tensor) -> Self:
-        """Write slices of ``source`` to the places that ``index`` names; return the tensor."""
+        """Write slices of ``source`` at ``index``, and return the tensor."""
     def masked_scatter(self, mask: Tensor, source: Tensor) -> Tensor:
         """Return a copy with the elements of ``source``, in order, where the mask is True."""
     def masked_scatter_(self, mask: Tensor, source: Tensor) -> Self:
@@ -1165,8 +1154,7 @@ class TensorMethods:
         *,
         include_self: builtins.bool = True,
     ) -> Tensor:
-        """Return a copy into whose elements those of ``src`` are reduced, where ``index`` points
-        to."""
+        """Return a copy with the elements of ``src`` reduced into the positions at ``index``."""
     def scatter_reduce_(
         self,
         dim: builtins.int,
@@ -1176,7 +1164,7 @@ class TensorMethods:
         *,
         include_self: builtins.bool = True,
     ) -> Self:
-        """Reduce elements of ``src`` into this tensor where ``index`` points to, and return it."""
+        """Reduce elements of ``src`` into this tensor at ``index``, and return it."""
     def index_reduce(
         self,
         dim: builtins.int,
@@ -1186,8 +1174,7 @@ class TensorMethods:
         *,
         include_self: builtins.bool = True,
     ) -> Tensor:
-        """Return a copy into whose slices those of ``source`` are reduced, where ``index`` names
-        them."""
+        """Return a copy with the slices of ``source`` reduced into the slices at ``index``."""
     def index_reduce_(
         self,
         dim: builtins.int,
@@ -1197,7 +1184,7 @@ class TensorMethods:
         *,
         include_self: builtins.bool = True,
     ) -> Self:
-        """Reduce slices of ``source`` into those that ``index`` names, and return the tensor."""
+        """Reduce slices of ``source`` into those at ``index``, and return the tensor."""
     def addmm(
         self, mat1: Tensor, mat2: Tensor, *, beta: builtins.float = 1, alpha: builtins.float = 1
     ) -> Tensor:
@@ -1217,8 +1204,7 @@ class TensorMethods:
     def addr(
         self, vec1: Tensor, vec2: Tensor, *, beta: builtins.float = 1, alpha: builtins.float = 1
     ) -> Tensor:
-        """Return ``beta * self + alpha * outer(vec1, vec2)``, in the dtype that all three fit
-        in."""
+        """Return ``beta * self + alpha * outer(vec1, vec2)``, in the promoted dtype."""
     def addr_(
         self, vec1: Tensor, vec2: Tensor, *, beta: builtins.float = 1, alpha: builtins.float = 1
     ) -> Self:
@@ -1234,7 +1220,7 @@ class TensorMethods:
     def addbmm(
         self, batch1: Tensor, batch2: Tensor, *, beta: builtins.float = 1, alpha: builtins.float = 1
     ) -> Tensor:
-        """Return ``beta * self`` plus ``alpha`` times the sum of all products of a batch."""
+        """Return ``beta * self`` plus ``alpha`` times the sum of the products of a batch."""
     def addbmm_(
         self, batch1: Tensor, batch2: Tensor, *, beta: builtins.float = 1, alpha: builtins.float = 1
     ) -> Self:
@@ -1506,7 +1492,7 @@ class TensorMethods:
     ) -> Any:
         """Replace runs of equal elements, or of equal slices along a dimension, by one of them."""
     def narrow_copy(self, *args: Any, **kwargs: Any) -> Any:
-        """Return what ``narrow`` returns, in memory of its own."""
+        """Return a copy of what ``narrow`` returns."""
     def absolute(self) -> Tensor:
         """Return the absolute value."""
     def absolute_(self) -> Self:
@@ -1568,7 +1554,7 @@ class TensorMethods:
     def less_equal_(self, other: Tensor | builtins.float) -> Self:
         """Write the result of ``le`` to this tensor and return it."""
     def moveaxis(self, source: Ints, destination: Ints) -> Tensor:
-        """Return a view with one dimension, or several, moved to other places."""
+        """Return a view with one or more dimensions moved to other positions."""
     def multiply(self, other: Tensor | builtins.float) -> Tensor:
         """Return the elementwise product."""
     def multiply_(self, other: Tensor | builtins.float) -> Self:
@@ -1596,16 +1582,15 @@ class TensorMethods:
     ) -> Self:
         """Divide this tensor in place and return it; see ``div`` for the arguments."""
     def unsafe_chunk(self, chunks: builtins.int, dim: builtins.int = 0) -> tuple[Tensor, ...]:
-        """Return at most ``chunks`` views of equal size (the last may be smaller)."""
+        """Split into at most ``chunks`` views of equal size (the last may be smaller)."""
     def unsafe_split(
         self, split_size: builtins.int | Sequence[builtins.int], dim: builtins.int = 0
     ) -> tuple[Tensor, ...]:
-        """Return views of consecutive parts: of one size (the last may be smaller), or of given
-        sizes."""
+        """Split into views of equal size (the last may be smaller) or of the given sizes."""
     def unsafe_split_with_sizes(
         self, split_sizes: Sequence[builtins.int], dim: builtins.int = 0
     ) -> tuple[Tensor, ...]:
-        """Return views of consecutive parts of given sizes."""
+        """Split a dimension into views of the given sizes."""
     def to_sparse(self, sparse_dim: builtins.int | None = None, *, layout: Any = None) -> Tensor:
         """Return the tensor with its nonzero entries only."""
     def to_sparse_coo(
@@ -1617,6 +1602,6 @@ class TensorMethods:
     ) -> Tensor:
         """Return the tensor with its nonzero entries only."""
     def storage(self) -> TypedStorage:
-        """Return the memory that the tensor is a part of, as a list of numbers."""
+        """Return the memory that the tensor is a view of, as numbers."""
     def untyped_storage(self) -> UntypedStorage:
-        """Return the bytes that the tensor lies in."""
+        """Return the memory that the tensor is a view of, as bytes."""

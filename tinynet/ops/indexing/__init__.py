@@ -1,1 +1,1 @@
-"""Elements taken, written and added by index or mask."""
+"""Indexing: reading, writing and adding elements by index or mask."""

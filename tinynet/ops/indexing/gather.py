@@ -1,4 +1,4 @@
-"""Choosing and writing elements along a dimension: by indices, or by a mask."""
+"""gather, scatter and their variants: elements along a dimension by index."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from tinynet.ops.shaping import reshaping
 from tinynet.ops.shaping.views import axis_of, embed, reshape
 from tinynet.widening import HALF, in_single
 
-# ---- what they share ----------------------------------------------------------------------------
+# ---- shared helpers -----------------------------------------------------------------------------
 
 
 def positions(index: Array, shape: tuple[int, ...], axis: int) -> Array:
-    """Return where the indices along one axis point to in the flattened array of ``shape``."""
+    """Return the positions of the indices along one axis in the flattened array of ``shape``."""
     found: Array | None = None
-    step = 1  # between neighbours along dimension d
+    step = 1  # stride of dimension d
     for d in reversed(range(len(shape))):
         if d == axis:
             part = index if step == 1 else index * step
@@ -40,7 +40,7 @@ def positions(index: Array, shape: tuple[int, ...], axis: int) -> Array:
 def _checked(
     name: str, self: Array, index: Array, dim: int, src: Array | None
 ) -> tuple[Array, int]:
-    """Return the index, of at least one dimension, and the axis; refuse what does not fit."""
+    """Return the index, at least 1-d, and the axis; refuse unsuitable ones."""
     if index.size and (index.dtype.kind != "i" or index.dtype.itemsize < 4):
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
     axis = axis_of(dim, self.ndim)
@@ -67,7 +67,7 @@ def _checked(
 
 
 def number_as(value: Any, kind: np.dtype[Any]) -> Any:
-    """Return a number in a dtype, fractions cut off for integers."""
+    """Convert a number to a dtype; integer dtypes truncate it."""
     if isinstance(value, np.ndarray):
         return value.astype(kind)
     return np.asarray(dtypes.representable(value, kind)).astype(kind)
@@ -78,17 +78,19 @@ def number_as(value: Any, kind: np.dtype[Any]) -> Any:
 
 @operation(node="GatherBackward0", methods=False)
 def gather_along(self: Array, index: Array, /, dim: int) -> Array:
-    """Return the elements that ``index`` chooses along a dimension."""
+    """Return the elements at ``index`` along a dimension."""
     if index.size == 0:
         return np.empty(index.shape, self.dtype)
     found, axis = _checked("gather", self, index, dim, None)
     at = positions(found, self.shape or (1,), axis)
-    return self.ravel().take(at, mode="wrap").reshape(index.shape)  # the fastest; all are inside
+    return (
+        self.ravel().take(at, mode="wrap").reshape(index.shape)
+    )  # the fastest mode; all are in range
 
 
 @operation(node="ScatterAddBackward0", methods=False)
 def gather_sum(self: Array, index: Array, /, shape: tuple[int, ...], dim: int) -> Array:
-    """Return zeros of ``shape`` with ``self`` added at the indices: the derivative of gather."""
+    """Add ``self`` to zeros of ``shape`` at the indices: the derivative of gather."""
     if self.dtype is HALF:
         return in_single(gather_sum, self, index, shape, dim)
     whole = np.zeros(shape, self.dtype)
@@ -106,15 +108,15 @@ gather_sum.grad(self=lambda g, index, dim: gather_along(g, index, dim))
 
 @public(out=True)
 def gather(self: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor:
-    """Return the elements that ``index`` chooses along a dimension.
+    """Return the elements at ``index`` along a dimension.
 
     Args:
         dim: the dimension.
-        index: int64 or int32, of as many dimensions as ``self``; the result has its shape.
+        index: int64 or int32, with as many dimensions as ``self``; the result has its shape.
         sparse_grad: accepted for compatibility; gradients are always dense.
 
     Raises:
-        RuntimeError: an index out of range, or a shape that does not fit.
+        RuntimeError: an index is out of range, or a shape does not fit.
 
     Example:
         >>> tn.gather(tn.tensor([[1, 2], [3, 4]]), 1, tn.tensor([[0, 0], [1, 0]]))
@@ -127,11 +129,11 @@ def gather(self: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) 
 
 @public(out=True)
 def take_along_dim(self: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
-    """Return the elements that ``indices`` chooses along a dimension, the others broadcast.
+    """Return the elements at ``indices`` along a dimension; the other dimensions broadcast.
 
     Args:
-        indices: int64, such as ``argmax`` and ``argsort`` return; negative ones count from the end.
-        dim: the dimension; None: among all elements.
+        indices: int64, as returned by ``argmax`` and ``argsort``; negative ones count from the end.
+        dim: the dimension; None flattens the tensor.
 
     Example:
         >>> x = tn.tensor([[1.0, 3.0], [4.0, 2.0]])
@@ -168,7 +170,7 @@ def take_along_dim(self: Tensor, indices: Tensor, dim: int | None = None) -> Ten
 
 
 def scattered(self: Array, index: Array, dim: int, src: Array | None, write: Any) -> Array:
-    """Return a copy after ``write(flat copy, positions, part of src)``."""
+    """Return a copy, changed by ``write(flat copy, positions, part of src)``."""
     whole = np.array(self, order="C")
     _scatter(whole, index, dim, src, write)
     return whole
@@ -230,7 +232,7 @@ scatter_sum.grad(
 
 
 def as_source(g: Any, shape: tuple[int, ...]) -> Any:
-    """Fill a gradient up with zeros where ``src`` is larger than the index."""
+    """Pad a gradient with zeros where ``src`` is larger than the index."""
     if g.shape == shape:
         return g
     if 0 in g.shape:
@@ -256,7 +258,7 @@ def scatter_product(self: Array, index: Array, src: Array, /, dim: int) -> Array
 def _meant(
     name: str, self: Tensor, index: Any, src: Any, value: Any, reduce: str | None
 ) -> tuple[Any, Any]:
-    """Return the operation that a call of scatter means, and its source."""
+    """Return the operation for the arguments of scatter, and its source."""
     given = src if value is None else value
     if given is None or not isinstance(index, Tensor) or isinstance(given, (list, tuple, str)):
         raise TypeError(
@@ -292,17 +294,17 @@ def scatter(
     value: float | None = None,
     reduce: str | None = None,
 ) -> Tensor:
-    """Return a copy with elements written where ``index`` points to along a dimension.
+    """Return a copy with elements written at ``index`` along a dimension.
 
     Args:
         dim: the dimension.
-        index: int64 or int32, of as many dimensions as ``self``.
+        index: int64 or int32, with as many dimensions as ``self``.
         src: a tensor of the same dtype, at least as large as ``index``; or a number.
-        value: a number, by its other name.
-        reduce: ``"add"`` or ``"multiply"`` instead of writing.
+        value: another name of ``src`` for numbers.
+        reduce: ``"add"`` or ``"multiply"`` instead of replacing.
 
     Raises:
-        RuntimeError: an index out of range, or a shape or dtype that does not fit.
+        RuntimeError: an index is out of range, or a shape or dtype does not fit.
 
     Example:
         >>> tn.zeros(2, 3).scatter(1, tn.tensor([[2], [0]]), 1.0)
@@ -325,7 +327,7 @@ def scatter_(
     value: float | None = None,
     reduce: str | None = None,
 ) -> Tensor:
-    """Write elements where ``index`` points to along a dimension, and return the tensor."""
+    """Write elements at ``index`` along a dimension, and return the tensor."""
     op, source = _meant("scatter_", self, index, src, value, reduce)
     args = (index, dim, source) if op is scatter_number else (index, source, dim)
     return run_inplace(op, self, args, {}, what="scatter_", apart=True)
@@ -333,7 +335,7 @@ def scatter_(
 
 @public(out=True)
 def scatter_add(self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
-    """Return a copy with elements of ``src`` added where ``index`` points to along a dimension.
+    """Return a copy with elements of ``src`` added at ``index`` along a dimension.
 
     Example:
         >>> tn.zeros(3).scatter_add(0, tn.tensor([0, 2, 2]), tn.ones(3))
@@ -345,6 +347,6 @@ def scatter_add(self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
 
 @public
 def scatter_add_(self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
-    """Add elements of ``src`` where ``index`` points to along a dimension; return the tensor."""
+    """Add elements of ``src`` at ``index`` along a dimension, and return the tensor."""
     refuse_others("scatter_add_", self=self, index=index, src=src)
     return run_inplace(scatter_sum, self, (index, src, dim), {}, what="scatter_add_", apart=True)

@@ -30,19 +30,19 @@ def _numpy_key(indices: Indices) -> tuple[Any, ...]:
 
 
 def _out_of_bounds(error: IndexError) -> str:
-    """Return numpy's sentence in PyTorch's words."""
+    """Translate numpy's error message to PyTorch's."""
     text = str(error).replace("axis", "dimension")
     return _NOTHING if text.endswith("with size 0") else text
 
 
 _NOTHING = "index is out of bounds for dimension with size 0"
 
-# ---- the copying operations ---------------------------------------------------------------------
+# ---- operations that copy -----------------------------------------------------------------------
 
 
 @operation(methods=False, frees=("indices",))
 def index(self: Array, /, indices: Indices) -> Array:
-    """Return the elements that integer arrays or masks choose."""
+    """Return the elements selected by integer arrays or masks."""
     try:
         rows = indices[0] if len(indices) == 1 else None
         if rows is not None and rows.dtype.kind == "i" and self.size:
@@ -61,12 +61,12 @@ def index(self: Array, /, indices: Indices) -> Array:
 
 @operation(methods=False, node="IndexPutImplBackward0")
 def index_sum(self: Array, /, shape: tuple[int, ...], indices: Indices) -> Array:
-    """Return zeros of ``shape`` with ``self`` added at the indices: the derivative of ``index``."""
+    """Add ``self`` to zeros of ``shape`` at the indices: the derivative of ``index``."""
     if self.dtype is HALF:
         return in_single(index_sum, self, shape, indices)
     whole = np.zeros(shape, self.dtype)
     if all(i is None or i.dtype == bool for i in indices):
-        whole[_numpy_key(indices)] = self  # a mask chooses no element twice
+        whole[_numpy_key(indices)] = self  # a mask selects each element once at most
     else:
         add_at(whole, _numpy_key(indices), self)
     return whole
@@ -118,13 +118,13 @@ def index_set(self: Array, values: Array, /, indices: Indices, accumulate: bool)
 
 
 def _fills(indices: Indices, values: Array) -> bool:
-    """Return whether one number is written by one mask: as ``masked_fill``, of any dtype."""
+    """Return whether one number is written by one mask: like ``masked_fill``, for any dtype."""
     used = [i for i in indices if i is not None]
     return len(used) == 1 and used[0].dtype == bool and (values.size == 1 or used[0].ndim == 0)
 
 
 def _squeezed(values: Array, whole: Array, key: tuple[Any, ...]) -> Array:
-    """Drop leading dimensions of length 1, which numpy does not for masks."""
+    """Remove leading dimensions of length 1; numpy does not for masks."""
     while (
         values.ndim > 1
         and values.shape[0] == 1
@@ -143,7 +143,7 @@ index_set.grad(
 
 @operation(node="CopyBackwards", methods=False)
 def copy(self: Array, src: Array, /) -> Array:
-    """Return ``src`` in the shape and dtype of ``self``: what ``copy_`` writes."""
+    """Return ``src`` in the shape and dtype of ``self``: the value that ``copy_`` writes."""
     try:
         return np.broadcast_to(src, self.shape).astype(self.dtype)
     except ValueError:
@@ -158,12 +158,12 @@ def copy(self: Array, src: Array, /) -> Array:
 
 copy.grad(self=lambda g: zeros_instead(g), src=lambda g: g)
 
-# ---- the public faces ---------------------------------------------------------------------------
+# ---- public functions ---------------------------------------------------------------------------
 
 
 def getitem(self: Tensor, key: Any) -> Tensor:
-    """Return the part that ``key`` names."""
-    if type(key) is int and self._array.ndim and -len(self) <= key < len(self):  # the usual ones
+    """Return the part selected by ``key``."""
+    if type(key) is int and self._array.ndim and -len(self) <= key < len(self):  # the common case
         return views.select.function(self, 0, key)
     chain, indices = parse(key, self._array.shape)
     part = self
@@ -175,7 +175,7 @@ def getitem(self: Tensor, key: Any) -> Tensor:
 
 
 def setitem(self: Tensor, key: Any, value: Any) -> None:
-    """Write to the part that ``key`` names; recorded, also on a leaf (see the seeds)."""
+    """Write to the part selected by ``key``; recorded, even on a leaf (see the seeds)."""
     if not isinstance(value, Tensor):
         if not isinstance(value, (int, float, np.generic)):
             raise TypeError(
@@ -229,7 +229,7 @@ def _set_indices(
     part[...] = inner._array
     wrote(self, "__setitem__", None, [value._array])
     if recorded:
-        asking = wrap(part).requires_grad_()  # so that a node is made for it
+        asking = wrap(part).requires_grad_()  # so that it gets a node
         node = index_set.function(asking, value, indices, False)._edge[0]
         base, before = self, ()
         if self._view is not None:
@@ -238,7 +238,7 @@ def _set_indices(
 
 
 def _trimmed(value: Tensor, target: tuple[int, ...]) -> Tensor:
-    """Drop leading dimensions of length 1; refuse what does not broadcast to ``target``."""
+    """Remove leading dimensions of length 1; refuse values that do not broadcast to ``target``."""
     source = value._array.shape
     extra = len(source) - len(target)
     if extra > 0 and math.prod(source[:extra]) == 1:
@@ -271,13 +271,13 @@ method(setitem, "__setitem__")
 
 @public
 def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
-    """Write the values of another tensor (broadcast, cast) to this one and return it.
+    """Copy the values of another tensor (broadcast, converted) into this one and return it.
 
     Args:
-        src: what is written; its gradient is that of this tensor.
+        src: the source; it gets the gradient of this tensor.
 
     Raises:
-        RuntimeError: the shapes do not broadcast; the tensor is a leaf that requires grad.
+        RuntimeError: the shapes do not broadcast, or the tensor is a leaf that requires grad.
 
     Example:
         >>> tn.zeros(2).copy_(tn.tensor([1, 2]))

@@ -1,4 +1,4 @@
-"""Writing and taking elements by indices: whole keys (index_put), or places in the flat tensor."""
+"""Writing and reading elements by index tuples (index_put) or flat positions (take, put)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tinynet.ops.indexing.index_select import (
 )
 from tinynet.ops.shaping.views import axis_of, embed, reshape
 
-# ---- by a key -----------------------------------------------------------------------------------
+# ---- by index tuples ----------------------------------------------------------------------------
 
 
 @public
@@ -44,8 +44,8 @@ def index_put(
     """Return a copy with values written (or added) at the indices.
 
     Raises:
-        IndexError: an index that is out of range, of another dtype, or one too many.
-        RuntimeError: the values do not broadcast to what the indices name.
+        IndexError: an index is out of range or of an unsupported dtype, or there are too many.
+        RuntimeError: the values do not broadcast to the selected elements.
 
     Example:
         >>> tn.zeros(3).index_put((tn.tensor([0, 2]),), tn.tensor([5.0, 7.0]))
@@ -56,7 +56,7 @@ def index_put(
     return getitem.index_set.function(self, values, found, accumulate)
 
 
-# ---- by places in the flat tensor ---------------------------------------------------------------
+# ---- by positions in the flattened tensor -------------------------------------------------------
 
 
 def _long(name: str, index: Array) -> None:
@@ -74,10 +74,10 @@ def _inside(index: Array, count: int) -> None:
 
 @operation()
 def take(self: Array, index: Array, /) -> Array:
-    """Return the elements at places in the flattened tensor, in the shape of ``index``.
+    """Return the elements at positions in the flattened tensor, in the shape of ``index``.
 
     Raises:
-        IndexError: a place is outside of the tensor.
+        IndexError: a position is outside the tensor.
 
     Example:
         >>> tn.tensor([[1, 2], [3, 4]]).take(tn.tensor([0, 3]))
@@ -92,7 +92,7 @@ def take(self: Array, index: Array, /) -> Array:
 
 @operation(methods=False, node="PutBackward0")
 def take_sum(self: Array, index: Array, /, shape: tuple[int, ...]) -> Array:
-    """Return zeros of ``shape`` with ``self`` added at the places: the derivative of ``take``."""
+    """Add ``self`` to zeros of ``shape`` at the positions: the derivative of ``take``."""
     whole = np.zeros(shape, self.dtype)
     np.add.at(whole.reshape(-1), index.reshape(-1), self.reshape(-1))
     return whole
@@ -104,11 +104,11 @@ take_sum.grad(self=lambda g, index: take(g, index))
 
 @operation(inplace=True)
 def put(self: Array, index: Array, source: Array, /, accumulate: bool = False) -> Array:
-    """Return a copy with elements of ``source`` at (or added at) places in the flattened tensor.
+    """Return a copy with elements of ``source`` written (or added) at flat positions.
 
     Raises:
-        IndexError: a place is outside of the tensor, or ``source`` has another count of elements.
-        RuntimeError: dtypes do not fit.
+        IndexError: a position is outside the tensor, or the numbers of indices and elements differ.
+        RuntimeError: the dtypes do not match.
 
     Example:
         >>> tn.zeros(2, 2).put(tn.tensor([0, 3]), tn.tensor([5.0, 6.0]))
@@ -183,7 +183,7 @@ def _copy(whole: Array, index: Array, source: Array, dim: int) -> None:
 
 @operation(node="IndexCopyBackward0", methods=False)
 def slices_copied(self: Array, index: Array, source: Array, /, dim: int) -> Array:
-    """Return a copy with the slices of ``source`` in the places that ``index`` names."""
+    """Return a copy with the slices at ``index`` replaced by those of ``source``."""
     whole = self.copy()
     _copy(whole, index, source, dim)
     return whole
@@ -200,7 +200,7 @@ slices_copied.grad(
 
 @public(out=True, autocast="widest")
 def index_copy(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
-    """Return a copy with slices of ``source`` in the places that ``index`` names.
+    """Return a copy with the slices at ``index`` replaced by those of ``source``.
 
     Example:
         >>> tn.zeros(3).index_copy(0, tn.tensor([2, 0]), tn.tensor([5.0, 6.0]))
@@ -212,7 +212,7 @@ def index_copy(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
 
 @public
 def index_copy_(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
-    """Write slices of ``source`` to the places that ``index`` names; return the tensor."""
+    """Write slices of ``source`` at ``index``, and return the tensor."""
     refuse_others("index_copy_", self=self, index=index, source=source)
     return run_inplace(
         slices_copied, self, (index, source, dim), {}, what="index_copy_", apart=True
@@ -256,7 +256,7 @@ def masked_scatter(self: Array, mask: Array, source: Array, /) -> Array:
 
 
 def _first_of(g: Any, mask: Any, shape: tuple[int, ...]) -> Any:
-    """Return the chosen elements as the first of ``shape``, zeros after them."""
+    """Return the selected elements as the first of ``shape``, with zeros after them."""
     chosen = masked_select(g, mask)
     return reshape(embed(chosen, (int(np.prod(shape)),), (slice(0, chosen.shape[0]),)), shape)
 

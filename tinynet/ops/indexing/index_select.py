@@ -1,4 +1,4 @@
-"""Choosing and writing whole slices by an index, and elements by a mask."""
+"""Reading and writing entire slices by index, and elements by mask."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tinynet.widening import HALF, in_single
 
 @operation(node="IndexSelectBackward0", methods=False)
 def select_slices(self: Array, index: Array, /, dim: int) -> Array:
-    """Return the slices along a dimension that ``index`` names."""
+    """Return the slices at ``index`` along a dimension."""
     if index.ndim > 1:
         raise IndexError("index_select(): Index is supposed to be a vector")
     if index.dtype.kind != "i" or index.dtype.itemsize < 4:
@@ -46,7 +46,7 @@ def select_slices(self: Array, index: Array, /, dim: int) -> Array:
 
 @operation(node="IndexAddBackward0", methods=False)
 def select_sum(self: Array, index: Array, /, shape: tuple[int, ...], dim: int) -> Array:
-    """Return zeros of ``shape`` with slices added: the derivative of index_select."""
+    """Add slices to zeros of ``shape``: the derivative of index_select."""
     if self.dtype is HALF:
         return in_single(select_sum, self, index, shape, dim)
     whole = np.zeros(shape, self.dtype)
@@ -61,10 +61,10 @@ select_sum.grad(self=lambda g, index, dim: select_slices(g, index, dim))
 
 @public(out=True)
 def index_select(self: Tensor, dim: int, index: Tensor) -> Tensor:
-    """Return the slices along a dimension that a vector of indices names, as a copy.
+    """Return the slices at a vector of indices along a dimension, as a copy.
 
     Raises:
-        RuntimeError: an index out of range.
+        RuntimeError: an index is out of range.
 
     Example:
         >>> tn.tensor([[1, 2], [3, 4], [5, 6]]).index_select(0, tn.tensor([2, 0]))
@@ -76,7 +76,7 @@ def index_select(self: Tensor, dim: int, index: Tensor) -> Tensor:
 
 
 def _check_source(self: Array, index: Array, source: Array, dim: int) -> int:
-    """Return the axis of index_add; refuse what does not fit."""
+    """Return the axis of index_add; refuse unsuitable sources."""
     axis = axis_of(dim, self.ndim)
     if index.ndim > 1:
         raise IndexError(
@@ -145,10 +145,10 @@ slices_added.grad(
 
 @public(out=True)
 def index_add(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1) -> Tensor:
-    """Return a copy with slices of ``source``, times ``alpha``, added where ``index`` names them.
+    """Return a copy with the slices of ``source``, times ``alpha``, added at ``index``.
 
     Raises:
-        RuntimeError: an index out of range, or a shape or dtype that does not fit.
+        RuntimeError: an index is out of range, or a shape or dtype does not fit.
 
     Example:
         >>> tn.zeros(3).index_add(0, tn.tensor([0, 2, 2]), tn.ones(3))
@@ -162,7 +162,7 @@ def index_add(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: f
 def index_add_(
     self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1
 ) -> Tensor:
-    """Add slices of ``source``, times ``alpha``, where ``index`` names them; return the tensor."""
+    """Add the slices of ``source``, times ``alpha``, at ``index``; return the tensor."""
     refuse_others("index_add_", self=self, index=index, source=source)
     return run_inplace(
         slices_added, self, (index, source, dim, alpha), {}, what="index_add_", apart=True
@@ -185,7 +185,7 @@ def _fill(whole: Array, index: Array, dim: int, value: Any) -> None:
 
 @operation(node="IndexFillBackward0", methods=False)
 def slices_filled(self: Array, index: Array, /, dim: int, value: float) -> Array:
-    """Return a copy with a number in the slices that ``index`` names."""
+    """Return a copy with the slices at ``index`` filled with a number."""
     whole = self.copy()
     _fill(whole, index, dim, value)
     return whole
@@ -197,7 +197,7 @@ slices_filled.grad(self=lambda g, index, dim: slices_filled(g, index, dim, 0))
 
 @operation(node="IndexFillBackward1", methods=False)
 def slices_filled_by(self: Array, index: Array, value: Array, /, dim: int) -> Array:
-    """Return a copy with the value of a 0-d tensor in the slices that ``index`` names."""
+    """Return a copy with the slices at ``index`` filled with the value of a 0-d tensor."""
     if value.ndim:
         raise RuntimeError(
             "index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
@@ -214,7 +214,7 @@ slices_filled_by.grad(
 
 @public
 def index_fill(self: Tensor, dim: int, index: Tensor, value: Tensor | float) -> Tensor:
-    """Return a copy with a number, or a 0-d tensor, in the slices that ``index`` names.
+    """Return a copy with the slices at ``index`` filled with a number or 0-d tensor.
 
     Example:
         >>> tn.ones(3).index_fill(0, tn.tensor([1]), 5)
@@ -228,7 +228,7 @@ def index_fill(self: Tensor, dim: int, index: Tensor, value: Tensor | float) -> 
 
 @public
 def index_fill_(self: Tensor, dim: int, index: Tensor, value: Tensor | float) -> Tensor:
-    """Write a number, or a 0-d tensor, to the slices that ``index`` names; return the tensor."""
+    """Fill the slices at ``index`` with a number or 0-d tensor, and return the tensor."""
     refuse_others("index_fill_", self=self, index=index)
     if isinstance(value, Tensor):
         return run_inplace(
@@ -283,7 +283,7 @@ masked_by.grad(
 
 
 def _fills(name: str, self: Any, mask: Any, value: Any) -> Any:
-    """Return the operation that a call of masked_fill means."""
+    """Return the operation for the arguments of masked_fill."""
     refuse_others(name, self=self, mask=mask)
     if isinstance(value, Tensor):
         return masked_by
@@ -296,7 +296,7 @@ def _fills(name: str, self: Any, mask: Any, value: Any) -> Any:
 
 @public
 def masked_fill(self: Tensor, mask: Tensor, value: Tensor | float) -> Tensor:
-    """Return a copy with a number, or a 0-d tensor, where the mask (broadcast) is True.
+    """Return a copy filled with a number or 0-d tensor where the mask (broadcast) is True.
 
     Raises:
         RuntimeError: the mask is not boolean, or the shapes do not broadcast.
@@ -310,14 +310,14 @@ def masked_fill(self: Tensor, mask: Tensor, value: Tensor | float) -> Tensor:
 
 @public
 def masked_fill_(self: Tensor, mask: Tensor, value: Tensor | float) -> Tensor:
-    """Write a number, or a 0-d tensor, where the mask (broadcast) is True; return the tensor."""
+    """Fill with a number or 0-d tensor where the mask (broadcast) is True; return the tensor."""
     op = _fills("masked_fill_", self, mask, value)
     return run_inplace(op, self, (mask, value), {}, what="masked_fill_")
 
 
 @operation()
 def masked_select(self: Array, mask: Array, /) -> Array:
-    """Return the elements where the mask is True, in one dimension; the two are broadcast.
+    """Return the elements where the mask is True, in one dimension; both inputs broadcast.
 
     Raises:
         RuntimeError: the mask is not boolean, or the shapes do not broadcast.

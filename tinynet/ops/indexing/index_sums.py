@@ -1,7 +1,7 @@
-"""Sums by index on arrays: what gather, index_select and indexing have as their derivatives.
+"""Sums by index on arrays: the derivatives of gather, index_select and indexing.
 
-``np.add.at`` is fast on flat arrays only, and adding whole rows is faster still where rows are
-long and few indices repeat: then each round adds one row per index.
+``np.add.at`` is fast on flat arrays only. Adding entire rows is faster still where rows are long
+and few indices repeat: each round then adds one row per index.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ import numpy as np
 
 from tinynet.dtypes import Array
 
-_LONG_ROW = 48  # elements; below, the overhead per row is more than what a row takes
+_LONG_ROW = 48  # elements; in shorter rows, the overhead per row dominates
 _MOST_ROUNDS = 8
 
 
 def add_rows(whole: Array, index: Array, rows: Array) -> None:
-    """Add ``rows[i]`` to row ``index[i]`` of ``whole``, in place.
+    """Add ``rows[i]`` to row ``index[i]`` of ``whole`` in place.
 
     Args:
         whole: two dimensions, contiguous.
         index: one dimension, integers in range.
-        rows: two dimensions, of the width of ``whole``.
+        rows: two dimensions, as wide as ``whole``.
     """
     width = whole.shape[1]
     if width >= _LONG_ROW:
@@ -40,7 +40,7 @@ def add_rows(whole: Array, index: Array, rows: Array) -> None:
 
 
 def _repeats(index: Array, count: int) -> Array | None:
-    """Return how often each index has occurred before; None where no index occurs twice."""
+    """Return the number of earlier occurrences of each index; None if no index repeats."""
     if count <= 4 * len(index) and np.bincount(index, minlength=count).max() < 2:
         return None
     order = np.argsort(index, kind="stable")
@@ -71,12 +71,12 @@ def add_slices(whole: Array, axis: int, index: Array, slices: Array) -> None:
 
 
 def add_at(whole: Array, key: tuple[Any, ...], values: Array) -> None:
-    """Add ``values``, of the shape of ``whole[key]``, there; an index may occur more than once.
+    """Add ``values`` to ``whole[key]``, which has their shape; indices may repeat.
 
     Args:
         whole: contiguous.
         key: integer arrays, masks, and ``slice(None)`` for dimensions that are kept.
-        values: what is added.
+        values: the values to add.
     """
     if values.size == 0:
         return
@@ -106,7 +106,7 @@ def add_at(whole: Array, key: tuple[Any, ...], values: Array) -> None:
 
 
 def _as_integers(shape: tuple[int, ...], key: tuple[Any, ...]) -> tuple[list[int], list[Array]]:
-    """Return the indexed axes, and one integer array for each: a mask becomes its indices."""
+    """Return the indexed axes and an integer array for each; masks become indices."""
     axes: list[int] = []
     arrays: list[Array] = []
     axis = 0

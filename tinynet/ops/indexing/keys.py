@@ -1,7 +1,7 @@
-"""The key of an index, ``x[key]``: what of it makes views, and what copies.
+"""Parsing of index keys, ``x[key]``: the parts that make views and those that copy.
 
-Integers, slices, ``...`` and None make views; boolean masks and integer tensors copy. Unlike numpy,
-an integer beside a tensor index counts as a view operation that is applied first.
+Integers, slices, ``...`` and None make views; boolean masks and integer tensors copy. Unlike in
+numpy, an integer next to a tensor index is a view operation, applied first.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _INDEX_DTYPES = {np.dtype(kind) for kind in (np.int64, np.int32, np.uint8, np.bo
 
 
 def _means_tuple(key: Any) -> bool:
-    """Return whether a list is read as a tuple, as numpy once did: it holds more than numbers."""
+    """Return whether a list is read as a tuple, as in old numpy: it holds more than numbers."""
     if not isinstance(key, list) or len(key) >= 32:
         return False
     parts = (Tensor, slice, Sequence, np.ndarray, type(None), type(...))
@@ -52,7 +52,7 @@ def _item(item: Any) -> Any:
 def _index_array(item: Any) -> Array:
     """Return an index tensor, array or sequence as an array of int64 or bool."""
     if isinstance(item, Tensor):
-        # A copy: what backward uses must not change when the index tensor is written later.
+        # A copy: later writes to the index tensor must not affect backward.
         found = item._array.copy() if mode.grad else item._array
     elif isinstance(item, (np.ndarray, list, tuple, range)):
         found = np.asarray(item, dtype=np.int64) if len(item) == 0 else np.asarray(item)
@@ -73,7 +73,7 @@ def _index_array(item: Any) -> Array:
 
 
 def _used(items: list[Any], ndim: int) -> int:
-    """Return how many dimensions of the tensor the items of a key stand for."""
+    """Return the number of tensor dimensions that the items of a key consume."""
     used = 0
     for item in items:
         if item is None or item is True or item is False or item is Ellipsis:
@@ -92,18 +92,18 @@ def _used(items: list[Any], ndim: int) -> int:
 
 
 def parse(key: Any, dims: tuple[int, ...]) -> tuple[list[tuple[Any, tuple[Any, ...]]], Indices]:
-    """Split a key into view operations, and the advanced indices on what they leave.
+    """Split a key into view operations and the advanced indices on their result.
 
     Raises:
-        IndexError: too many indices, one out of range, or of a wrong type.
+        IndexError: too many indices, one out of range, or one of an unsupported type.
     """
     keys = key if isinstance(key, tuple) or _means_tuple(key) else (key,)
     items = [_item(item) for item in keys]
     used = _used(items, len(dims))
     chain: list[tuple[Any, tuple[Any, ...]]] = []
     indices: list[Array | None] = []
-    axis = 0  # in the view made so far
-    left = list(dims)  # lengths of the dimensions not yet consumed
+    axis = 0  # of the view so far
+    left = list(dims)  # sizes of the dimensions not yet consumed
     for item in items:
         if item is Ellipsis:
             skipped = len(dims) - used
@@ -137,11 +137,11 @@ def parse(key: Any, dims: tuple[int, ...]) -> tuple[list[tuple[Any, tuple[Any, .
 
 
 def arrays(indices: Sequence[Tensor], dims: tuple[int, ...]) -> Indices:
-    """Return the indices of ``index_put`` as arrays, one after the other from the first dimension.
+    """Return the indices of ``index_put`` as arrays, in order from the first dimension.
 
     Raises:
-        TypeError: something else than tensors.
-        IndexError: an index too many; a mask of another shape than the dimensions that it covers.
+        TypeError: an index is not a tensor.
+        IndexError: too many indices, or a mask whose shape differs from its dimensions.
     """
     if not isinstance(indices, (tuple, list)):
         raise TypeError(
@@ -194,7 +194,7 @@ def _whole(x: Any) -> int:
 
 
 def _consumed(index: Array, left: list[int], dims: tuple[int, ...], axis: int) -> int:
-    """Return how many dimensions an advanced index stands for; a mask must have their lengths."""
+    """Return the number of dimensions of an advanced index; a mask must match their sizes."""
     if index.dtype != bool:
         return 1
     for i, (m, n) in enumerate(zip(index.shape, left, strict=False)):

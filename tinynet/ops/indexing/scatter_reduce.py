@@ -1,4 +1,4 @@
-"""Reducing elements into the places that an index names: sum, product, mean, extrema."""
+"""Reductions by index: sum, product, mean, extrema."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _WAYS = {"sum": np.add, "mean": np.add, "prod": np.multiply, "amax": np.maximum,
 
 
 def _neutral(kind: np.dtype[Any], reduce: str) -> Any:
-    """Return what changes nothing: the start where ``self`` does not count."""
+    """Return the neutral element: the start value where ``self`` is excluded."""
     if reduce in ("sum", "mean", "prod"):
         return int(reduce == "prod")
     if kind.kind == "b":
@@ -68,7 +68,7 @@ def _part(src: Any, index: Any) -> Any:
 
 
 def _counts(like: Any, index: Any, ones: Any, dim: int, include_self: bool) -> Any:
-    """Return how many elements were reduced to one, at least 1."""
+    """Return the number of elements reduced to each one, at least 1."""
     start = like * 0 + (1 if include_self else 0)
     count = scatter_sum(start, index, ones, dim)
     return where(count == 0, count * 0 + 1, count)
@@ -77,7 +77,7 @@ def _counts(like: Any, index: Any, ones: Any, dim: int, include_self: bool) -> A
 def _product_slopes(
     g: Any, x: Any, index: Any, src: Any, result: Any, dim: int, include_self: bool
 ) -> tuple[Any, Any]:
-    """Return the slopes of a product, exact where one factor is zero."""
+    """Return the gradients of a product, exact even if one factor is zero."""
     without = where(x == 0, x * 0 + 1, x)
     rest = scatter_reduced(without, index, src, dim, "prod", include_self)
     zero = src == 0
@@ -114,14 +114,14 @@ def _slopes(
     return of_self, of_src
 
 
-# ---- by an index for each element ---------------------------------------------------------------
+# ---- one index per element ----------------------------------------------------------------------
 
 
 @operation(node="ScatterReduceBackward0", methods=False)
 def scatter_reduced(
     self: Array, index: Array, src: Array, /, dim: int, reduce: str, include_self: bool
 ) -> Array:
-    """Return a copy into whose elements those of ``src`` are reduced."""
+    """Return a copy with the elements of ``src`` reduced into it."""
     return _reduced(self, index, src, dim, reduce, include_self)
 
 
@@ -162,17 +162,17 @@ def _check_way(name: str, reduce: Any, ways: str) -> str:
 def scatter_reduce(
     self: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
 ) -> Tensor:
-    """Return a copy into whose elements those of ``src`` are reduced, where ``index`` points to.
+    """Return a copy with the elements of ``src`` reduced into the positions at ``index``.
 
     Args:
         dim: the dimension.
-        index: int64 or int32, of as many dimensions as ``self``.
+        index: int64 or int32, with as many dimensions as ``self``.
         src: a tensor of the same dtype, at least as large as ``index``.
         reduce: ``"sum"``, ``"prod"``, ``"mean"``, ``"amax"`` or ``"amin"``.
-        include_self: whether what was there before counts, too.
+        include_self: whether the old values take part in the reduction.
 
     Raises:
-        RuntimeError: an index out of range, or a shape or dtype that does not fit.
+        RuntimeError: an index is out of range, or a shape or dtype does not fit.
 
     Example:
         >>> x, at = tn.tensor([1.0, 2.0]), tn.tensor([0, 0, 1])
@@ -188,18 +188,18 @@ def scatter_reduce(
 def scatter_reduce_(
     self: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
 ) -> Tensor:
-    """Reduce elements of ``src`` into this tensor where ``index`` points to, and return it."""
+    """Reduce elements of ``src`` into this tensor at ``index``, and return it."""
     refuse_others("scatter_reduce_", self=self, index=index, src=src)
     way = _check_way("scatter_reduce", reduce, "sum prod mean amax amin")
     args = (index, src, dim, way, include_self)
     return run_inplace(scatter_reduced, self, args, {}, what="scatter_reduce_", apart=True)
 
 
-# ---- by an index for each slice -----------------------------------------------------------------
+# ---- one index per slice ------------------------------------------------------------------------
 
 
 def _wide(index: Any, shape: tuple[int, ...], axis: int) -> Any:
-    """Return the index of slices as one of elements."""
+    """Expand an index of slices to one of elements."""
     line = reshape(index, (1,) * axis + (-1,) + (1,) * (len(shape) - axis - 1))
     return expand(line, shape)
 
@@ -241,7 +241,7 @@ def _check_slices(self: Array, index: Array, source: Array, axis: int) -> None:
 def slices_reduced(
     self: Array, index: Array, source: Array, /, dim: int, reduce: str, include_self: bool
 ) -> Array:
-    """Return a copy into whose slices those of ``source`` are reduced."""
+    """Return a copy with the slices of ``source`` reduced into it."""
     axis = axis_of(dim, self.ndim)
     _check_slices(self, index, source, axis)
     wide = _wide(index, source.shape, axis) if source.ndim else index.reshape(())
@@ -275,14 +275,14 @@ slices_reduced.grads(_slice_slopes)
 def index_reduce(
     self: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True
 ) -> Tensor:
-    """Return a copy into whose slices those of ``source`` are reduced, where ``index`` names them.
+    """Return a copy with the slices of ``source`` reduced into the slices at ``index``.
 
     Args:
         dim: the dimension.
         index: a vector of int64 or int32, as long as that dimension of ``source``.
         source: a tensor of the same dtype.
         reduce: ``"prod"``, ``"mean"``, ``"amax"`` or ``"amin"``.
-        include_self: whether what was there before counts, too.
+        include_self: whether the old values take part in the reduction.
 
     Example:
         >>> tn.ones(2).index_reduce(0, tn.tensor([1, 1]), tn.tensor([2.0, 5.0]), "prod")
@@ -297,7 +297,7 @@ def index_reduce(
 def index_reduce_(
     self: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True
 ) -> Tensor:
-    """Reduce slices of ``source`` into those that ``index`` names, and return the tensor."""
+    """Reduce slices of ``source`` into those at ``index``, and return the tensor."""
     refuse_others("index_reduce_", self=self, index=index, source=source)
     way = _check_way("index_reduce", reduce, "prod mean amax amin")
     args = (index, source, dim, way, include_self)

@@ -1,6 +1,6 @@
-"""Products added to what is there: ``beta * self + alpha * product``, under the names of BLAS.
+"""BLAS-like sums with products: ``beta * self + alpha * product``.
 
-Each is one operation, for speed: the product is scaled and added to in its own memory.
+Each is a single operation, for speed: scaling and addition reuse the product's memory.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from tinynet.ops.products.matmul import bmm, mm, mv
 from tinynet.ops.shaping.views import axis_of, expand, expand_to, unsqueeze
 from tinynet.widening import HALF, single
 
-# ---- what they share ----------------------------------------------------------------------------
+# ---- shared helpers -----------------------------------------------------------------------------
 
 
 def _added(self: Array, multiply: Any, a: Array, b: Array, beta: float, alpha: float) -> Array:
-    """Return ``beta * self + alpha * multiply(a, b)``, of float16 computed in float32.
+    """Return ``beta * self + alpha * multiply(a, b)``; float16 is computed in float32.
 
-    With ``beta`` zero, NaN and infinity in ``self`` do not count.
+    If ``beta`` is zero, ``self`` is ignored, including NaN and infinity.
     """
     if self.dtype is HALF:
         a, b = a.astype(np.float32), b.astype(np.float32)
@@ -42,7 +42,7 @@ def _added(self: Array, multiply: Any, a: Array, b: Array, beta: float, alpha: f
 
 
 def times(g: Any, factor: float) -> Any:
-    """Return ``g`` times a number, ``g`` itself for 1."""
+    """Multiply ``g`` by a number; return ``g`` itself for 1."""
     if factor == 1:
         return g
     return g * (single(factor) if g.dtype == HALF else factor)
@@ -72,14 +72,14 @@ def addmm(self: Array, mat1: Array, mat2: Array, /, *, beta: float = 1, alpha: f
     """Return ``beta * self + alpha * (mat1 @ mat2)``.
 
     Args:
-        self: what is added to; broadcast to ``[n, p]``.
+        self: the summand; broadcast to ``[n, p]``.
         mat1: ``[n, m]``.
         mat2: ``[m, p]``.
-        beta: factor of ``self``; with 0 it is left out, even where it is NaN.
-        alpha: factor of the product.
+        beta: the factor of ``self``; 0 drops ``self``, even NaN.
+        alpha: the factor of the product.
 
     Raises:
-        RuntimeError: no matrices, sizes that do not fit, or different dtypes.
+        RuntimeError: not matrices, incompatible sizes, or different dtypes.
 
     Example:
         >>> tn.addmm(tn.ones(2), tn.ones(1, 3), tn.ones(3, 2), alpha=2)
@@ -104,14 +104,14 @@ def addmv(self: Array, mat: Array, vec: Array, /, *, beta: float = 1, alpha: flo
     """Return ``beta * self + alpha * (mat @ vec)``.
 
     Args:
-        self: what is added to; broadcast to ``[n]``.
+        self: the summand; broadcast to ``[n]``.
         mat: ``[n, m]``.
         vec: ``[m]``.
-        beta: factor of ``self``; with 0 it is left out, even where it is NaN.
-        alpha: factor of the product.
+        beta: the factor of ``self``; 0 drops ``self``, even NaN.
+        alpha: the factor of the product.
 
     Raises:
-        RuntimeError: other dimensions, sizes that do not fit, or different dtypes.
+        RuntimeError: unexpected numbers of dimensions, incompatible sizes, or different dtypes.
 
     Example:
         >>> tn.addmv(tn.ones(2), tn.ones(2, 3), tn.ones(3), beta=0.5)
@@ -142,17 +142,17 @@ addmv.grad(
 
 @operation(inplace=True)
 def addr(self: Array, vec1: Array, vec2: Array, /, *, beta: float = 1, alpha: float = 1) -> Array:
-    """Return ``beta * self + alpha * outer(vec1, vec2)``, in the dtype that all three fit in.
+    """Return ``beta * self + alpha * outer(vec1, vec2)``, in the promoted dtype.
 
     Args:
-        self: what is added to; broadcast to ``[n, m]``.
+        self: the summand; broadcast to ``[n, m]``.
         vec1: ``[n]``.
         vec2: ``[m]``.
-        beta: factor of ``self``; with 0 it is left out, even where it is NaN.
-        alpha: factor of the product.
+        beta: the factor of ``self``; 0 drops ``self``, even NaN.
+        alpha: the factor of the product.
 
     Raises:
-        RuntimeError: no vectors, sizes that do not fit, a fraction as factor of whole numbers.
+        RuntimeError: not vectors, incompatible sizes, or a fractional factor for integers.
 
     Example:
         >>> tn.addr(tn.zeros(2, 2), tn.tensor([1.0, 2.0]), tn.tensor([3.0, 4.0]))
@@ -200,14 +200,14 @@ def baddbmm(
     """Return ``beta * self + alpha * (batch1 @ batch2)``, matrix by matrix.
 
     Args:
-        self: what is added to; broadcast to ``[batch, n, p]``.
+        self: the summand; broadcast to ``[batch, n, p]``.
         batch1: ``[batch, n, m]``.
         batch2: ``[batch, m, p]``.
-        beta: factor of ``self``; with 0 it is left out, even where it is NaN.
-        alpha: factor of the product.
+        beta: the factor of ``self``; 0 drops ``self``, even NaN.
+        alpha: the factor of the product.
 
     Raises:
-        RuntimeError: other dimensions, sizes that do not fit, or different dtypes.
+        RuntimeError: unexpected numbers of dimensions, incompatible sizes, or different dtypes.
 
     Example:
         >>> tn.baddbmm(tn.ones(1), tn.ones(4, 2, 3), tn.ones(4, 3, 2)).shape
@@ -240,17 +240,17 @@ baddbmm.grad(
 def addbmm(
     self: Array, batch1: Array, batch2: Array, /, *, beta: float = 1, alpha: float = 1
 ) -> Array:
-    """Return ``beta * self`` plus ``alpha`` times the sum of all products of a batch.
+    """Return ``beta * self`` plus ``alpha`` times the sum of the products of a batch.
 
     Args:
-        self: what is added to; broadcast to ``[n, p]``.
+        self: the summand; broadcast to ``[n, p]``.
         batch1: ``[batch, n, m]``.
         batch2: ``[batch, m, p]``.
-        beta: factor of ``self``; with 0 it is left out, even where it is NaN.
-        alpha: factor of the sum.
+        beta: the factor of ``self``; 0 drops ``self``, even NaN.
+        alpha: the factor of the sum.
 
     Raises:
-        RuntimeError: other dimensions, sizes that do not fit, or different dtypes.
+        RuntimeError: unexpected numbers of dimensions, incompatible sizes, or different dtypes.
 
     Example:
         >>> tn.addbmm(tn.ones(1), tn.ones(4, 2, 3), tn.ones(4, 3, 2))
@@ -268,13 +268,13 @@ def addbmm(
         raise RuntimeError(f"Incompatible matrix sizes for bmm ({n}x{m} and {k}x{p})")
     _same(batch1, batch2)
     _same(self, batch1)
-    # One product of long matrices adds up the batch by itself.
+    # A single product of long matrices sums over the batch.
     row = batch1.transpose(1, 0, 2).reshape(n, count * m)
     return _added(self, mm.kernel, row, batch2.reshape(count * m, p), beta, alpha)
 
 
 def _to_all(g: Any, batch: tuple[int, ...]) -> Any:
-    """Return the gradient of a sum over a batch of matrices for each of them."""
+    """Return the gradient of a sum over a batch of matrices with respect to each of them."""
     g = unsqueeze(g, 0)
     return expand(g, (batch[0], *g.shape[1:]))
 

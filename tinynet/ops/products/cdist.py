@@ -1,4 +1,4 @@
-"""Distances between points, and rows kept to a norm: cdist, dist, renorm."""
+"""Distances between points, and rows with limited norms: cdist, dist, renorm."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from tinynet.ops.reduction.statistics import norm_gradient, vector_norm
 from tinynet.ops.reduction.sums import sum_dims
 from tinynet.ops.shaping.views import axis_of, unsqueeze
 
-# ---- all pairs ----------------------------------------------------------------------------------
+# ---- pairwise distances -------------------------------------------------------------------------
 
-_PRODUCT_FROM = 25  # rows of either side from which one matrix product is worth its rounding
+_PRODUCT_FROM = 25  # from this many rows on, a matrix product pays off despite its rounding
 
 
 def _gaps(x1: Any, x2: Any) -> Any:
-    """Return the differences of all pairs of rows."""
+    """Return the pairwise differences of rows."""
     return unsqueeze(x1, -2) - unsqueeze(x2, -3)
 
 
@@ -45,16 +45,16 @@ def _by_product(x1: Array, x2: Array) -> Array:
 
 @operation(methods=False, node="CdistBackward0")
 def all_distances(x1: Array, x2: Array, /, p: float, compute_mode: str) -> Array:
-    """Return the p-norms of the differences of all pairs of rows."""
+    """Return the p-norms of the pairwise differences of rows."""
     if p == 2 and _large(x1, x2, compute_mode):
         return _by_product(x1, x2)
     return vector_norm.kernel(_gaps(x1, x2), p, (-1,), False)
 
 
 def _pull(g: Any, x1: Any, x2: Any, result: Any, p: float) -> Any:
-    """Return the derivative by the first of two sets of points.
+    """Return the gradient of the first of two sets of points.
 
-    For p = 2, with w = g / distance, it is ``x1 * sum(w) - w @ x2``: no array of all differences.
+    For p = 2, with w = g / distance, it is ``x1 * sum(w) - w @ x2``, without all differences.
     """
     if p == 0:
         return x1 * 0
@@ -84,26 +84,26 @@ def cdist(
     p: float = 2.0,
     compute_mode: str = "use_mm_for_euclid_dist_if_necessary",
 ) -> Tensor:
-    """Return the distances between all rows of one matrix and all rows of another.
+    """Return the pairwise distances between the rows of two matrices.
 
     ``result[i, j] = sum(abs(x1[i] - x2[j]) ** p) ** (1 / p)``.
 
-    Its derivative is its own: for Euclidean distances it needs no array of all differences. It is
-    zero where two points are the same.
+    The derivative of Euclidean distances needs no array of all differences. It is zero where two
+    points coincide.
 
     Args:
         x1: ``[..., n, d]``.
         x2: ``[..., m, d]``; the batch dimensions broadcast.
-        p: the norm: 2, 1, 0, ``inf`` or any other number that is not negative.
-        compute_mode: when to compute Euclidean distances by a matrix product, which is faster and
-            less exact for near points: if either side has more than 25 rows, unless this says
-            ``"use_mm_for_euclid_dist"`` or ``"donot_use_mm_for_euclid_dist"``.
+        p: the norm: 2, 1, 0, ``inf`` or any other nonnegative number.
+        compute_mode: whether a matrix product computes Euclidean distances, which is faster and
+            less accurate for close points: by default if either side has more than 25 rows; always
+            with ``"use_mm_for_euclid_dist"``, never with ``"donot_use_mm_for_euclid_dist"``.
 
     Returns:
         ``[..., n, m]``.
 
     Raises:
-        RuntimeError: other dimensions or dtypes; ``p`` negative.
+        RuntimeError: fewer than two dimensions, different dtypes or widths, or a negative ``p``.
 
     Example:
         >>> tn.cdist(tn.tensor([[0.0, 0.0]]), tn.tensor([[3.0, 4.0], [0.0, 1.0]]))
@@ -181,7 +181,7 @@ def dist(self: Tensor, other: Tensor, p: float = 2) -> Tensor:
 
 # ---- renorm -------------------------------------------------------------------------------------
 
-_TINY = 1e-7  # added to the norms that are divided by
+_TINY = 1e-7  # added to the norms that divide
 
 
 def _others(ndim: int, dim: int) -> tuple[int, ...]:
@@ -194,16 +194,16 @@ def _others(ndim: int, dim: int) -> tuple[int, ...]:
 def renorm(self: Array, /, p: float, dim: int, maxnorm: float) -> Array:
     """Return a copy whose slices along a dimension have p-norms of at most ``maxnorm``.
 
-    Larger ones are scaled down to ``maxnorm * norm / (norm + 1e-7)``.
+    Slices with larger norms are scaled to ``maxnorm * norm / (norm + 1e-7)``.
 
     Args:
         self: at least two dimensions.
         p: the norm.
-        dim: the dimension that the slices are counted along.
+        dim: the dimension that numbers the slices.
         maxnorm: the largest norm.
 
     Raises:
-        RuntimeError: fewer dimensions; ``p`` not positive; ``maxnorm`` negative.
+        RuntimeError: fewer than two dimensions, ``p`` not positive, or ``maxnorm`` negative.
 
     Example:
         >>> tn.renorm(tn.tensor([[3.0, 4.0], [0.3, 0.4]]), p=2, dim=0, maxnorm=1)
@@ -221,7 +221,7 @@ def renorm(self: Array, /, p: float, dim: int, maxnorm: float) -> Array:
 
 
 def _renormed(g: Any, x: Any, p: float, dim: int, maxnorm: float) -> Any:
-    """Return the derivative of renorm, through the norms, too."""
+    """Return the gradient of renorm, including that of the norms."""
     others = _others(x.ndim, dim)
     norm = vector_norm(x, p, others, True)
     above = norm > maxnorm

@@ -1,7 +1,7 @@
-"""Einstein's summation: products of tensors whose dimensions have names, summed over some.
+"""Einstein summation.
 
-An equation is parsed to one list of labels per operand and one for the result (letters; a tuple
-for a dimension that an ellipsis covers). Operands are then contracted in pairs until one is left.
+An equation is parsed to one list of labels per operand and one for the result (letters; tuples for
+the dimensions of an ellipsis). The operands are then contracted in pairs.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tinynet.ops.shaping.views import permute_dims, reshape, select
 
 Label = Any  # a letter, or ("...", n): the n-th dimension of an ellipsis, counted from the last
 Labels = list[Label]
-SUBSCRIPTS = "".join(sorted(ascii_letters))  # of the sublist format, in order
+SUBSCRIPTS = "".join(sorted(ascii_letters))  # letters of the sublist format, in order
 
 # ---- the equation -------------------------------------------------------------------------------
 
@@ -77,7 +77,7 @@ def _parsed(equation: str, count: int) -> tuple[list[Labels], Labels | None]:
 
 
 def _spelled_out(labels: Labels, ndim: int, operand: int) -> Labels:
-    """Return one label per dimension: the ellipsis replaced by the dimensions that it covers."""
+    """Return one label per dimension, with the ellipsis replaced by its dimensions."""
     named = len(labels) - ("..." in labels)
     if "..." not in labels and named != ndim:
         raise RuntimeError(
@@ -114,7 +114,7 @@ def _output(wanted: Labels | None, inputs: list[Labels]) -> Labels:
 
 
 def _sizes(operands: Sequence[Tensor], inputs: list[Labels]) -> dict[Label, int]:
-    """Return the length of each label's dimension; length 1 meets any other."""
+    """Return the size of each label's dimension; size 1 broadcasts."""
     sizes: dict[Label, int] = {}
     for i, (t, labels) in enumerate(zip(operands, inputs, strict=True)):
         own: dict[Label, int] = {}
@@ -149,7 +149,7 @@ def _misfit(label: Label, operand: int, n: int, seen: int, inputs: list[Labels])
 
 
 def _own(t: Tensor, labels: Labels, sizes: dict[Label, int]) -> tuple[Tensor, Labels]:
-    """Return an operand with each label once (diagonals), without those that broadcast."""
+    """Reduce an operand to one dimension per label (diagonals), without broadcast dimensions."""
     labels = list(labels)
     for label in dict.fromkeys(labels):
         while labels.count(label) > 1:
@@ -164,7 +164,7 @@ def _own(t: Tensor, labels: Labels, sizes: dict[Label, int]) -> tuple[Tensor, La
 
 
 def _summed(t: Tensor, labels: Labels, kept: Iterable[Label]) -> tuple[Tensor, Labels]:
-    """Sum over the labels that nobody needs any more."""
+    """Sum over the labels that are no longer needed."""
     gone = tuple(i for i, x in enumerate(labels) if x not in kept)
     if not gone:
         return t, labels
@@ -172,7 +172,7 @@ def _summed(t: Tensor, labels: Labels, kept: Iterable[Label]) -> tuple[Tensor, L
 
 
 def _arranged(t: Tensor, labels: Labels, order: Labels, shape: tuple[int, ...]) -> Tensor:
-    """Return an operand with its dimensions in another order, then in another shape."""
+    """Permute and reshape an operand."""
     if labels != order:
         t = permute_dims.function(t, tuple(labels.index(x) for x in order))
     return t if t._array.shape == shape else reshape(t, shape)
@@ -184,7 +184,7 @@ def _arranged(t: Tensor, labels: Labels, order: Labels, shape: tuple[int, ...]) 
 def _contracted(
     a: Tensor, left: Labels, b: Tensor, right: Labels, kept: set[Label], sizes: dict[Label, int]
 ) -> tuple[Tensor, Labels]:
-    """Return the product of two operands, summed over the labels that nobody else needs."""
+    """Multiply two operands and sum over the labels that no other operand needs."""
     a, left = _summed(a, left, kept.union(right))
     b, right = _summed(b, right, kept.union(left))
     shared = [x for x in left if x in right]
@@ -228,11 +228,13 @@ def _needed(inputs: list[Labels], pair: tuple[int, int], output: Labels) -> set[
     return set(output).union(*(x for i, x in enumerate(inputs) if i not in pair))
 
 
-# ---- the public face ----------------------------------------------------------------------------
+# ---- public function ----------------------------------------------------------------------------
 
 
 def _from_sublists(args: Sequence[Any]) -> tuple[str, list[Any]]:
-    """Return the equation and operands of the format ``einsum(a, [0, 1], b, [1, 2], [0, 2])``."""
+    """Convert the sublist format ``einsum(a, [0, 1], b, [1, 2], [0, 2])`` to equation and
+    operands.
+    """
     parts = [_subscripts(x) for x in args[1::2]]
     equation = ",".join(parts)
     if len(args) % 2:
@@ -254,24 +256,24 @@ def _subscripts(given: Any) -> str:
 
 
 def einsum(*args: Any) -> Tensor:
-    """Return sums of products of tensors whose dimensions an equation names.
+    """Return sums of products of tensors by Einstein's summation convention.
 
     ``"ij,jk->ik"``: ``result[i, k] = sum over j of x[i, j] * y[j, k]``.
 
-    Dimensions of one name are multiplied element by element; those that the output does not name
-    are summed over. A name twice in one operand takes a diagonal; ``...`` stands for any number of
-    dimensions, which broadcast. Without an arrow the output has the dimensions of the ellipsis,
-    then the names that appear once, in alphabetical order (capitals first).
+    Dimensions with the same label are multiplied elementwise; labels that the output lacks are
+    summed over. A label that repeats in one operand takes a diagonal; ``...`` stands for any number
+    of broadcast dimensions. Without an arrow, the output has the dimensions of the ellipsis, then
+    the labels that appear once, in alphabetical order (capitals first).
 
-    More than two operands are multiplied in pairs: next is always the pair whose product grows
-    the least.
+    More than two operands are multiplied in pairs, always choosing the pair whose product grows the
+    least.
 
     Args:
         args: the equation, then the operands (or one list of them); or each operand followed by a
-            list of numbers in [0, 52) and ``...`` instead of names, and last the output's.
+            list of numbers in [0, 52) and ``...`` as labels, and last the list of the output.
 
     Raises:
-        RuntimeError: an equation that does not fit the operands.
+        RuntimeError: the equation is invalid or does not fit the operands.
 
     Example:
         >>> x, w = tn.ones(5, 2, 3), tn.ones(4, 3)

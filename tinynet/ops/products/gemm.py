@@ -1,4 +1,4 @@
-"""Products of two matrices: by BLAS, or by kernels that numba compiled."""
+"""Matrix products by BLAS or by kernels compiled with numba."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from tinynet.numba_kernels import blas, matrices, transposes
 from tinynet.numba_kernels.llvm import blas_code
 from tinynet.numba_kernels.llvm.vectors import COLUMNS, ROWS
 
-# Products of numbers from which compiled kernels pay, and from which BLAS is faster again.
+# Numbers of multiplications: compiled kernels pay off above the first, BLAS above the second.
 _LEAST, _MOST = 2**17, 2**28
-_SHARED = 2**20  # from which BLAS is called in parts
-_LONG, _NARROW = 256, 256  # sums, and most columns, of what is better not turned around
+_SHARED = 2**20  # above, BLAS is called in parts
+_LONG, _NARROW = 256, 256  # kernels take transposes with at least, at most these columns, rows
 _NOTHING = np.empty(0, np.float32)
 
 
 def dot(a: Array, b: Array, bias: Array | None = None) -> Array:
     """Return ``a @ b + bias``.
 
-    Large products are shared by threads: with numba's kernels here, else in BLAS.
+    Large products run on several threads: in numba's kernels, otherwise in BLAS.
 
     Args:
         a: ``[rows, inputs]``.
@@ -42,12 +42,12 @@ def dot(a: Array, b: Array, bias: Array | None = None) -> Array:
 
 
 def _pays(b: Array) -> bool:
-    """Return whether a matrix that BLAS need not turn around is better left to kernels."""
+    """Return whether compiled kernels are faster for a matrix that BLAS need not transpose."""
     return b.shape[1] % COLUMNS == 0
 
 
 def _sums_pay(a: Array) -> bool:
-    """Return whether a transpose, as in the gradients of weights, is better left to kernels."""
+    """Return whether kernels are faster for a transpose, as in the gradients of weights."""
     return a.shape[1] >= _LONG and len(a) <= _NARROW and a.flags.f_contiguous
 
 

@@ -1,4 +1,4 @@
-"""Matrix and vector products."""
+"""Products of matrices and vectors."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from tinynet.ops.argument_errors import c_name, name_of, refuse_others
 from tinynet.ops.products import gemm
 from tinynet.ops.shaping import flipping, views
 
-# ---- what may be multiplied ---------------------------------------------------------------------
+# ---- checks -------------------------------------------------------------------------------------
 
 
 def refused(kernel: str, *arrays: Array) -> Exception:
-    """Return what is wrong with two operands of fitting shapes: their dtypes."""
+    """Return the error for two operands of matching shapes: their dtypes differ."""
     names = [name_of(a) for a in arrays]
     if names[0] == names[1]:
         return NotImplementedError(f"\"{kernel}\" not implemented for '{names[0]}'")
@@ -46,10 +46,10 @@ def refused(kernel: str, *arrays: Array) -> Exception:
 
 @operation(autocast="lower")
 def mm(self: Array, mat2: Array, /) -> Array:
-    """Return the product of two matrices.
+    """Multiply two matrices.
 
     Raises:
-        RuntimeError: not matrices, sizes that do not fit, or different dtypes.
+        RuntimeError: not matrices, incompatible sizes, or different dtypes.
 
     Example:
         >>> tn.mm(tn.ones(2, 3), tn.ones(3, 1))
@@ -63,7 +63,7 @@ def mm(self: Array, mat2: Array, /) -> Array:
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({sizes})")
     if self.dtype != mat2.dtype or self.dtype.kind == "b":
         raise refused("addmm_impl_cpu_", self, mat2)
-    # It is faster than np.matmul on small matrices, and on expanded ones before numpy 2.3.
+    # Faster than np.matmul for small matrices, and for expanded ones before numpy 2.3.
     return gemm.dot(self, mat2)
 
 
@@ -72,14 +72,14 @@ mm.grad(self=lambda g, mat2: mm(g, mat2.T), mat2=lambda g, self: mm(self.T, g))
 
 @operation(autocast="lower")
 def bmm(self: Array, mat2: Array, /) -> Array:
-    """Return the products of two batches of matrices.
+    """Multiply two batches of matrices.
 
     Args:
         self: ``[batch, n, m]``.
         mat2: ``[batch, m, p]``.
 
     Raises:
-        RuntimeError: not of three dimensions, sizes that do not fit, or different dtypes.
+        RuntimeError: not three dimensions, incompatible sizes, or different dtypes.
 
     Example:
         >>> tn.bmm(tn.ones(4, 2, 3), tn.ones(4, 3, 1)).shape
@@ -98,7 +98,7 @@ def bmm(self: Array, mat2: Array, /) -> Array:
 
 
 def _solid(x: Array) -> Array:
-    """Return a copy of matrices that repeat a number: numpy before 2.3 multiplies those slowly."""
+    """Copy expanded matrices, which numpy before 2.3 multiplies slowly."""
     return np.ascontiguousarray(x) if 0 in x.strides[1:] else x
 
 
@@ -107,10 +107,10 @@ bmm.grad(self=lambda g, mat2: bmm(g, mat2.mT), mat2=lambda g, self: bmm(self.mT,
 
 @operation()
 def mv(self: Array, vec: Array, /) -> Array:
-    """Return the product of a matrix and a vector.
+    """Multiply a matrix by a vector.
 
     Raises:
-        RuntimeError: other dimensions, sizes that do not fit, or different dtypes.
+        RuntimeError: not a matrix and a vector, incompatible sizes, or different dtypes.
 
     Example:
         >>> tn.mv(tn.ones(2, 3), tn.ones(3))
@@ -133,9 +133,9 @@ mv.grad(self=lambda g, vec: g[:, None] * vec, vec=lambda g, self: mv(self.T, g))
 
 @operation(node="SqueezeBackward4", methods=False)
 def row_product(self: Array, mat2: Array, /) -> Array:
-    """Return the product of a vector, as a row, and a matrix: one operation, for speed."""
+    """Multiply a vector, as a row, by a matrix: one operation, for speed."""
     if self.shape[0] != mat2.shape[0] or self.dtype != mat2.dtype or self.dtype.kind == "b":
-        return mm.kernel(self[None], mat2)[0]  # which says what is wrong
+        return mm.kernel(self[None], mat2)[0]  # raises the error
     return np.dot(self, mat2)
 
 
@@ -147,7 +147,7 @@ def dot(self: Array, tensor: Array, /) -> Array:
     """Return the inner product of two vectors.
 
     Raises:
-        RuntimeError: not vectors of one length and dtype.
+        RuntimeError: not vectors of the same length and dtype.
 
     Example:
         >>> tn.dot(tn.tensor([1.0, 2.0]), tn.tensor([3.0, 4.0]))
@@ -171,10 +171,10 @@ dot.grad(self=lambda g, tensor: g * tensor, tensor=lambda g, self: g * self)
 
 @operation()
 def vdot(self: Array, other: Array, /) -> Array:
-    """Return the inner product of two vectors; of real numbers it is ``dot``.
+    """Return the inner product of two vectors; the same as ``dot`` for real numbers.
 
     Raises:
-        RuntimeError: not vectors of one length and dtype.
+        RuntimeError: not vectors of the same length and dtype.
 
     Example:
         >>> tn.vdot(tn.tensor([1.0, 2.0]), tn.tensor([3.0, 4.0]))
@@ -188,7 +188,7 @@ vdot.grad(self=lambda g, other: g * other, other=lambda g, self: g * self)
 
 @operation(node="UnsafeViewBackward0", methods=False)
 def unsafe_view(self: Array, /, shape: tuple[int, ...]) -> Array:
-    """Return a result that nobody else has seen in another shape: shares memory, is no view."""
+    """Reshape an intermediate result: shares memory, but does not count as a view."""
     return self.reshape(shape)
 
 
@@ -199,14 +199,14 @@ unsafe_view.grad(self=lambda g, self_shape: views.reshape(g, self_shape))
 
 @public(out=True)
 def matmul(self: Tensor, other: Tensor) -> Tensor:
-    """Return the product of vectors, matrices, or batches of matrices; ``a @ b`` does the same.
+    """Multiply vectors, matrices, or batches of matrices, like ``a @ b``.
 
-    Two vectors give their inner product. A vector on the left counts as a row, one on the right
-    as a column, and that dimension is dropped from the result. With more than two dimensions, the
-    last two are multiplied and those before them broadcast.
+    Two vectors give their inner product. A vector on the left is a row, one on the right a column;
+    the result drops that dimension. With more than two dimensions, the last two are multiplied and
+    the others broadcast.
 
     Raises:
-        RuntimeError: a 0-d tensor, sizes that do not fit, or different dtypes.
+        RuntimeError: a 0-d tensor, incompatible sizes, or different dtypes.
 
     Example:
         >>> tn.matmul(tn.ones(5, 2, 3), tn.ones(3, 4)).shape
@@ -225,7 +225,7 @@ def matmul(self: Tensor, other: Tensor) -> Tensor:
         return dot.function(self, other)
     if dims == (1, 2):
         product = row_product.function(self, other)
-        # PyTorch makes a matrix of one row, which counts as a write when it drops the dimension.
+        # PyTorch makes a matrix of one row, and counts dropping the dimension as a write.
         counter_of(product).bump(None, "squeeze_", row_product.node_name)
         return product
     if 0 in dims:
@@ -237,11 +237,11 @@ def matmul(self: Tensor, other: Tensor) -> Tensor:
 
 
 def _folds(self: Tensor, other: Tensor) -> bool:
-    """Return whether one operand is a matrix or vector that all matrices of the other one meet.
+    """Return whether all matrices of one operand meet the same matrix or vector of the other.
 
-    Then one large product does the work of many small ones, and the gradient of the smaller
-    operand needs no memory per matrix. With the larger one on the right the result must be
-    copied into order, so that pays only when the smaller one requires grad.
+    A single large product then replaces many small ones, and the gradient of the smaller operand
+    needs no memory per matrix. If the larger one is on the right, the result must be copied into
+    order, which only pays off if the smaller one requires grad.
     """
     a, b = self._array, other._array
     large, small = (self, other) if a.ndim >= b.ndim else (other, self)
@@ -259,7 +259,7 @@ def _folds(self: Tensor, other: Tensor) -> bool:
 
 
 def _folded(self: Tensor, other: Tensor) -> Tensor:
-    """Multiply with all dimensions but the last of the larger operand made into one."""
+    """Multiply with all dimensions but the last of the larger operand flattened."""
     swapped = other._array.ndim > self._array.ndim
     large = views.transpose.function(other, -2, -1) if swapped else self
     small = self if swapped else other
@@ -277,7 +277,7 @@ def _folded(self: Tensor, other: Tensor) -> Tensor:
 
 
 def _batched(self: Tensor, other: Tensor) -> Tensor:
-    """Multiply matrix by matrix, with the dimensions before the last two broadcast."""
+    """Multiply matrix by matrix, broadcasting the dimensions before the last two."""
     left, right = self._array.shape, other._array.shape
     if len(left) == len(right) == 3 and left[0] != right[0]:  # one matrix meets all others
         if left[0] == 1 and requires_grad(self):
@@ -302,7 +302,7 @@ def _batched(self: Tensor, other: Tensor) -> Tensor:
 
 
 def _laid_out(x: Tensor, wide: tuple[int, ...], flat: tuple[int, ...]) -> Tensor:
-    """Return an operand expanded to ``wide`` and reshaped to ``flat``."""
+    """Expand an operand to ``wide`` and reshape it to ``flat``."""
     if x._array.shape != wide:
         x = views.expand_to.function(x, wide)
     return x if wide == flat else views.reshape(x, flat)
@@ -324,7 +324,7 @@ method(_reflected, "__rmatmul__")
 
 @public(out=True)
 def outer(self: Tensor, vec2: Tensor) -> Tensor:
-    """Return the matrix of the products of all pairs of elements of two vectors.
+    """Return the outer product of two vectors.
 
     ``result[i, j] = self[i] * vec2[j]``.
 
@@ -345,7 +345,7 @@ def outer(self: Tensor, vec2: Tensor) -> Tensor:
 
 @public(out=True)
 def ger(self: Tensor, vec2: Tensor) -> Tensor:
-    """Return the outer product of two vectors; ``outer`` under the name that BLAS has for it.
+    """Return the outer product of two vectors: the BLAS name of ``outer``.
 
     Raises:
         RuntimeError: not vectors.

@@ -1,6 +1,6 @@
-"""Sums of products over chosen dimensions: tensordot, inner, kron, and chains of matrices.
+"""Contractions of chosen dimensions (tensordot, inner), kron, and chains of matrices.
 
-All of them arrange their operands as two matrices (or batches of them) and multiply those.
+All arrange their operands as two matrices, or batches of them, and multiply those.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tinynet.ops.shaping.views import axis_of, permute_dims, reshape
 
 
 def _contracted(dims: Any, a: Tensor, b: Tensor) -> tuple[list[int], list[int]]:
-    """Return the dimensions of each operand that a call of tensordot sums over."""
+    """Return the dimensions of each operand that tensordot sums over."""
     if isinstance(dims, Tensor):
         dims = dims.tolist()
     if isinstance(dims, int):
@@ -43,20 +43,20 @@ def _contracted(dims: Any, a: Tensor, b: Tensor) -> tuple[list[int], list[int]]:
 
 @with_out
 def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
-    """Return the sums of products over dimensions of two tensors.
+    """Contract two tensors: sum their products over the given dimensions.
 
     With ``dims=1``: ``result[i, j] = sum over k of a[i, k] * b[k, j]``.
 
-    The result has the other dimensions of ``a``, then those of ``b``. A dimension of length 1
-    meets one of any length.
+    The result has the remaining dimensions of ``a``, then those of ``b``. Dimensions of length 1
+    broadcast.
 
     Args:
         a, b: the operands, of one dtype.
-        dims: how many of the last dimensions of ``a`` and the first of ``b`` to sum over; or the
+        dims: the number of dimensions to contract, the last of ``a`` with the first of ``b``; or
             two lists of dimensions, paired in order.
 
     Raises:
-        RuntimeError: dimensions that do not fit, or different dtypes.
+        RuntimeError: the dimensions do not match, or the dtypes differ.
 
     Example:
         >>> tn.tensordot(tn.ones(2, 3, 4), tn.ones(4, 3, 5), dims=([1, 2], [1, 0])).shape
@@ -89,7 +89,7 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
 
 
 def _multiplied(a: Tensor, b: Tensor, one: list[int], two: list[int]) -> Tensor:
-    """Multiply as matrices: the summed dimensions are the columns of ``a`` and rows of ``b``."""
+    """Multiply as matrices; the contracted dimensions are columns of ``a`` and rows of ``b``."""
     rows = [i for i in range(a._array.ndim) if i not in one]
     columns = [j for j in range(b._array.ndim) if j not in two]
     left, right = a._array.shape, b._array.shape
@@ -107,12 +107,12 @@ public(tensordot, as_method=False)
 
 @public(out=True)
 def inner(self: Tensor, other: Tensor) -> Tensor:
-    """Return the sums of products over the last dimensions; with a scalar, the product.
+    """Return inner products along the last dimensions; with a scalar, the product.
 
     ``result[i, j] = sum over k of self[i, k] * other[j, k]``.
 
     Raises:
-        RuntimeError: the last dimensions differ, or the dtypes.
+        RuntimeError: the last dimensions or the dtypes differ.
 
     Example:
         >>> tn.inner(tn.ones(2, 3), tn.ones(4, 3)).shape
@@ -130,19 +130,19 @@ def inner(self: Tensor, other: Tensor) -> Tensor:
     return tensordot(self, other, ([-1], [-1]))
 
 
-# ---- all products -------------------------------------------------------------------------------
+# ---- Kronecker product --------------------------------------------------------------------------
 
 
 @public(out=True)
 def kron(self: Tensor, other: Tensor) -> Tensor:
-    """Return the Kronecker product: each element of ``self`` times all of ``other``.
+    """Return the Kronecker product: all of ``other`` times each element of ``self``.
 
     Takes any shape.
 
-    Of matrices, with p rows and q columns in ``other``: ``result[i * p + k, j * q + l] = self[i, j]
-    * other[k, l]``.
+    For matrices, if ``other`` has p rows and q columns:
+    ``result[i * p + k, j * q + l] = self[i, j] * other[k, l]``.
 
-    The lengths of the dimensions multiply, counted from the last.
+    The sizes of the dimensions multiply, counted from the last.
 
     Example:
         >>> tn.kron(tn.eye(2), tn.tensor([[1.0, 2.0]]))
@@ -196,7 +196,7 @@ def _lengths(tensors: Sequence[Tensor]) -> list[int]:
 
 
 def _best_splits(lengths: list[int]) -> list[list[int]]:
-    """Return where to split each part ``i..j`` of a chain for the fewest multiplications.
+    """Return the best split of each part ``i..j`` of a chain, by the number of multiplications.
 
     Cormen, Leiserson, Rivest, Stein: Introduction to Algorithms, "Matrix-chain multiplication".
     """
@@ -215,17 +215,17 @@ def _best_splits(lengths: list[int]) -> list[list[int]]:
 
 @with_out
 def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
-    """Return the product of matrices, multiplied in the order that needs the fewest operations.
+    """Multiply a chain of matrices in the order that needs the fewest operations.
 
     ``tensors[0] @ tensors[1] @ ...``; the order is found by dynamic programming (Cormen et al.,
     "Introduction to algorithms", matrix-chain multiplication).
 
     Args:
-        tensors: two or more matrices; the first may be a vector (a row), the last one, too (a
-            column), and their dimensions are dropped from the result.
+        tensors: two or more matrices; the first may be a vector (a row) and the last one (a
+            column); the result drops their dimensions.
 
     Raises:
-        RuntimeError: other dimensions, sizes that do not fit, or different dtypes.
+        RuntimeError: unexpected numbers of dimensions, incompatible sizes, or different dtypes.
 
     Example:
         >>> tn.linalg.multi_dot([tn.ones(2, 3), tn.ones(3, 4), tn.ones(4)])
@@ -245,15 +245,15 @@ def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
 
 
 def chain_matmul(*matrices: Tensor) -> Tensor:
-    """Return the product of matrices; prefer ``linalg.multi_dot``, which takes them as a list.
+    """Multiply a chain of matrices; prefer ``linalg.multi_dot``, which takes a list.
 
     ``matrices[0] @ matrices[1] @ ...``.
 
     Args:
-        *matrices: each with as many rows as the one before has columns.
+        *matrices: matrices; each has as many rows as the one before has columns.
 
     Raises:
-        RuntimeError: fewer than two, not matrices, or sizes that do not fit.
+        RuntimeError: fewer than two matrices, not matrices, or incompatible sizes.
 
     Example:
         >>> import warnings

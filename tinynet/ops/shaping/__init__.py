@@ -1,1 +1,1 @@
-"""Views, shapes, and the joining, splitting and turning of tensors."""
+"""Views, reshaping, joining, splitting, flipping."""

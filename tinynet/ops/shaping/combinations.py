@@ -1,4 +1,4 @@
-"""Tensors made from all choices of elements: cartesian_prod, combinations, vander."""
+"""Combinations of elements: cartesian_prod, combinations, vander."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def _vector(t: Tensor) -> None:
 
 
 def cartesian_prod(*tensors: Tensor) -> Tensor:
-    """Return all ways to take one element of each vector, one per row.
+    """Return the Cartesian product of vectors, one combination per row.
 
     Args:
-        tensors: vectors of one dtype; a single one is returned as it is.
+        tensors: vectors of one dtype; a single one is returned unchanged.
 
     Raises:
-        RuntimeError: not vectors, or of different dtypes.
+        RuntimeError: not vectors, or their dtypes differ.
 
     Example:
         >>> tn.cartesian_prod(tn.tensor([1, 2]), tn.tensor([3, 4]))
@@ -60,15 +60,15 @@ public(cartesian_prod, as_method=False)
 
 @errors.allocating
 def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
-    """Return all ways to choose ``r`` elements of a vector, one per row, in their order.
+    """Return all combinations of ``r`` elements of a vector, one per row.
 
     Args:
         input: a vector.
-        r: how many elements to choose.
+        r: the number of elements to choose.
         with_replacement: whether an element may be chosen more than once.
 
     Raises:
-        RuntimeError: not a vector, or ``r`` negative.
+        RuntimeError: not a vector, or ``r`` is negative.
 
     Example:
         >>> tn.combinations(tn.tensor([1, 2, 3]))
@@ -103,15 +103,15 @@ def powers_of(x: Tensor, count: int) -> Tensor:
 
 @errors.allocating
 def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
-    """Return the Vandermonde matrix of a vector: the powers of each element in a row.
+    """Return the Vandermonde matrix of a vector, whose columns are powers of its elements.
 
     Args:
         x: a vector of length n.
-        N: how many powers; n unless given.
-        increasing: powers from 0 upwards, instead of downwards to 0.
+        N: the number of columns; n by default.
+        increasing: order the powers from 0 upwards instead of downwards to 0.
 
     Raises:
-        RuntimeError: not a vector; ``N`` negative.
+        RuntimeError: not a vector, or ``N`` is negative.
 
     Example:
         >>> tn.vander(tn.tensor([1, 2, 3]), increasing=True)

@@ -1,4 +1,4 @@
-"""Diagonals and triangles: taken from matrices, put into zeros, and where their elements stand."""
+"""Diagonals, block diagonals, triangle indices and adjoints."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ def diagonal(x: Any, offset: int, dim1: int, dim2: int) -> Any:
     return np.diagonal(x, offset, dim1, dim2)
 
 
-# ---- taken from a matrix ------------------------------------------------------------------------
+# ---- diagonals ----------------------------------------------------------------------------------
 
 
 @operation(autocast="float32")
 def trace(self: Array, /) -> Array:
-    """Return the sum of the elements on the diagonal of a matrix; of whole numbers as int64.
+    """Return the sum of the diagonal of a matrix; integers sum as int64.
 
     Raises:
         RuntimeError: not a matrix.
@@ -78,7 +78,7 @@ def trace(self: Array, /) -> Array:
 
 
 def _along_diagonal(g: Any, shape: tuple[int, ...]) -> Any:
-    """Return zeros with a 0-d ``g`` all along the diagonal."""
+    """Return zeros with the 0-d ``g`` along the diagonal."""
     return diagonal_embed(expand(reshape(g, (1,)), (min(shape),)), shape, 0, 0, 1)
 
 
@@ -98,7 +98,7 @@ diagonal_copy.grad(
 
 @operation(methods=False, node="DiagEmbedBackward0")
 def diagonal_matrix(self: Array, /, offset: int, dim1: int, dim2: int) -> Array:
-    """Return zeros with the last dimension on a diagonal of two new ones."""
+    """Embed the last dimension in the diagonal of two new dimensions."""
     n = self.shape[-1] + abs(offset)
     shape = list(self.shape[:-1])
     for axis in sorted((dim1, dim2)):
@@ -111,12 +111,12 @@ diagonal_matrix.grad(self=lambda g, offset, dim1, dim2: diagonal(g, offset, dim1
 
 @public
 def diag_embed(self: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
-    """Return matrices of zeros with the last dimension of a tensor on a diagonal.
+    """Return matrices with the last dimension of a tensor on a diagonal, zeros elsewhere.
 
     Args:
         self: ``[..., n]``.
-        offset: which diagonal: above the main one if positive, below if negative.
-        dim1, dim2: where the two dimensions of the matrices stand in the result.
+        offset: the diagonal: above the main one if positive, below if negative.
+        dim1, dim2: the positions of the two matrix dimensions in the result.
 
     Example:
         >>> tn.diag_embed(tn.tensor([1.0, 2.0]), offset=1)
@@ -136,11 +136,11 @@ def diag_embed(self: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) ->
 
 @public(out=True)
 def diag(self: Tensor, diagonal: int = 0) -> Tensor:
-    """Return a copy of a diagonal of a matrix, or the matrix that has a vector on a diagonal.
+    """Return a diagonal of a matrix as a copy, or a matrix with a vector on a diagonal.
 
     Args:
         self: ``[n, m]`` or ``[n]``.
-        diagonal: which one: above the main one if positive, below if negative.
+        diagonal: the diagonal: above the main one if positive, below if negative.
 
     Raises:
         RuntimeError: neither a matrix nor a vector.
@@ -160,7 +160,7 @@ def diag(self: Tensor, diagonal: int = 0) -> Tensor:
 
 @public
 def diagflat(self: Tensor, offset: int = 0) -> Tensor:
-    """Return the matrix that has all elements of a tensor, of any shape, on a diagonal.
+    """Return a matrix with the elements of a tensor of any shape, flattened, on a diagonal.
 
     Example:
         >>> tn.diagflat(tn.tensor([[1.0], [2.0]]))
@@ -171,11 +171,11 @@ def diagflat(self: Tensor, offset: int = 0) -> Tensor:
     return diag_embed(reshape(self, (self._array.size,)), offset)
 
 
-# ---- blocks -------------------------------------------------------------------------------------
+# ---- block diagonals ----------------------------------------------------------------------------
 
 
 def _corners(shapes: Sequence[tuple[int, ...]]) -> Iterator[tuple[slice, slice]]:
-    """Yield where each block stands; vectors count as rows."""
+    """Yield the position of each block; vectors count as rows."""
     row = column = 0
     for shape in shapes:
         height, width = (1,) * (2 - len(shape)) + tuple(shape)
@@ -185,7 +185,7 @@ def _corners(shapes: Sequence[tuple[int, ...]]) -> Iterator[tuple[slice, slice]]
 
 @sequence(methods=False, node="BlockDiagBackward0")
 def blocks(tensors: list[Array], /) -> Array:
-    """Return the matrix that has matrices along its diagonal."""
+    """Return the block-diagonal matrix of an array of matrices."""
     places = list(_corners([a.shape for a in tensors]))
     whole = np.zeros(tuple(x.stop for x in places[-1]), tensors[0].dtype)
     for a, place in zip(tensors, places, strict=True):
@@ -193,7 +193,7 @@ def blocks(tensors: list[Array], /) -> Array:
     return whole
 
 
-# One dtype for all, as stack does it.
+# All get one dtype, like in stack.
 blocks.function.arrays = stack.function.arrays  # type: ignore[attr-defined]
 blocks.grad(
     tensors=lambda g, tensors_shapes: tuple(
@@ -204,12 +204,12 @@ blocks.grad(
 
 
 def block_diag(*tensors: Tensor) -> Tensor:
-    """Return the matrix that has matrices along its diagonal, and zeros elsewhere.
+    """Return the block-diagonal matrix of the given matrices.
 
     Vectors count as rows, scalars as matrices of one element.
 
     Raises:
-        RuntimeError: a tensor of more than two dimensions.
+        RuntimeError: a tensor has more than two dimensions.
 
     Example:
         >>> tn.block_diag(tn.ones(1, 2), tn.tensor(3.0))
@@ -247,16 +247,16 @@ def _indices(name: str, find: Any, row: int, col: int, offset: int, dtype: Any) 
 def tril_indices(
     row: int, col: int, offset: int = 0, *, dtype: DtypeLike = None, device: DeviceLike = None
 ) -> Tensor:
-    """Return where the elements on and below a diagonal stand: ``[2, count]``, rows and columns.
+    """Return the indices of the elements on and below a diagonal: ``[2, count]``, rows and columns.
 
     Args:
-        row, col: size of the matrix.
-        offset: which diagonal: above the main one if positive, below if negative.
-        dtype: int64 unless given, or int32.
-        device: only the cpu.
+        row, col: the size of the matrix.
+        offset: the diagonal: above the main one if positive, below if negative.
+        dtype: int64 (the default) or int32.
+        device: only ``"cpu"``.
 
     Raises:
-        RuntimeError: a negative length.
+        RuntimeError: a size is negative.
         NotImplementedError: a floating-point dtype.
 
     Example:
@@ -272,16 +272,16 @@ def tril_indices(
 def triu_indices(
     row: int, col: int, offset: int = 0, *, dtype: DtypeLike = None, device: DeviceLike = None
 ) -> Tensor:
-    """Return where the elements on and above a diagonal stand: ``[2, count]``, rows and columns.
+    """Return the indices of the elements on and above a diagonal: ``[2, count]``, rows and columns.
 
     Args:
-        row, col: size of the matrix.
-        offset: which diagonal: above the main one if positive, below if negative.
-        dtype: int64 unless given, or int32.
-        device: only the cpu.
+        row, col: the size of the matrix.
+        offset: the diagonal: above the main one if positive, below if negative.
+        dtype: int64 (the default) or int32.
+        device: only ``"cpu"``.
 
     Raises:
-        RuntimeError: a negative length.
+        RuntimeError: a size is negative.
         NotImplementedError: a floating-point dtype.
 
     Example:
@@ -302,10 +302,10 @@ public(triu_indices, as_method=False)
 
 @public
 def adjoint(self: Tensor) -> Tensor:
-    """Return a view with the last two dimensions swapped; for real numbers that is ``mT``.
+    """Return a view with the last two dimensions swapped; the same as ``mT`` for real numbers.
 
     Raises:
-        RuntimeError: a vector or scalar.
+        RuntimeError: the tensor has fewer than two dimensions.
 
     Example:
         >>> tn.tensor([[1, 2], [3, 4]]).adjoint()

@@ -1,4 +1,4 @@
-"""Copies: reversed, rolled, repeated, with zeros in a triangle, or as they are."""
+"""Copies: flipped, rolled, repeated, triangular, contiguous."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tinynet.ops.shaping.views import axis_of, reshape
 
 @operation(methods=False, node="FlipBackward0")
 def flip_dims(self: Array, /, dims: tuple[int, ...]) -> Array:
-    """Return a copy with the order along the dimensions reversed."""
+    """Reverse the order along the dimensions."""
     axes = [axis_of(d, self.ndim) for d in dims]
     double = next((a for a in axes if axes.count(a) > 1), None)
     if double is not None:
@@ -28,7 +28,7 @@ flip_dims.grad(self=lambda g, dims: flip_dims(g, dims))
 
 @operation(methods=False, node="RollBackward0")
 def roll_dims(self: Array, /, shifts: tuple[int, ...], dims: tuple[int, ...] | None) -> Array:
-    """Return a copy rolled along the dimensions (along all elements for None)."""
+    """Roll along the dimensions; for None, along the flattened tensor."""
     if dims and not self.ndim:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     axes = None if dims is None else tuple(axis_of(d, self.ndim) for d in dims)
@@ -40,7 +40,7 @@ roll_dims.grad(self=lambda g, shifts, dims: roll_dims(g, tuple(-s for s in shift
 
 @operation(methods=False, node="RepeatBackward0")
 def repeat_dims(self: Array, /, repeats: tuple[int, ...]) -> Array:
-    """Return a copy, repeated along each dimension."""
+    """Repeat along each dimension."""
     if len(repeats) < self.ndim:
         raise RuntimeError(
             "Number of dimensions of repeat dims can not be smaller than number of dimensions of "
@@ -61,12 +61,12 @@ repeat_dims.grad(self=lambda g, self_shape, repeats: _unrepeat(g, self_shape, re
 def _unrepeat(g: Any, shape: tuple[int, ...], repeats: tuple[int, ...]) -> Any:
     shape = (1,) * (len(repeats) - len(shape)) + shape
     pairs = reshape(g, tuple(n for pair in zip(repeats, shape, strict=True) for n in pair))
-    return pairs.sum(tuple(range(0, 2 * len(shape), 2)))  # methods of arrays and tensors agree
+    return pairs.sum(tuple(range(0, 2 * len(shape), 2)))  # both arrays and tensors have ``sum``
 
 
 @operation(inplace=True)
 def tril(self: Array, /, diagonal: int = 0) -> Array:
-    """Return the part on and below a diagonal; zeros elsewhere.
+    """Return the part on and below a diagonal, with zeros elsewhere.
 
     Raises:
         RuntimeError: fewer than two dimensions.
@@ -86,7 +86,7 @@ tril.grad(self=lambda g, diagonal: tril(g, diagonal))
 
 @operation(inplace=True)
 def triu(self: Array, /, diagonal: int = 0) -> Array:
-    """Return the part on and above a diagonal; zeros elsewhere.
+    """Return the part on and above a diagonal, with zeros elsewhere.
 
     Raises:
         RuntimeError: fewer than two dimensions.
@@ -106,7 +106,7 @@ triu.grad(self=lambda g, diagonal: triu(g, diagonal))
 
 @operation()
 def clone(self: Array, /, *, memory_format: Any = None) -> Array:
-    """Return a copy with the same history.
+    """Return a copy with the same autograd history.
 
     Takes any shape and dtype.
 
@@ -127,7 +127,7 @@ clone.grad(self=lambda g: g)
 
 @operation(node="CloneBackward0", methods=False)
 def contiguous_copy(self: Array, /, wanted: Any = layouts.contiguous_format) -> Array:
-    """Return a copy in row-major order, or in that of another format, in which it does not lie."""
+    """Return a copy in row-major order or another memory format."""
     if wanted is layouts.contiguous_format:
         return np.array(self, order="C")
     return layouts.arranged(self, wanted)
@@ -140,12 +140,12 @@ contiguous_copy.grad(self=lambda g: g)
 def contiguous(
     self: Tensor, memory_format: layouts.memory_format = layouts.contiguous_format
 ) -> Tensor:
-    """Return the tensor itself if it is contiguous, else a contiguous copy.
+    """Return the tensor itself if it is contiguous, otherwise a contiguous copy.
 
-    Takes any shape, or with ``channels_last`` four dimensions, with ``channels_last_3d`` five.
+    Takes any shape; ``channels_last`` takes four dimensions, ``channels_last_3d`` five.
 
     Raises:
-        RuntimeError: another number of dimensions.
+        RuntimeError: the format requires another number of dimensions.
 
     Example:
         >>> x = tn.zeros(2, 3).t()

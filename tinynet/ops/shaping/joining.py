@@ -46,7 +46,7 @@ def _axis(dim: int, ndim: int) -> int:
 
 @sequence(methods=False, autocast="widest")
 def cat(tensors: list[Array], /, dim: int = 0) -> Array:
-    """Return the tensors joined along an existing dimension.
+    """Join tensors along an existing dimension.
 
     Example:
         >>> tn.cat([tn.ones(2), tn.zeros(1)])
@@ -73,7 +73,7 @@ def cat(tensors: list[Array], /, dim: int = 0) -> Array:
                     "list."
                 )
     joined = np.concatenate(parts, axis)
-    # numpy keeps the order of expanded inputs, in which no view fits any more.
+    # numpy keeps the memory order of expanded inputs, which prevents views.
     return np.ascontiguousarray(joined) if any(0 in a.strides for a in parts) else joined
 
 
@@ -94,7 +94,7 @@ cat.grad(tensors=lambda g, tensors_shapes, dim: _parts(g, tensors_shapes, dim))
 
 @sequence(methods=False, autocast="widest")
 def stack(tensors: list[Array], /, dim: int = 0) -> Array:
-    """Return the tensors joined along a new dimension.
+    """Join tensors along a new dimension.
 
     Example:
         >>> tn.stack([tn.tensor(1.0), tn.tensor(2.0)])
@@ -124,11 +124,11 @@ def _install(op: Operation) -> None:
 _install(cat)
 _install(stack)
 
-# ---- slices that lie together --------------------------------------------------------------------
+# ---- adjacent slices ----------------------------------------------------------------------------
 
 
 def _around(parts: Sequence[Any], axis: int) -> Any:
-    """Return the array whose slices these are, as a view; None if there is none."""
+    """Return the array that these slices make up as a view, or None."""
     whole = parts[0].base if parts[0].__class__ is np.ndarray else None
     if whole.__class__ is not np.ndarray or any(p.base is not whole for p in parts):
         return None
@@ -141,6 +141,6 @@ def _around(parts: Sequence[Any], axis: int) -> Any:
 
 
 def together(parts: Sequence[Any], axis: int) -> Any:
-    """Return what ``stack`` does; without a copy where a kernel has written to one array."""
+    """Stack tensors; without a copy if they are slices of one array that a kernel has written."""
     whole = _around(parts, axis)
     return stack(parts, axis) if whole is None else whole

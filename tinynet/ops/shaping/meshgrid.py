@@ -1,4 +1,4 @@
-"""Tensors broadcast to each other, or spread over a grid."""
+"""Grids, and broadcasting of tensors to each other."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from tinynet.ops.shaping.stacking import nonempty
 
 
 def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
-    """Return the coordinates of the points of a grid: one tensor for each vector, all of one shape.
+    """Return coordinate grids: one tensor per vector, all of the same shape.
 
     Args:
-        tensors: vectors (or 0-d tensors), as arguments or in one sequence.
-        indexing: ``"ij"``: the first vector runs along the first dimension; ``"xy"``: along the
+        tensors: vectors or 0-d tensors, as arguments or in one sequence.
+        indexing: ``"ij"``: the first vector varies along the first dimension; ``"xy"``: along the
             second.
 
     Raises:
-        RuntimeError: no tensors, one with two dimensions or more, or another ``indexing``.
+        RuntimeError: no tensors, a tensor with two or more dimensions, or an unknown ``indexing``.
 
     Example:
         >>> tn.meshgrid(tn.tensor([1, 2]), tn.tensor([3, 4, 5]), indexing="ij")[1]
@@ -64,7 +64,7 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
 
 
 def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
-    """Return views of the tensors, all expanded to the shape that they broadcast to.
+    """Broadcast tensors to each other; return views of the common shape.
 
     Raises:
         RuntimeError: the shapes do not broadcast.
@@ -80,7 +80,7 @@ def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
 
 
 def _common(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
-    """Return the shape that all broadcast to; RuntimeError for the first pair that does not."""
+    """Return the common shape; raise RuntimeError for the first pair that does not broadcast."""
     found: tuple[int, ...] = ()
     for sizes in shapes:
         count = max(len(found), len(sizes))

@@ -1,4 +1,4 @@
-"""PyTorch's signatures over the views of ``views.py``: variadic sizes, optional arguments."""
+"""PyTorch's signatures for the views of ``views.py``: variadic sizes, optional arguments."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from tinynet.ops.shaping.views import reshape as reshaped
 
 @public
 def view(self: Tensor, *size: Ints | DtypeLike, dtype: DtypeLike = None) -> Tensor:
-    """Return a view of another shape; one length may be -1. Or, of a dtype, of the same bytes.
+    """Return a view with another shape (one size may be -1), or of the bytes in another dtype.
 
     Raises:
-        RuntimeError: the shape does not fit, or the memory does not allow a view.
+        RuntimeError: the shape does not fit, or the strides do not allow a view.
 
     Example:
         >>> tn.arange(6).view(2, -1).shape
@@ -38,7 +38,7 @@ def view(self: Tensor, *size: Ints | DtypeLike, dtype: DtypeLike = None) -> Tens
 
 @public
 def reshape(self: Tensor, *shape: Ints) -> Tensor:
-    """Return the tensor in another shape: a view where possible, else a copy.
+    """Return the tensor with another shape: a view where possible, otherwise a copy.
 
     Raises:
         RuntimeError: the shape does not fit the number of elements.
@@ -53,10 +53,10 @@ def reshape(self: Tensor, *shape: Ints) -> Tensor:
 
 @public
 def view_as(self: Tensor, other: Tensor) -> Tensor:
-    """Return a view of the shape of another tensor.
+    """Return a view with the shape of another tensor.
 
     Raises:
-        RuntimeError: another number of elements, or the memory does not allow a view.
+        RuntimeError: another number of elements, or the strides do not allow a view.
 
     Example:
         >>> tn.arange(6).view_as(tn.zeros(2, 3)).shape
@@ -67,7 +67,7 @@ def view_as(self: Tensor, other: Tensor) -> Tensor:
 
 @public
 def reshape_as(self: Tensor, other: Tensor) -> Tensor:
-    """Return the tensor in the shape of another one.
+    """Return the tensor with the shape of another one.
 
     Raises:
         RuntimeError: another number of elements.
@@ -81,10 +81,10 @@ def reshape_as(self: Tensor, other: Tensor) -> Tensor:
 
 @public
 def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
-    """Return the tensor with a range of dimensions made into one.
+    """Flatten a range of dimensions into one.
 
     Raises:
-        IndexError: there is no such dimension.
+        IndexError: a dimension is out of range.
         RuntimeError: ``start_dim`` comes after ``end_dim``.
 
     Example:
@@ -104,7 +104,7 @@ def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 
 @public
 def ravel(self: Tensor) -> Tensor:
-    """Return the elements in one dimension.
+    """Flatten the tensor into one dimension.
 
     Takes any shape.
 
@@ -117,7 +117,7 @@ def ravel(self: Tensor) -> Tensor:
 
 @public
 def unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
-    """Return the tensor with one dimension made into several.
+    """Split one dimension into several.
 
     Example:
         >>> tn.zeros(2, 6).unflatten(1, (2, 3)).shape
@@ -139,7 +139,7 @@ def unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
 
 @public
 def squeeze(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
-    """Return a view without dimensions of length 1: all, or those given.
+    """Return a view without dimensions of length 1: all of them, or those given.
 
     Example:
         >>> tn.zeros(2, 1, 3).squeeze().shape
@@ -154,10 +154,10 @@ def squeeze(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
 
 @public
 def expand(self: Tensor, *size: Ints) -> Tensor:
-    """Return a view in which dimensions of length 1 repeat; -1 keeps a length.
+    """Return a view in which dimensions of length 1 repeat; -1 keeps a size.
 
     Raises:
-        RuntimeError: fewer dimensions than before, or another length where it was not 1.
+        RuntimeError: too few dimensions, or another size for a dimension that is not 1.
 
     Example:
         >>> tn.ones(2, 1).expand(-1, 3).shape
@@ -171,7 +171,7 @@ def expand_as(self: Tensor, other: Tensor) -> Tensor:
     """Return a view expanded to the shape of another tensor.
 
     Raises:
-        RuntimeError: fewer dimensions than before, or another length where it was not 1.
+        RuntimeError: too few dimensions, or another size for a dimension that is not 1.
 
     Example:
         >>> tn.tensor([1, 2]).expand_as(tn.zeros(3, 2)).shape
@@ -182,10 +182,10 @@ def expand_as(self: Tensor, other: Tensor) -> Tensor:
 
 @public
 def broadcast_to(self: Tensor, size: Sequence[int]) -> Tensor:
-    """Return a view expanded to a shape.
+    """Return a view broadcast to a shape.
 
     Raises:
-        RuntimeError: fewer dimensions than before, or another length where it was not 1.
+        RuntimeError: too few dimensions, or another size for a dimension that is not 1.
 
     Example:
         >>> tn.tensor([1, 2]).broadcast_to((2, 2))
@@ -203,8 +203,8 @@ def permute(self: Tensor, *dims: Ints) -> Tensor:
     """Return a view with the dimensions in another order.
 
     Raises:
-        RuntimeError: not each dimension once.
-        IndexError: there is no such dimension.
+        RuntimeError: a dimension is missing or appears twice.
+        IndexError: a dimension is out of range.
 
     Example:
         >>> tn.zeros(2, 3, 4).permute(2, 0, 1).shape
@@ -215,14 +215,14 @@ def permute(self: Tensor, *dims: Ints) -> Tensor:
 
 @public
 def movedim(self: Tensor, source: Ints, destination: Ints) -> Tensor:
-    """Return a view with one dimension, or several, moved to other places.
+    """Return a view with one or more dimensions moved to other positions.
 
     Args:
-        source: where the dimensions are: a number, or several.
-        destination: where they shall be: as many.
+        source: the dimension or dimensions to move.
+        destination: their new positions.
 
     Raises:
-        RuntimeError: not as many, or one twice.
+        RuntimeError: the numbers of dimensions differ, or one appears twice.
 
     Example:
         >>> tn.ones(2, 3, 4).movedim((0, 1), (2, 0)).shape
@@ -277,7 +277,7 @@ def _matrix_transposed(self: Tensor) -> Tensor:
     """The tensor with its last two dimensions swapped.
 
     Raises:
-        RuntimeError: it has fewer than two.
+        RuntimeError: the tensor has fewer than two dimensions.
 
     Example:
         >>> tn.ones(5, 2, 3).mT.shape
@@ -299,12 +299,12 @@ method(property(_matrix_transposed), "mT")
 
 @public
 def flip(self: Tensor, *dims: Ints) -> Tensor:
-    """Return a copy with the order along the dimensions reversed.
+    """Reverse the order of the elements along the dimensions, in a copy.
 
     Raises:
-        TypeError: no dimension is named.
-        IndexError: there is no such dimension.
-        RuntimeError: a dimension is named twice.
+        TypeError: no dimension is given.
+        IndexError: a dimension is out of range.
+        RuntimeError: a dimension appears twice.
 
     Example:
         >>> tn.tensor([[1, 2], [3, 4]]).flip(0)
@@ -318,11 +318,12 @@ def flip(self: Tensor, *dims: Ints) -> Tensor:
 
 @public
 def roll(self: Tensor, shifts: Any, dims: Any = None) -> Tensor:
-    """Return a copy with the elements moved along the dimensions; what leaves enters again.
+    """Roll the elements along the dimensions, in a copy; elements that leave one end enter the
+    other.
 
     Raises:
-        IndexError: there is no such dimension.
-        RuntimeError: not as many shifts as dimensions.
+        IndexError: a dimension is out of range.
+        RuntimeError: the numbers of shifts and dimensions differ.
 
     Example:
         >>> tn.arange(4).roll(1)
@@ -341,10 +342,10 @@ def roll(self: Tensor, shifts: Any, dims: Any = None) -> Tensor:
 
 @public
 def repeat(self: Tensor, *repeats: Ints) -> Tensor:
-    """Return a copy, repeated along each dimension.
+    """Repeat the tensor along each dimension, in a copy.
 
     Raises:
-        RuntimeError: fewer numbers than dimensions, or a negative one.
+        RuntimeError: fewer repeats than dimensions, or a negative one.
 
     Example:
         >>> tn.tensor([1, 2]).repeat(2, 2)
@@ -356,10 +357,10 @@ def repeat(self: Tensor, *repeats: Ints) -> Tensor:
 
 @public
 def tile(self: Tensor, *dims: Ints) -> Tensor:
-    """Return a copy, repeated; missing repeats are 1.
+    """Repeat the tensor along each dimension, in a copy; missing repeats are 1.
 
     Raises:
-        RuntimeError: a negative number.
+        RuntimeError: a number of repeats is negative.
 
     Example:
         >>> tn.tensor([1, 2]).tile(2)
@@ -369,12 +370,12 @@ def tile(self: Tensor, *dims: Ints) -> Tensor:
     return repeat(self, (1,) * (self._array.ndim - len(counts)) + counts)
 
 
-# ---- in place: the tensor itself becomes the view -----------------------------------------------
+# ---- in place: the tensor becomes the view ------------------------------------------------------
 
 
 @public
 def squeeze_(self: Tensor, dim: int | Ints | None = None) -> Tensor:
-    """Drop dimensions of length 1 from this tensor and return it."""
+    """Remove dimensions of length 1 from this tensor and return it."""
     back = (views.view_as_shape, (self._array.shape,))
     if dim is None:
         return run_inplace_view(views.squeezed, self, (), "squeeze_", back)

@@ -1,4 +1,4 @@
-"""Parts of a tensor as views: from here to there, in equal pieces, a diagonal."""
+"""Parts of a tensor as views: narrow, split, chunk, diagonal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tinynet.ops.shaping.views import axis_of
 
 @public
 def narrow(self: Tensor, dim: int, start: int | Tensor, length: int) -> Tensor:
-    """Return a view of ``length`` slices of a dimension, from ``start`` on.
+    """Return a view of ``length`` slices of a dimension, beginning at ``start``.
 
     ``start`` may be a 0-d tensor of an integer dtype.
 
@@ -43,7 +43,7 @@ def narrow(self: Tensor, dim: int, start: int | Tensor, length: int) -> Tensor:
 
 @public
 def split(self: Tensor, split_size: int | Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
-    """Return views of consecutive parts: of one size (the last may be smaller), or of given sizes.
+    """Split into views of equal size (the last may be smaller) or of the given sizes.
 
     Example:
         >>> [p.tolist() for p in tn.arange(5).split(2)]
@@ -84,7 +84,7 @@ def _length(t: Tensor, name: str, dim: int) -> int:
 
 @public
 def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
-    """Return at most ``chunks`` views of equal size (the last may be smaller).
+    """Split into at most ``chunks`` views of equal size (the last may be smaller).
 
     Example:
         >>> tn.arange(5).chunk(2)

@@ -1,4 +1,4 @@
-"""Tensors side by side, in parts, turned and repeated."""
+"""Stacking, splitting, rotating and repeating tensors."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from tinynet.ops.shaping.views import axis_of
 
 Sections = int | Sequence[int] | Tensor
 
-# ---- at least so many dimensions ----------------------------------------------------------------
+# ---- a minimum number of dimensions -------------------------------------------------------------
 
 
 def _at_least(name: str, grow: Any) -> Any:
-    """Return the public function that applies ``grow`` to one tensor or to several."""
+    """Build the public function that applies ``grow`` to one tensor or to several."""
 
     def function(*tensors: Any) -> Any:
         several = tensors[0] if len(tensors) == 1 else tensors
@@ -32,9 +32,9 @@ def _at_least(name: str, grow: Any) -> Any:
         return tuple(grow(t) for t in several)
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"""Return the tensor with dimensions of length 1 added: {name[8]} at least.
+    function.__doc__ = f"""Add dimensions of length 1 until the tensor is at least {name[8]}-d.
 
-    Of several tensors (as arguments, or in one sequence) a tuple. Takes any shape and dtype.
+    Several tensors (as arguments or in one sequence) give a tuple. Takes any shape and dtype.
 
     Example:
         >>> tn.{name}(tn.tensor(1.0)).dim()
@@ -63,11 +63,11 @@ atleast_1d = _at_least("atleast_1d", _grow_to_one)
 atleast_2d = _at_least("atleast_2d", _grow_to_two)
 atleast_3d = _at_least("atleast_3d", _grow_to_three)
 
-# ---- side by side -------------------------------------------------------------------------------
+# ---- stacking -----------------------------------------------------------------------------------
 
 
 def nonempty(name: str, tensors: Sequence[Tensor]) -> list[Tensor]:
-    """Return the tensors as a list; refuse none, and one that is not in a list."""
+    """Return the tensors as a list; refuse an empty one, and a tensor outside a list."""
     if isinstance(tensors, Tensor) or not isinstance(tensors, (list, tuple)):
         raise TypeError(
             f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not "
@@ -79,10 +79,10 @@ def nonempty(name: str, tensors: Sequence[Tensor]) -> list[Tensor]:
 
 
 def hstack(tensors: Sequence[Tensor]) -> Tensor:
-    """Return the tensors side by side: joined along the second dimension, vectors along the first.
+    """Stack tensors horizontally: along the second dimension, vectors along the first.
 
     Raises:
-        RuntimeError: no tensors, or lengths that do not fit.
+        RuntimeError: no tensors, or incompatible sizes.
 
     Example:
         >>> tn.hstack([tn.ones(2), tn.zeros(1)])
@@ -93,10 +93,10 @@ def hstack(tensors: Sequence[Tensor]) -> Tensor:
 
 
 def vstack(tensors: Sequence[Tensor]) -> Tensor:
-    """Return the tensors one below the other: joined along the first dimension, vectors as rows.
+    """Stack tensors vertically: along the first dimension, vectors as rows.
 
     Raises:
-        RuntimeError: no tensors, or lengths that do not fit.
+        RuntimeError: no tensors, or incompatible sizes.
 
     Example:
         >>> tn.vstack([tn.ones(2), tn.zeros(2)])
@@ -107,10 +107,10 @@ def vstack(tensors: Sequence[Tensor]) -> Tensor:
 
 
 def dstack(tensors: Sequence[Tensor]) -> Tensor:
-    """Return the tensors one behind the other: joined along the third dimension.
+    """Stack tensors in depth: along the third dimension.
 
     Raises:
-        RuntimeError: no tensors, or lengths that do not fit.
+        RuntimeError: no tensors, or incompatible sizes.
 
     Example:
         >>> tn.dstack([tn.ones(2), tn.zeros(2)]).shape
@@ -120,10 +120,10 @@ def dstack(tensors: Sequence[Tensor]) -> Tensor:
 
 
 def column_stack(tensors: Sequence[Tensor]) -> Tensor:
-    """Return the tensors side by side, vectors as columns.
+    """Stack tensors horizontally, vectors as columns.
 
     Raises:
-        RuntimeError: no tensors, or lengths that do not fit.
+        RuntimeError: no tensors, or incompatible sizes.
 
     Example:
         >>> tn.column_stack([tn.ones(2), tn.zeros(2)])
@@ -138,10 +138,10 @@ def column_stack(tensors: Sequence[Tensor]) -> Tensor:
 
 
 def row_stack(tensors: Sequence[Tensor]) -> Tensor:
-    """Return the tensors one below the other: ``vstack``.
+    """Stack tensors vertically: another name of ``vstack``.
 
     Raises:
-        RuntimeError: no tensors, or lengths that do not fit.
+        RuntimeError: no tensors, or incompatible sizes.
 
     Example:
         >>> tn.row_stack([tn.tensor([1, 2]), tn.tensor([3, 4])])
@@ -154,7 +154,7 @@ def row_stack(tensors: Sequence[Tensor]) -> Tensor:
 for _function in (hstack, vstack, dstack, column_stack, row_stack):
     public(_function, as_method=False, out=True)
 
-# ---- in parts -----------------------------------------------------------------------------------
+# ---- splitting ----------------------------------------------------------------------------------
 
 
 def _cut_at(self: Tensor, places: Sequence[int], axis: int) -> tuple[Tensor, ...]:
@@ -181,7 +181,7 @@ def _whole(sections: Sections) -> int | Sequence[int]:
 
 @public
 def tensor_split(self: Tensor, indices_or_sections: Sections, dim: int = 0) -> tuple[Tensor, ...]:
-    """Return views of nearly equal parts of a dimension, or of the parts between given indices.
+    """Split a dimension into views of nearly equal size, or at the given indices.
 
     Example:
         >>> [p.tolist() for p in tn.arange(5).tensor_split(2)]
@@ -225,12 +225,12 @@ def _equal_parts(name: str, least: int, axis: int) -> Any:
 
     function.__name__ = function.__qualname__ = name
     half = ", ".join(str(2 if dim == axis else 4) for dim in range(3))
-    function.__doc__ = f"""Return views of equal parts, or of the parts between given indices.
+    function.__doc__ = f"""Split into views of equal size, or at the given indices.
 
-    The parts lie along dimension {axis}{" (0 of a vector)" if name == "hsplit" else ""}.
+    The tensor is split along dimension {axis}{" (0 of a vector)" if name == "hsplit" else ""}.
 
     Raises:
-        RuntimeError: the length is not divisible.
+        RuntimeError: the size is not divisible.
 
     Example:
         >>> tn.zeros(4, 4, 4).{name}(2)[0].shape
@@ -246,7 +246,7 @@ dsplit = _equal_parts("dsplit", 3, 2)
 
 @public
 def split_with_sizes(self: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
-    """Return views of consecutive parts of given sizes.
+    """Split a dimension into views of the given sizes.
 
     Example:
         >>> tn.arange(5).split_with_sizes([2, 3])
@@ -255,12 +255,12 @@ def split_with_sizes(self: Tensor, split_sizes: Sequence[int], dim: int = 0) -> 
     return splitting.split(self, list(split_sizes), dim)
 
 
-# ---- turned -------------------------------------------------------------------------------------
+# ---- rotating -----------------------------------------------------------------------------------
 
 
 @public
 def fliplr(self: Tensor) -> Tensor:
-    """Return a copy with the order along the second dimension reversed.
+    """Reverse the order along the second dimension (left to right), in a copy.
 
     Raises:
         RuntimeError: fewer than two dimensions.
@@ -277,10 +277,10 @@ def fliplr(self: Tensor) -> Tensor:
 
 @public
 def flipud(self: Tensor) -> Tensor:
-    """Return a copy with the order along the first dimension reversed.
+    """Reverse the order along the first dimension (upside down), in a copy.
 
     Raises:
-        RuntimeError: no dimension.
+        RuntimeError: the tensor has no dimension.
 
     Example:
         >>> tn.tensor([[1, 2], [3, 4]]).flipud()
@@ -294,12 +294,12 @@ def flipud(self: Tensor) -> Tensor:
 
 @operation()
 def rot90(self: Array, /, k: int = 1, dims: Sequence[int] = (0, 1)) -> Array:
-    """Return a copy, turned ``k`` times by 90 degrees in the plane of two dimensions.
+    """Rotate ``k`` times by 90 degrees in the plane of two dimensions, in a copy.
 
-    It is turned from the first towards the second dimension.
+    The rotation goes from the first towards the second dimension.
 
     Raises:
-        IndexError: there is no such dimension.
+        IndexError: a dimension is out of range.
         RuntimeError: not two different dimensions.
 
     Example:
@@ -321,11 +321,11 @@ def rot90(self: Array, /, k: int = 1, dims: Sequence[int] = (0, 1)) -> Array:
 
 rot90.grad(self=lambda g, k, dims: rot90(g, -k, dims))
 
-# ---- repeated -----------------------------------------------------------------------------------
+# ---- repeating ----------------------------------------------------------------------------------
 
 
 def _indices(counts: Array, output_size: int | None) -> Tensor:
-    """Return 0, 1, 2, ..., each as often as its count says."""
+    """Repeat 0, 1, 2, ... by the given counts."""
     if counts.dtype not in (np.int64, np.int32):
         refuse_kinds("repeat_interleave", counts.dtype.kind, counts)
     if counts.ndim > 1:
@@ -345,14 +345,14 @@ def repeat_interleave(
     *,
     output_size: int | None = None,
 ) -> Tensor:
-    """Return each element (or slice along a dimension) several times, one after the other.
+    """Repeat each element, or each slice along a dimension.
 
-    ``repeat_interleave(counts)`` alone returns 0, 1, 2, ..., each as often as its count says.
+    ``repeat_interleave(counts)`` alone repeats 0, 1, 2, ... by the given counts.
 
     Args:
-        repeats: how often: one number, or one for each.
-        dim: the dimension; all elements unless given.
-        output_size: the length that the result will have, checked.
+        repeats: the number of repeats, one for all or one each.
+        dim: the dimension; None flattens the tensor.
+        output_size: the expected length of the result, which is checked.
 
     Example:
         >>> tn.tensor([1, 2]).repeat_interleave(2)
@@ -389,7 +389,7 @@ method(views.transpose.function, "swapdims")
 
 @public
 def swapaxes(self: Tensor, axis0: int, axis1: int) -> Tensor:
-    """Return a view with two dimensions exchanged: numpy's name of ``transpose``.
+    """Return a view with two dimensions swapped: numpy's name of ``transpose``.
 
     Example:
         >>> tn.zeros(2, 3).swapaxes(axis0=0, axis1=1).shape

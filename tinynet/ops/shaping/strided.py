@@ -1,4 +1,4 @@
-"""Views by strides, windows, and copies with one part replaced."""
+"""Views by strides, sliding windows, and copies with one part replaced."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from tinynet.strides import array_in, extent, integers
 
 Ints = tuple[int, ...]
 
-# ---- windows ------------------------------------------------------------------------------------
+# ---- sliding windows ----------------------------------------------------------------------------
 
 
 @view()
 def unfold(self: Array, /, dimension: int, size: int, step: int) -> Array:
     """Return a view of all windows of ``size`` elements along a dimension, ``step`` apart.
 
-    The window is a new last dimension.
+    The windows are a new last dimension.
 
     Raises:
-        RuntimeError: a window is longer than the dimension, or the step is not above 0.
+        RuntimeError: a window is longer than the dimension, or the step is not positive.
 
     Example:
         >>> tn.arange(5).unfold(0, 3, 2)
@@ -55,7 +55,7 @@ def unfold(self: Array, /, dimension: int, size: int, step: int) -> Array:
 
 @operation(methods=False, node="UnfoldBackwardBackward0")
 def windows_summed(self: Array, /, shape: Ints, dimension: int, size: int, step: int) -> Array:
-    """Return zeros of ``shape`` with the windows added: the derivative of ``unfold``."""
+    """Sum the windows into zeros of ``shape``: the derivative of ``unfold``."""
     if not shape:
         return self.reshape(()).copy() if size else np.zeros((), self.dtype)
     axis = axis_of(dimension, len(shape))
@@ -77,7 +77,7 @@ windows_summed.grad(self=lambda g, dimension, size, step: unfold(g, dimension, s
 
 
 def memory_of(array: Array) -> tuple[Array, int]:
-    """Return the memory that an array lies in, as one dimension, and the place of its start."""
+    """Return an array's memory as one dimension, and the offset of its first element."""
     root: Any = array
     while isinstance(getattr(root, "base", None), np.ndarray) or hasattr(root.base, "base"):
         root = root.base
@@ -98,9 +98,9 @@ def steps_of(array: Array) -> Ints:
 
 @view(methods=False, node="AsStridedBackward0")
 def strided(self: Array, /, size: Ints, stride: Ints, start: int, steps: Ints) -> Array:
-    """Return a view of the memory, ``start`` elements after that of ``self``.
+    """Return a view of the memory, ``start`` elements after the beginning of ``self``.
 
-    ``steps`` are the strides of ``self``, which the derivative must know.
+    ``steps`` are the strides of ``self``, needed by the derivative.
     """
     if self.size and steps_of(self) != steps and 1 not in self.shape:
         raise RuntimeError(
@@ -115,7 +115,7 @@ def strided(self: Array, /, size: Ints, stride: Ints, start: int, steps: Ints) -
 
 
 def _places(size: Ints, stride: Ints, start: int) -> Array:
-    """Return where in memory the elements of a strided tensor lie."""
+    """Return the memory positions of the elements of a strided tensor."""
     at = np.full((), start)
     for n, step in zip(size, stride, strict=True):
         at = at[..., None] + np.arange(n) * step
@@ -123,7 +123,7 @@ def _places(size: Ints, stride: Ints, start: int) -> Array:
 
 
 def _moved(source: Array, at: Array, to: Array, shared: Array) -> Array:
-    """Add the source up in memory, divide between what is ``shared`` there, and read ``to``."""
+    """Sum the source in memory, divide by the counts if ``shared``, and read ``to``."""
     if not source.size or not to.size:
         return np.zeros(to.shape, source.dtype)
     low = min(at.min(), to.min(), shared.min() if shared.size else 0)
@@ -139,7 +139,7 @@ def _moved(source: Array, at: Array, to: Array, shared: Array) -> Array:
 def strided_sum(
     self: Array, /, shape: Ints, steps: Ints, size: Ints, stride: Ints, start: int
 ) -> Array:
-    """Return what a strided view adds up to in the elements that it was taken of."""
+    """Sum the elements of a strided view into the tensor it views."""
     own = _places(shape, steps, 0)
     return _moved(self, _places(size, stride, start), own, own)
 
@@ -148,7 +148,7 @@ def strided_sum(
 def strided_copy(
     self: Array, /, shape: Ints, steps: Ints, size: Ints, stride: Ints, start: int
 ) -> Array:
-    """Return a copy of the strided view that a tensor of ``shape`` and ``steps`` would have."""
+    """Return a copy of the strided view of a tensor with this ``shape`` and these ``steps``."""
     own = _places(shape, steps, 0)
     return _moved(self, own, _places(size, stride, start), own)
 
@@ -171,10 +171,10 @@ strided_copy.grad(
 
 
 def storage_needed(size: Ints, stride: Ints, width: int) -> int:
-    """Return how many elements of ``width`` bytes a storage needs for a strided tensor.
+    """Return the number of elements of ``width`` bytes that a strided tensor needs.
 
     Raises:
-        RuntimeError: a size is negative, or memory has no room for them.
+        RuntimeError: a size is negative, or the tensor does not fit in memory.
     """
     low, high = extent(size, stride)
     if any(n < 0 for n in size) or low < 0 or (high + 1) * width >= 2**63:
@@ -188,7 +188,7 @@ def storage_needed(size: Ints, stride: Ints, width: int) -> int:
 def _strided_arguments(
     self: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None
 ) -> tuple[Ints, Ints, int, Ints]:
-    """Return the arguments of ``strided``; refuse what reaches outside of the memory."""
+    """Return the arguments of ``strided``; refuse elements outside the memory."""
     lengths, steps = integers(size), integers(stride)
     if len(lengths) != len(steps):
         raise RuntimeError("mismatch in length of strides and shape")
@@ -217,15 +217,15 @@ def _strided_arguments(
 def as_strided(
     self: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
 ) -> Tensor:
-    """Return a view of the tensor's memory with a size and strides (in elements) of your own.
+    """Return a view of the tensor's memory with the given size and strides, in elements.
 
     Args:
         size: the shape.
-        stride: how far apart neighbours lie in memory, along each dimension.
-        storage_offset: where in memory the first element lies; that of the tensor unless given.
+        stride: the distance between neighbours in memory, for each dimension.
+        storage_offset: the memory position of the first element; that of the tensor by default.
 
     Raises:
-        RuntimeError: elements would lie outside of the memory.
+        RuntimeError: an element would lie outside the memory.
 
     Example:
         >>> tn.arange(5).as_strided((3, 2), (1, 2))
@@ -241,7 +241,7 @@ def as_strided(
 def as_strided_(
     self: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
 ) -> Tensor:
-    """Let this tensor become a view of its memory by strides, and return it."""
+    """Make this tensor a view of its memory with the given strides, and return it."""
     args = _strided_arguments(self, size, stride, storage_offset)
     _, steps, start, old_steps = args
     back = (strided, (self._array.shape, old_steps, -start, steps))
@@ -253,7 +253,7 @@ def as_strided_(
 
 @view(methods=False)
 def viewed_as(self: Array, /, kind: Any) -> Array:
-    """Return a view of the same bytes as numbers of another dtype."""
+    """Return a view of the same bytes as another dtype."""
     mine, other = name_of(self), dtypes.from_numpy(kind).scalar_name
     ratio = kind.itemsize / self.itemsize
     if ratio != 1:
@@ -276,7 +276,7 @@ def viewed_as(self: Array, /, kind: Any) -> Array:
 
 
 def _replaced(self: Array, src: Array, index: Any) -> Array:
-    """Return a copy with ``src`` in the part that ``index``, a key or a function, names."""
+    """Return a copy with ``src`` in the part given by ``index``, a key or a function."""
     whole = self.copy()
     part = index(whole) if callable(index) else whole[index]
     if part.shape != src.shape:
@@ -290,7 +290,7 @@ def _replaced(self: Array, src: Array, index: Any) -> Array:
 
 @operation()
 def select_scatter(self: Array, src: Array, /, dim: int, index: int) -> Array:
-    """Return a copy with ``src`` in the place of one slice.
+    """Return a copy with one slice replaced by ``src``.
 
     Example:
         >>> tn.zeros(2, 2).select_scatter(tn.ones(2), 0, 1)
@@ -316,10 +316,10 @@ def slice_scatter(
     end: int | None = None,
     step: int = 1,
 ) -> Array:
-    """Return a copy with ``src`` in the place of a range of one dimension.
+    """Return a copy with a range of one dimension replaced by ``src``.
 
     Args:
-        src: what is written: of the tensor's shape, but for the length of the range.
+        src: the replacement: of the tensor's shape, except for the length of the range.
         dim: the dimension of the range.
         start, end, step: the range, as in ``x[start:end:step]``.
 
@@ -347,7 +347,7 @@ slice_scatter.grad(
 def diagonal_scatter(
     self: Array, src: Array, /, offset: int = 0, dim1: int = 0, dim2: int = 1
 ) -> Array:
-    """Return a copy with ``src`` on a diagonal.
+    """Return a copy with a diagonal replaced by ``src``.
 
     Example:
         >>> tn.zeros(2, 2).diagonal_scatter(tn.ones(2))
@@ -375,14 +375,14 @@ def as_strided_scatter(
     stride: Sequence[int],
     storage_offset: int | None = None,
 ) -> Tensor:
-    """Return a copy with ``src`` where ``as_strided`` looks.
+    """Return a copy with the elements of ``as_strided`` replaced by ``src``.
 
     Args:
-        src: what is written, of shape ``size``.
+        src: the replacement, of shape ``size``.
         size, stride, storage_offset: as in ``as_strided``.
 
     Raises:
-        RuntimeError: ``src`` has another shape, or elements would lie outside of the memory.
+        RuntimeError: ``src`` has another shape, or an element would lie outside the memory.
 
     Example:
         >>> tn.zeros(4).as_strided_scatter(tn.ones(2), (2,), (2,), 1)

@@ -1,4 +1,4 @@
-"""Copies of what views show, with memory of their own: ``expand_copy`` and its relatives."""
+"""Copies of views: ``expand_copy`` and the like."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _slice(
 
 
 def _declare(name: str, view: Callable[..., Any], example: str) -> None:
-    """Declare ``name_copy``, whose arguments are those of the view that it copies."""
+    """Declare ``name_copy``, with the arguments of the view that it copies."""
 
     def function(self: Tensor, *args: Any, **kwargs: Any) -> Any:
         refuse_others(f"{name}_copy", self=self)
@@ -33,10 +33,10 @@ def _declare(name: str, view: Callable[..., Any], example: str) -> None:
 
     call, shown = example.split(" -> ")
     function.__name__ = function.__qualname__ = f"{name}_copy"
-    function.__doc__ = f"""Return what ``{name}`` returns, in memory of its own.
+    function.__doc__ = f"""Return a copy of what ``{name}`` returns.
 
     Raises:
-        TypeError: the input is no tensor; otherwise as ``{name}``.
+        TypeError: the input is not a tensor; otherwise as ``{name}``.
 
     Example:
         >>> x = tn.tensor([[1.0, 2.0]])

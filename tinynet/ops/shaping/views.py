@@ -1,4 +1,4 @@
-"""Views, and copies where no view can have the shape. A view shares its input's memory."""
+"""Views, which share their input's memory, and copies where no view is possible."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.ops.shaping.joining import cat, together
 
-# ---- what they share ----------------------------------------------------------------------------
+# ---- shared helpers -----------------------------------------------------------------------------
 
 
 def axis_of(dim: int, ndim: int) -> int:
-    """Return a dimension counted from the front; IndexError if out of range."""
+    """Return a dimension counted from the front; raise IndexError if it is out of range."""
     if dim.__class__ is int:
         if 0 <= dim < ndim:
             return dim
@@ -74,7 +74,7 @@ def infer(shape: tuple[int, ...], count: int) -> tuple[int, ...]:
 
 @operation(methods=False)
 def embed(self: Array, /, shape: tuple[int, ...], index: tuple[Any, ...]) -> Array:
-    """Return zeros of ``shape`` with ``self`` at ``index``: the derivative of taking a part."""
+    """Return zeros of ``shape`` with ``self`` at ``index``: the derivative of a selection."""
     whole = np.zeros(shape, self.dtype)
     whole[index] = self
     return whole
@@ -87,7 +87,7 @@ embed.grad(self=lambda g, index: g[index])
 
 @view(node="AliasBackward0", methods=False)
 def alias(self: Array, /) -> Array:
-    """Return a view of the whole."""
+    """Return a view of the entire tensor."""
     return self[...]
 
 
@@ -96,7 +96,7 @@ alias.grad(self=lambda g: g)
 
 @view(node="ViewBackward0", methods=False)
 def view_as_shape(self: Array, /, shape: tuple[int, ...]) -> Array:
-    """Return a view of another shape."""
+    """Return a view with another shape."""
     try:
         return self.reshape(shape, copy=False)
     except ValueError:
@@ -111,7 +111,7 @@ view_as_shape.grad(self=lambda g, self_shape: reshape(g, self_shape))
 
 @operation(node="UnsafeViewBackward0", methods=False)
 def reshape_copy(self: Array, /, shape: tuple[int, ...]) -> Array:
-    """Return a copy of another shape, for memory that no view can describe."""
+    """Return a copy with another shape, where no view is possible."""
     return np.array(self, order="C").reshape(shape)
 
 
@@ -119,7 +119,7 @@ reshape_copy.grad(self=lambda g, self_shape: reshape(g, self_shape))
 
 
 def reshape(x: Any, shape: tuple[int, ...]) -> Any:
-    """Return ``x`` in another shape: a view where the memory allows, else a copy."""
+    """Return ``x`` in another shape: a view where possible, otherwise a copy."""
     if not isinstance(x, Tensor):
         return x.reshape(shape)
     if not x._array.flags.c_contiguous:
@@ -153,7 +153,7 @@ transpose.grad(self=lambda g, dim0, dim1: transpose(g, dim0, dim1))
 
 @view()
 def t(self: Array, /) -> Array:
-    """Return a matrix transposed, vectors and scalars as they are; else it is a RuntimeError.
+    """Transpose a matrix; vectors and scalars stay. More dimensions raise RuntimeError.
 
     Example:
         >>> tn.tensor([[1, 2], [3, 4]]).t()
@@ -195,7 +195,7 @@ def _inverse(dims: tuple[int, ...]) -> tuple[int, ...]:
 
 @view(methods=False, node="ExpandBackward0")
 def expand_to(self: Array, /, shape: tuple[int, ...]) -> Array:
-    """Return a view in which dimensions of length 1 are repeated without copying."""
+    """Return a view in which dimensions of length 1 repeat without copying."""
     new = len(shape) - self.ndim
     if new < 0:
         raise RuntimeError(
@@ -220,7 +220,7 @@ def expand_to(self: Array, /, shape: tuple[int, ...]) -> Array:
             )
     wide = np.broadcast_to(self, full)
     if self.flags.writeable and not wide.flags.writeable:
-        wide.flags.writeable = True  # core/tensors/inplace.py refuses writes where elements overlap
+        wide.flags.writeable = True  # core/tensors/inplace.py refuses overlapping writes
     return wide
 
 
@@ -233,7 +233,7 @@ def expand(x: Any, shape: tuple[int, ...]) -> Any:
 
 
 def _with_ones(g: Any, self_shape: tuple[int, ...]) -> Any:
-    """Return ``g`` with the dimensions of length 1 of a shape, and no others."""
+    """Return ``g`` with exactly those dimensions of length 1 that a shape has."""
     if not isinstance(g, Tensor):
         return g.reshape(self_shape)
     for d, n in enumerate(self_shape):
@@ -268,7 +268,7 @@ squeeze_all.grad(self=_with_ones)
 
 @view(methods=False, node="SqueezeBackward1")
 def squeeze_dim(self: Array, /, dim: int) -> Array:
-    """Return a view without the dimension, if its length is 1."""
+    """Return a view without the dimension if its length is 1."""
     axis = axis_of(dim, self.ndim)
     return np.squeeze(self, axis) if self.ndim and self.shape[axis] == 1 else self[...]
 
@@ -278,7 +278,7 @@ squeeze_dim.grad(self=_with_ones)
 
 @view(methods=False, node="SqueezeBackward2")
 def squeeze_dims(self: Array, /, dim: tuple[int, ...]) -> Array:
-    """Return a view without those of the dimensions whose length is 1."""
+    """Return a view without the given dimensions of length 1."""
     axes = tuple(axis_of(d, self.ndim) for d in dim)
     return np.squeeze(self, tuple(a for a in axes if self.ndim and self.shape[a] == 1))[...]
 
@@ -288,7 +288,7 @@ squeeze_dims.grad(self=_with_ones)
 
 @view()
 def select(self: Array, /, dim: int, index: int) -> Array:
-    """Return a view of one slice, without the dimension.
+    """Return a view of one slice, without its dimension.
 
     Example:
         >>> tn.tensor([[1, 2], [3, 4]]).select(0, 1)
@@ -331,7 +331,7 @@ derivative(cut, "SliceBackwardBackward0", grad_output=lambda g, dim, part: cut(g
 
 @view(many=True)
 def unbind(self: Array, /, dim: int = 0) -> list[Array]:
-    """Return views of all slices along a dimension; iterating over a tensor does the same.
+    """Return views of all slices along a dimension, like iteration over the tensor.
 
     Example:
         >>> tn.tensor([[1, 2], [3, 4]]).unbind()
@@ -365,12 +365,12 @@ def split_in_sizes(self: Array, /, starts: tuple[int, ...], dim: int) -> list[Ar
 
 split_in_sizes.grad(self=lambda g, dim: cat(g, dim))
 
-# ---- the same views under the names that they have in place -------------------------------------
+# ---- the views of in-place methods --------------------------------------------------------------
 
 
 @view(methods=False, node="SqueezeBackward3")
 def squeezed(self: Array, /) -> Array:
-    """Return what ``squeeze_()`` makes of a tensor."""
+    """Return the view that ``squeeze_()`` makes."""
     return squeeze_all.kernel(self)
 
 
@@ -379,7 +379,7 @@ squeezed.grad(self=_with_ones)
 
 @view(methods=False, node="SqueezeBackward4")
 def squeezed_dim(self: Array, /, dim: int) -> Array:
-    """Return what ``squeeze_(dim)`` makes of a tensor."""
+    """Return the view that ``squeeze_(dim)`` makes."""
     return squeeze_dim.kernel(self, dim)
 
 

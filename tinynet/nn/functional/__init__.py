@@ -1,4 +1,4 @@
-"""Layers as functions: what the modules of ``nn`` compute, without state."""
+"""Layers as functions: the computations of the modules of ``nn``, without state."""
 
 from tinynet.nn.functional.activation.activations_inplace import *
 from tinynet.nn.functional.activation.piecewise import *

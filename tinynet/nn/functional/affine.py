@@ -137,7 +137,7 @@ def linear(
         input: ``[..., inputs]``.
         weight: ``[outputs, inputs]`` or ``[inputs]``.
         bias: ``[outputs]``, or None.
-        out: a tensor to write the result to.
+        out: the tensor to write the result to.
 
     Raises:
         RuntimeError: shapes or dtypes do not match.

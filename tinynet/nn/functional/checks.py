@@ -1,4 +1,4 @@
-"""What several functions refuse, and how losses are reduced."""
+"""Shared checks, and the reduction of losses."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def check_reduction(reduction: str, allowed: tuple[str, ...] = REDUCTIONS) -> No
 
 
 def legacy_reduction(size_average: bool | None, reduce: bool | None, reduction: str) -> str:
-    """Return ``reduction``, or warn and return what the older two arguments ask for."""
+    """Return ``reduction``, or warn and return the one given by the deprecated arguments."""
     if size_average is None and reduce is None:
         return reduction
     if reduce is None or reduce:

@@ -82,7 +82,7 @@ def _dropped(
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Return the input with each element set to zero with probability ``p`` (Hinton et al., 2012).
 
-    The others are divided by ``1 - p``, which keeps the expected value. Outside training the input
+    The others are divided by ``1 - p``, which keeps the expected value. Outside training, the input
     itself is returned.
 
     Args:
@@ -104,9 +104,9 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
 def alpha_dropout(
     input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
 ) -> Tensor:
-    """Return the input with elements set to SELU's floor, mean 0 and deviation 1 being kept.
+    """Return the input with elements set to SELU's lower limit, preserving mean 0 and deviation 1.
 
-    The result is ``a * x + b`` for those that stay (Klambauer et al., 2017).
+    The other elements become ``a * x + b`` (Klambauer et al., 2017).
 
     Args:
         input: any shape.
@@ -130,9 +130,9 @@ def alpha_dropout(
 def feature_alpha_dropout(
     input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
 ) -> Tensor:
-    """Return ``alpha_dropout`` with one draw for all places of a channel.
+    """Apply ``alpha_dropout`` to whole channels.
 
-    ``a * x + b`` for the channels that stay, see ``alpha_dropout``.
+    The other channels become ``a * x + b``; see ``alpha_dropout``.
 
     Args:
         input: ``[batch, channels, ...]``.
@@ -166,7 +166,7 @@ def dropout1d(
 
     Raises:
         ValueError: ``p`` is not in [0, 1].
-        RuntimeError: neither 2 nor 3 dimensions.
+        RuntimeError: the input has neither 2 nor 3 dimensions.
 
     Example:
         >>> F.dropout1d(tn.ones(1, 2, 3), p=1.0).sum()

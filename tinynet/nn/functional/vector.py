@@ -47,7 +47,7 @@ def normalize(
 
 @keywords
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
-    """Return the cosine of the angle between vectors along a dimension; lengths count as >= eps.
+    """Return the cosine of the angle between vectors along a dimension; lengths are at least eps.
 
     ``sum(x1 * x2) / (max(norm(x1), eps) * max(norm(x2), eps))``.
 
@@ -94,7 +94,7 @@ def pairwise_distance(
         keepdim: keep the last dimension, with length 1.
 
     Raises:
-        RuntimeError: the shapes do not broadcast, or there is no such norm.
+        RuntimeError: the shapes do not broadcast, or the norm is undefined.
 
     Example:
         >>> F.pairwise_distance(tn.tensor([[3.0, 4.0]]), tn.zeros(1, 2))
@@ -118,7 +118,7 @@ def pdist(input: Tensor, p: float = 2) -> Tensor:
         ``[n * (n - 1) / 2]``.
 
     Raises:
-        RuntimeError: not a matrix of floating-point numbers, or a negative p.
+        RuntimeError: the input is not a floating-point matrix, or ``p`` is negative.
 
     Example:
         >>> F.pdist(tn.tensor([[0.0], [1.0], [3.0]]))
@@ -141,7 +141,7 @@ def pdist(input: Tensor, p: float = 2) -> Tensor:
 
 @errors.allocating
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
-    """Return vectors of zeros with a one at the place that each element names.
+    """Return one-hot vectors: zeros with a one at the index given by each element.
 
     ``result[..., c] = 1 if tensor[...] == c else 0``.
 
@@ -150,7 +150,7 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
         num_classes: length of the vectors; one more than the largest class unless given.
 
     Raises:
-        RuntimeError: not int64, a negative class, or one that has no place.
+        RuntimeError: the tensor is not int64, or a class is out of range.
 
     Example:
         >>> F.one_hot(tn.tensor([0, 2]))

@@ -1,4 +1,4 @@
-"""Activations, elementwise functions between layers, that are made of straight pieces."""
+"""Piecewise linear activations."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = [
 def applied(
     op: Any, input: Tensor, inplace: bool, *attributes: Any, name: str | None = None
 ) -> Tensor:
-    """Apply an operation, in place if asked; messages call it ``name``."""
+    """Apply an operation, optionally in place; ``name`` appears in messages."""
     if not isinstance(input, Tensor):
         tensor_only(name or op.name, input=input)
     if inplace:
@@ -66,7 +66,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
         weight: ``[1]`` or ``[channels]``.
 
     Raises:
-        RuntimeError: the weight fits neither.
+        RuntimeError: the weight has another shape.
 
     Example:
         >>> F.prelu(tn.tensor([-1.0, 2.0]), tn.tensor([0.25]))
@@ -177,7 +177,7 @@ def rrelu(
     generator.
 
     Raises:
-        RuntimeError: the bounds are not finite, or not in order.
+        RuntimeError: the bounds are not finite, or ``lower`` is above ``upper``.
 
     Source: Xu et al., "Empirical evaluation of rectified activations in convolutional network",
     2015.

@@ -1,4 +1,4 @@
-"""Activations made of the exponential and the logistic function, and the gated one."""
+"""Activations based on the exponential and the logistic function."""
 
 from __future__ import annotations
 

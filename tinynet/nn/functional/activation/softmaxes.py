@@ -83,7 +83,7 @@ def softmin(input: Tensor, dim: int | None = None, *, dtype: Any = None) -> Tens
 
 
 def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, *, dim: int = -1) -> Tensor:
-    """Return a draw from the Gumbel-softmax distribution: a softened one-hot choice.
+    """Return a sample from the Gumbel-softmax distribution: a relaxed one-hot sample.
 
     The logits plus Gumbel noise, divided by the temperature, go through softmax (Jang et al.,
     "Categorical reparameterization with Gumbel-softmax", 2017). Random numbers come from the
@@ -91,9 +91,9 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, *, dim: i
 
     Args:
         logits: unnormalised logarithms of probabilities, any shape.
-        tau: the temperature; near 0 the draws are near one-hot.
-        hard: return a one-hot vector, whose gradient is that of the softened one.
-        dim: the dimension along which a choice is made.
+        tau: the temperature; samples approach one-hot as it approaches 0.
+        hard: return one-hot vectors with the gradient of the relaxed samples.
+        dim: the dimension along which to sample.
 
     Raises:
         RuntimeError: the logits are not floating-point.

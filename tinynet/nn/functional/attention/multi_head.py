@@ -196,27 +196,27 @@ def multi_head_attention_forward(
     average_attn_weights: bool = True,
     is_causal: bool = False,
 ) -> tuple[Tensor, Optional]:
-    """Return the output of multi-head attention, and its weights or None.
+    """Return the output of multi-head attention and its weights (or None).
 
     Args:
         query: ``[L, batch, embed]``, or without ``batch``.
         key: ``[S, batch, key size]``.
         value: ``[S, batch, value size]``.
-        embed_dim_to_check: the size that the query must have.
+        embed_dim_to_check: the required size of the query.
         num_heads: number of heads.
-        in_proj_weight: ``[3 * embed, embed]``: of query, key and value.
+        in_proj_weight: ``[3 * embed, embed]``, for query, key and value.
         in_proj_bias: ``[3 * embed]``, or None.
-        bias_k, bias_v: ``[1, 1, embed]``: one more key and value; or None.
+        bias_k, bias_v: ``[1, 1, embed]``, an additional key and value; or None.
         add_zero_attn: add a key and value of zeros.
-        dropout_p: probability of zero for each weight.
-        out_proj_weight, out_proj_bias: of the projection that follows.
-        training: whether there is dropout.
+        dropout_p: probability of zeroing each weight.
+        out_proj_weight, out_proj_bias: parameters of the output projection.
+        training: whether to apply dropout.
         key_padding_mask: ``[batch, S]``: True for keys that no query attends to; or added to the
             scores.
         need_weights: whether to return the weights; False is faster.
         attn_mask: ``[L, S]`` or ``[batch * heads, L, S]``: True where a query must not attend to a
             key; or added to the scores.
-        use_separate_proj_weight: take the three weights that follow, not ``in_proj_weight``.
+        use_separate_proj_weight: use the next three weights instead of ``in_proj_weight``.
         q_proj_weight, k_proj_weight, v_proj_weight: ``[embed, size]`` each.
         static_k, static_v: keys and values by head, ``[batch * heads, S, embed / heads]``, instead
             of projected ones.
@@ -228,8 +228,8 @@ def multi_head_attention_forward(
         ``[batch, heads, L, S]``.
 
     Raises:
-        AssertionError: sizes or numbers of dimensions that do not fit.
-        RuntimeError: ``is_causal`` without the mask.
+        AssertionError: sizes or numbers of dimensions do not match.
+        RuntimeError: ``is_causal`` is set without a mask.
 
     Source: Vaswani et al., "Attention is all you need", 2017.
 

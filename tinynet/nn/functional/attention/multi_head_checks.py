@@ -1,4 +1,4 @@
-"""What multi-head attention refuses, and how its two masks become one."""
+"""Checks of multi-head attention, and the combination of its masks."""
 
 from __future__ import annotations
 

@@ -32,24 +32,24 @@ def scaled_dot_product_attention(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Tensor:
-    """Return for each query the mean of the values, weighted by how well their keys fit.
+    """Return for each query the mean of the values, weighted by the similarity of their keys.
 
-    The weights are ``softmax(query @ key.T * scale)`` over the keys. A query that may meet no key
-    gets 0.
+    The weights are ``softmax(query @ key.T * scale)`` over the keys. A query whose keys are all
+    masked gives 0.
 
     Args:
         query: ``[..., heads, L, E]``.
         key: ``[..., heads, S, E]``.
         value: ``[..., heads, S, V]``.
         attn_mask: of a shape that broadcasts to ``[..., heads, L, S]``: bool, True where a query
-            may meet a key; or of the dtype of the query, and added to the scores.
-        dropout_p: probability of zero for each weight. It is applied always, also in evaluation.
-        is_causal: query i meets the keys up to i only.
-        scale: factor of the scores; ``1 / sqrt(E)`` unless given.
-        enable_gqa: keys and values may have fewer heads than queries; each serves several.
+            may attend to a key; or of the dtype of the query, added to the scores.
+        dropout_p: probability of zeroing each weight; applied even in evaluation.
+        is_causal: query i attends only to keys up to i.
+        scale: the factor of the scores; ``1 / sqrt(E)`` unless given.
+        enable_gqa: allow fewer heads of keys and values than of queries; each is shared by several.
 
     Raises:
-        RuntimeError: shapes or dtypes do not match; a mask besides ``is_causal``.
+        RuntimeError: shapes or dtypes do not match; or both a mask and ``is_causal`` are given.
 
     Source: Vaswani et al., "Attention is all you need", 2017.
 

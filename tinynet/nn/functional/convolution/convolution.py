@@ -155,19 +155,19 @@ def conv2d(
     dilation: Lengths = 1,
     groups: int = 1,
 ) -> Tensor:
-    """Return the convolution over two dimensions: the weight times each window of the input.
+    """Return the convolution over two dimensions.
 
     ``result[n, o, y, x] = bias[o] + sum of weight[o, c, i, j] * input[n, c, stride * y + dilation *
     i - padding, stride * x + dilation * j - padding]`` over c, i and j; the input is 0 outside.
-    Each option is one number, or one for each dimension.
+    Each option is one int, or one for each dimension.
 
     Args:
         input: ``[batch, channels, height, width]`` or ``[channels, height, width]``.
         weight: ``[out channels, channels / groups, kernel height, kernel width]``.
         bias: ``[out channels]``, or None.
         stride: step between windows.
-        padding: how many zeros there are on either side; ``"valid"`` for none, ``"same"`` for as
-            many as make the result as large as the input.
+        padding: number of zeros on each side; ``"valid"`` adds none, ``"same"`` makes the result as
+            large as the input.
         dilation: distance between the elements of a window.
         groups: number of groups that the channels are split into, each convolved separately.
 
@@ -176,7 +176,7 @@ def conv2d(
         1) - 1) / stride) + 1``.
 
     Raises:
-        RuntimeError: shapes, dtypes or options do not fit.
+        RuntimeError: shapes, dtypes or options do not match.
 
     Example:
         >>> F.conv2d(tn.ones(1, 1, 3, 3), tn.ones(1, 1, 3, 3), padding=1)
@@ -259,7 +259,7 @@ def conv_transpose2d(
     all i.
 
     Each element of the input, times the weight, is added to a window of the result; the windows are
-    those from which ``conv2d`` with the same options would compute the elements of the input.
+    those of ``conv2d`` with the same options.
 
     Args:
         input: ``[batch, channels, height, width]`` or ``[channels, height, width]``.
@@ -267,8 +267,8 @@ def conv_transpose2d(
         bias: ``[out channels]``, or None.
         stride: step between windows.
         padding: number of elements cropped from each side.
-        output_padding: how much larger the result is at the end of each dimension: several sizes
-            give a convolution of the same size.
+        output_padding: number of elements added at the end of each dimension, since inputs of
+            several sizes give the same convolution size.
         groups: number of groups that the channels are split into, each convolved separately.
         dilation: distance between the elements of a window.
 
@@ -277,7 +277,7 @@ def conv_transpose2d(
         (kernel - 1) + output_padding + 1``.
 
     Raises:
-        RuntimeError: shapes, dtypes or options do not fit.
+        RuntimeError: shapes, dtypes or options do not match.
 
     Example:
         >>> F.conv_transpose2d(tn.ones(1, 1, 2, 2), tn.ones(1, 1, 2, 2))

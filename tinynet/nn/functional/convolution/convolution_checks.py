@@ -1,4 +1,4 @@
-"""What convolutions refuse, with PyTorch's message."""
+"""Checks of convolutions, with PyTorch's messages."""
 
 from __future__ import annotations
 

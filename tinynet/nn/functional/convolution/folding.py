@@ -119,7 +119,7 @@ def unfold(
         ``[batch, channels * kernel height * kernel width, windows]``, the batch as in the input.
 
     Raises:
-        RuntimeError: shapes or options do not fit.
+        RuntimeError: shapes or options do not match.
 
     Example:
         >>> F.unfold(tn.arange(6.0).reshape(1, 2, 3), (2, 2))
@@ -165,7 +165,7 @@ def fold(
     padding: Lengths = 0,
     stride: Lengths = 1,
 ) -> Tensor:
-    """Return images whose windows are the columns; where windows overlap, their elements are added.
+    """Return images assembled from columns of windows, summing where windows overlap.
 
     Args:
         input: ``[batch, channels * kernel height * kernel width, windows]``; the batch dimension is
@@ -177,7 +177,7 @@ def fold(
         ``[batch, channels, *output_size]``, the batch as in the input.
 
     Raises:
-        RuntimeError: shapes or options do not fit.
+        RuntimeError: shapes or options do not match.
 
     Example:
         >>> F.fold(tn.ones(4, 2), (2, 3), (2, 2))

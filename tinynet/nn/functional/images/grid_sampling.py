@@ -1,4 +1,4 @@
-"""Reading a picture at any places: grid_sample, and affine_grid, which makes such places."""
+"""Sampling of images at arbitrary positions: grid_sample and affine_grid."""
 
 from __future__ import annotations
 
@@ -29,22 +29,21 @@ def grid_sample(
     padding_mode: str = "zeros",
     align_corners: bool | None = None,
 ) -> Tensor:
-    """Return the input read at the places of the grid.
+    """Sample the input at the positions of the grid.
 
     Args:
         input: ``[batch, channels, height, width]``, or with a depth before the height.
         grid: ``[batch, out height, out width, 2]``: x and y of each sample (``[..., 3]``: x, y, z),
             from -1 (left, top) to 1 (right, bottom).
         mode: ``"bilinear"`` (in three dimensions trilinear), ``"nearest"`` or ``"bicubic"``.
-        padding_mode: what is read outside: ``"zeros"``, the ``"border"``, or the
-            ``"reflection"`` of the picture.
-        align_corners: -1 and 1 are the centers of the outermost elements, not their outer edges.
+        padding_mode: the values outside the image: ``"zeros"``, ``"border"`` or ``"reflection"``.
+        align_corners: -1 and 1 are the centers of the corner elements instead of their outer edges.
 
     Returns:
         ``[batch, channels, out height, out width]``.
 
     Raises:
-        ValueError: an unknown mode.
+        ValueError: the mode is unknown.
         RuntimeError: shapes or dtypes do not match.
 
     Source: Jaderberg et al., "Spatial transformer networks", 2015.
@@ -105,11 +104,11 @@ def _check(input: Tensor, grid: Tensor, mode: str) -> None:
 
 
 def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None = None) -> Tensor:
-    """Return the places that ``grid_sample`` reads to apply affine maps to pictures.
+    """Return the grid with which ``grid_sample`` applies affine maps to images.
 
     Args:
         theta: ``[batch, 2, 3]``, or ``[batch, 3, 4]`` in three dimensions: a matrix and a shift.
-        size: of the result of ``grid_sample``, ``[batch, channels, height, width]``, or with a
+        size: the output size of ``grid_sample``, ``[batch, channels, height, width]``, or with a
             depth before the height.
         align_corners: as in ``grid_sample``.
 
@@ -117,7 +116,7 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
         ``[batch, height, width, 2]``, or ``[batch, depth, height, width, 3]``.
 
     Raises:
-        ValueError: theta or the size does not fit.
+        ValueError: ``theta`` or ``size`` is invalid.
         NotImplementedError: the input has the wrong number of dimensions.
 
     Example:

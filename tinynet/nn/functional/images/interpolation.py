@@ -1,4 +1,4 @@
-"""Interpolation: the same picture with more, or fewer, elements."""
+"""Interpolation of images to another size."""
 
 from __future__ import annotations
 
@@ -157,12 +157,13 @@ def interpolate(
         align_corners: for the interpolating modes: align the centers of the corner elements instead
             of their outer edges.
         recompute_scale_factor: recompute the factor from the rounded output size.
-        antialias: where elements are left out, average over them; bilinear, bicubic and lanczos.
+        antialias: average over skipped elements when downsampling; for bilinear, bicubic and
+            lanczos.
 
     Raises:
-        ValueError: options that exclude each other.
-        NotImplementedError: a mode that does not have such dimensions.
-        RuntimeError: no elements.
+        ValueError: the options exclude each other.
+        NotImplementedError: the mode does not support the number of dimensions.
+        RuntimeError: the input or the result is empty.
 
     Example:
         >>> F.interpolate(tn.tensor([[[0.0, 1.0]]]), scale_factor=2)
@@ -209,7 +210,7 @@ def upsample(
     mode: str = "nearest",
     align_corners: bool | None = None,
 ) -> Tensor:
-    """Return what ``interpolate`` returns, with a warning: this is its older name.
+    """Deprecated alias of ``interpolate``.
 
     See ``interpolate``.
 
@@ -232,7 +233,7 @@ def upsample_nearest(
     size: int | Sequence[int] | None = None,
     scale_factor: float | Sequence[float] | None = None,
 ) -> Tensor:
-    """Return ``interpolate(..., mode="nearest")``, with a warning: this is its older name.
+    """Deprecated alias of ``interpolate(..., mode="nearest")``.
 
     Args:
         input, size, scale_factor: as in ``interpolate``.
@@ -253,7 +254,7 @@ def upsample_bilinear(
     size: int | Sequence[int] | None = None,
     scale_factor: float | Sequence[float] | None = None,
 ) -> Tensor:
-    """Return ``interpolate(..., mode="bilinear", align_corners=True)``, with a warning.
+    """Deprecated alias of ``interpolate(..., mode="bilinear", align_corners=True)``.
 
     Args:
         input, size, scale_factor: as in ``interpolate``.

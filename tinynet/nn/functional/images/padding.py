@@ -1,4 +1,4 @@
-"""Padding: a frame around the last dimensions, of a constant or of the input's own elements."""
+"""Padding with a constant or with elements of the input."""
 
 from __future__ import annotations
 
@@ -188,21 +188,20 @@ def _check_circular(input: Array, pad: Ints) -> None:
 def pad(
     input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None
 ) -> Tensor:
-    """Return the input with a frame around it.
+    """Pad the last dimensions of the input.
 
     Args:
-        input: any shape for ``"constant"``; for the other modes one or two dimensions more than
-            are padded.
+        input: any shape for ``"constant"``; otherwise one or two dimensions more than are padded.
         pad: for the last dimension the lengths before and after it, then for the one before it, and
             so on; negative lengths crop.
-        mode: what the frame is made of: ``"constant"``; ``"reflect"``, the input mirrored at its
-            outermost elements; ``"replicate"``, the outermost elements; ``"circular"``, the
-            opposite end. The last three pad one to three dimensions.
+        mode: ``"constant"``; ``"reflect"``, the input mirrored at its edge elements;
+            ``"replicate"``, the edge elements; ``"circular"``, the opposite end. The last three pad
+            one to three dimensions.
         value: the constant; 0 unless given.
 
     Raises:
-        RuntimeError: the lengths are no pairs, too many, or do not fit the input.
-        NotImplementedError: an unknown mode, or one that has no such number of dimensions.
+        RuntimeError: the lengths are not pairs, are too many, or do not fit the input.
+        NotImplementedError: the mode is unknown or does not support the number of dimensions.
 
     Example:
         >>> F.pad(tn.ones(1, 2), (1, 0))

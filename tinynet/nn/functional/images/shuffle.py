@@ -134,14 +134,14 @@ shuffled_channels.grad(
 
 
 def channel_shuffle(input: Tensor, groups: int) -> Tensor:
-    """Return the channels in another order: the first of each group, then the second, and so on.
+    """Interleave the channels of groups: the first of each group, then the second, and so on.
 
     Args:
         input: ``[batch, channels, ...]``.
         groups: number of groups that the channels are in.
 
     Raises:
-        RuntimeError: the channels are not a multiple of it.
+        RuntimeError: ``groups`` does not divide the channels.
 
     Source: Zhang et al., "ShuffleNet: an extremely efficient convolutional neural network for
     mobile devices", 2018.

@@ -34,13 +34,13 @@ def embedding_bag(
     include_last_offset: bool = False,
     padding_idx: int | None = None,
 ) -> Tensor:
-    """Return the sum, mean or maximum of the rows that each bag of indices names.
+    """Return the sum, mean or maximum of the rows selected by each bag of indices.
 
-    The sum is ``weight[i1] + weight[i2] + ...``, each row times its factor in
+    The sum is ``weight[i1] + weight[i2] + ...``, each row times its weight in
     ``per_sample_weights``.
 
     Args:
-        input: bags of one length, ``[bags, length]``; or all indices one after the other, ``[n]``.
+        input: bags of one length, ``[bags, length]``; or all indices concatenated, ``[n]``.
         weight: ``[rows, width]``.
         offsets: for ``[n]``, where each bag begins; the first is 0.
         max_norm: before the look-up, renormalise the selected rows that are longer than this,
@@ -57,7 +57,8 @@ def embedding_bag(
         ``[bags, width]``.
 
     Raises:
-        ValueError, RuntimeError: shapes, offsets or options do not fit; an index has no row.
+        ValueError, RuntimeError: shapes, offsets or options do not match, or an index is out of
+            range.
         NotImplementedError: weights per index in a mode other than ``"sum"``.
 
     Example:

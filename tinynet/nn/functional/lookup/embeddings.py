@@ -230,8 +230,8 @@ def embedding(
         ``[*input.shape, width]``.
 
     Raises:
-        IndexError: an index is negative or has no row.
-        RuntimeError: ``sparse`` together with ``scale_grad_by_freq``, where a gradient is wanted.
+        IndexError: an index is out of range.
+        RuntimeError: ``sparse`` and ``scale_grad_by_freq`` are combined, and a gradient is needed.
 
     Example:
         >>> F.embedding(tn.tensor([2, 0]), tn.eye(3))

@@ -244,8 +244,8 @@ def nll_loss(
     Args:
         input: log-probabilities, ``[batch, classes, ...]`` or ``[classes]``.
         target: classes, ``[batch, ...]`` or ``[]``.
-        weight: a weight for each class, ``[classes]``; the mean is divided by the weights that
-            count.
+        weight: a weight for each class, ``[classes]``; the mean divides by the sum of the weights
+            of the targets.
         ignore_index: a target to ignore.
         size_average, reduce: deprecated; they override ``reduction``.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.

@@ -236,9 +236,8 @@ def ctc_loss(
 
     Args:
         log_probs: ``[time, batch, classes]`` or ``[time, classes]``, from ``log_softmax``.
-        targets: the sequences of classes, ``[batch, longest]``, or one after the other in one
-            dimension.
-        input_lengths: how much of the time each element of the batch uses, ``[batch]``.
+        targets: the sequences of classes, ``[batch, longest]``, or concatenated in one dimension.
+        input_lengths: the number of time steps of each input, ``[batch]``.
         target_lengths: lengths of the sequences, ``[batch]``.
         blank: the index of the blank class.
         reduction: ``"mean"`` (each loss divided by the length of its sequence, then their mean),
@@ -246,10 +245,10 @@ def ctc_loss(
         zero_infinity: replace infinite losses, of sequences too long for their input, by 0, with
             gradient 0.
 
-    Its derivative is an operation of its own, and has none.
+    It supports no second derivatives.
 
     Raises:
-        RuntimeError: shapes or lengths do not fit, or a target class is out of range.
+        RuntimeError: shapes or lengths do not match, or a target class is out of range.
 
     Source: Graves et al., "Connectionist temporal classification: labelling unsegmented sequence
     data with recurrent neural networks", 2006.

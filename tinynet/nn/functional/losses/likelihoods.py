@@ -37,7 +37,7 @@ def poisson_nll_loss(
     Args:
         input: logarithms x of the expected counts: the loss is ``exp(x) - y * x``.
         target: counts.
-        log_input: False where the input is the expected counts: ``x - y * log(x + eps)``.
+        log_input: False if the input holds the expected counts: ``x - y * log(x + eps)``.
         full: add Stirling's approximation of ``log(y!)`` for ``y > 1``.
         eps: see ``log_input``.
         size_average, reduce: deprecated; they override ``reduction``.
@@ -69,7 +69,7 @@ def gaussian_nll_loss(
     eps: float = 1e-6,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return ``(log(var) + (x - y) ** 2 / var) / 2``: measurements y of normal distributions.
+    """Return ``(log(var) + (x - y) ** 2 / var) / 2``: Gaussian measurements y.
 
     Args:
         input: expected values x.
@@ -81,7 +81,7 @@ def gaussian_nll_loss(
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Raises:
-        ValueError: a variance is negative, or their shape does not fit.
+        ValueError: a variance is negative, or the shape of the variances does not match.
 
     Source: Nix and Weigend, "Estimating the mean and variance of the target probability
     distribution", 1994.

@@ -22,24 +22,24 @@ __all__ = ["linear_cross_entropy"]
 
 @dataclasses.dataclass(frozen=True)
 class LinearCrossEntropyOptions:
-    """Describe how ``linear_cross_entropy`` saves memory: it takes some rows of a batch at a time.
+    """Options with which ``linear_cross_entropy`` saves memory by processing chunks of rows.
 
-    The logits of all rows are then never there together: not in the forward, and not in the
-    backward, which computes them a second time.
+    The logits of all rows are never in memory at once; the backward recomputes them.
 
     Args:
-        allow_retain_graph: accepted: backward may always run twice.
+        allow_retain_graph: accepted; backward may always run twice.
         batch_chunk_size: number of rows at a time.
-        chunking_method: finds that number. ``"aspect_ratio"``: the number of rows (up to the next
-            power of 2) whose logits take as much memory as the input; ``"aspect_ratio:n"``: an n-th
-            of that; ``"auto"``: ``batch_chunk_size`` if given, else half as much memory as the
-            input, and for float16 and bfloat16 as much; None: ``batch_chunk_size``, or all rows.
+        chunking_method: how to choose that number. ``"aspect_ratio"``: the number of rows (up to
+            the next power of 2) whose logits take as much memory as the input;
+            ``"aspect_ratio:n"``: an n-th of that; ``"auto"``: ``batch_chunk_size`` if given, else
+            half as much memory as the input, and for float16 and bfloat16 as much; None:
+            ``batch_chunk_size``, or all rows.
         acc_policy: ``"auto"``, ``"accurate"``, ``"balanced"`` or ``"compact"``: accepted.
         acc_dtype: a floating-point dtype for the loss of the logits, and its sum; unless given,
             float32 for float16 and bfloat16, else the dtype of the input.
 
     Raises:
-        ValueError: another value.
+        ValueError: an option has an invalid value.
 
     Source: https://docs.pytorch.org/docs/stable/nn.html.
 
@@ -72,10 +72,10 @@ class LinearCrossEntropyOptions:
             )
 
     def rows(self, batch: int, features: int, classes: int, dtype: dtypes.dtype) -> int:
-        """Return how many rows of a batch to take at a time.
+        """Return the number of rows per chunk.
 
         Raises:
-            ValueError: both ``batch_chunk_size`` and ``chunking_method`` say, and differ.
+            ValueError: ``batch_chunk_size`` and ``chunking_method`` give different numbers.
         """
         given, method = self.batch_chunk_size, self.chunking_method
         if method == "auto":
@@ -115,17 +115,17 @@ def linear_cross_entropy(
     Args:
         input: ``[batch, features]`` or ``[features]``.
         linear_weight: ``[classes, features]``, or ``[classes, ..., features]`` for a loss at each
-            of ``...`` places.
+            position of ``...``.
         target: class indices, ``[batch, ...]``; or class probabilities, ``[batch, classes, ...]``.
         linear_bias: ``[classes, ...]``, or None.
         weight, reduction, label_smoothing: see ``cross_entropy``.
         ignore_index: a class index to ignore; -100 unless given.
-        options: how to save memory: some rows at a time. Not for class probabilities, smoothed
-            labels and losses at several places, where they are ignored with a warning.
+        options: how to save memory with chunks of rows. Ignored with a warning for class
+            probabilities, smoothed labels and losses at several positions.
 
     Raises:
         RuntimeError: the shapes do not match.
-        ValueError: ``options`` give two numbers of rows.
+        ValueError: ``options`` give contradictory chunk sizes.
 
     Example:
         >>> F.linear_cross_entropy(tn.ones(2, 3), tn.zeros(4, 3), tn.tensor([0, 3]))

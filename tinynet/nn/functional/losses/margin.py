@@ -1,6 +1,6 @@
-"""Losses that ask for a margin between scores.
+"""Margin losses.
 
-Composites. In all of them a target of 1 means "yes" or "the same", -1 "no" or "different".
+Composites. A target of 1 means "yes" or "similar", -1 means "no" or "dissimilar".
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def cosine_embedding_loss(
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Raises:
-        RuntimeError: the numbers of dimensions do not fit.
+        RuntimeError: the numbers of dimensions do not match.
 
     Example:
         >>> x, y = tn.tensor([[1.0, 0.0]]), tn.tensor([[1.0, 1.0]])
@@ -188,10 +188,10 @@ def multilabel_soft_margin_loss(
 
     Args:
         input: logits, ``[..., classes]``.
-        target: 0 or 1 for each.
+        target: 0 or 1 for each class.
         weight: a weight for each class.
         size_average, reduce: deprecated; they override ``reduction``.
-        reduction: ``"mean"``, ``"sum"`` or ``"none"`` over what is not classes.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"`` over the batch.
 
     Raises:
         RuntimeError: the shapes do not broadcast.
@@ -224,7 +224,7 @@ def multi_margin_loss(
 
     Args:
         input: scores, ``[batch, classes]`` or ``[classes]``.
-        target: the right classes, ``[batch]`` or ``[]``.
+        target: the correct classes, ``[batch]`` or ``[]``.
         p: 1 or 2.
         margin: the required lead of the correct class.
         weight: a weight for each correct class, ``[classes]``.
@@ -282,7 +282,7 @@ def multilabel_margin_loss(
 
     Args:
         input: scores, ``[batch, classes]`` or ``[classes]``.
-        target: of the same shape, int64: the right classes, up to the first -1.
+        target: the correct classes, int64 of the same shape, up to the first -1.
         size_average, reduce: deprecated; they override ``reduction``.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 

@@ -1,4 +1,4 @@
-"""Losses that want an anchor nearer to its like than to another, by a margin. Composites."""
+"""Triplet margin losses, as composites."""
 
 from __future__ import annotations
 
@@ -75,10 +75,10 @@ def triplet_margin_with_distance_loss(
     swap: bool = False,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return the loss of ``triplet_margin_loss`` for any distance.
+    """Return ``triplet_margin_loss`` with a custom distance.
 
     Args:
-        anchor, positive, negative: what the distance takes.
+        anchor, positive, negative: inputs of the distance.
         distance_function: a function of two tensors; ``pairwise_distance`` unless given.
         margin, swap, reduction: see ``triplet_margin_loss``.
 

@@ -59,12 +59,12 @@ def batch_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Tensor:
-    """Return each channel minus its mean, divided by its standard deviation, scaled and moved.
+    """Normalise each channel over the batch, then scale and shift it.
 
-    ``(x - mean) / sqrt(var + eps) * weight + bias`` (Ioffe and Szegedy, 2015). In training, mean
-    and (biased) variance are those of the batch, and the running ones are moved towards them, the
-    variance towards the unbiased one; otherwise the running ones are used. The move is a write in
-    place: a backward that needs the old running statistics will say so.
+    ``(x - mean) / sqrt(var + eps) * weight + bias`` (Ioffe and Szegedy, 2015). Training uses mean
+    and (biased) variance of the batch and updates the running statistics, with the unbiased
+    variance; evaluation uses the running statistics. The update is an in-place write: a backward
+    that needs the old statistics raises an error.
 
     Args:
         input: ``[batch, channels, ...]``.
@@ -77,7 +77,7 @@ def batch_norm(
         eps: added under the square root for numerical stability.
 
     Raises:
-        ValueError: one value per channel in training; ``eps`` is negative.
+        ValueError: there is one value per channel in training, or ``eps`` is negative.
         RuntimeError: shapes or dtypes do not match.
 
     Example:
@@ -149,22 +149,23 @@ def instance_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Tensor:
-    """Return each channel of each sample minus its mean, divided by its standard deviation.
+    """Normalise each channel of each sample to mean 0 and deviation 1.
 
-    It is batch norm of one sample with ``batch * channels`` channels (Ulyanov et al., 2016).
+    Equivalent to batch norm of one sample with ``batch * channels`` channels (Ulyanov et al.,
+    2016).
 
     Args:
         input: ``[batch, channels, ...]``.
-        running_mean: ``[channels]``; moves towards the average over the batch.
+        running_mean: ``[channels]``; updated with the average over the batch.
         running_var: ``[channels]``, likewise.
         weight: ``[channels]``, ones unless given.
         bias: ``[channels]``, zeros unless given.
-        use_input_stats: False: use the running statistics.
+        use_input_stats: whether to use the statistics of the input, not the running ones.
         momentum: weight of the current statistics in the running ones, from 0 to 1.
         eps: added under the square root for numerical stability.
 
     Raises:
-        ValueError: one value per channel of a sample.
+        ValueError: there is one value per channel of a sample.
         RuntimeError: shapes or dtypes do not match.
 
     Example:
@@ -211,19 +212,19 @@ def group_norm(
     bias: Tensor | None = None,
     eps: float = 1e-5,
 ) -> Tensor:
-    """Return each group of channels of each sample minus its mean, divided by its deviation.
+    """Normalise each group of channels of each sample to mean 0 and deviation 1.
 
-    Then each channel is scaled and moved (Wu and He, 2018).
+    Then scale and shift each channel (Wu and He, 2018).
 
     Args:
         input: ``[batch, channels, ...]``.
-        num_groups: divides the number of channels.
+        num_groups: number of groups; divides the number of channels.
         weight: ``[channels]``, ones unless given.
         bias: ``[channels]``, zeros unless given.
         eps: added under the square root for numerical stability.
 
     Raises:
-        ValueError: one value per group.
+        ValueError: there is one value per group.
         RuntimeError: shapes or dtypes do not match.
 
     Example:
@@ -247,13 +248,13 @@ def layer_norm(
     bias: Tensor | None = None,
     eps: float = 1e-5,
 ) -> Tensor:
-    """Return the input minus its mean, divided by its deviation, over the last dimensions.
+    """Normalise the last dimensions to mean 0 and deviation 1.
 
-    Then each element is scaled and moved (Ba, Kiros and Hinton, 2016).
+    Then scale and shift each element (Ba, Kiros and Hinton, 2016).
 
     Args:
         input: ``[..., *normalized_shape]``.
-        normalized_shape: the last dimensions.
+        normalized_shape: the lengths of the last dimensions.
         weight: ``normalized_shape``, ones unless given.
         bias: ``normalized_shape``, zeros unless given.
         eps: added under the square root for numerical stability.
@@ -281,14 +282,14 @@ def rms_norm(
 ) -> Tensor:
     """Return the input divided by the root of its mean square over the last dimensions.
 
-    Then each element is scaled (Zhang and Sennrich, 2019).
+    Then scale each element (Zhang and Sennrich, 2019).
 
     Args:
         input: ``[..., *normalized_shape]``.
-        normalized_shape: the last dimensions.
+        normalized_shape: the lengths of the last dimensions.
         weight: ``normalized_shape``, ones unless given.
-        eps: added under the square root for numerical stability; the smallest step from 1 unless
-            given.
+        eps: added under the square root for numerical stability; the machine epsilon of the dtype
+            unless given.
 
     Raises:
         RuntimeError: the shapes do not match.
@@ -316,15 +317,15 @@ def local_response_norm(
 ) -> Tensor:
     """Return the input divided by ``(k + alpha * mean of squares over nearby channels) ** beta``.
 
-    The mean is over ``size`` channels around each, zeros beyond the first and last
-    (Krizhevsky et al., 2012).
+    The mean is over ``size`` channels around each, with zeros beyond the first and last (Krizhevsky
+    et al., 2012).
 
     Args:
         input: ``[batch, channels, places, ...]``.
         size: number of channels.
-        alpha: factor of the mean of squares.
-        beta: power of the divisor.
-        k: added to it.
+        alpha: the factor of the mean of squares.
+        beta: the exponent of the divisor.
+        k: the constant in the divisor.
 
     Raises:
         ValueError: fewer than 3 dimensions; ``size`` is not positive.

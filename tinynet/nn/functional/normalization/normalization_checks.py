@@ -1,4 +1,4 @@
-"""What normalisations refuse, with PyTorch's message."""
+"""Checks of normalisations, with PyTorch's messages."""
 
 from __future__ import annotations
 

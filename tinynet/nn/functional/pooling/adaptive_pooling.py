@@ -1,4 +1,4 @@
-"""Pooling to a given number of windows, which share the input evenly."""
+"""Adaptive pooling."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _adaptive_avg(input: Tensor, output_size: Any, rank: int) -> Tensor:
 
 
 def adaptive_avg_pool1d(input: Tensor, output_size: Size) -> Tensor:
-    """Return averages over ``output_size`` even shares of the last dimension.
+    """Return averages over ``output_size`` equal parts of the last dimension.
 
     See ``adaptive_avg_pool2d``; the arguments are the same.
 
@@ -119,15 +119,15 @@ def adaptive_avg_pool1d(input: Tensor, output_size: Size) -> Tensor:
 
 
 def adaptive_avg_pool2d(input: Tensor, output_size: Size) -> Tensor:
-    """Return averages over even shares of the last two dimensions.
+    """Return averages over equal parts of the last two dimensions.
 
-    ``result[i, j] = sum(x[a:b, c:d]) / ((b - a) * (d - c))``, a to b being share i of the rows, c
-    to d share j of the columns.
+    ``result[i, j] = sum(x[a:b, c:d]) / ((b - a) * (d - c))``, where a to b is part i of the rows
+    and c to d part j of the columns.
 
     Args:
         input: ``[batch, channels, height, width]``, or without batch.
-        output_size: how many shares, one number or one for each dimension; None keeps a dimension.
-            Share i of m is ``[floor(i n / m), ceil((i + 1) n / m))``.
+        output_size: number of parts, one int or one for each dimension; None keeps a dimension.
+            Part i of m is ``[floor(i n / m), ceil((i + 1) n / m))``.
 
     Raises:
         RuntimeError: the input has the wrong number of dimensions, or no elements.
@@ -142,7 +142,7 @@ def adaptive_avg_pool2d(input: Tensor, output_size: Size) -> Tensor:
 
 @autocast("float32")
 def adaptive_avg_pool3d(input: Tensor, output_size: Size) -> Tensor:
-    """Return averages over even shares of the last three dimensions.
+    """Return averages over equal parts of the last three dimensions.
 
     See ``adaptive_avg_pool2d``; the arguments are the same.
 
@@ -167,7 +167,7 @@ def _adaptive_max(input: Tensor, output_size: Any, return_indices: bool, rank: i
 
 
 def adaptive_max_pool1d(input: Tensor, output_size: Size, return_indices: bool = False) -> Any:
-    """Return maxima of ``output_size`` even shares of the last dimension.
+    """Return maxima of ``output_size`` equal parts of the last dimension.
 
     See ``adaptive_max_pool2d``; the arguments are the same.
 
@@ -186,13 +186,13 @@ def adaptive_max_pool1d(input: Tensor, output_size: Size, return_indices: bool =
 
 
 def adaptive_max_pool2d(input: Tensor, output_size: Size, return_indices: bool = False) -> Any:
-    """Return maxima of even shares of the last two dimensions.
+    """Return maxima of equal parts of the last two dimensions.
 
-    ``result[i, j] = max(x[a:b, c:d])``; the shares are those of ``adaptive_avg_pool2d``.
+    ``result[i, j] = max(x[a:b, c:d])``; the parts are those of ``adaptive_avg_pool2d``.
 
     Args:
         input: ``[batch, channels, height, width]``, or without batch.
-        output_size: how many shares, one number or one for each dimension; None keeps a dimension.
+        output_size: number of parts, one int or one for each dimension; None keeps a dimension.
         return_indices: also return the index of each maximum in its plane, counted row by row.
 
     Raises:
@@ -208,7 +208,7 @@ def adaptive_max_pool2d(input: Tensor, output_size: Size, return_indices: bool =
 
 @autocast("float32")
 def adaptive_max_pool3d(input: Tensor, output_size: Size, return_indices: bool = False) -> Any:
-    """Return maxima of even shares of the last three dimensions.
+    """Return maxima of equal parts of the last three dimensions.
 
     See ``adaptive_max_pool2d``; the arguments are the same.
 

@@ -1,4 +1,4 @@
-"""Pooling over random windows, and the way back from maxima to where they stood."""
+"""Fractional max pooling, and max unpooling."""
 
 from __future__ import annotations
 
@@ -154,13 +154,13 @@ def max_unpool2d(
 
     Args:
         input: the maxima, ``[batch, channels, height, width]`` or without batch.
-        indices: where they stood, as ``max_pool2d`` returns it.
+        indices: their indices, from ``max_pool2d``.
         kernel_size, stride, padding: those of the pooling.
-        output_size: the shape before pooling, where several come to the same.
+        output_size: the shape before pooling, where it is ambiguous.
 
     Raises:
-        ValueError: pooling could not come from that shape.
-        RuntimeError: an index has no place.
+        ValueError: the pooling cannot come from that shape.
+        RuntimeError: an index is out of range.
 
     Source: Zeiler and Fergus, "Visualizing and understanding convolutional networks", 2014.
 
@@ -296,17 +296,17 @@ def fractional_max_pool2d(
     return_indices: bool = False,
     _random_samples: Tensor | None = None,
 ) -> Any:
-    """Return maxima of windows that are spread over the last two dimensions at random.
+    """Return maxima of windows distributed over the last two dimensions at random.
 
     Args:
         input: ``[batch, channels, height, width]``, or without batch.
         kernel_size: size of the window.
         output_size: number of windows, one number or one for each dimension.
-        output_ratio: or how many, as a part of the input.
+        output_ratio: alternatively, the output size as a fraction of the input.
         return_indices: also return the index of each maximum in its plane.
 
     Raises:
-        ValueError: neither a size nor a ratio.
+        ValueError: neither a size nor a ratio is given.
         RuntimeError: the windows do not fit.
 
     Source: Graham, "Fractional max-pooling", 2014.
@@ -328,7 +328,7 @@ def fractional_max_pool3d(
     return_indices: bool = False,
     _random_samples: Tensor | None = None,
 ) -> Any:
-    """Return maxima of windows that are spread over the last three dimensions at random.
+    """Return maxima of windows distributed over the last three dimensions at random.
 
     See ``fractional_max_pool2d``; the arguments are the same.
 

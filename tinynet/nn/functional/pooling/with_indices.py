@@ -1,4 +1,4 @@
-"""Max pooling under the names that always return the places of the maxima, too."""
+"""Max pooling functions that always return the indices of the maxima, too."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def fractional_max_pool2d_with_indices(
 ) -> Pair:
     """Return ``fractional_max_pool2d(..., return_indices=True)``.
 
-    Arguments are those of ``fractional_max_pool2d``.
+    The arguments are those of ``fractional_max_pool2d``.
 
     Example:
         >>> values, indices = F.fractional_max_pool2d_with_indices(tn.rand(1, 6, 6), 2, 3)
@@ -149,7 +149,7 @@ def fractional_max_pool3d_with_indices(
 ) -> Pair:
     """Return ``fractional_max_pool3d(..., return_indices=True)``.
 
-    Arguments are those of ``fractional_max_pool3d``.
+    The arguments are those of ``fractional_max_pool3d``.
 
     Example:
         >>> values, indices = F.fractional_max_pool3d_with_indices(tn.rand(1, 6, 6, 6), 2, 3)

@@ -59,7 +59,7 @@ class PoissonNLLLoss(_Loss):
 
 
 class GaussianNLLLoss(_Loss):
-    """``(log(var) + (x - y) ** 2 / var) / 2``: measurements y of normal distributions.
+    """``(log(var) + (x - y) ** 2 / var) / 2``: Gaussian measurements y.
 
     Args:
         full: add the constant, ``log(2 * pi) / 2``.
@@ -72,7 +72,8 @@ class GaussianNLLLoss(_Loss):
         ``"none"``).
 
     Raises:
-        ValueError: a variance is negative, their shape does not fit, or ``reduction`` is unknown.
+        ValueError: a variance is negative, the shape of the variances does not match, or
+            ``reduction`` is unknown.
         RuntimeError: the shapes do not broadcast.
 
     Source: Nix and Weigend, "Estimating the mean and variance of the target probability

@@ -20,7 +20,7 @@ __all__ = [
 
 
 class _NormBase(Module):
-    """What batch and instance norm share: weight, bias and running statistics of channels."""
+    """Base class of batch and instance norm: parameters and running statistics per channel."""
 
     _version = 2  # 1 had no num_batches_tracked
     _dimensions: tuple[int, int]  # that the input may have
@@ -63,7 +63,7 @@ class _NormBase(Module):
         self.reset_parameters()
 
     def reset_running_stats(self) -> None:
-        """Forget the running statistics: mean 0, variance 1."""
+        """Reset the running statistics to mean 0 and variance 1."""
         if self.running_mean is not None and self.running_var is not None:
             self.running_mean.zero_()
             self.running_var.fill_(1)
@@ -71,7 +71,7 @@ class _NormBase(Module):
             self.num_batches_tracked.zero_()
 
     def reset_parameters(self) -> None:
-        """Forget the running statistics, and set weight and bias to ones and zeros."""
+        """Reset the running statistics, and set weight and bias to ones and zeros."""
         self.reset_running_stats()
         if self.weight is not None:
             init.ones_(self.weight)
@@ -84,7 +84,7 @@ class _NormBase(Module):
             raise ValueError(f"expected {expected} input (got {input.ndim}D input)")
 
     def extra_repr(self) -> str:
-        """Return the number of channels and the options."""
+        """Return the options shown by ``repr``."""
         return (
             f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, "
             f"affine={self.affine}, bias={self.bias is not None}, "
@@ -97,7 +97,7 @@ class _NormBase(Module):
 
 class _BatchNorm(_NormBase):
     def forward(self, input: Tensor) -> Tensor:
-        """Return the normalised input; in training, move the running statistics."""
+        """Normalise the input; in training, update the running statistics."""
         self._check_input_dim(input)
         mean, var, count = self.running_mean, self.running_var, self.num_batches_tracked
         of_batch = self.training or (mean is None and var is None)
@@ -105,7 +105,7 @@ class _BatchNorm(_NormBase):
             mean = var = None
         counting = self.training and self.track_running_stats
         momentum = self.momentum
-        if momentum is None:  # the average of all batches so far
+        if momentum is None:  # cumulative average
             momentum = 1.0 / (int(count) + 1) if counting and count is not None else 0.0
         output = F.batch_norm(
             input, mean, var, self.weight, self.bias, of_batch, momentum, self.eps
@@ -117,7 +117,7 @@ class _BatchNorm(_NormBase):
     def _load_from_state_dict(
         self, state_dict: Any, prefix: str, local_metadata: Any, *rest: Any
     ) -> None:
-        """Load; what an old format has no count of batches in keeps the module's own."""
+        """Load a state dict; formats without a batch count keep the module's own."""
         key = f"{prefix}num_batches_tracked"
         old = (local_metadata.get("version") or 1) < 2
         if old and self.num_batches_tracked is not None:
@@ -129,8 +129,8 @@ class BatchNorm1d(_BatchNorm):
     """Normalises each channel of a batch of vectors or series.
 
     ``(x - mean) / sqrt(var + eps) * weight + bias``, with mean and (biased) variance of each
-    channel over the batch and all places. In training the running mean and (unbiased) variance
-    move towards those of the batch; in evaluation they are used in its place.
+    channel over the batch and all positions. Training updates the running mean and (unbiased)
+    variance; evaluation uses them instead.
 
     Args:
         num_features: number of channels.
@@ -147,9 +147,9 @@ class BatchNorm1d(_BatchNorm):
         ``[batch, channels]`` or ``[batch, channels, length]``; the output has the same shape.
 
     Raises:
-        ValueError: the input has the wrong number of dimensions; in training, one element per
+        ValueError: the input has the wrong number of dimensions or, in training, one element per
             channel.
-        RuntimeError: another number of channels, or another dtype.
+        RuntimeError: the number of channels or the dtype does not match.
         NotImplementedError: the input has an integer dtype.
 
     Source: Ioffe and Szegedy, "Batch normalization: accelerating deep network training by reducing
@@ -167,8 +167,8 @@ class BatchNorm2d(_BatchNorm):
     """Normalises each channel of a batch of images.
 
     ``(x - mean) / sqrt(var + eps) * weight + bias``, with mean and (biased) variance of each
-    channel over the batch and all places. In training the running mean and (unbiased) variance
-    move towards those of the batch; in evaluation they are used in its place.
+    channel over the batch and all positions. Training updates the running mean and (unbiased)
+    variance; evaluation uses them instead.
 
     Args:
         num_features: number of channels.
@@ -185,9 +185,9 @@ class BatchNorm2d(_BatchNorm):
         ``[batch, channels, height, width]``; the output has the same shape.
 
     Raises:
-        ValueError: the input has the wrong number of dimensions; in training, one element per
+        ValueError: the input has the wrong number of dimensions or, in training, one element per
             channel.
-        RuntimeError: another number of channels, or another dtype.
+        RuntimeError: the number of channels or the dtype does not match.
         NotImplementedError: the input has an integer dtype.
 
     Source: Ioffe and Szegedy, "Batch normalization: accelerating deep network training by reducing
@@ -205,8 +205,8 @@ class BatchNorm3d(_BatchNorm):
     """Normalises each channel of a batch of volumes.
 
     ``(x - mean) / sqrt(var + eps) * weight + bias``, with mean and (biased) variance of each
-    channel over the batch and all places. In training the running mean and (unbiased) variance
-    move towards those of the batch; in evaluation they are used in its place.
+    channel over the batch and all positions. Training updates the running mean and (unbiased)
+    variance; evaluation uses them instead.
 
     Args:
         num_features: number of channels.
@@ -223,9 +223,9 @@ class BatchNorm3d(_BatchNorm):
         ``[batch, channels, depth, height, width]``; the output has the same shape.
 
     Raises:
-        ValueError: the input has the wrong number of dimensions; in training, one element per
+        ValueError: the input has the wrong number of dimensions or, in training, one element per
             channel.
-        RuntimeError: another number of channels, or another dtype.
+        RuntimeError: the number of channels or the dtype does not match.
         NotImplementedError: the input has an integer dtype.
 
     Source: Ioffe and Szegedy, "Batch normalization: accelerating deep network training by reducing
@@ -259,7 +259,7 @@ class _InstanceNorm(_NormBase):
         super().__init__(num_features, eps, momentum, *options, bias=bias)
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the normalised input; in training, move the running statistics, if kept."""
+        """Normalise the input; in training, update the running statistics, if tracked."""
         self._check_input_dim(input)
         unbatched = input.ndim == self._dimensions[0]
         dim = 0 if unbatched else 1
@@ -287,10 +287,10 @@ class _InstanceNorm(_NormBase):
 
 
 class InstanceNorm1d(_InstanceNorm):
-    """Normalises each channel of a series by itself.
+    """Normalises each channel of each series independently.
 
     ``(x - mean) / sqrt(var + eps) * weight + bias``, with mean and (biased) variance of each
-    channel of each sample over all places, in training and in evaluation.
+    channel of each sample over all positions, in training and evaluation.
 
     Args:
         num_features: number of channels.
@@ -306,8 +306,8 @@ class InstanceNorm1d(_InstanceNorm):
         ``[batch, channels, length]`` or ``[channels, length]``; the output has the same shape.
 
     Raises:
-        ValueError: the input has the wrong number of dimensions; with ``affine``, of channels; one
-            place per channel in training.
+        ValueError: the input has the wrong number of dimensions or, with ``affine``, of channels;
+            or one position per channel in training.
         NotImplementedError: the input has an integer dtype.
 
     Source: Ulyanov et al., "Instance normalization: the missing ingredient for fast stylization",
@@ -322,10 +322,10 @@ class InstanceNorm1d(_InstanceNorm):
 
 
 class InstanceNorm2d(_InstanceNorm):
-    """Normalises each channel of an image by itself.
+    """Normalises each channel of each image independently.
 
     ``(x - mean) / sqrt(var + eps) * weight + bias``, with mean and (biased) variance of each
-    channel of each sample over all places, in training and in evaluation.
+    channel of each sample over all positions, in training and evaluation.
 
     Args:
         num_features: number of channels.
@@ -342,8 +342,8 @@ class InstanceNorm2d(_InstanceNorm):
         same shape.
 
     Raises:
-        ValueError: the input has the wrong number of dimensions; with ``affine``, of channels; one
-            place per channel in training.
+        ValueError: the input has the wrong number of dimensions or, with ``affine``, of channels;
+            or one position per channel in training.
         NotImplementedError: the input has an integer dtype.
 
     Source: Ulyanov et al., "Instance normalization: the missing ingredient for fast stylization",
@@ -358,10 +358,10 @@ class InstanceNorm2d(_InstanceNorm):
 
 
 class InstanceNorm3d(_InstanceNorm):
-    """Normalises each channel of a volume by itself.
+    """Normalises each channel of each volume independently.
 
     ``(x - mean) / sqrt(var + eps) * weight + bias``, with mean and (biased) variance of each
-    channel of each sample over all places, in training and in evaluation.
+    channel of each sample over all positions, in training and evaluation.
 
     Args:
         num_features: number of channels.
@@ -378,8 +378,8 @@ class InstanceNorm3d(_InstanceNorm):
         same shape.
 
     Raises:
-        ValueError: the input has the wrong number of dimensions; with ``affine``, of channels; one
-            place per channel in training.
+        ValueError: the input has the wrong number of dimensions or, with ``affine``, of channels;
+            or one position per channel in training.
         NotImplementedError: the input has an integer dtype.
 
     Source: Ulyanov et al., "Instance normalization: the missing ingredient for fast stylization",

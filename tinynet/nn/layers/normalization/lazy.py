@@ -1,4 +1,4 @@
-"""Lazy batch and instance norm: they take the number of features from their first input."""
+"""Batch and instance norms that infer the number of features from their first input."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = [
 
 
 class _LazyNorm(LazyModuleMixin, _NormBase):
-    """What lazy batch and instance norms share."""
+    """Base class of lazy batch and instance norms."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class _LazyNorm(LazyModuleMixin, _NormBase):
             self.num_batches_tracked = tensor(0)
 
     def reset_parameters(self) -> None:
-        """Forget the running statistics, and set weight and bias to ones and zeros."""
+        """Reset the running statistics, and set weight and bias to ones and zeros."""
         if self.num_features and not self.has_uninitialized_params():
             super().reset_parameters()
 

@@ -1,4 +1,4 @@
-"""Normalisation of each sample by itself: layer, group, RMS and local response norm."""
+"""Normalisation of individual samples: layer, group, RMS and local response norm."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def _shape_of(normalized_shape: int | Sequence[int]) -> tuple[int, ...]:
 
 
 class LayerNorm(Module):
-    """Normalises the last dimensions: mean 0 and deviation 1, then ``weight`` and ``bias``.
+    """Normalises the last dimensions to mean 0 and deviation 1, then scales and shifts them.
 
     ``(x - mean) / sqrt(var + eps) * weight + bias``, with mean and (biased) variance over the last
     dimensions.
 
     Args:
-        normalized_shape: the last dimensions, or the last one as a number.
+        normalized_shape: the lengths of the last dimensions, or the last one as an int.
         eps: added under the square root for numerical stability.
         elementwise_affine: whether to learn a weight and a bias.
         bias: whether to add a bias, if ``elementwise_affine``.
@@ -51,7 +51,7 @@ class LayerNorm(Module):
         ``[..., *normalized_shape]``; the output has the same shape.
 
     Raises:
-        RuntimeError: the input ends with other dimensions, or has another dtype.
+        RuntimeError: the input has other last dimensions or another dtype.
         NotImplementedError: the input has an integer dtype.
 
     Source: Ba, Kiros and Hinton, "Layer normalization", 2016, arXiv:1607.06450.
@@ -88,11 +88,11 @@ class LayerNorm(Module):
             init.zeros_(self.bias)
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the normalised input."""
+        """Normalise the input."""
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
-        """Return the shape and the options."""
+        """Return the options shown by ``repr``."""
         return (
             f"{self.normalized_shape}, eps={self.eps}, "
             f"elementwise_affine={self.elementwise_affine}, bias={self.bias is not None}"
@@ -105,9 +105,9 @@ class RMSNorm(Module):
     ``x / sqrt(mean(x ** 2) + eps) * weight``.
 
     Args:
-        normalized_shape: the last dimensions, or the last one as a number.
-        eps: added under the square root for numerical stability; unless given, the step from 1 to
-            the next number.
+        normalized_shape: the lengths of the last dimensions, or the last one as an int.
+        eps: added under the square root for numerical stability; unless given, the machine epsilon
+            of the dtype.
         elementwise_affine: whether to learn a weight.
         device: must be the CPU.
         dtype: dtype of the weight; the default dtype unless given.
@@ -116,7 +116,7 @@ class RMSNorm(Module):
         ``[..., *normalized_shape]``; the output has the same shape.
 
     Raises:
-        RuntimeError: the input ends with other dimensions.
+        RuntimeError: the input has other last dimensions.
         NotImplementedError: the input has an integer dtype.
 
     Source: Zhang and Sennrich, "Root mean square layer normalization", 2019, arXiv:1910.07467.
@@ -149,21 +149,21 @@ class RMSNorm(Module):
             init.ones_(self.weight)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return the normalised input."""
+        """Normalise the input."""
         return F.rms_norm(x, self.normalized_shape, self.weight, self.eps)
 
     def extra_repr(self) -> str:
-        """Return the shape and the options."""
+        """Return the options shown by ``repr``."""
         return (
             f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
         )
 
 
 class GroupNorm(Module):
-    """Normalises groups of channels of each sample, then scales and moves each channel.
+    """Normalises groups of channels of each sample, then scales and shifts each channel.
 
     ``(x - mean) / sqrt(var + eps) * weight + bias``, with mean and (biased) variance over the
-    channels of a group and all places.
+    channels of a group and all positions.
 
     Args:
         num_groups: number of groups; divides ``num_channels``.
@@ -176,7 +176,8 @@ class GroupNorm(Module):
 
     Raises:
         ValueError: ``num_groups`` does not divide ``num_channels``, or a group has one element.
-        RuntimeError: another number of channels, fewer than two dimensions, or another dtype.
+        RuntimeError: fewer than two dimensions, or the number of channels or the dtype does not
+            match.
         NotImplementedError: the input has an integer dtype.
 
     Shape:
@@ -227,11 +228,11 @@ class GroupNorm(Module):
             init.zeros_(self.bias)
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the normalised input."""
+        """Normalise the input."""
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
-        """Return the numbers of groups and channels, and the options."""
+        """Return the options shown by ``repr``."""
         return (
             f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}, "
             f"bias={self.bias is not None}"
@@ -242,10 +243,10 @@ class LocalResponseNorm(Module):
     """Divides by ``(k + alpha * mean of squares over nearby channels) ** beta``.
 
     Args:
-        size: how many channels around each.
-        alpha: factor of the mean of squares.
-        beta: power of the divisor.
-        k: added to it.
+        size: number of neighbouring channels in the sum.
+        alpha: the factor of the mean of squares.
+        beta: the exponent of the divisor.
+        k: the constant in the divisor.
 
     Shape:
         ``[batch, channels, places, ...]``; the output has the same shape.
@@ -269,7 +270,7 @@ class LocalResponseNorm(Module):
         self.k = k
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the normalised input."""
+        """Normalise the input."""
         return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
 
     def extra_repr(self) -> str:
@@ -280,20 +281,20 @@ class LocalResponseNorm(Module):
 class CrossMapLRN2d(Module):
     """Divides by ``(k + alpha / size * sum of squares over nearby channels) ** beta``.
 
-    Near are the ``(size - 1) / 2`` channels on each side, and, as in PyTorch, the first channel: it
-    never leaves the sum. ``LocalResponseNorm`` is without that, and takes other shapes, too.
+    The sum is over the ``(size - 1) / 2`` channels on each side and, as in PyTorch, also the first
+    channel. ``LocalResponseNorm`` does not have this quirk and accepts more shapes.
 
     Args:
-        size: how many channels around each; an even number counts as the odd one below.
-        alpha: factor of the mean of squares.
-        beta: power of the divisor.
-        k: added to it.
+        size: number of neighbouring channels in the sum; even numbers are rounded down to odd ones.
+        alpha: the factor of the mean of squares.
+        beta: the exponent of the divisor.
+        k: the constant in the divisor.
 
     Shape:
         ``[batch, channels, height, width]``; the output has the same shape.
 
     Raises:
-        ValueError: not four dimensions.
+        ValueError: the input does not have four dimensions.
 
     Source: Krizhevsky et al., "ImageNet classification with deep convolutional neural networks",
     2012.
@@ -311,7 +312,7 @@ class CrossMapLRN2d(Module):
         self.k = k
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the normalised input."""
+        """Normalise the input."""
         if input.ndim != 4:
             raise ValueError(f"CrossMapLRN2d: Expected input to be 4D, got {input.ndim}D instead.")
         channel = arange(input.shape[1])

@@ -1,4 +1,4 @@
-"""Batch norm over several processes."""
+"""Synchronised batch norm."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class SyncBatchNorm(_BatchNorm):
 
     Raises:
         ValueError: fewer than two dimensions, or no channels; in training, one element per channel.
-        RuntimeError: another number of channels, or another dtype.
+        RuntimeError: the number of channels or the dtype does not match.
         NotImplementedError: the input has an integer dtype.
 
     Source: Ioffe and Szegedy, "Batch normalization: accelerating deep network training by reducing

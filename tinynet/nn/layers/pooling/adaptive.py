@@ -1,4 +1,4 @@
-"""Pooling to a given number of windows, even or random."""
+"""Adaptive and fractional pooling."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Outputs = int | Sequence[int | None] | None
 
 
 class _AdaptiveAvgPool(Module):
-    """What adaptive average poolings share: the number of windows."""
+    """Base class of adaptive average pooling."""
 
     def __init__(self, output_size: Outputs):
         super().__init__()
@@ -34,21 +34,21 @@ class _AdaptiveAvgPool(Module):
 
 
 class AdaptiveAvgPool1d(_AdaptiveAvgPool):
-    """Averages over even shares of the last dimension.
+    """Averages over equal parts of the last dimension.
 
     Args:
-        output_size: how many.
+        output_size: number of parts.
 
     Shape:
         ``[batch, channels, width]``, or without batch;
         the spatial dimensions become ``output_size``.
 
     Raises:
-        RuntimeError: the input has the wrong number of dimensions, an empty one, or a size below 0.
+        RuntimeError: the input has the wrong number of dimensions or an empty one, or a size is
+            negative.
         NotImplementedError: the input has an integer dtype.
 
-    Source: share i of n elements goes from ``floor(i * n / size)`` to
-    ``ceil((i + 1) * n / size)``.
+    Source: part i of n elements spans ``floor(i * n / size)`` to ``ceil((i + 1) * n / size)``.
 
     Example:
         >>> nn.AdaptiveAvgPool1d(2)(tn.tensor([[1.0, 3.0, 2.0, 5.0]]))
@@ -61,22 +61,22 @@ class AdaptiveAvgPool1d(_AdaptiveAvgPool):
 
 
 class AdaptiveAvgPool2d(_AdaptiveAvgPool):
-    """Averages over even shares of the last two dimensions.
+    """Averages over equal parts of the last two dimensions.
 
     Args:
-        output_size: how many, one number or one for each dimension; None keeps a dimension.
+        output_size: number of parts, one int or one for each dimension; None keeps a dimension.
 
     Shape:
         ``[batch, channels, height, width]``, or without batch;
         the spatial dimensions become ``output_size``.
 
     Raises:
-        RuntimeError: the input has the wrong number of dimensions, an empty one, or a size below 0.
-        ValueError: ``output_size`` has more numbers than the input dimensions.
+        RuntimeError: the input has the wrong number of dimensions or an empty one, or a size is
+            negative.
+        ValueError: ``output_size`` has more entries than the input has dimensions.
         NotImplementedError: the input has an integer dtype.
 
-    Source: share i of n elements goes from ``floor(i * n / size)`` to
-    ``ceil((i + 1) * n / size)``.
+    Source: part i of n elements spans ``floor(i * n / size)`` to ``ceil((i + 1) * n / size)``.
 
     Example:
         >>> nn.AdaptiveAvgPool2d(1)(tn.arange(16.0).view(1, 4, 4))
@@ -89,22 +89,22 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPool):
 
 
 class AdaptiveAvgPool3d(_AdaptiveAvgPool):
-    """Averages over even shares of the last three dimensions.
+    """Averages over equal parts of the last three dimensions.
 
     Args:
-        output_size: how many, one number or one for each dimension; None keeps a dimension.
+        output_size: number of parts, one int or one for each dimension; None keeps a dimension.
 
     Shape:
         ``[batch, channels, depth, height, width]``, or without batch;
         the spatial dimensions become ``output_size``.
 
     Raises:
-        RuntimeError: the input has the wrong number of dimensions, an empty one, or a size below 0.
-        ValueError: ``output_size`` has more numbers than the input dimensions.
+        RuntimeError: the input has the wrong number of dimensions or an empty one, or a size is
+            negative.
+        ValueError: ``output_size`` has more entries than the input has dimensions.
         NotImplementedError: the input has an integer dtype.
 
-    Source: share i of n elements goes from ``floor(i * n / size)`` to
-    ``ceil((i + 1) * n / size)``.
+    Source: part i of n elements spans ``floor(i * n / size)`` to ``ceil((i + 1) * n / size)``.
 
     Example:
         >>> nn.AdaptiveAvgPool3d((2, None, 3))(tn.zeros(8, 3, 4, 6, 8)).shape
@@ -117,7 +117,7 @@ class AdaptiveAvgPool3d(_AdaptiveAvgPool):
 
 
 class _AdaptiveMaxPool(Module):
-    """What adaptive max poolings share: the number of windows."""
+    """Base class of adaptive max pooling."""
 
     def __init__(self, output_size: Outputs, return_indices: bool = False):
         super().__init__()
@@ -130,10 +130,10 @@ class _AdaptiveMaxPool(Module):
 
 
 class AdaptiveMaxPool1d(_AdaptiveMaxPool):
-    """Maxima of even shares of the last dimension.
+    """Maxima of equal parts of the last dimension.
 
     Args:
-        output_size: how many.
+        output_size: number of parts.
         return_indices: also return the index of each maximum in its plane.
 
     Shape:
@@ -141,11 +141,11 @@ class AdaptiveMaxPool1d(_AdaptiveMaxPool):
         the spatial dimensions become ``output_size``.
 
     Raises:
-        RuntimeError: the input has the wrong number of dimensions, an empty one, or a size below 0.
+        RuntimeError: the input has the wrong number of dimensions or an empty one, or a size is
+            negative.
         NotImplementedError: the input has an integer dtype.
 
-    Source: share i of n elements goes from ``floor(i * n / size)`` to
-    ``ceil((i + 1) * n / size)``.
+    Source: part i of n elements spans ``floor(i * n / size)`` to ``ceil((i + 1) * n / size)``.
 
     Example:
         >>> nn.AdaptiveMaxPool1d(2)(tn.tensor([[1.0, 3.0, 2.0, 5.0]]))
@@ -158,10 +158,10 @@ class AdaptiveMaxPool1d(_AdaptiveMaxPool):
 
 
 class AdaptiveMaxPool2d(_AdaptiveMaxPool):
-    """Maxima of even shares of the last two dimensions.
+    """Maxima of equal parts of the last two dimensions.
 
     Args:
-        output_size: how many, one number or one for each dimension; None keeps a dimension.
+        output_size: number of parts, one int or one for each dimension; None keeps a dimension.
         return_indices: also return the index of each maximum in its plane.
 
     Shape:
@@ -169,12 +169,12 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPool):
         the spatial dimensions become ``output_size``.
 
     Raises:
-        RuntimeError: the input has the wrong number of dimensions, an empty one, or a size below 0.
-        ValueError: ``output_size`` has more numbers than the input dimensions.
+        RuntimeError: the input has the wrong number of dimensions or an empty one, or a size is
+            negative.
+        ValueError: ``output_size`` has more entries than the input has dimensions.
         NotImplementedError: the input has an integer dtype.
 
-    Source: share i of n elements goes from ``floor(i * n / size)`` to
-    ``ceil((i + 1) * n / size)``.
+    Source: part i of n elements spans ``floor(i * n / size)`` to ``ceil((i + 1) * n / size)``.
 
     Example:
         >>> nn.AdaptiveMaxPool2d(2)(tn.arange(16.0).view(1, 4, 4))
@@ -188,10 +188,10 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPool):
 
 
 class AdaptiveMaxPool3d(_AdaptiveMaxPool):
-    """Maxima of even shares of the last three dimensions.
+    """Maxima of equal parts of the last three dimensions.
 
     Args:
-        output_size: how many, one number or one for each dimension; None keeps a dimension.
+        output_size: number of parts, one int or one for each dimension; None keeps a dimension.
         return_indices: also return the index of each maximum in its plane.
 
     Shape:
@@ -199,12 +199,12 @@ class AdaptiveMaxPool3d(_AdaptiveMaxPool):
         the spatial dimensions become ``output_size``.
 
     Raises:
-        RuntimeError: the input has the wrong number of dimensions, an empty one, or a size below 0.
-        ValueError: ``output_size`` has more numbers than the input dimensions.
+        RuntimeError: the input has the wrong number of dimensions or an empty one, or a size is
+            negative.
+        ValueError: ``output_size`` has more entries than the input has dimensions.
         NotImplementedError: the input has an integer dtype.
 
-    Source: share i of n elements goes from ``floor(i * n / size)`` to
-    ``ceil((i + 1) * n / size)``.
+    Source: part i of n elements spans ``floor(i * n / size)`` to ``ceil((i + 1) * n / size)``.
 
     Example:
         >>> nn.AdaptiveMaxPool3d((2, None, 3))(tn.zeros(8, 3, 4, 6, 8)).shape
@@ -220,7 +220,7 @@ class AdaptiveMaxPool3d(_AdaptiveMaxPool):
 
 
 class _FractionalMaxPool(Module):
-    """What fractional max poolings share: their options."""
+    """Base class of fractional max pooling."""
 
     rank: int
 
@@ -252,18 +252,18 @@ class _FractionalMaxPool(Module):
         self.output_ratio = ratios
 
     def options(self) -> dict[str, Any]:
-        """Return what ``F.fractional_max_pool`` is called with."""
+        """Return the arguments of ``F.fractional_max_pool``."""
         names = "kernel_size output_size output_ratio return_indices _random_samples".split()
         return {name: getattr(self, name) for name in names}
 
 
 class FractionalMaxPool2d(_FractionalMaxPool):
-    """Maxima of windows that are spread over the last two dimensions at random.
+    """Maxima of windows distributed over the last two dimensions at random.
 
     Args:
         kernel_size: size of the window.
         output_size: number of windows.
-        output_ratio: or how many, as a part of the input, in (0, 1).
+        output_ratio: alternatively, the output size as a fraction of the input, in (0, 1).
         return_indices: also return the index of each maximum in its plane.
 
     Raises:
@@ -291,12 +291,12 @@ class FractionalMaxPool2d(_FractionalMaxPool):
 
 
 class FractionalMaxPool3d(_FractionalMaxPool):
-    """Maxima of windows that are spread over the last three dimensions at random.
+    """Maxima of windows distributed over the last three dimensions at random.
 
     Args:
         kernel_size: size of the window.
         output_size: number of windows.
-        output_ratio: or how many, as a part of the input, in (0, 1).
+        output_ratio: alternatively, the output size as a fraction of the input, in (0, 1).
         return_indices: also return the index of each maximum in its plane.
 
     Raises:

@@ -15,7 +15,7 @@ Size = int | Sequence[int]
 
 
 class _LPPool(Module):
-    """What power-average poolings share: their options."""
+    """Base class of power-average pooling."""
 
     def __init__(
         self,
@@ -31,7 +31,7 @@ class _LPPool(Module):
         self.ceil_mode = ceil_mode
 
     def options(self) -> tuple[Any, ...]:
-        """Return what ``F.lp_pool`` is called with."""
+        """Return the arguments of ``F.lp_pool``."""
         return (float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
 
     def extra_repr(self) -> str:

@@ -1,4 +1,4 @@
-"""The way back from max pooling."""
+"""Max unpooling."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Size = int | Sequence[int]
 
 
 class _MaxUnpool(Module):
-    """What the ways back from max pooling share: the options of the pooling."""
+    """Base class of max unpooling."""
 
     rank: int
 
@@ -31,17 +31,17 @@ class _MaxUnpool(Module):
 
 
 class MaxUnpool1d(_MaxUnpool):
-    """Zeros with the maxima where ``MaxPool1d`` found them.
+    """A partial inverse: zeros with the maxima where ``MaxPool1d`` found them.
 
     Args:
         kernel_size, stride, padding: those of the pooling.
 
     Shape:
-        That of the pooling, backwards: each spatial n becomes
-        ``(n - 1) * stride - 2 * padding + kernel_size``, or what ``output_size`` says.
+        The reverse of the pooling: each spatial n becomes
+        ``(n - 1) * stride - 2 * padding + kernel_size``, or the given ``output_size``.
 
     Raises:
-        RuntimeError: indices of another shape or dtype than int64, or out of range.
+        RuntimeError: the indices have the wrong shape, are not int64, or are out of range.
         ValueError: ``output_size`` is too far from the size without it.
 
     Source: Zeiler and Fergus, "Visualizing and understanding convolutional networks", 2014,
@@ -58,23 +58,23 @@ class MaxUnpool1d(_MaxUnpool):
     def forward(
         self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None
     ) -> Tensor:
-        """Return the maxima at their places; ``output_size`` is the shape before pooling."""
+        """Restore the maxima at their indices; ``output_size`` is the shape before pooling."""
         how = (self.kernel_size, self.stride, self.padding, output_size)
         return F.max_unpool1d(input, indices, *how)
 
 
 class MaxUnpool2d(_MaxUnpool):
-    """Zeros with the maxima where ``MaxPool2d`` found them.
+    """A partial inverse: zeros with the maxima where ``MaxPool2d`` found them.
 
     Args:
         kernel_size, stride, padding: those of the pooling.
 
     Shape:
-        That of the pooling, backwards: each spatial n becomes
-        ``(n - 1) * stride - 2 * padding + kernel_size``, or what ``output_size`` says.
+        The reverse of the pooling: each spatial n becomes
+        ``(n - 1) * stride - 2 * padding + kernel_size``, or the given ``output_size``.
 
     Raises:
-        RuntimeError: indices of another shape or dtype than int64, or out of range.
+        RuntimeError: the indices have the wrong shape, are not int64, or are out of range.
         ValueError: ``output_size`` is too far from the size without it.
 
     Source: Zeiler and Fergus, "Visualizing and understanding convolutional networks", 2014,
@@ -92,23 +92,23 @@ class MaxUnpool2d(_MaxUnpool):
     def forward(
         self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None
     ) -> Tensor:
-        """Return the maxima at their places; ``output_size`` is the shape before pooling."""
+        """Restore the maxima at their indices; ``output_size`` is the shape before pooling."""
         how = (self.kernel_size, self.stride, self.padding, output_size)
         return F.max_unpool2d(input, indices, *how)
 
 
 class MaxUnpool3d(_MaxUnpool):
-    """Zeros with the maxima where ``MaxPool3d`` found them.
+    """A partial inverse: zeros with the maxima where ``MaxPool3d`` found them.
 
     Args:
         kernel_size, stride, padding: those of the pooling.
 
     Shape:
-        That of the pooling, backwards: each spatial n becomes
-        ``(n - 1) * stride - 2 * padding + kernel_size``, or what ``output_size`` says.
+        The reverse of the pooling: each spatial n becomes
+        ``(n - 1) * stride - 2 * padding + kernel_size``, or the given ``output_size``.
 
     Raises:
-        RuntimeError: indices of another shape or dtype than int64, or out of range.
+        RuntimeError: the indices have the wrong shape, are not int64, or are out of range.
         ValueError: ``output_size`` is too far from the size without it.
 
     Source: Zeiler and Fergus, "Visualizing and understanding convolutional networks", 2014,
@@ -125,6 +125,6 @@ class MaxUnpool3d(_MaxUnpool):
     def forward(
         self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None
     ) -> Tensor:
-        """Return the maxima at their places; ``output_size`` is the shape before pooling."""
+        """Restore the maxima at their indices; ``output_size`` is the shape before pooling."""
         how = (self.kernel_size, self.stride, self.padding, output_size)
         return F.max_unpool3d(input, indices, *how)

@@ -18,7 +18,7 @@ Size = int | Sequence[int]
 
 
 class _MaxPoolNd(Module):
-    """What max poolings share: their options."""
+    """Base class of max pooling."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class _MaxPoolNd(Module):
         self.ceil_mode = ceil_mode
 
     def options(self) -> dict[str, Any]:
-        """Return what ``F.max_pool`` is called with."""
+        """Return the arguments of ``F.max_pool``."""
         names = "kernel_size stride padding dilation ceil_mode return_indices".split()
         return {name: getattr(self, name) for name in names}
 
@@ -152,7 +152,7 @@ class MaxPool3d(_MaxPoolNd):
 
 
 class _AvgPoolNd(Module):
-    """What average poolings share: their printed form."""
+    """Base class of average pooling."""
 
     kernel_size: Any
     stride: Any
@@ -211,7 +211,7 @@ class AvgPool1d(_AvgPoolNd):
 
 
 class _AvgPoolOfPlanes(_AvgPoolNd):
-    """What average pooling of two and of three dimensions shares: its options."""
+    """Base class of average pooling over two and three dimensions."""
 
     def __init__(
         self,
@@ -231,7 +231,7 @@ class _AvgPoolOfPlanes(_AvgPoolNd):
         self.divisor_override = divisor_override
 
     def options(self) -> tuple[Any, ...]:
-        """Return what ``F.avg_pool`` is called with."""
+        """Return the arguments of ``F.avg_pool``."""
         how = (self.ceil_mode, self.count_include_pad, self.divisor_override)
         return (self.kernel_size, self.stride, self.padding, *how)
 

@@ -1,4 +1,4 @@
-"""What RNN, LSTM and GRU share."""
+"""The base class of RNN, LSTM and GRU."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ GATES = {"RNN_TANH": 1, "RNN_RELU": 1, "LSTM": 4, "GRU": 3}
 
 
 class RNNBase(Module):
-    """What RNN, LSTM and GRU share: their parameters, and how sequences are laid out.
+    """Base class of RNN, LSTM and GRU.
 
     All parameters are initialised from U(-k, k) with ``k = 1 / sqrt(hidden_size)``.
 
@@ -32,13 +32,13 @@ class RNNBase(Module):
     The other arguments are those of ``LSTM``.
 
     Attributes:
-        weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0: of the first layer; ``_l1`` and so on
-            of the others, with ``_reverse`` behind it of the other direction.
+        weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0: parameters of the first layer; the
+            others end in ``_l1`` and so on, and in ``_reverse`` for the reverse direction.
         all_weights: all of them, one list per layer and direction.
 
     Raises:
-        ValueError, TypeError: an unknown mode, or arguments that ``LSTM`` refuses, too.
-        NotImplementedError: it is called: it has no ``forward``.
+        ValueError, TypeError: the mode is unknown, or an argument is invalid for ``LSTM``.
+        NotImplementedError: the module is called.
 
     Source: see ``RNN``, ``LSTM`` and ``GRU``.
 
@@ -81,7 +81,7 @@ class RNNBase(Module):
         self.reset_parameters()
 
     def _check(self) -> None:
-        """Refuse arguments that make no network."""
+        """Raise for invalid arguments."""
         p = self.dropout
         if not isinstance(p, numbers.Number) or isinstance(p, bool) or not 0 <= p <= 1:
             raise ValueError(
@@ -121,7 +121,7 @@ class RNNBase(Module):
 
     @property
     def _suffixes(self) -> list[str]:
-        """What the names of the parameters of each layer and direction end with."""
+        """The name suffixes of the parameters of each layer and direction."""
         return [f"_l{layer}{d}" for layer in range(self.num_layers) for d in self._directions()]
 
     def _sizes(self) -> tuple[int, ...]:
@@ -157,7 +157,7 @@ class RNNBase(Module):
 
     @property
     def _all_weights(self) -> list[list[str]]:
-        """The names of ``all_weights``; programs written for PyTorch read these three."""
+        """The names of ``all_weights``; programs written for PyTorch use these three."""
         return self._names()
 
     @property
@@ -179,7 +179,7 @@ class RNNBase(Module):
             init.uniform_(parameter, -bound, bound)
 
     def flatten_parameters(self) -> None:
-        """Do nothing: parameters need no common memory on the cpu."""
+        """Do nothing: parameters need no contiguous memory on the CPU."""
 
     # ---- running ----------------------------------------------------------------------------
 
@@ -220,10 +220,10 @@ class RNNBase(Module):
     def _initial(
         self, data: Tensor, batch: int, states: tuple[Tensor, ...] | None
     ) -> tuple[Tensor, ...]:
-        """Return the states to start from: those that were given, or zeros.
+        """Return the initial states: the given ones, or zeros.
 
         Raises:
-            RuntimeError: states of other shapes.
+            RuntimeError: the states have the wrong shape.
         """
         shapes = [(len(self._suffixes), batch, size) for size in self._sizes()]
         if states is None:
@@ -235,7 +235,7 @@ class RNNBase(Module):
         return states
 
     def _check_dims(self, data: Tensor, states: Any, batched: bool) -> None:
-        """Refuse tensors that are neither one sequence nor a batch."""
+        """Raise unless the tensors are one sequence or a batch."""
         name = self.mode.partition("_")[0]
         if data.ndim not in (2, 3):
             tensor = " tensor" if name == "RNN" else ""
@@ -253,7 +253,7 @@ class RNNBase(Module):
             )
 
     def _check_input(self, data: Tensor, ndim: int) -> None:
-        """Refuse inputs of another dtype or size."""
+        """Raise if dtype or size of the input do not match."""
         kind = getattr(self, f"weight_ih{self._suffixes[0]}").dtype
         if data.dtype != kind:
             raise ValueError(

@@ -17,15 +17,15 @@ __all__ = ["RNNCellBase", "RNNCell", "LSTMCell", "GRUCell"]
 
 
 class RNNCellBase(Module):
-    """What the cells share: their parameters and checks.
+    """Base class of recurrent cells.
 
     All parameters are initialised from U(-k, k) with ``k = 1 / sqrt(hidden_size)``.
 
     Args:
-        input_size: elements of the input.
-        hidden_size: elements of the state.
+        input_size: number of input features.
+        hidden_size: size of the hidden state.
         bias: whether to add biases.
-        num_chunks: how many times ``hidden_size`` rows the weights have.
+        num_chunks: number of gates; the weights have ``num_chunks * hidden_size`` rows.
         device: must be the CPU.
         dtype: dtype of the parameters; the default dtype unless given.
 
@@ -36,7 +36,7 @@ class RNNCellBase(Module):
 
     Raises:
         RuntimeError: a size is negative.
-        NotImplementedError: it is called: it has no ``forward``.
+        NotImplementedError: the module is called.
 
     Source: see ``RNNCell``, ``LSTMCell`` and ``GRUCell``.
 
@@ -121,11 +121,11 @@ class RNNCellBase(Module):
 
 
 class RNNCell(RNNCellBase):
-    """Returns the next state, ``tanh(W_ih x + b_ih + W_hh h + b_hh)``, or relu.
+    """An Elman RNN cell: ``tanh(W_ih x + b_ih + W_hh h + b_hh)``, or relu.
 
     Args:
-        input_size: elements of the input.
-        hidden_size: elements of the state.
+        input_size: number of input features.
+        hidden_size: size of the hidden state.
         bias: whether to add biases.
         nonlinearity: ``"tanh"`` or ``"relu"``.
         device: must be the CPU.
@@ -137,8 +137,8 @@ class RNNCell(RNNCellBase):
 
     Raises:
         ValueError: input or state is neither a vector nor a matrix.
-        RuntimeError: input or state of another size or dtype, or an unknown ``nonlinearity`` (in
-            the call).
+        RuntimeError: size or dtype of input or state do not match, or ``nonlinearity`` is unknown
+            (in the call).
 
     Source: Elman, "Finding structure in time", 1990.
 
@@ -161,7 +161,7 @@ class RNNCell(RNNCellBase):
         self.nonlinearity = nonlinearity
 
     def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
-        """Return the next state; the one before is zero unless given."""
+        """Return the next state; the previous one is zero unless given."""
         self._check_dims(input=input)
         if hx is not None:
             self._check_dims(hidden=hx)
@@ -172,11 +172,11 @@ class RNNCell(RNNCellBase):
 
 
 class LSTMCell(RNNCellBase):
-    """Returns the next hidden and cell state of long short-term memory; see ``LSTM``.
+    """A long short-term memory cell: one step of ``LSTM``.
 
     Args:
-        input_size: elements of the input.
-        hidden_size: elements of the states.
+        input_size: number of input features.
+        hidden_size: size of the states.
         bias: whether to add biases.
         device: must be the CPU.
         dtype: dtype of the parameters; the default dtype unless given.
@@ -187,8 +187,8 @@ class LSTMCell(RNNCellBase):
 
     Raises:
         ValueError: input or state is neither a vector nor a matrix.
-        RuntimeError: input or state of another size or dtype.
-        TypeError: states that are not a pair.
+        RuntimeError: size or dtype of input or state do not match.
+        TypeError: the states are not a pair.
 
     Source: ``c = f * c + i * g`` and ``h = o * tanh(c)`` with the gates of ``LSTM``; Hochreiter
     and Schmidhuber, "Long short-term memory", 1997.
@@ -213,7 +213,7 @@ class LSTMCell(RNNCellBase):
     def forward(
         self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None
     ) -> tuple[Tensor, Tensor]:
-        """Return the next ``(h, c)``; those before are zero unless given."""
+        """Return the next ``(h, c)``; the previous ones are zero unless given."""
         self._check_dims(input=input)
         if hx is not None:
             if not isinstance(hx, (tuple, list)) or len(hx) != 2:
@@ -227,11 +227,11 @@ class LSTMCell(RNNCellBase):
 
 
 class GRUCell(RNNCellBase):
-    """Returns the next state of gated recurrent units; see ``GRU``.
+    """A gated recurrent unit cell: one step of ``GRU``.
 
     Args:
-        input_size: elements of the input.
-        hidden_size: elements of the state.
+        input_size: number of input features.
+        hidden_size: size of the hidden state.
         bias: whether to add biases.
         device: must be the CPU.
         dtype: dtype of the parameters; the default dtype unless given.
@@ -242,7 +242,7 @@ class GRUCell(RNNCellBase):
 
     Raises:
         ValueError: input or state is neither a vector nor a matrix.
-        RuntimeError: input or state of another size or dtype.
+        RuntimeError: size or dtype of input or state do not match.
 
     Source: ``h = (1 - z) * n + z * h`` with the gates of ``GRU``; Cho et al., "Learning phrase
     representations using RNN encoder-decoder for statistical machine translation", 2014,
@@ -265,7 +265,7 @@ class GRUCell(RNNCellBase):
         super().__init__(input_size, hidden_size, bias, 3, device, dtype)
 
     def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
-        """Return the next state; the one before is zero unless given."""
+        """Return the next state; the previous one is zero unless given."""
         self._check_dims(input=input)
         if hx is not None:
             self._check_dims(hidden=hx)

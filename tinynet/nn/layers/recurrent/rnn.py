@@ -1,4 +1,4 @@
-"""RNN, LSTM and GRU: layers that read sequences step by step."""
+"""RNN, LSTM and GRU."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ class RNN(RNNBase):
     of ``(h, c)`` and ``hidden_size`` rows per weight.
 
     Raises:
-        ValueError: a size is not positive, ``dropout`` that is not in [0, 1], an unknown
-            ``nonlinearity``; in the call, another dtype, or neither two nor three dimensions.
-        RuntimeError: input or states of another size, or no steps (in the call).
-        TypeError: sizes that are no whole numbers, options that are no bools.
+        ValueError: a size is not positive, ``dropout`` is not in [0, 1], or ``nonlinearity`` is
+            unknown; in the call, another dtype, or neither two nor three dimensions.
+        RuntimeError: the size of input or states does not match, or there are no steps (in the
+            call).
+        TypeError: a size is not an int, or an option is not a bool.
 
     Source: Elman, "Finding structure in time", 1990.
 
@@ -66,7 +67,7 @@ class RNN(RNNBase):
         self.nonlinearity = nonlinearity
 
     def forward(self, input: Any, hx: Tensor | None = None) -> tuple[Any, Tensor]:
-        """Return the outputs and the last hidden states, ``hx`` (zeros unless given) first."""
+        """Return the outputs and the last hidden states; ``hx`` defaults to zeros."""
         output, (h,) = self._run(input, None if hx is None else (hx,))
         return output, h
 
@@ -78,22 +79,22 @@ class LSTM(RNNBase):
     ``g = tanh(...)``, ``c = f * c + i * g`` and ``h = o * tanh(c)``.
 
     Args:
-        input_size: elements of the input at one step.
-        hidden_size: elements of the states.
-        num_layers: layers; each reads the hidden states of the one before it.
+        input_size: number of input features per step.
+        hidden_size: size of the states.
+        num_layers: number of stacked layers.
         bias: whether to add biases.
         batch_first: ``[batch, steps, ...]`` instead of ``[steps, batch, ...]``, for input and
-            output; the states stay as they are.
+            output; the layout of the states does not change.
         dropout: probability of zero for the values passed between layers, in training.
-        bidirectional: read also from the last step to the first.
-        proj_size: if positive, hidden states are multiplied by ``weight_hr`` to this size.
+        bidirectional: also process the sequence in reverse.
+        proj_size: if positive, project hidden states to this size with ``weight_hr``.
         device: must be the CPU.
         dtype: dtype of the parameters; the default dtype unless given.
 
     Shape:
         input ``[steps, batch, input_size]``, states ``[layers * directions, batch, hidden_size]``
-        to output ``[steps, batch, directions * hidden_size]`` and states; all without ``batch``
-        for one sequence. The input may be a ``PackedSequence``; then the output is one, too.
+        to output ``[steps, batch, directions * hidden_size]`` and states; a single sequence has no
+        batch dimension. The input may be a ``PackedSequence``; then the output is one, too.
 
     Attributes:
         weight_ih_l0: ``[4 * hidden_size, input_size]``, the rows of i, f, g and o.
@@ -102,12 +103,11 @@ class LSTM(RNNBase):
         weight_hr_l0: ``[proj_size, hidden_size]``, with ``proj_size`` only.
 
     Raises:
-        ValueError: a size is not positive, ``dropout`` that is not in [0, 1], ``proj_size`` that is
-            not below ``hidden_size``; in the call, another dtype, or neither two nor three
-            dimensions.
-        RuntimeError: input or states of another size, or no steps (in the call).
-        TypeError: sizes that are no whole numbers, options that are no bools, states that are not a
-            pair.
+        ValueError: a size is not positive, ``dropout`` is not in [0, 1], or ``proj_size`` is not
+            below ``hidden_size``; in the call, another dtype, or neither two nor three dimensions.
+        RuntimeError: the size of input or states does not match, or there are no steps (in the
+            call).
+        TypeError: a size is not an int, an option is not a bool, or the states are not a pair.
 
     Source: Hochreiter and Schmidhuber, "Long short-term memory", 1997; projection: Sak et al.,
     2014.
@@ -149,7 +149,7 @@ class LSTM(RNNBase):
     def forward(
         self, input: Any, hx: tuple[Tensor, Tensor] | None = None
     ) -> tuple[Any, tuple[Tensor, Tensor]]:
-        """Return the outputs and the last ``(h, c)``, starting from ``hx`` (zeros unless given)."""
+        """Return the outputs and the last ``(h, c)``; ``hx`` defaults to zeros."""
         if hx is not None and (not isinstance(hx, (tuple, list)) or len(hx) != 2):
             raise TypeError(
                 f"The 'hx' of LSTM must be a pair (h_0, c_0). Got {type(hx).__name__} instead."
@@ -167,10 +167,11 @@ class GRU(RNNBase):
     ``(h, c)``, three times ``hidden_size`` rows per weight, and without ``proj_size``.
 
     Raises:
-        ValueError: a size is not positive, ``dropout`` that is not in [0, 1]; in the call, another
+        ValueError: a size is not positive, or ``dropout`` is not in [0, 1]; in the call, another
             dtype, or neither two nor three dimensions.
-        RuntimeError: input or states of another size, or no steps (in the call).
-        TypeError: sizes that are no whole numbers, options that are no bools.
+        RuntimeError: the size of input or states does not match, or there are no steps (in the
+            call).
+        TypeError: a size is not an int, or an option is not a bool.
 
     Source: Cho et al., "Learning phrase representations using RNN encoder-decoder for statistical
     machine translation", 2014, arXiv:1406.1078.
@@ -208,6 +209,6 @@ class GRU(RNNBase):
         )
 
     def forward(self, input: Any, hx: Tensor | None = None) -> tuple[Any, Tensor]:
-        """Return the outputs and the last hidden states, ``hx`` (zeros unless given) first."""
+        """Return the outputs and the last hidden states; ``hx`` defaults to zeros."""
         output, (h,) = self._run(input, None if hx is None else (hx,))
         return output, h

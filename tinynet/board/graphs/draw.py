@@ -1,4 +1,4 @@
-"""The autograd graph behind a tensor, as a picture: what `backward()` would walk over."""
+"""Drawings of the autograd graph of a tensor: what `backward()` would visit."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ MAX_BOXES = 400
 
 
 class Drawing:
-    """A picture of an autograd graph; a notebook shows it.
+    """A drawing of an autograd graph, which notebooks display.
 
-    ``board.draw`` makes it; users make none.
+    Created by ``board.draw``, not by users.
 
     Args:
         boxes, arrows, left_out: the attributes of these names.
 
     Attributes:
         boxes: the tensors and nodes.
-        arrows: from what was computed to what it was computed from: the way of the gradients.
-        left_out: how many nodes are not drawn because there are too many.
+        arrows: from results to inputs, the direction of gradients.
+        left_out: the number of nodes not drawn because there are too many.
 
     Example:
         >>> w = tn.ones(2, requires_grad=True)
@@ -43,15 +43,15 @@ class Drawing:
         self.left_out = left_out
 
     def svg(self) -> str:
-        """The picture as SVG."""
+        """Return the drawing as SVG."""
         return render(self.boxes, self.arrows, "autograd graph")
 
     def dot(self) -> str:
-        """The picture in Graphviz's language."""
+        """Return the drawing in Graphviz's DOT language."""
         return dot_of(self.boxes, self.arrows, "autograd graph")
 
     def text(self) -> str:
-        """One line per box: what it says, and where its gradients go."""
+        """Return one line per box: its text, and where its gradients go."""
         titles = {box.key: box.lines[0] for box in self.boxes}
         lines = []
         for box in self.boxes:
@@ -65,23 +65,23 @@ class Drawing:
 
 
 def draw(*tensors: Tensor, names: dict[str, Tensor] | None = None) -> Drawing:
-    """Draw the autograd graph behind tensors: leaves, non-leaves, versions, saved values.
+    """Draw the autograd graph of tensors: leaves, non-leaves, versions, saved values.
 
-    Arrows run the way that gradients go, from the tensors down to the leaves. A box of a node says
-    the user's line, and what it has saved: with the version that the value had, and the version
-    that it has now if it was written to since (such a backward raises). Nothing is computed, and
-    nothing changes.
+    Arrows point in the direction of gradients, from the tensors to the leaves. The box of a node
+    shows the user's line and the saved values, each with its version when saved, and its current
+    version if it was modified since (a backward pass would then raise). Nothing is computed or
+    changed.
 
     Args:
         *tensors: the results.
-        names: what leaves are called, such as ``{"w": w}`` or ``dict(model.named_parameters())``;
-            otherwise a leaf is called by its shape.
+        names: names of leaves, such as ``{"w": w}`` or ``dict(model.named_parameters())``;
+            other leaves are labelled with their shapes.
 
     Returns:
-        A drawing with ``svg()``, ``dot()`` and ``text()``; a notebook shows it inline.
+        A drawing with ``svg()``, ``dot()`` and ``text()``; notebooks display it inline.
 
     Raises:
-        TypeError: not a tensor.
+        TypeError: an argument is not a tensor.
 
     Example:
         >>> from tinynet import board
@@ -105,12 +105,12 @@ class _Sketch:
     def __init__(self, names: dict[str, Tensor]) -> None:
         self._names = {id(tensor): name for name, tensor in names.items()}
         self._keys: dict[int, str] = {}
-        self._boxes: dict[str, Box] = {}  # each below all that lead to it: `layout` goes by that
+        self._boxes: dict[str, Box] = {}  # topologically sorted, as `layout` requires
         self._arrows: list[Arrow] = []
         self._todo: list[Any] = []
 
     def drawn(self, tensors: tuple[Tensor, ...]) -> Drawing:
-        """Walk from the tensors to the leaves, newest node first."""
+        """Visit the nodes from the tensors to the leaves, newest first."""
         for tensor in tensors:
             edge = edge_of(tensor)
             if edge is None or edge[0] is tensor:
@@ -139,7 +139,7 @@ class _Sketch:
         return Drawing([*self._boxes.values()], arrows, left_out)
 
     def _key(self, target: Any) -> str:
-        """The key of the box of a node or leaf, which is drawn (later) if it is new."""
+        """Return the key of the box of a node or leaf; a new one is queued for drawing."""
         key = self._keys.get(id(target))
         if key is None:
             key = self._keys[id(target)] = f"n{len(self._keys)}"
@@ -165,7 +165,7 @@ class _Sketch:
         saved = [_saved(node, name, value) for name, value in saved_values(node).items()]
         lines = [node.name().rpartition("::")[2], module, *saved]
         tip = f"{place.place}\n{place.text}" if place is not None else ""
-        if place is not None and place.filename[:1] != "<":  # not: typed at a prompt
+        if place is not None and place.filename[:1] != "<":  # not typed at a prompt
             lines.insert(1, f"{place.place.partition(' in ')[0]}  {_cut(place.text)}")
         start = self._keys[id(node)]
         self._boxes[start] = Box(start, tuple(filter(None, lines)), "backward", tip)
@@ -179,7 +179,7 @@ class _Sketch:
 
 
 def _input_names(inputs: dict[str, Any], node: Any) -> list[str]:
-    """What the inputs of a node are called; numbers where they have no names."""
+    """Return the names of the inputs of a node; numbers if they have no names."""
     names = list(inputs)
     return names if len(names) == len(node.edges) else [str(i) for i in range(len(node.edges))]
 
@@ -193,13 +193,13 @@ def _written(tensor: Tensor) -> str:
 
 
 def _saved(node: Any, name: str, value: Any) -> str:
-    """A saved value: an array with its version, or a number."""
+    """Describe a saved value: an array with its version, or a number."""
     if not isinstance(value, np.ndarray):
         return f"saved {name} = {_cut(repr(value), 24)}"
     counter, at = getattr(node, f"saved_{name}_version", None), getattr(node, f"saved_{name}_at", 0)
     shown = f"saved {name} {_shape(value)}"
     now = getattr(counter, "n", None)
-    if now is None or now < 0:  # nobody else has it; or freed, or kept specially
+    if now is None or now < 0:  # not shared with a tensor, freed, or stored specially
         return shown
     return f"{shown} v{at}" if now == at else f"{shown} v{at}, now v{now}: changed"
 

@@ -1,7 +1,7 @@
-"""The graph of a model, recorded from one forward that really runs.
+"""Recording the graph of a model from one actual forward pass.
 
-There is no tracer: core reports each operation as it runs. So control flow shows the branch that
-was taken, and any Python is allowed.
+There is no tracer: core reports each operation as it runs. The graph therefore shows the branch
+taken, and the model may use any Python code.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from tinynet.core.modes import no_grad
 
 
 def record_forward(model: Any, arguments: Arguments, strict: bool = False) -> Graph:
-    """The graph of one forward of `model`, in evaluation mode and under `no_grad`.
+    """Return the graph of one forward pass of `model`, in evaluation mode and under `no_grad`.
 
     Nodes are named by scope (class name of the model, then class and attribute of each module) and
-    operation; parameters and buffers stand in the scope of their module, inputs and outputs under
-    `input` and `output`. What the forward raises is raised, with a note; the state is put back
-    then too, as it is in the end.
+    operation; parameters and buffers are in the scope of their module, inputs and outputs under
+    `input` and `output`. Exceptions of the forward pass are raised with a note; the state is
+    restored in any case.
 
     Args:
         model: a Module.
-        arguments: what to call it with.
+        arguments: its arguments.
         strict: refuse a dict in the output.
 
     Raises:
-        RuntimeError: ``strict``, and there is one.
+        RuntimeError: the output contains a dict, with ``strict``.
     """
     watch = Watch({type(model).__name__: model})
     modules = watch.calls.roots[0].modules.values()
@@ -53,7 +53,7 @@ def record_forward(model: Any, arguments: Arguments, strict: bool = False) -> Gr
                 "incorrect, this is only valid if the container structure does not change based on "
                 "the module's inputs. Pass use_strict_trace=False to write the graph all the same."
             )
-        return Assembly(watch).graph  # before the state is put back: arrays are what they were
+        return Assembly(watch).graph  # before the state is restored, while arrays are unchanged
 
 
 def _has_dict(value: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Recording a training step: the graphs of what really ran, with time and memory."""
+"""Recording a training step: graphs of what actually ran, with time and memory."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from tinynet.board.publish import publish
 from tinynet.board.storage import BoardWarning
 from tinynet.board.writer import SummaryWriter
 
-MAX_NODES = 2000  # a browser stays quick with as many
+MAX_NODES = 2000  # browsers stay responsive up to about this number
 
 
 class Recording:
-    """What ran inside of ``with record(...) as rec:``, as graphs.
+    """The graphs recorded in a block ``with record(...) as rec:``.
 
     Args:
-        models: the modules by the names that they are shown with.
+        models: the modules by display name.
         max_nodes: graphs with more nodes are folded.
 
     Attributes:
-        graphs: by name: ``"step"`` (everything), ``"forward"``, ``"backward"``, ``"optimizer"``, as
-            far as they ran, and the parts that the user named.
-        notes: what was folded away, as sentences.
+        graphs: by name: ``"step"`` (everything), ``"forward"``, ``"backward"``, ``"optimizer"``,
+            those that ran, and the parts named by the user.
+        notes: descriptions of the folded parts.
 
     Example:
         >>> with tn.board.record() as rec:
@@ -72,22 +72,22 @@ class Recording:
     ) -> None:
         self._context.close()
         assert self._watch is not None
-        watch, self._watch = self._watch, None  # let go of all arrays, whatever happens
+        watch, self._watch = self._watch, None  # release all arrays, whatever happens
         try:
             self._build(Assembly(watch), watch.calls.classes)
-        except Exception as problem:  # a mistake of ours; a training run does not end because of it
+        except Exception as problem:  # a bug in tinynet must not end a training run
             text = f"There is no graph of what was recorded. {type(problem).__name__}: {problem}"
             warnings.warn(text, BoardWarning, stacklevel=2)
 
     @contextlib.contextmanager
     def part(self, name: str) -> Iterator[None]:
-        """A context whose operations also make a graph of their own, of this name.
+        """Return a context whose operations also form a separate graph with this name.
 
         Args:
-            name: such as ``"generator"``; the same name may be used several times.
+            name: a name such as ``"generator"``; it may be used several times.
 
         Raises:
-            RuntimeError: nothing is being recorded.
+            RuntimeError: no recording is active.
         """
         if self._watch is None:
             raise RuntimeError("part() belongs inside of the `with` block of its recording")
@@ -99,7 +99,7 @@ class Recording:
                 self._watch.part = before
 
     def _build(self, assembly: Assembly, classes: Mapping[str, str]) -> None:
-        """Take the graphs apart, and fold what is too large, each graph on its own."""
+        """Split the graph into parts, and fold each part that is too large."""
         whole, parts = assembly.graph, assembly.parts
         found = {"step": whole}
         for name, device in (
@@ -108,8 +108,8 @@ class Recording:
             ("optimizer", OPTIMIZER),
         ):
             names = {node.name for node in whole.nodes if node.device == device}
-            # Where saved values come from is an attribute of backward nodes: as edges, all of
-            # the forward would stand there again.
+            # Backward nodes have the source of saved values as attributes: edges would add the
+            # whole forward graph here.
             part = whole.part(names, surroundings=name != "backward")
             if any(node.cost for node in part.nodes):
                 found[name] = part
@@ -126,23 +126,23 @@ class Recording:
     # ---- looking ------------------------------------------------------------------------------
 
     def text(self, graph: str = "step") -> str:
-        """The graph as an indented text: modules, operations, shapes, lines, times."""
+        """Return a graph as indented text: modules, operations, shapes, lines, times."""
         return outline(self._graph(graph), self.notes)
 
     def dot(self, graph: str = "step") -> str:
-        """The graph in Graphviz's language, a cluster for each module."""
+        """Return a graph in Graphviz's DOT language, with a cluster for each module."""
         return dot(self._graph(graph))
 
     def pbtxt(self, graph: str = "step") -> str:
-        """The graph as a text GraphDef, which TensorBoard's Graphs tab can upload."""
+        """Return a graph as a text GraphDef, which you can upload to TensorBoard's Graphs tab."""
         return pbtxt(self._graph(graph))
 
     def svg(self, graph: str = "step", depth: int | None = None) -> str:
-        """The graph as a picture.
+        """Return a graph as SVG.
 
         Args:
             graph: its name.
-            depth: how many levels of scopes are opened; as many as stay readable unless given.
+            depth: the number of scope levels to expand; by default as many as stay readable.
         """
         return picture(self._graph(graph), depth)
 
@@ -154,14 +154,14 @@ class Recording:
     ) -> None:
         """Write all graphs, with time and memory, for TensorBoard's Graphs tab.
 
-        The whole step becomes the graph of the run, if it has none yet; everything else is
-        selected by tag: ``step``, ``forward``, ``backward``, ``optimizer``, the parts that were
-        named, and ``modules`` (a conceptual graph).
+        The whole step becomes the graph of the run, if it has none yet; the others are selected by
+        tag: ``step``, ``forward``, ``backward``, ``optimizer``, the named parts, and ``modules`` (a
+        conceptual graph).
 
         Args:
             writer: a SummaryWriter, or the folder of the run.
-            global_step: makes the tags say ``forward, step 100``, so that a run can hold several
-                recordings.
+            global_step: added to the tags (``forward, step 100``), so that a run can contain
+                several recordings.
 
         Raises:
             TypeError: ``writer`` is neither.
@@ -185,20 +185,19 @@ class Recording:
 
 
 def record(*models: Any, max_nodes: int = MAX_NODES, **named: Any) -> Recording:
-    """Record what runs inside of a ``with`` block: forward, backward and updates, as graphs.
+    """Record what runs in a ``with`` block as graphs: forward, backward and updates.
 
-    Nothing is traced and nothing runs twice: core reports each operation. Until the block ends,
-    the values of all operations are kept in memory; the results are bit-identical to those
-    without recording.
+    Nothing is traced or run twice: core reports each operation. Until the block ends, the results
+    of all operations are kept in memory; results are bit-identical to those without recording.
 
     Args:
-        *models: modules, shown under the names of their classes. Others that are called are
-            found, too.
-        max_nodes: a graph with more nodes is folded: repeats become one node that says so.
+        *models: modules, shown under their class names. Other modules that are called are
+            found automatically.
+        max_nodes: graphs with more nodes are folded: repeats become one node that says so.
         **named: modules, shown under these names.
 
     Raises:
-        TypeError: something else than a module.
+        TypeError: an argument is not a module.
 
     Example:
         >>> from tinynet import board

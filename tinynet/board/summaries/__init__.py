@@ -1,6 +1,6 @@
-"""What a SummaryWriter can write, one family of `add_...` methods per file.
+"""The `add_...` methods of SummaryWriter, one family per file.
 
-A family checks its arguments, computes what TensorBoard shows, and hands over one event; files,
-queues and failures are the writer's. `checks` refuses bad arguments, `family` is the base, `png`
-makes pictures without a library.
+A family checks its arguments, computes what TensorBoard displays, and returns one event; the writer
+handles files, queues and failures. `checks` validates arguments, `family` is the base class, `png`
+encodes images without a library.
 """

@@ -1,4 +1,4 @@
-"""The arguments of `add_...` methods as numbers, steps and arrays, or errors that name the tag."""
+"""Converting the arguments of `add_...` methods, with errors that name the tag."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SCALARS: tuple[Any, ...] = (numbers.Number, str)
 
 
 def number(tag: str, value: Any) -> float:
-    """The value as a Python float; what `float` raises is raised, with a note of the tag."""
+    """Return the value as a Python float; errors of `float` have a note with the tag."""
     found = value._array if isinstance(value, Tensor) else value
     if isinstance(found, (np.ndarray, np.generic)):
         if found.size != 1:
@@ -34,7 +34,7 @@ def number(tag: str, value: Any) -> float:
 
 
 def array(method: str, name: str, value: Any) -> np.ndarray[Any, Any]:
-    """The parameter `name` of a method as an array of real numbers, not copied where possible."""
+    """Return the parameter `name` of a method as a real array, without copying if possible."""
     found = value._array if isinstance(value, Tensor) else value
     try:
         found = np.asarray(found)
@@ -53,7 +53,7 @@ def _no_array(value: Any) -> str:
 
 
 def step(value: Any, tag: str) -> int | None:
-    """The step as a Python int; None stays None."""
+    """Return the step as a Python int; None stays None."""
     if value is None:
         return None
     try:
@@ -66,7 +66,7 @@ def step(value: Any, tag: str) -> int | None:
 
 
 def check_tag(tag: Any, method: str) -> None:
-    """Refuse a tag that is no `str`."""
+    """Refuse a tag that is not a `str`."""
     if not isinstance(tag, str):
         raise TypeError(f"The tag of {method} must be a str. Got {kind(tag)} instead.")
 
@@ -81,10 +81,10 @@ def check_shape(method: str, name: str, shape: tuple[int, ...], good: bool, want
 
 
 def kind(value: Any) -> str:
-    """The name of the type of a value, for messages."""
+    """Return the name of a value's type, for messages."""
     return "None" if value is None else type(value).__name__
 
 
 def now(walltime: float | None) -> float:
-    """The given time, or that of the clock; seconds since the epoch."""
+    """Return the given time, or the current time, in seconds since the epoch."""
     return time.time() if walltime is None else walltime

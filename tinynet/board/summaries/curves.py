@@ -15,11 +15,11 @@ _ROWS = (
     *("true_negative_counts", "false_negative_counts"),
     *("precision", "recall"),
 )
-_TINY = 1e-7  # instead of a count of zero in a denominator
+_TINY = 1e-7  # lower bound of a denominator
 
 
 class Curves(Family):
-    """The methods of SummaryWriter for precision and recall."""
+    """The methods of SummaryWriter for precision-recall curves."""
 
     def add_pr_curve(
         self,
@@ -31,21 +31,21 @@ class Curves(Family):
         weights: Any = None,
         walltime: float | None = None,
     ) -> None:
-        """Write precision against recall over all thresholds.
+        """Write a precision-recall curve over all thresholds.
 
-        Predictions that are no number are left out, with one `BoardWarning` per tag.
+        NaN predictions are dropped, with one `BoardWarning` per tag.
 
         Args:
             tag: the name of the curve.
-            labels: the truth: 0 or 1, or booleans.
-            predictions: how likely a 1 is, from 0 to 1.
-            global_step: its step; 0 unless given.
-            num_thresholds: how many thresholds, evenly from 0 to 1; at least 2.
-            weights: how much each prediction counts; 1 unless given.
-            walltime: seconds since the epoch; now unless given.
+            labels: the true labels: 0 or 1, or booleans.
+            predictions: the predicted probabilities of 1, from 0 to 1.
+            global_step: the step; 0 by default.
+            num_thresholds: the number of thresholds, evenly spaced from 0 to 1; at least 2.
+            weights: the weight of each prediction; 1 by default.
+            walltime: seconds since the epoch; now by default.
 
         Raises:
-            ValueError: sizes differ, or predictions or labels are not within 0 and 1.
+            ValueError: sizes differ, or predictions or labels are not between 0 and 1.
 
         Example:
             >>> getfixture("monkeypatch").chdir(getfixture("tmp_path"))
@@ -92,20 +92,20 @@ class Curves(Family):
         weights: Any = None,
         walltime: float | None = None,
     ) -> None:
-        """Write a curve that was counted elsewhere; all arrays have one number per threshold.
+        """Write a precomputed curve; all arrays have one number per threshold.
 
         Args:
             tag: the name of the curve.
-            true_positive_counts: 1s that were predicted.
-            false_positive_counts: 0s that were taken for 1s.
-            true_negative_counts: 0s that were predicted.
-            false_negative_counts: 1s that were taken for 0s.
-            precision: true positives among all predicted 1s.
-            recall: true positives among all 1s.
-            global_step: its step; 0 unless given.
-            num_thresholds: without effect: the arrays say how many there are.
-            weights: without effect, there for PyTorch's signature.
-            walltime: seconds since the epoch; now unless given.
+            true_positive_counts: 1s predicted as 1.
+            false_positive_counts: 0s predicted as 1.
+            true_negative_counts: 0s predicted as 0.
+            false_negative_counts: 1s predicted as 0.
+            precision: fraction of true positives among all predicted 1s.
+            recall: fraction of true positives among all 1s.
+            global_step: the step; 0 by default.
+            num_thresholds: without effect: the arrays determine the number.
+            weights: accepted for compatibility; without effect.
+            walltime: seconds since the epoch; now by default.
 
         Raises:
             ValueError: the arrays differ in size.
@@ -142,7 +142,7 @@ def _counted(
     weight: np.ndarray[Any, Any],
     thresholds: int,
 ) -> np.ndarray[Any, Any]:
-    """The six rows: what is at or above each threshold, and below it."""
+    """Return the six rows: counts and ratios at each threshold."""
     place = np.floor(likely * (thresholds - 1)).astype(np.intp)
     ones = np.bincount(place, truth * weight, minlength=thresholds)
     zeros = np.bincount(place, (1 - truth) * weight, minlength=thresholds)

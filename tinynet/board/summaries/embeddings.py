@@ -1,7 +1,7 @@
-"""Points in many dimensions with names and pictures: the Projector tab.
+"""Embeddings with labels and images: the Projector tab.
 
-The projector reads no events but files below the folder of the run: `projector_config.pbtxt` names
-for each embedding its vectors, the names and the picture of all pictures ("sprite").
+The projector reads files in the folder of the run instead of events: `projector_config.pbtxt` lists
+for each embedding its vectors, its labels and an image that contains all images (the "sprite").
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tinynet.board.summaries.family import Family
 from tinynet.board.summaries.png import png
 
 CONFIG = "projector_config.pbtxt"
-_LARGEST_SPRITE = 8192  # pixels on a side; the browser takes no more
+_LARGEST_SPRITE = 8192  # pixels on a side; the limit of the browser
 _BLOCK = re.compile(r"^embeddings \{\n.*?^\}\n", re.MULTILINE | re.DOTALL)
 _NAME = re.compile(r'^ *tensor_name: ("(?:[^"\\]|\\.)*")', re.MULTILINE)
 
@@ -39,19 +39,19 @@ class Embeddings(Family):
         tag: str = "default",
         metadata_header: Sequence[str] | None = None,
     ) -> None:
-        """Write vectors for the projector, which shows them in two or three dimensions.
+        """Write vectors for the projector, which displays them in two or three dimensions.
 
         Args:
             mat: one row per point: [N, D].
-            metadata: a name for each, or with a header a list of columns for each.
-            label_img: a picture for each, colours as in `add_image`: [N, C, H, W].
-            global_step: its step; 0 unless given.
+            metadata: a label per point, or with a header a list of columns per point.
+            label_img: an image per point, with colors as in `add_image`: [N, C, H, W].
+            global_step: the step; 0 by default.
             tag: the name of the embedding.
             metadata_header: the names of the columns of `metadata`.
 
         Raises:
-            AssertionError: shapes or numbers of points do not fit each other.
-            ValueError: the pictures have another shape than that, or are too large.
+            AssertionError: shapes or numbers of points do not match.
+            ValueError: the images have a wrong shape, or are too large.
 
         Example:
             >>> getfixture("monkeypatch").chdir(getfixture("tmp_path"))
@@ -81,7 +81,7 @@ class Embeddings(Family):
         self._store(files | {CONFIG: self._configured(name, _block(name, paths, size))})
 
     def _configured(self, name: str, block: str) -> bytes:
-        """The configuration with one more embedding; what a resumed run had stays."""
+        """Return the configuration with one more embedding, keeping those of a resumed run."""
         if self._projected is None:
             self._projected = _read_blocks(os.path.join(self.log_dir, CONFIG))
         self._projected[name] = block
@@ -103,7 +103,7 @@ def _read_blocks(path: str) -> dict[str, str]:
 
 
 def _block(name: str, paths: dict[str, str], size: tuple[int, int] | None) -> str:
-    """One embedding in protobuf's text format, whose strings are JSON's."""
+    """Return one embedding in protobuf's text format, whose strings are those of JSON."""
     lines = [f"tensor_name: {_quoted(name)}"]
     lines += [f"{key}: {_quoted(path)}" for key, path in paths.items() if key != "sprite"]
     if size is not None:
@@ -118,7 +118,7 @@ def _quoted(text: str) -> str:
 
 
 def _folder(tag: str) -> str:
-    """A tag as the name of one folder; `%` and slashes are escaped as in addresses."""
+    """Return a tag as the name of one folder; `%` and slashes are escaped as in URLs."""
     for letter in "%/\\":
         tag = tag.replace(letter, f"%{ord(letter):02x}")
     return tag
@@ -141,13 +141,13 @@ def _metadata(rows: Sequence[Any], header: Sequence[str] | None, count: int) -> 
 
 
 def _table(rows: Sequence[Sequence[Any]]) -> bytes:
-    """Tab-separated lines; tabs and line ends inside a field become blanks."""
+    """Return tab-separated lines; tabs and line breaks within a field become spaces."""
     lines = ("\t".join(re.sub(r"[\t\r\n]", " ", str(field)) for field in row) for row in rows)
     return "".join(f"{line}\n" for line in lines).encode()
 
 
 def _sprite(images: Any, count: int) -> tuple[bytes, tuple[int, int]]:
-    """The pictures in a square of as many rows as columns, and height and width of each."""
+    """Return the images in a square grid, and the height and width of each."""
     array = checks.array("add_embedding", "label_img", images)
     good = array.ndim == 4 and array.size > 0 and array.shape[1] in (1, 2, 3, 4)
     checks.check_shape("add_embedding", "label_img", array.shape, good, "[N, C, H, W], C 1 to 4")

@@ -1,4 +1,4 @@
-"""The base of all families of `add_...` methods."""
+"""The base class of all families of `add_...` methods."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from tinynet.board.summaries import checks
 
 
 class Family(ABC):
-    """What a family of `add_...` methods needs of the writer that it is a part of."""
+    """The methods of the writer that its families of `add_...` methods use."""
 
     log_dir: str
     _doubted: set[str]
 
     @abstractmethod
     def _add(self, event: bytes, folder: str | None = None) -> None:
-        """Put one serialised event into the event file of a folder, `log_dir` unless given."""
+        """Add a serialised event to the event file of a folder, by default `log_dir`."""
 
     @abstractmethod
     def _store(self, files: dict[str, bytes]) -> None:
-        """Write whole files: path below `log_dir` -> contents."""
+        """Write files: path below `log_dir` -> contents."""
 
     def _summary(
         self,
@@ -40,14 +40,14 @@ class Family(ABC):
         self._add(tensorboardx.summary(when, number, tag=tag, **value), folder)
 
     def _doubt(self, tag: str, what: str) -> None:
-        """Say once per tag that something of it was not written as it came."""
+        """Warn once per tag that its data was changed before writing."""
         if tag not in self._doubted:
             self._doubted.add(tag)
             warnings.warn(f"{tag!r}: {what}. Training goes on.", BoardWarning, stacklevel=3)
 
 
 def tensor_proto(array: np.ndarray[Any, Any]) -> Any:
-    """The TensorProto of an array: shape, type, and the bytes of its elements."""
+    """Return the TensorProto of an array: shape, type, and the bytes of its elements."""
     if array.dtype.name not in tensorboardx.DATA_TYPES:
         raise TypeError(f"Event files have no type for tensors of {array.dtype}.")
     little = array.astype(array.dtype.newbyteorder("<"), copy=False)
@@ -59,7 +59,7 @@ def tensor_proto(array: np.ndarray[Any, Any]) -> Any:
 
 
 def string_proto(content: bytes, shape: tuple[int, ...] = ()) -> Any:
-    """The TensorProto of one string."""
+    """Return the TensorProto of one string."""
     return tensorboardx.load().TensorProto(
         dtype="DT_STRING", string_val=[content], tensor_shape=tensorboardx.shape_proto(shape)
     )

@@ -1,4 +1,4 @@
-"""Distributions of values: the Histograms and the Distributions tab."""
+"""Distributions of values: the Histograms and Distributions tabs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Histograms(Family):
 
     @property
     def default_bins(self) -> list[float]:
-        """The edges that `bins="tensorflow"` means."""
+        """The bin edges of `bins="tensorflow"`."""
         return _growing_edges().tolist()
 
     def add_histogram(
@@ -29,25 +29,25 @@ class Histograms(Family):
         walltime: float | None = None,
         max_bins: int | None = None,
     ) -> None:
-        """Write how values are distributed.
+        """Write a histogram of values.
 
-        Values that are infinite or no number are left out, with one `BoardWarning` per tag: a
-        gradient that exploded does not end a training run.
+        Infinite and NaN values are dropped, with one `BoardWarning` per tag: an exploding gradient
+        does not end a training run.
 
         Args:
             tag: the name of the histogram.
             values: a tensor or array of any shape.
-            global_step: its step; 0 unless given.
+            global_step: the step; 0 by default.
             bins: `"tensorflow"` (edges that grow by a tenth each, from 1e-12 to 1e20, on both
-                sides of zero), or what `numpy.histogram` takes: a number of bins, a rule such as
-                `"auto"`, or the edges.
-            walltime: seconds since the epoch; now unless given.
-            max_bins: merge neighbours until there are no more than twice as many.
+                sides of zero), or an argument of `numpy.histogram`: a number of bins, a rule such
+                as `"auto"`, or the edges.
+            walltime: seconds since the epoch; now by default.
+            max_bins: merge adjacent bins until there are at most twice as many.
 
         Raises:
-            NotImplementedError: the values are no tensor or array.
-            TypeError: they are no real numbers.
-            ValueError: there is no value.
+            NotImplementedError: `values` is not a tensor or array.
+            TypeError: the values are not real numbers.
+            ValueError: there are no values.
 
         Example:
             >>> getfixture("monkeypatch").chdir(getfixture("tmp_path"))
@@ -80,22 +80,22 @@ class Histograms(Family):
         global_step: int | None = None,
         walltime: float | None = None,
     ) -> None:
-        """Write a histogram that was counted elsewhere.
+        """Write a precomputed histogram.
 
         Args:
             tag: the name of the histogram.
             min: the smallest value.
             max: the largest value.
-            num: how many values there are.
+            num: the number of values.
             sum: their sum.
             sum_squares: the sum of their squares.
-            bucket_limits: the upper edge of each bucket, rising.
-            bucket_counts: how many values are in each.
-            global_step: its step; 0 unless given.
-            walltime: seconds since the epoch; now unless given.
+            bucket_limits: the upper edge of each bucket, increasing.
+            bucket_counts: the number of values in each bucket.
+            global_step: the step; 0 by default.
+            walltime: seconds since the epoch; now by default.
 
         Raises:
-            ValueError: there are not as many limits as counts.
+            ValueError: the numbers of limits and counts differ.
         """
         method = "add_histogram_raw"
         checks.check_tag(tag, method)
@@ -120,7 +120,7 @@ class Histograms(Family):
 
 @functools.cache
 def _growing_edges() -> np.ndarray[Any, Any]:
-    """Edges in geometric progression, mirrored at zero; TensorFlow's default."""
+    """Return edges in geometric progression, mirrored at zero; TensorFlow's default."""
     count = int(np.ceil(np.log(1e20 / 1e-12) / np.log(1.1)))
     positive = np.cumprod(np.concatenate([[1e-12], np.full(count - 1, 1.1)]))
     return np.concatenate([-positive[::-1], [0.0], positive])
@@ -137,7 +137,7 @@ def _histogram(values: np.ndarray[Any, Any], bins: Any, max_bins: int | None) ->
         counts, limits = np.add.reduceat(counts, starts), np.append(limits[starts], limits[-1])
     (used,) = np.nonzero(counts)
     first, last = (used[0], used[-1]) if len(used) else (0, len(counts) - 1)
-    # Only upper edges are stored: an empty bucket in front carries the lowest one.
+    # Only upper edges are stored: an empty bucket at the front has the lowest one.
     with np.errstate(over="ignore"):
         sum_squares = float(values @ values)
     return tensorboardx.load().HistogramProto(

@@ -1,4 +1,4 @@
-"""Hyperparameters of runs and what came of them: the HParams tab."""
+"""Hyperparameters of runs and their results: the HParams tab."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ class Hparams(Family):
         run_name: str | None = None,
         global_step: int | None = None,
     ) -> None:
-        """Write hyperparameters and the results they led to, as a run of its own below this one.
+        """Write hyperparameters and results as a separate run in a subfolder.
 
         Args:
-            hparam_dict: name -> number, bool, str or tensor of one element; None is left out.
-            metric_dict: name -> number. The names are scalar tags: best ones of their own, not
-                those of curves of this run.
-            hparam_domain_discrete: name -> all values that it may have; the tab lists them.
-            run_name: the folder below `log_dir`; the time unless given.
-            global_step: the step of all that is written; 0 unless given.
+            hparam_dict: name -> number, bool, str or one-element tensor; None is skipped.
+            metric_dict: name -> number. The names are scalar tags: use other names than those of
+                this run's curves.
+            hparam_domain_discrete: name -> all possible values, which the tab lists.
+            run_name: the folder below `log_dir`; the current time by default.
+            global_step: the step of all values; 0 by default.
 
         Raises:
-            TypeError: an argument is no dictionary, or a domain no list of such values.
-            ValueError: a hyperparameter is of another type.
+            TypeError: an argument is not a dictionary, or a domain not a list of such values.
+            ValueError: a hyperparameter has another type.
 
         Example:
             >>> getfixture("monkeypatch").chdir(getfixture("tmp_path"))
@@ -71,20 +71,20 @@ def hparams(
     metric_dict: Mapping[str, Any] | None = None,
     hparam_domain_discrete: Mapping[str, list[Any]] | None = None,
 ) -> tuple[Any, Any, Any]:
-    """Return what `add_hparams` writes besides the results, for `file_writer.add_summary`.
+    """Return the events of `add_hparams` other than results, for `file_writer.add_summary`.
 
-    Programs write it themselves to have hyperparameters in the run of their curves.
+    Use it to write hyperparameters into the same run as the curves.
 
     Args:
         hparam_dict, hparam_domain_discrete: as in `SummaryWriter.add_hparams`.
         metric_dict: its names are the curves that the HParams tab shows.
 
     Returns:
-        Three messages ``Summary``: the experiment, the beginning and the end of the session.
+        Three ``Summary`` messages: the experiment, the beginning and the end of the session.
 
     Raises:
-        TypeError: an argument is no dictionary, or a domain no list of such values.
-        ValueError: a hyperparameter is of another type.
+        TypeError: an argument is not a dictionary, or a domain not a list of such values.
+        ValueError: a hyperparameter has another type.
 
     Example:
         >>> getfixture("monkeypatch").chdir(getfixture("tmp_path"))

@@ -1,4 +1,4 @@
-"""Pictures, films and drawings of matplotlib: the Images tab."""
+"""Images, videos and matplotlib figures: the Images tab."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ class Images(Family):
         walltime: float | None = None,
         dataformats: str = "CHW",
     ) -> None:
-        """Write a picture.
+        """Write an image.
 
         Args:
-            tag: its name.
-            img_tensor: its colours: uint8, or any other numbers from 0 to 1; 1 to 4 channels
-                (grey, grey and alpha, RGB, RGBA).
-            global_step: its step; 0 unless given.
-            walltime: seconds since the epoch; now unless given.
+            tag: the name of the image.
+            img_tensor: its pixels: uint8, or other numbers from 0 to 1; 1 to 4 channels (gray,
+                gray and alpha, RGB, RGBA).
+            global_step: the step; 0 by default.
+            walltime: seconds since the epoch; now by default.
             dataformats: the order of the dimensions: `CHW`, `HWC`, `HW`, ...; with an `N`, the
-                pictures of a batch stand side by side, eight in a row.
+                images of a batch form a grid with eight per row.
 
         Raises:
             ValueError: shape and `dataformats` do not fit each other.
@@ -58,7 +58,7 @@ class Images(Family):
         walltime: float | None = None,
         dataformats: str = "NCHW",
     ) -> None:
-        """Write a batch of pictures as one, side by side; the rest is as in `add_image`."""
+        """Write a batch of images as a grid; otherwise like `add_image`."""
         checks.check_tag(tag, "add_images")
         picture = pixels.picture("add_images", img_tensor, dataformats)
         self._summary(tag, global_step, walltime, image=_still(picture))
@@ -74,24 +74,24 @@ class Images(Family):
         dataformats: str = "CHW",
         labels: Any = None,
     ) -> None:
-        """Write a picture with red rectangles.
+        """Write an image with red rectangles.
 
         Args:
-            tag: its name.
-            img_tensor: its colours, as in `add_image`.
+            tag: the name of the image.
+            img_tensor: its pixels, as in `add_image`.
             box_tensor: rectangles in pixels: rows of x0, y0, x1, y1, from the upper left.
-            global_step: its step; 0 unless given.
-            walltime: seconds since the epoch; now unless given.
-            rescale: a factor to the size.
+            global_step: the step; 0 by default.
+            walltime: seconds since the epoch; now by default.
+            rescale: a scale factor of the image.
             dataformats: the order of the dimensions.
-            labels: a text for each rectangle, written in its lower left corner (with Pillow); a
-                `str` is that of a single one. Letters keep their size whatever `rescale` is.
+            labels: a text for each rectangle, drawn in its lower left corner (with Pillow); a
+                `str` labels a single rectangle. `rescale` does not change the size of letters.
 
         Raises:
             ModuleNotFoundError: there are labels, and Pillow is not installed.
-            TypeError: `labels` is something else.
-            ValueError: a shape is wrong, `rescale` is not positive, or there are not as many labels
-                as rectangles.
+            TypeError: `labels` has another type.
+            ValueError: a shape is wrong, `rescale` is not positive, or the numbers of labels and
+                rectangles differ.
         """
         method = "add_image_with_boxes"
         checks.check_tag(tag, method)
@@ -119,17 +119,17 @@ class Images(Family):
         close: bool = True,
         walltime: float | None = None,
     ) -> None:
-        """Write a figure of matplotlib, or several of the same size side by side, as a picture.
+        """Write a matplotlib figure, or several of the same size side by side, as an image.
 
         Args:
-            tag: its name.
-            figure: the figure, or a list of them.
-            global_step: its step; 0 unless given.
-            close: close the figures afterwards, so that pyplot does not collect them.
-            walltime: seconds since the epoch; now unless given.
+            tag: the name of the image.
+            figure: the figure, or a list of figures.
+            global_step: the step; 0 by default.
+            close: close the figures afterwards, so that pyplot does not accumulate them.
+            walltime: seconds since the epoch; now by default.
 
         Raises:
-            TypeError: it is no figure.
+            TypeError: `figure` is not a figure.
             ValueError: the figures differ in size.
         """
         checks.check_tag(tag, "add_figure")
@@ -141,7 +141,7 @@ class Images(Family):
         self._summary(
             tag, global_step, walltime, image=_still(pixels.grid(np.stack(drawn), columns=8))
         )
-        pyplot = sys.modules.get("matplotlib.pyplot")  # if nobody imported it, it holds no figure
+        pyplot = sys.modules.get("matplotlib.pyplot")  # if not imported, it holds no figure
         if close and pyplot is not None:
             for one in figures:
                 pyplot.close(one)
@@ -154,17 +154,17 @@ class Images(Family):
         fps: float = 4,
         walltime: float | None = None,
     ) -> None:
-        """Write a batch of films as one picture that moves, side by side, as an animated PNG.
+        """Write a batch of videos side by side, as an animated PNG.
 
         Args:
-            tag: its name.
-            vid_tensor: its colours, as in `add_image`: [N, T, C, H, W].
-            global_step: its step; 0 unless given.
+            tag: the name of the video.
+            vid_tensor: its pixels, as in `add_image`: [N, T, C, H, W].
+            global_step: the step; 0 by default.
             fps: frames per second.
-            walltime: seconds since the epoch; now unless given.
+            walltime: seconds since the epoch; now by default.
 
         Raises:
-            ValueError: the shape is another, or `fps` is not positive.
+            ValueError: the shape is wrong, or `fps` is not positive.
         """
         method = "add_video"
         checks.check_tag(tag, method)
@@ -180,7 +180,7 @@ class Images(Family):
 
 
 def _labels(labels: Any, count: int) -> list[str]:
-    """The labels of `count` rectangles; none for None."""
+    """Return the labels of `count` rectangles; none for None."""
     if labels is None:
         return []
     texts = [labels] if isinstance(labels, str) else labels
@@ -209,7 +209,7 @@ def _image(picture: np.ndarray[Any, Any], encoded: bytes) -> Any:
 
 
 def _drawn(figure: Any) -> np.ndarray[Any, Any]:
-    """A figure as uint8 [H, W, 3]. It draws itself: nothing of matplotlib is imported here."""
+    """Render a figure as uint8 [H, W, 3], without importing matplotlib."""
     matplotlib = sys.modules.get("matplotlib")
     if matplotlib is None or not callable(getattr(figure, "savefig", None)):
         raise TypeError(

@@ -1,4 +1,4 @@
-"""Words as pixels: the one file of this package that imports Pillow, when it is needed."""
+"""Rendering text as pixels; the only module here that imports Pillow, on first use."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ _MARGIN = 2  # pixels around the letters
 
 
 def lettered(text: str) -> np.ndarray[Any, np.dtype[np.uint8]]:
-    """One line of text as [H, W]: 255 where ink is, 0 where none is, between them at the edges.
+    """Render a line of text as [H, W]: 255 for ink, 0 for background, in between at the edges.
 
     Raises:
-        ModuleNotFoundError: Pillow is not installed; the message says how to install it.
+        ModuleNotFoundError: Pillow is not installed; the message has instructions.
     """
     try:
         from PIL import Image, ImageDraw, ImageFont

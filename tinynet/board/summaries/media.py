@@ -1,4 +1,4 @@
-"""Sounds and meshes of points in space: the Audio and the Mesh tab."""
+"""Audio clips and 3D meshes: the Audio and Mesh tabs."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from tinynet.board.summaries import checks
 from tinynet.board.summaries.family import Family, tensor_proto
 
 _LOUDEST = 32767
-# The numbers of the kinds of arrays in the message MeshPluginData; its field `components`, a bit
-# for each kind that there is, is missing in tensorboardX.
+# Numbers of the kinds of arrays in the message MeshPluginData. tensorboardX lacks its field
+# `components`, which has a bit for each kind present.
 _KINDS = {"vertices": (1, "VERTEX"), "faces": (2, "FACE"), "colors": (3, "COLOR")}
 _COMPONENTS = varint(7 << 3)
-# The message AudioPluginData, which tensorboardX lacks, with its field `encoding`. The older way to
-# store a sound has no such field, and TensorBoard's fast loader forgets that it is WAV.
+# The message AudioPluginData, which tensorboardX lacks, with its field `encoding`. The older
+# format has no such field, and TensorBoard's fast loader loses the information that it is WAV.
 _WAV = varint(2 << 3) + varint(11)
 
 
 class Media(Family):
-    """The methods of SummaryWriter for sounds and meshes."""
+    """The methods of SummaryWriter for audio and meshes."""
 
     def add_audio(
         self,
@@ -35,18 +35,18 @@ class Media(Family):
         sample_rate: int = 44100,
         walltime: float | None = None,
     ) -> None:
-        """Write a sound, as WAV of 16 bits.
+        """Write an audio clip, as 16-bit WAV.
 
         Args:
-            tag: its name.
-            snd_tensor: amplitudes from -1 to 1: [L] or [1, L]. What is louder is clipped, with
+            tag: the name of the clip.
+            snd_tensor: amplitudes from -1 to 1: [L] or [1, L]. Louder samples are clipped, with
                 one `BoardWarning` per tag.
-            global_step: its step; 0 unless given.
+            global_step: the step; 0 by default.
             sample_rate: samples per second.
-            walltime: seconds since the epoch; now unless given.
+            walltime: seconds since the epoch; now by default.
 
         Raises:
-            AssertionError: it has more than one channel, or no sample.
+            AssertionError: there is more than one channel, or no sample.
         """
         checks.check_tag(tag, "add_audio")
         sound = checks.array("add_audio", "snd_tensor", snd_tensor)
@@ -65,7 +65,7 @@ class Media(Family):
             file.setsampwidth(2)
             file.setframerate(sample_rate)
             file.writeframes(samples.tobytes())
-        pair = tensorboardx.load().TensorProto(  # a sound and its label
+        pair = tensorboardx.load().TensorProto(  # a clip and its label
             dtype="DT_STRING",
             string_val=[buffer.getvalue(), b""],
             tensor_shape=tensorboardx.shape_proto((1, 2)),
@@ -83,16 +83,16 @@ class Media(Family):
         global_step: int | None = None,
         walltime: float | None = None,
     ) -> None:
-        """Write points in space, or triangles between them.
+        """Write a 3D point cloud, or a mesh of triangles.
 
         Args:
             tag: the name of the mesh.
             vertices: the points: [B, N, 3].
-            colors: the colour of each, from 0 to 255: [B, N, 3].
-            faces: the numbers of the three points of each triangle: [B, M, 3].
+            colors: the color of each point, from 0 to 255: [B, N, 3].
+            faces: the indices of each triangle's points: [B, M, 3].
             config_dict: settings of ThreeJS: camera, material, lights.
-            global_step: its step; 0 unless given.
-            walltime: seconds since the epoch; now unless given.
+            global_step: the step; 0 by default.
+            walltime: seconds since the epoch; now by default.
 
         Raises:
             ValueError: a shape is wrong.

@@ -1,4 +1,4 @@
-"""Arrays as pictures: any order of dimensions, batches as grids, boxes, sizes."""
+"""Converting arrays to images: dimension orders, grids, boxes, scaling."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _ORDERS = ("HW", "HWC", "NHWC")
 def picture(
     method: str, value: Any, dataformats: str, columns: int = 8
 ) -> np.ndarray[Any, np.dtype[np.uint8]]:
-    """What a parameter `img_tensor` shows, as uint8 [H, W, C]; a batch becomes a grid.
+    """Return the image of a parameter `img_tensor`, as uint8 [H, W, C]; a batch becomes a grid.
 
     Args:
-        method: whose parameter it is, for messages.
-        value: a tensor or array; uint8 is taken as it is, all else is multiplied by 255, clipped
+        method: the name of the method, for messages.
+        value: a tensor or array; uint8 is unchanged, other dtypes are multiplied by 255, clipped
             and truncated.
-        dataformats: what each dimension is: N (batch), C (channels), H (height), W (width).
-        columns: how many pictures of a batch stand in a row.
+        dataformats: the meaning of each dimension: N (batch), C (channels), H (height), W (width).
+        columns: the number of images per row of a grid.
     """
     array = checks.array(method, "img_tensor", value)
     order = dataformats.upper() if isinstance(dataformats, str) else ""
@@ -53,7 +53,7 @@ def picture(
 
 
 def in_bytes(array: np.ndarray[Any, Any]) -> np.ndarray[Any, np.dtype[np.uint8]]:
-    """Colours as uint8: as they are, or scaled from 0...1; nan is black."""
+    """Return colors as uint8: unchanged, or scaled from 0...1; NaN is black."""
     if array.dtype == np.uint8:
         return array
     with np.errstate(over="ignore"):
@@ -62,7 +62,7 @@ def in_bytes(array: np.ndarray[Any, Any]) -> np.ndarray[Any, np.dtype[np.uint8]]
 
 
 def grid(images: np.ndarray[Any, Any], columns: int) -> np.ndarray[Any, Any]:
-    """A batch side by side, row by row: [N, H, W, C] -> [rows * H, columns * W, C]; rest black."""
+    """Return a grid of images: [N, H, W, C] -> [rows * H, columns * W, C], padded with black."""
     count, height, width, channels = images.shape
     columns = min(count, columns)
     rows = -(-count // columns)
@@ -73,7 +73,7 @@ def grid(images: np.ndarray[Any, Any], columns: int) -> np.ndarray[Any, Any]:
 
 
 def with_boxes(image: np.ndarray[Any, Any], boxes: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """A copy of a picture with red rectangles, two pixels wide: [K, 4] of x0, y0, x1, y1."""
+    """Return a copy of an image with red boxes, two pixels wide: [K, 4] of x0, y0, x1, y1."""
     height, width, channels = image.shape
     image = np.concatenate([image[..., :1]] * 2 + [image], axis=2) if channels < 3 else image.copy()
     for corners in np.nan_to_num(boxes):
@@ -89,13 +89,13 @@ def with_boxes(image: np.ndarray[Any, Any], boxes: np.ndarray[Any, Any]) -> np.n
 def with_label(
     image: np.ndarray[Any, Any], ink: np.ndarray[Any, Any], left: float, bottom: float
 ) -> None:
-    """Write a label into a picture, black on red: its lower left corner, moved inside if needed.
+    """Draw a label into an image, black on red, with its lower left corner moved inside if needed.
 
     Args:
-        image: the picture, [H, W, C] with at least three channels; it is changed.
+        image: the image, [H, W, C] with at least three channels; it is modified.
         ink: the letters, [H, W]: 255 is black.
         left: the column of the corner.
-        bottom: the row below it.
+        bottom: the row below the corner.
     """
     height, width = (min(*sizes) for sizes in zip(ink.shape, image.shape[:2], strict=True))
     x = int(np.clip(left, 0, image.shape[1] - width))
@@ -107,7 +107,7 @@ def with_label(
 
 
 def resized(image: np.ndarray[Any, Any], factor: float) -> np.ndarray[Any, Any]:
-    """A picture in another size; each pixel takes the colour of the nearest one."""
+    """Resize an image; each pixel takes the color of the nearest one."""
     sizes = [max(1, int(size * factor)) for size in image.shape[:2]]
     rows, columns = (
         np.arange(new) * old // new for new, old in zip(sizes, image.shape[:2], strict=True)

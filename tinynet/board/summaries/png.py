@@ -1,4 +1,4 @@
-"""Pictures as PNG files, with nothing but zlib.
+"""Encoding PNG files, with zlib only.
 
 Source: Portable Network Graphics (PNG) Specification (Third Edition), W3C 2025, which includes
     animated pictures (APNG).
@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
-_COLOUR_TYPES = {1: 0, 2: 4, 3: 2, 4: 6}  # grey, grey and alpha, RGB, RGBA
-_UP = 2  # the filter that stores differences to the row above: smaller for most pictures
+_COLOUR_TYPES = {1: 0, 2: 4, 3: 2, 4: 6}  # gray, gray and alpha, RGB, RGBA
+_UP = 2  # the filter that stores differences to the row above: smaller for most images
 
 
 def png(pixels: np.ndarray[Any, Any]) -> bytes:
-    """The PNG file of a picture.
+    """Return the PNG file of an image.
 
-    Shapes: `pixels` is uint8 [H, W, C], where C is 1 (grey), 2 (grey, alpha), 3 or 4 (RGB, alpha).
+    Shapes: `pixels` is uint8 [H, W, C], where C is 1 (gray), 2 (gray, alpha), 3 or 4 (RGB, alpha).
 
     Example:
         >>> import numpy as np
@@ -34,15 +34,15 @@ def png(pixels: np.ndarray[Any, Any]) -> bytes:
 
 
 def animated_png(frames: np.ndarray[Any, Any], fps: float) -> bytes:
-    """The PNG file of a film that repeats for ever; what cannot play it shows the first frame.
+    """Return an animated PNG that loops; other viewers show the first frame.
 
     Shapes: `frames` is uint8 [T, H, W, C], as in `png`.
     """
     height, width = frames.shape[1:3]
-    duration = max(1, round(1000 / fps)), 1000  # a fraction of a second
+    duration = max(1, round(1000 / fps)), 1000  # as a fraction of a second
     chunks = [_SIGNATURE, _header(frames[0])]
     chunks.append(_chunk(b"acTL", struct.pack(">II", len(frames), 0)))
-    number = 0  # of all fcTL and fdAT chunks together
+    number = 0  # counts fcTL and fdAT chunks together
     for index, frame in enumerate(frames):
         control = struct.pack(">IIIIIHHBB", number, width, height, 0, 0, *duration, 0, 0)
         chunks.append(_chunk(b"fcTL", control))
@@ -67,7 +67,7 @@ def _compressed(pixels: np.ndarray[Any, Any]) -> bytes:
     lines = np.empty((len(rows), 1 + rows.shape[1]), np.uint8)
     lines[:, 0] = _UP
     lines[0, 1:] = rows[0]
-    np.subtract(rows[1:], rows[:-1], out=lines[1:, 1:])  # modulo 256, as the filter is defined
+    np.subtract(rows[1:], rows[:-1], out=lines[1:, 1:])  # modulo 256, as the filter requires
     return zlib.compress(lines.data)
 
 

@@ -1,4 +1,4 @@
-"""Numbers, texts and whole tensors, and how the Custom Scalars tab arranges numbers."""
+"""Scalars, texts and tensors, and the layout of the Custom Scalars tab."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LAYOUT_TAG = "custom_scalars__config__"
 
 
 class Scalars(Family):
-    """The methods of SummaryWriter for numbers, texts and tensors."""
+    """The methods of SummaryWriter for scalars, texts and tensors."""
 
     def add_scalar(
         self,
@@ -28,16 +28,16 @@ class Scalars(Family):
 
         Args:
             tag: the name of the curve; `/` groups curves.
-            scalar_value: what `float` takes, or a tensor or array of one element.
-            global_step: the position on the x axis; 0 unless given.
-            walltime: seconds since the epoch; now unless given.
+            scalar_value: an argument of `float`, or a one-element tensor or array.
+            global_step: the position on the x axis; 0 by default.
+            walltime: seconds since the epoch; now by default.
             new_style: write a tensor instead of the `simple_value` field.
             double_precision: with `new_style`, keep 64 bits; otherwise the value is stored as
                 float32.
 
         Raises:
-            AssertionError: the value does not have one element.
-            NotImplementedError: it is neither a number nor a tensor or array.
+            AssertionError: the value does not have exactly one element.
+            NotImplementedError: the value is neither a number nor a tensor or array.
             TypeError, ValueError, OverflowError: `float` refuses it; a note names the tag.
 
         Example:
@@ -65,13 +65,13 @@ class Scalars(Family):
         global_step: int | None = None,
         walltime: float | None = None,
     ) -> None:
-        """Write several numbers as curves of one chart, each as a run of its own below this one.
+        """Write several numbers as curves of one chart, each as a separate run in a subfolder.
 
         Args:
             main_tag: the name of the chart.
             tag_scalar_dict: curve name -> number, as in `add_scalar`.
-            global_step: the position on the x axis; 0 unless given.
-            walltime: seconds since the epoch; now unless given.
+            global_step: the position on the x axis; 0 by default.
+            walltime: seconds since the epoch; now by default.
         """
         checks.check_tag(main_tag, "add_scalars")
         when = checks.now(walltime)
@@ -89,16 +89,16 @@ class Scalars(Family):
         global_step: int | None = None,
         walltime: float | None = None,
     ) -> None:
-        """Write a text for the Text tab, which shows it as Markdown.
+        """Write a text for the Text tab, which renders it as Markdown.
 
         Args:
             tag: the name of the text.
             text_string: the text.
-            global_step: its step; 0 unless given.
-            walltime: seconds since the epoch; now unless given.
+            global_step: the step; 0 by default.
+            walltime: seconds since the epoch; now by default.
 
         Raises:
-            TypeError: the text is no `str`.
+            TypeError: the text is not a `str`.
         """
         checks.check_tag(tag, "add_text")
         if not isinstance(text_string, str):
@@ -122,13 +122,13 @@ class Scalars(Family):
         global_step: int | None = None,
         walltime: float | None = None,
     ) -> None:
-        """Write a whole tensor, for programs that read event files; no tab shows it.
+        """Write a tensor, for programs that read event files; no tab shows it.
 
         Args:
-            tag: its name.
+            tag: the name of the tensor.
             tensor: a tensor or array of real numbers; dtype and shape are kept.
-            global_step: its step; 0 unless given.
-            walltime: seconds since the epoch; now unless given.
+            global_step: the step; 0 by default.
+            walltime: seconds since the epoch; now by default.
         """
         checks.check_tag(tag, "add_tensor")
         proto = tensor_proto(checks.array("add_tensor", "tensor", tensor))
@@ -138,15 +138,15 @@ class Scalars(Family):
     # ---- layouts -----------------------------------------------------------------------------
 
     def add_custom_scalars(self, layout: Mapping[str, Mapping[str, Sequence[Any]]]) -> None:
-        """Arrange curves in charts of the Custom Scalars tab; call it once, before or after.
+        """Arrange curves in charts of the Custom Scalars tab; call it once, at any time.
 
         Args:
-            layout: category -> chart -> `["Multiline", [tag, ...]]`, where tags are regular
-                expressions, or `["Margin", [value, lower, upper]]`.
+            layout: category -> chart -> `["Multiline", [tag, ...]]`, with regular expressions as
+                tags, or `["Margin", [value, lower, upper]]`.
 
         Raises:
-            AssertionError: a margin has not three tags.
-            ValueError: a chart is of neither kind.
+            AssertionError: a margin chart does not have three tags.
+            ValueError: the kind of a chart is unknown.
         """
         messages = tensorboardx.load()
         categories = [
@@ -166,8 +166,8 @@ class Scalars(Family):
 
         Args:
             tags: the curves.
-            category: the heading that the chart stands under.
-            title: the heading of the chart.
+            category: the section of the chart.
+            title: the title of the chart.
         """
         self.add_custom_scalars({category: {title: ["Multiline", tags]}})
 
@@ -178,11 +178,11 @@ class Scalars(Family):
 
         Args:
             tags: three curves: the value, the lower and the upper bound.
-            category: the heading that the chart stands under.
-            title: the heading of the chart.
+            category: the section of the chart.
+            title: the title of the chart.
 
         Raises:
-            AssertionError: there are not three.
+            AssertionError: the number of curves is not three.
         """
         if len(tags) != 3:
             raise AssertionError(f"Expected 3 tags, got {len(tags)}. They are value, lower, upper.")

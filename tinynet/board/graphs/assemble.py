@@ -1,9 +1,8 @@
-"""From the notes of a `Watch` to the graph of everything that ran.
+"""Building one graph from the records of a `Watch`.
 
-Scopes: operations stand under the call of their module; `backward/` holds the nodes of a backward
-pass under the scopes of the operations that they belong to; an optimizer's class name holds its
-updates under the names of the parameters. Devices: `fwd`, `bwd` and `opt`, which TensorBoard can
-switch on and off.
+Scopes: operations are in the scope of their module's call; `backward/` holds the nodes of a
+backward pass, in the scopes of their operations; an optimizer's class name holds its updates, under
+the names of the parameters. Devices: `fwd`, `bwd` and `opt`, which TensorBoard can toggle.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ class Assembly:
 
     Attributes:
         graph: the graph.
-        parts: name of a node -> the name that the user gave to the part in which it ran.
+        parts: name of a node -> the user's name of the part in which it ran.
     """
 
     def __init__(self, watch: Watch) -> None:
@@ -46,7 +45,7 @@ class Assembly:
         self.parts: dict[str, str] = {}
         self._watch = watch
         self._parameters: dict[int, str] = {}  # array -> the name of its node
-        self._updates: list[tuple[Ran, Node]] = []  # of the optimizer step that runs
+        self._updates: list[tuple[Ran, Node]] = []  # of the current optimizer step
         self._updater = ""
         self._used: set[str] = set()
         self._gradients = Gradients(self.builder, BACKWARD, self._parameters)
@@ -56,7 +55,7 @@ class Assembly:
         for event in watch.events:
             self._note(event)
         self._share_time()
-        for node in self.graph.nodes:  # of a loss that is made of gradients
+        for node in self.graph.nodes:  # of a loss computed from gradients
             if node.device == OPTIMIZER and "backward" in node.attributes:
                 node.device = FORWARD
 
@@ -78,10 +77,10 @@ class Assembly:
         if part:
             self.parts |= {node.name: part for node in self.graph.nodes[before:]}
 
-    # ---- what goes in and what comes out ------------------------------------------------------
+    # ---- inputs and outputs -------------------------------------------------------------------
 
     def _sources(self, root: Root) -> None:
-        """Parameters and buffers under their first name; further names (tied) are an attribute."""
+        """Add parameters and buffers under their first names; an attribute lists other names."""
         for path, module in root.all_paths():
             kinds = {"Parameter": module.named_parameters, "Buffer": module.named_buffers}
             for op, named in kinds.items():
@@ -122,7 +121,7 @@ class Assembly:
                 self.builder.result(Result(name, _array(leaf), FORWARD))
 
     def _scope(self, wanted: str) -> str:
-        """A scope of its own for each model output or optimizer step: `output`, `output_1`."""
+        """Return a new scope for a model output or optimizer step: `output`, `output_1`."""
         scope = self.builder.names.scope(wanted, again=wanted in self._used)
         self._used.add(wanted)
         return scope
@@ -147,14 +146,14 @@ class Assembly:
         self._gradients.ran(event, node)
 
     def _place(self, event: Ran) -> tuple[str, str]:
-        """The scope and the device of an operation."""
+        """Return the scope and the device of an operation."""
         if event.visit is not None:
             return self._gradients.inside(event.visit), BACKWARD
         if event.call is not None:
             return event.call.scope, FORWARD
         producers = [self.builder.producer(array) for array in event.inputs]
         after = any(node is not None and node.device in _LATER for node in producers)
-        return "", OPTIMIZER if after else FORWARD  # such as the clipping of gradients
+        return "", OPTIMIZER if after else FORWARD  # such as gradient clipping
 
     def _is_parameter(self, array: Any) -> bool:
         node = self.builder.producer(array)
@@ -163,21 +162,21 @@ class Assembly:
     # ---- updates ------------------------------------------------------------------------------
 
     def _is_update(self, event: Ran) -> bool:
-        """Whether it is a write to a parameter or a gradient, outside of modules."""
+        """Whether an operation writes to a parameter or a gradient, outside of modules."""
         if not event.op.writes or event.call or event.visit:
             return False
         if event.op.title.endswith(".step"):
             return True
         if id(event.inputs[0]) in self._parameters:
-            return self._gradients.began  # before, it is the model that is made
+            return self._gradients.began  # earlier writes initialize the model
         node = self.builder.producer(event.inputs[0])
         return node is not None and node.device in _LATER
 
     def _update(self, event: Ran) -> None:
-        """A node for one write: the first edge is a reference, and drawn as such.
+        """Add a node for one write: the first edge is a reference, and drawn as such.
 
-        All that an optimizer (or the clipping of gradients) writes to stands in one scope, under
-        the names of the parameters.
+        All writes of an optimizer (or of gradient clipping) are in one scope, under the names of
+        the parameters.
         """
         if not self._updates:
             self._updater = event.op.title
@@ -190,7 +189,7 @@ class Assembly:
         inputs = [self.builder.reference(array, self._update_scope, OPTIMIZER)]
         kinds = ["gradient", *event.attributes.get("state", ())]
         for kind, other in zip(kinds, others, strict=False):
-            if kind == "step":  # a counter: as an edge it only takes room
+            if kind == "step":  # a counter: an edge would only add clutter
                 continue
             if self.builder.producer(other) is None:
                 self.builder.source(Source(f"{path}.{kind}", "State", other), OPTIMIZER)
@@ -208,7 +207,7 @@ class Assembly:
         self._updates.append((event, node))
 
     def _share_time(self) -> None:
-        """Share out the time of a step: parameters may be updated together, so by their size."""
+        """Distribute the time of a step by size, as parameters may be updated together."""
         if not self._updates:
             return
         start = min(event.start for event, _ in self._updates)

@@ -1,12 +1,12 @@
-"""From what ran to a graph: arrays become edges.
+"""Building a graph from the operations that ran: arrays become edges.
 
 Note [How an input finds its producer]
-By identity: the array that an operation put out is the very object that the next one takes in. A
-view (or `detach`) may wrap the same memory in another object; then the place in memory decides
+By identity: the output array of one operation is the same object as the input of the next. A view
+(or `detach`) may wrap the same memory in another object; then the position in memory decides
 (address, shape, strides, type). Arrays stay alive while the graph is built, so neither can be
-reused. An in-place operation puts out the array that it took in, and becomes its producer; an
-alias that was made earlier and is read later gets a control edge from that write, so the order of
-side effects stays visible.
+reused. The output of an in-place operation is its input array, and the operation becomes the
+array's producer; an alias created earlier and read later has a control edge from that write, which
+keeps the order of side effects visible.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from tinynet.board.graphs.graph import Cost, Graph, Node, Slot, producer
 from tinynet.board.graphs.names import Names, clean, join, show
 from tinynet.dtypes import Array
 
-_SHOWN_VALUES = 8  # constants up to this many elements show their values
-# TensorBoard draws the edge into the first input of these types as a reference: what is written to.
+_SHOWN_VALUES = 8  # maximum number of elements of constants that show their values
+# TensorBoard draws the edge to the first input of these types, the written array, as a reference.
 _ASSIGNMENTS = {"add_": "AssignAdd", "__iadd__": "AssignAdd", "sub_": "AssignSub"}
 _ASSIGNMENTS["__isub__"] = "AssignSub"
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What exists before the first operation: a parameter, a buffer, an input (None: no array)."""
+    """A value that exists before the first operation: a parameter, a buffer, or an input."""
 
     name: str
     op: str
@@ -40,9 +40,9 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One operation that ran: the arrays that went in and came out, under the scope of its module.
+    """One operation that ran: its input and output arrays, and the scope of its module.
 
-    `writes` says that its outputs are arrays that existed before, changed in place.
+    `writes` means that its outputs are existing arrays, changed in place.
     """
 
     op: str
@@ -57,7 +57,7 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """An output of the whole: a name, and the array (or another value, shown as text)."""
+    """An output of the model: a name, and the array (or another value, shown as text)."""
 
     name: str
     value: object
@@ -66,7 +66,7 @@ class Result:
 
 @dataclass(slots=True)
 class _Produced:
-    """Who put out an array, in which slot, and when (the number of the step)."""
+    """The producer of an array, its output slot, and the number of its step."""
 
     reference: str
     node: Node
@@ -74,7 +74,7 @@ class _Produced:
 
 
 class GraphBuilder:
-    """Turns sources, operations and results, given in their order, into a `Graph`."""
+    """Converts sources, operations and results, added in order, to a `Graph`."""
 
     def __init__(self, names: Names | None = None) -> None:
         self.graph = Graph()
@@ -86,7 +86,7 @@ class GraphBuilder:
         self._step = 0
 
     def source(self, source: Source, device: str = "") -> Node | None:
-        """A node without inputs. An array that is already known gets no second node."""
+        """Add a node without inputs, unless its array already has a node."""
         if id(source.array) in self._by_identity:
             return None
         node = self.add(source.name, source.op, [])
@@ -97,18 +97,18 @@ class GraphBuilder:
         return node
 
     def operation(self, operation: Operation) -> Node:
-        """A node for one operation, linked to the producers of its inputs."""
+        """Add a node for one operation, linked to the producers of its inputs."""
         inputs = [self.reference(a, operation.scope, operation.device) for a in operation.inputs]
         controls = self._controls(operation.inputs)
         op = operation.op
-        if operation.writes and operation.inputs:  # not for a write that nothing went into
+        if operation.writes and operation.inputs:  # not a write without inputs
             op = assignment(op)
         node = self.add(join(operation.scope, _label(operation, inputs)), op, inputs + controls)
         node.device, node.cost = operation.device, operation.cost
         node.attributes = {
             clean(key): show(value)
             for key, value in operation.attributes.items()
-            if key != "dtype"  # every node shows the dtype of its output under this name
+            if key != "dtype"  # the name under which nodes show the dtype of their output
         }
         if op != operation.op:
             node.attributes["operation"] = operation.op
@@ -119,7 +119,7 @@ class GraphBuilder:
         return node
 
     def result(self, result: Result) -> Node:
-        """A node that ends the graph: one output of the model."""
+        """Add a node at the end of the graph: one output of the model."""
         inputs: list[str] = []
         if isinstance(result.value, np.ndarray):
             inputs = [self.reference(result.value, "", result.device)]
@@ -132,17 +132,17 @@ class GraphBuilder:
             node.attributes["value"] = show(result.value)
         return node
 
-    # ---- for what is no plain operation -------------------------------------------------------
+    # ---- other nodes --------------------------------------------------------------------------
 
     def add(self, path: str, op: str, inputs: Sequence[str]) -> Node:
-        """A new node at the end, under the path or the next free name after it."""
+        """Append a node under the path, or under the next free name based on it."""
         node = Node(self.names.node(path), op, list(inputs))
         self.graph.nodes.append(node)
         self._step += 1
         return node
 
     def produces(self, node: Node, arrays: Sequence[Array], first: int | None = None) -> None:
-        """Say that arrays come from a node: from its outputs in order, or from output `first`."""
+        """Register a node as the producer of arrays: its outputs in order, or from `first`."""
         for index, array in enumerate(arrays):
             if first is None:
                 node.outputs.append(slot(array))
@@ -156,12 +156,12 @@ class GraphBuilder:
         self._alive.extend(arrays)
 
     def producer(self, array: Array) -> Node | None:
-        """The node that an array comes from, if it is known."""
+        """Return the node that produced an array, if it is known."""
         found = self._find(array)
         return None if found is None else found.node
 
     def reference(self, array: Array, scope: str, device: str = "") -> str:
-        """Where an array comes from, as an input; an unknown one gets a `Const` in the scope."""
+        """Return an input reference to an array; an unknown one becomes a `Const` in the scope."""
         found = self._find(array)
         if found is None:
             node = self.add(join(scope, "Const"), "Const", [])
@@ -179,7 +179,7 @@ class GraphBuilder:
         return found
 
     def _controls(self, arrays: tuple[Array, ...]) -> list[str]:
-        """Control edges from later writes to the memory of these arrays; see the Note above."""
+        """Return control edges from later writes to these arrays' memory; see the Note above."""
         controls = []
         for array in arrays:
             write, read = self._last_write.get(_storage(array)), self._find(array)
@@ -190,14 +190,14 @@ class GraphBuilder:
 
 
 def _label(operation: Operation, inputs: Sequence[str]) -> str:
-    """The name of a node; a write that is described in words is named by what it writes to."""
+    """Return the name of a node; writes are named after their target."""
     if operation.op.isidentifier() or not (operation.writes and inputs):
         return operation.op
     return f"{producer(inputs[0]).rpartition('/')[2]}.write"
 
 
 def assignment(what: str) -> str:
-    """The operation type of a write in place.
+    """Return the operation type of an in-place write.
 
     Example:
         >>> from tinynet.board.graphs.build import assignment
@@ -208,18 +208,18 @@ def assignment(what: str) -> str:
 
 
 def slot(array: Array) -> Slot:
-    """The shape and dtype of an array."""
+    """Return the shape and dtype of an array."""
     return Slot(array.shape, kind_of(array.dtype))
 
 
 @functools.cache
 def kind_of(dtype: np.dtype[Any]) -> str:
-    """The name of a dtype, which numpy takes long to say."""
+    """Return the name of a dtype, cached because numpy computes it slowly."""
     return dtype.name
 
 
 def new_bytes(inputs: Sequence[Array], outputs: Sequence[Array]) -> int:
-    """The memory of the outputs that is not that of an input, in bytes."""
+    """Return the number of bytes in the outputs' memory that is not an input's."""
     before = {_storage(array) for array in inputs}
     roots = {_storage(array): array.nbytes for array in outputs}
     return sum(size for key, size in roots.items() if key not in before)
@@ -231,7 +231,7 @@ def _place(array: Array) -> object:
 
 
 def _storage(array: Array) -> int:
-    """The identity of the memory that an array is a view of."""
+    """Return the identity of the memory that an array is a view of."""
     root = array
     while isinstance(root.base, np.ndarray):
         root = root.base

@@ -1,9 +1,9 @@
 """The overview of a graph: one box per module, as Keras draws its models.
 
-A module that calls no module is one layer; where a module computes something itself (a residual
-sum), each operation is a layer of its own. The edges follow from those between operations.
+A module that calls no other module is one layer; where a module computes something itself (such as
+a residual sum), each operation is a separate layer. The edges follow from those of operations.
 
-Source: tensorboard/plugins/graph/keras_util.py, the reader of what is written here.
+Source: tensorboard/plugins/graph/keras_util.py, the reader of this format.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ _KEPT = ("Input", "Output")
 
 
 def conceptual(graph: Graph, classes: Mapping[str, str], device: str) -> str:
-    """The JSON of a Keras model that looks like the forward of a graph.
+    """Return the JSON of a Keras model that resembles the forward pass of a graph.
 
     Args:
-        graph: everything that ran.
+        graph: the full graph.
         classes: the scope of each call of a module -> the class of the module.
-        device: what the forward ran on.
+        device: the device of the forward pass.
     """
     inner = {scope.rpartition("/")[0] for scope in classes}  # calls that call modules
     inner |= {"/".join(s.split("/")[:n]) for s in classes for n in range(1, s.count("/") + 1)}
@@ -63,6 +63,6 @@ def _layer(name: str, kind: str, node: Node) -> dict[str, Any]:
 
 
 def _finished(layer: dict[str, Any]) -> dict[str, Any]:
-    """The layer in Keras 3's form: where its arguments come from."""
+    """Return the layer in Keras 3's form, with the sources of its arguments."""
     history = [{"config": {"keras_history": [name, 0, 0]}} for name in layer.pop("from")]
     return {**layer, "inbound_nodes": [{"args": [history], "kwargs": {}}] if history else []}

@@ -1,8 +1,8 @@
-"""How many floating-point operations an operation takes, counted from its shapes.
+"""Counting the floating-point operations of an operation from its shapes.
 
-A product of two matrices, n x k and k x m, counts 2 n k m: a multiplication and an addition each.
-Only products are counted (matrices, convolutions, attention, recurrent layers): next to them all
-else is small. A derivative of a product is one more product for each factor that wants a gradient.
+A product of an n x k and a k x m matrix counts 2 n k m: a multiplication and an addition each.
+Only products are counted (matrices, convolutions, attention, recurrent layers), because they
+dominate. The derivative of a product is one more product for each factor that requires a gradient.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Count = Callable[[Sequence[Shape], Sequence[Shape]], int]
 
 
 def flops(op: str, inputs: Sequence[Shape], outputs: Sequence[Shape]) -> int:
-    """The count for an operation, by its internal name; 0 for one that is no product.
+    """Return the count for an operation, by its internal name; 0 if it is not a product.
 
     Example:
         >>> from tinynet.board.graphs.flops import flops
@@ -29,33 +29,33 @@ def flops(op: str, inputs: Sequence[Shape], outputs: Sequence[Shape]) -> int:
 
 
 def _inner(first: int) -> Count:
-    """A product along the last dimension of input number `first`."""
+    """Count a product along the last dimension of input number `first`."""
     return lambda ins, outs: 2 * math.prod(outs[0]) * ins[first][-1]
 
 
 def _convolution(ins: Sequence[Shape], outs: Sequence[Shape]) -> int:
-    """Each output is a sum over the kernel: its channels within the group times its places."""
+    """Count a sum over the kernel for each output: channels within the group times positions."""
     return 2 * math.prod(outs[0]) * math.prod(ins[1][1:])
 
 
 def _transposed(ins: Sequence[Shape], outs: Sequence[Shape]) -> int:
-    """Each input is spread over the kernel."""
+    """Count a transposed convolution, which spreads each input over the kernel."""
     return 2 * math.prod(ins[0]) * math.prod(ins[1][1:])
 
 
 def _correlation(ins: Sequence[Shape], outs: Sequence[Shape]) -> int:
-    """The gradient of a convolution's weight: as many products as the convolution."""
+    """Count the gradient of a convolution's weight: as many products as the convolution."""
     return 2 * math.prod(ins[1]) * math.prod(outs[0][1:])
 
 
 def _attention(ins: Sequence[Shape], outs: Sequence[Shape]) -> int:
-    """Scores, and the weighted sum of the values."""
+    """Count the scores and the weighted sum of the values."""
     query, key, value = ins[:3]
     return 2 * math.prod(query[:-1]) * key[-2] * (query[-1] + value[-1])
 
 
 def _recurrent(ins: Sequence[Shape], outs: Sequence[Shape]) -> int:
-    """At each step of each sequence, the products with both weights."""
+    """Count the products with both weights at each step of each sequence."""
     weights = [shape for shape in ins[1:] if len(shape) == 2 and shape[0] % outs[0][-1] == 0]
     return 2 * math.prod(ins[0][:-1]) * sum(math.prod(shape) for shape in weights[-2:])
 

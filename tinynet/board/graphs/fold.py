@@ -1,11 +1,11 @@
-"""Repeats folded into one node each: what keeps a graph of 10,000 operations readable.
+"""Folding repeats into one node each, which keeps a graph of 10,000 operations readable.
 
 Note [What is a repeat]
 A scope runs its children (operations and scopes of calls) one after the other. Children that look
-the same (types, shapes and what is in them, as far down as it goes) have the same signature, and a
-loop is a stretch of signatures with a period: `select add cell select add cell ...`. The first and
-the last round stay; all between become one node, which takes what they took from outside, gives
-what they gave, and says how many it stands for. Its time and memory are their sums.
+the same (types, shapes and contents, recursively) have the same signature, and a loop is a
+sequence of signatures with a period: `select add cell select add cell ...`. The first and the last
+iteration are kept; those between become one node, which has their outside inputs and outputs and
+states how many it replaces. Its time and memory are their sums.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ from tinynet.board.graphs.graph import SOURCES, Cost, Graph, Node, Slot, produce
 from tinynet.board.graphs.names import scopes_of, show
 
 Group = tuple[str, list[str], str]  # name of the fold, names of the nodes in it, a sentence
-ROUNDS = 5  # fewer are not folded
-_PERIOD = 64  # the longest round that is looked for, in children
+ROUNDS = 5  # minimum number of iterations to fold
+_PERIOD = 64  # maximum length of an iteration, in children
 
 
 class _Tree:
-    """A scope, its children in their order, and a signature of all below."""
+    """A scope, its children in order, and a signature of its contents."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.children: dict[str, _Tree | Node] = {}
 
     def nodes(self) -> list[Node]:
-        """All nodes below, in the order of their scopes."""
+        """Return all nodes below, in the order of their scopes."""
         return _below(list(self.children.values()))
 
 
 def folded(graph: Graph) -> tuple[Graph, list[str]]:
-    """The graph with its repeats folded, and a sentence for each of them."""
+    """Return the graph with its repeats folded, and a description of each."""
     root = _Tree("")
     trees = {"": root}
-    # Parameters stand at the beginning of a graph: they say nothing of the order of calls.
+    # Parameters are at the beginning of a graph and say nothing about the order of calls.
     for node in sorted(graph.nodes, key=_is_source):
         scope = root
         for path in scopes_of(node.name):
@@ -64,7 +64,7 @@ def folded(graph: Graph) -> tuple[Graph, list[str]]:
 
 
 def _search(tree: _Tree, groups: list[Group]) -> None:
-    """Find what to fold, outer loops first: what is in a fold is not searched."""
+    """Find repeats to fold, outer loops first, without searching inside a fold."""
     children = [
         child
         for child in tree.children.values()
@@ -91,7 +91,7 @@ def _search(tree: _Tree, groups: list[Group]) -> None:
 
 
 def _repeat(marks: Sequence[str], start: int) -> tuple[int, int]:
-    """The period with which most is covered from a place on, and how often it repeats."""
+    """Return the period that covers most from a position on, and its number of repeats."""
     best, covered = (1, 1), 0
     for period in range(1, min(_PERIOD, (len(marks) - start) // ROUNDS) + 1):
         end = start + period
@@ -104,7 +104,7 @@ def _repeat(marks: Sequence[str], start: int) -> tuple[int, int]:
 
 
 def _signature(child: _Tree | Node) -> str:
-    """What children have in common that look the same."""
+    """Return the signature shared by children that look the same."""
     if isinstance(child, Node):
         return f"{child.op}{[str(slot) for slot in child.outputs]}"
     below = [_signature(c) for c in child.children.values() if not _is_source(c)]
@@ -120,7 +120,7 @@ def _is_source(child: _Tree | Node) -> bool:
 
 
 def _contents(children: Sequence[_Tree | Node]) -> str:
-    """The types of the operations of one round."""
+    """Describe the operation types of one iteration."""
     nodes = [node for node in _below(children) if node.op not in SOURCES]
     ops = [node.attributes.get("operation", node.op) for node in nodes]
     if not ops:
@@ -132,15 +132,15 @@ def _contents(children: Sequence[_Tree | Node]) -> str:
 def _contracted(
     nodes: list[Node], name: str, names: list[str], note: str, order: dict[str, int]
 ) -> list[Node] | None:
-    """The nodes with some of them contracted into one; None where that would make a cycle."""
+    """Return the nodes with some contracted into one; None if that would create a cycle."""
     gone = set(names)
     members = [node for node in nodes if node.name in gone]
     takes = {producer(r): r for n in reversed(members) for r in reversed(n.inputs)}
     inputs = [takes[name] for name in reversed(takes) if name not in gone]  # one of each producer
     by_name = {node.name: node for node in members}
     slots: dict[str, int] = {}  # references to members from outside -> output of the fold
-    outputs: list[Slot] = []  # one for each shape: nobody can look at hundreds
-    # It stands where its last input is known; nobody may need it before.
+    outputs: list[Slot] = []  # one for each shape: hundreds would be unreadable
+    # Place it after its last input; no consumer may come earlier.
     place = max(order[producer(reference)] for reference in [*inputs, members[0].name])
     for node in nodes:
         for reference in node.inputs:
@@ -171,7 +171,7 @@ def _slot_of(node: Node, reference: str) -> Slot:
 
 
 def _rewired(node: Node, name: str, gone: set[str], slots: dict[str, int]) -> Node:
-    """A node whose inputs from folded nodes come from the one in their place."""
+    """Return a node whose inputs from folded nodes refer to their replacement."""
     if not any(producer(reference) in gone for reference in node.inputs):
         return node
     inputs = []

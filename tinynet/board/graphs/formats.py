@@ -1,4 +1,4 @@
-"""A graph as text: an outline for terminals, Graphviz's DOT, and TensorBoard's pbtxt."""
+"""Graphs as text: an outline for terminals, Graphviz's DOT, and TensorBoard's pbtxt."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _COLOURS = {"fwd": "#e3f0fb", "bwd": "#fdeadb", "opt": "#e4f4e4"}
 
 
 def duration(nanoseconds: float) -> str:
-    """A time with a unit.
+    """Return a time with a unit.
 
     Example:
         >>> from tinynet.board.graphs.formats import duration
@@ -36,7 +36,7 @@ def duration(nanoseconds: float) -> str:
 
 
 def size(count: float) -> str:
-    """A number of bytes with a unit.
+    """Return a number of bytes with a unit.
 
     Example:
         >>> from tinynet.board.graphs.formats import size
@@ -53,10 +53,10 @@ def size(count: float) -> str:
 
 
 def outline(graph: Graph, notes: Sequence[str] = ()) -> str:
-    """The graph as an indented text, one line per scope and operation.
+    """Return the graph as an indented text, one line per scope and operation.
 
-    Columns: name, type and shape of the first output, time, new memory, products counted as
-    floating-point operations, the user's line, and where the inputs come from.
+    Columns: name, type and shape of the first output, time, new memory, floating-point operations
+    of products, the user's line, and the sources of the inputs.
     """
     rows: list[tuple[str, ...]] = []
     open_scopes: list[str] = []
@@ -92,9 +92,9 @@ def _summary(graph: Graph) -> str:
 
 
 def _by_scope(graph: Graph) -> list[Node]:
-    """The nodes so that what is in one scope stands together, in the order of what ran.
+    """Return the nodes grouped by scope, in execution order.
 
-    Parameters and other sources stand first in their scope.
+    Parameters and other sources come first in their scope.
     """
     first: dict[str, int] = {}  # scope -> when the first operation in it ran
     for number, node in enumerate(graph.nodes):
@@ -126,7 +126,7 @@ def _row(node: Node, level: int) -> tuple[str, ...]:
 
 
 def _short(reference: str, scope: str) -> str:
-    """A reference as seen from a scope: what is in the same one needs no path."""
+    """Return a reference relative to a scope: within the same scope it needs no path."""
     mark = "^" if reference.startswith("^") else ""
     name = reference.removeprefix("^")
     return mark + (name.removeprefix(f"{scope}/") if scope else name)
@@ -136,7 +136,7 @@ def _short(reference: str, scope: str) -> str:
 
 
 def dot(graph: Graph, title: str = "graph") -> str:
-    """The graph in Graphviz's language: scopes are clusters, control edges are dotted."""
+    """Return the graph in Graphviz's language: scopes are clusters, control edges dotted."""
     lines = [f"digraph {quoted(title)} {{", '  node [shape=box, style="rounded,filled"];']
     level: list[str] = []
     for node in _by_scope(graph):
@@ -177,9 +177,9 @@ def _dot_node(node: Node) -> str:
 
 
 def pbtxt(graph: Graph) -> str:
-    """The graph as a GraphDef in protocol buffers' text format.
+    """Return the graph as a GraphDef in protocol buffers' text format.
 
-    The Graphs tab of TensorBoard has an upload for it: no log folder is needed.
+    It can be uploaded to TensorBoard's Graphs tab, without a log folder.
     """
     lines: list[str] = []
     for node in graph.nodes:
@@ -206,7 +206,7 @@ def _attribute(key: str, value: str) -> str:
 
 
 def _literal(text: str) -> str:
-    """A string of the text format: bytes beyond ASCII as octal escapes."""
+    """Return a string of the text format, with non-ASCII bytes as octal escapes."""
     escapes = {0x22: '\\"', 0x5C: "\\\\", 0x0A: "\\n"}
     shown = [
         escapes.get(byte) or (chr(byte) if 32 <= byte < 127 else f"\\{byte:03o}")

@@ -1,10 +1,10 @@
-"""The backward passes of a graph: a node for each visited node, linked to the operation it is of.
+"""The backward passes of a graph: a node per visited autograd node, linked to its operation.
 
 Note [Which operation a node belongs to]
-Operations report before their node exists. But nodes are numbered as they are made, and each note
-of an operation takes a number of the same row: so a node belongs to the last operation before it
-that makes nodes of its name. (A view whose base was written makes its node when it is next read,
-right before the node of what reads it: hence "of its name".)
+Operations are reported before their node exists. But nodes are numbered on creation, and each
+record of an operation takes a number from the same sequence: a node belongs to the last earlier
+operation that creates nodes of its name. (A view whose base was written creates its node when it is
+next read, right before the node of the reader: hence "of its name".)
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from tinynet.core.callsite import Site, locate
 from tinynet.core.module_scope import path_of
 from tinynet.core.tensors.tensor import Tensor
 
-_NEAR = 64  # operations that a search for the one of a node goes back over
+_NEAR = 64  # number of earlier operations to search for that of a node
 
 
 class Gradients:
-    """Adds backward passes to a graph that is being built.
+    """Adds backward passes to a graph under construction.
 
     Args:
         builder: the graph so far.
-        device: what the nodes run on.
-        parameters: names of the nodes of parameters, by the identity of their arrays.
+        device: the device of the nodes.
+        parameters: names of parameter nodes, by the identity of their arrays.
     """
 
     def __init__(self, builder: GraphBuilder, device: str, parameters: dict[int, str]) -> None:
@@ -47,20 +47,20 @@ class Gradients:
 
     @property
     def began(self) -> bool:
-        """Whether there was a pass."""
+        """Whether there has been a backward pass."""
         return bool(self._scopes)
 
     def ran(self, event: Ran, node: Node) -> None:
-        """Take note of an operation that may have made a node."""
+        """Record an operation that may have created a node."""
         self._stamps.append(event.stamp)
         self._ran.append((event, node))
 
     def inside(self, visit: Visit) -> str:
-        """The scope of the operations that ran for a node (under create_graph, say)."""
+        """Return the scope of operations that ran for a node (such as under create_graph)."""
         return f"{self._nodes[id(visit)]}.inside"
 
     def note(self, event: Pass | Visit | Passed) -> None:
-        """Add what a pass did."""
+        """Add an event of a backward pass."""
         if isinstance(event, Pass):
             self._pass(event)
         elif isinstance(event, Visit):
@@ -69,14 +69,14 @@ class Gradients:
             self._passed(event)
 
     def _pass(self, event: Pass) -> None:
-        """A constant for the gradient that the pass begins with."""
+        """Add a constant for the initial gradient of a pass."""
         scope = self._builder.names.scope("backward", again=bool(self._scopes))
         self._scopes[id(event)] = scope
         for edge in event.edges:
             found = self._of(edge[0])
             of = found[1].name if found else "a leaf"
             name = f"{scope}/grad_of_{clean(of.rpartition('/')[2])}"
-            # A control edge, not data: the pass begins when the value is there.
+            # A control edge, not data: the pass begins once the value exists.
             node = self._builder.add(name, "Const", [f"^{of}"] if found else [])
             node.device, node.outputs = self._device, [_form(edge)]
             node.attributes["of"] = of
@@ -109,13 +109,13 @@ class Gradients:
             self._builder.produces(node, [array], slots[number])
 
     def _link(self, forward: Node, node: Node, event: Visit) -> None:
-        """Let the two name each other, and count the products that the derivative takes."""
+        """Link the two nodes to each other, and count the products of the derivative."""
         node.attributes["forward"] = forward.name
         others = forward.attributes.get("backward")
         forward.attributes["backward"] = f"{others}, {node.name}" if others else node.name
         if event.saved:
             forward.attributes["saved"] = ", ".join(event.saved)
-            # A colour of its own under "XLA cluster": TensorBoard's free channel.
+            # A separate color under "XLA cluster", a channel that TensorBoard leaves free.
             forward.attributes["_XlaCluster"] = "saved for backward"
         flops = int(forward.attributes.get("flops", 0))
         factors = sum(1 for edge in event.node.edges if edge and len(_form(edge).shape) > 1)
@@ -123,7 +123,7 @@ class Gradients:
             node.attributes["flops"] = str(flops * min(factors, 2))
 
     def _save(self, node: Node, event: Visit) -> None:
-        """Edges from where the saved values come from."""
+        """Add edges from the sources of saved values."""
         shown = []
         for name, value in event.saved.items():
             producer = self._builder.producer(value) if isinstance(value, np.ndarray) else None
@@ -136,7 +136,7 @@ class Gradients:
             node.attributes["saved"] = show("; ".join(shown))
 
     def _passed(self, event: Passed) -> None:
-        """A node for each leaf, where its gradients are added up."""
+        """Add a node for each leaf, where its gradients are accumulated."""
         scope = self._scopes[id(event.of)]
         for leaf, grad in event.leaves:
             arrived = self._waiting.pop((id(event.of), id(leaf)), [])
@@ -160,7 +160,7 @@ class Gradients:
                 self._builder.produces(node, [grad])
 
     def _of(self, made: Any) -> tuple[Ran, Node] | None:
-        """The operation that made a node; see the Note above."""
+        """Return the operation that created a node; see the Note above."""
         if isinstance(made, Tensor):
             return None
         last = bisect.bisect_left(self._stamps, made.sequence)
@@ -175,7 +175,7 @@ _SUMS = ("AccumulateGrad", "AssignAdd")
 
 
 def _form(edge: tuple[Any, int]) -> Slot:
-    """Shape and dtype of the gradient that goes along an edge."""
+    """Return the shape and dtype of the gradient along an edge."""
     target, number = edge
     if isinstance(target, Tensor):
         return slot(target._array)
@@ -186,14 +186,14 @@ def _form(edge: tuple[Any, int]) -> Slot:
 
 
 def _module(made: Any) -> str:
-    """The scope of a node by the modules that ran when it was made."""
+    """Return the scope of a node, from the modules that ran when it was created."""
     path = path_of(getattr(made, "scope", None))
     return "/".join(clean(part) for part in path.split(".")) if path else ""
 
 
 @functools.lru_cache(maxsize=1024)
 def source_line(site: Site | None) -> dict[str, str]:
-    """The user's line as an attribute: `model.py:41 in forward   h = self.fc1(x)`."""
+    """Return the user's line as an attribute: `model.py:41 in forward   h = self.fc1(x)`."""
     place = locate(site)
     if place is None:
         return {}

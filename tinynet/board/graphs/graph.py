@@ -1,7 +1,7 @@
-"""A graph as TensorBoard draws it, and the check before it is written.
+"""A graph in TensorBoard's terms, and the checks before it is written.
 
-This file knows names and edges, no arrays: `build.py` makes a `Graph` of what ran;
-`tensorboardx.py` turns it into bytes, `formats.py` and `picture.py` into texts and pictures.
+This module knows names and edges, but no arrays: `build.py` makes a `Graph` from a recording;
+`tensorboardx.py` converts it to bytes, `formats.py` and `picture.py` to texts and images.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SOURCES = (
     "Buffer",
     "State",
     "Const",
-)  # operation types of what nothing computed
+)  # operation types of nodes that are not computed
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a node took: when it began and how long it ran (nanoseconds), bytes of new memory."""
+    """The cost of a node: start time and duration (nanoseconds), bytes of new memory."""
 
     start: int
     time: int
@@ -44,7 +44,7 @@ class Cost:
 
 @dataclass(slots=True)
 class Node:
-    """One node: a unique name (a path), an operation type, edges by name, and attributes."""
+    """A node: a unique name (a path), an operation type, edges by name, and attributes."""
 
     name: str
     op: str
@@ -56,17 +56,17 @@ class Node:
 
     @property
     def scope(self) -> str:
-        """The path of the scope that it is in; empty for none."""
+        """The path of the node's scope; empty for none."""
         return self.name.rpartition("/")[0]
 
     @property
     def producers(self) -> list[str]:
-        """The names of the nodes that its data come from, without slots."""
+        """The names of the nodes that provide its data, without slots."""
         return [producer(ref) for ref in self.inputs if not ref.startswith("^")]
 
 
 def producer(reference: str) -> str:
-    """The name of the node that an input refers to.
+    """Return the name of the node that an input refers to.
 
     Example:
         >>> from tinynet.board.graphs.graph import producer
@@ -78,12 +78,12 @@ def producer(reference: str) -> str:
 
 @dataclass(slots=True)
 class Graph:
-    """Nodes in the order in which they ran."""
+    """Nodes in execution order."""
 
     nodes: list[Node] = field(default_factory=list)
 
     def text(self) -> str:
-        """One line per node: name, type, shape and inputs.
+        """Return one line per node: name, type, shape and inputs.
 
         Example:
             >>> from tinynet.board.graphs.graph import Graph, Node, Slot
@@ -96,12 +96,12 @@ class Graph:
         return "\n".join(_line(node) for node in self.nodes)
 
     def part(self, names: Collection[str], surroundings: bool = True) -> Graph:
-        """The graph of some nodes.
+        """Return the graph of some nodes.
 
         Args:
-            names: which nodes.
-            surroundings: what their data come from stands there too, as an input. Control edges
-                from elsewhere are left out in any case.
+            names: the names of the nodes.
+            surroundings: include the sources of their data, as inputs. Control edges from other
+                nodes are left out in any case.
         """
         kept = set(names)
         around: set[str] = set()
@@ -129,10 +129,10 @@ def _line(node: Node) -> str:
 
 
 def problems(graph: Graph) -> list[str]:
-    """Everything that TensorBoard would choke on or draw wrongly; empty when the graph is fine.
+    """Return everything that TensorBoard would reject or draw wrongly; empty if there is nothing.
 
-    Names are valid and unique and no node is also a scope; every input is an earlier node, and a
-    slot that it has; no operation type is empty.
+    Names must be valid and unique, and no node may also be a scope; every input must be an earlier
+    node and an existing slot; no operation type may be empty.
     """
     found: list[str] = []
     scopes = {scope for node in graph.nodes for scope in scopes_of(node.name)}

@@ -1,9 +1,9 @@
-"""Places for the boxes of a directed graph: rows from top to bottom, edges between rows.
+"""Layout of a directed graph: boxes in rows from top to bottom, edges between rows.
 
-The usual four steps, each in its simplest form that looks good on graphs of up to some hundred
+The usual four steps, each in the simplest form that looks good on graphs of up to some hundred
 boxes: a row for each box (longest path), invisible boxes where an edge crosses a row, an order in
-each row with few crossings (every box to the middle of its neighbours, back and forth), and an x
-for each box (towards its neighbours, as far as the order allows).
+each row with few crossings (moving each box to the median of its neighbors, back and forth), and an
+x for each box (towards its neighbors, as far as the order allows).
 
 Source: K. Sugiyama, S. Tagawa, M. Toda, Methods for visual understanding of hierarchical system
     structures, 1981.
@@ -24,7 +24,7 @@ Edge = tuple[str, str]
 
 @dataclass
 class Layout:
-    """Where everything stands: centres of boxes, points that edges run through, the whole size."""
+    """The result of a layout: centers of boxes, points along the edges, the total size."""
 
     centres: dict[str, Point] = field(default_factory=dict)
     paths: dict[Edge, list[Point]] = field(default_factory=dict)
@@ -33,11 +33,11 @@ class Layout:
 
 
 def layout(sizes: Mapping[str, Point], edges: Sequence[Edge]) -> Layout:
-    """Place boxes so that edges run downwards.
+    """Position boxes so that edges point downwards.
 
     Args:
         sizes: width and height of each box; the order of the boxes decides which edge of a cycle
-            runs upwards.
+            points upwards.
         edges: pairs of boxes, from the upper to the lower one.
 
     Example:
@@ -71,14 +71,14 @@ def layout(sizes: Mapping[str, Point], edges: Sequence[Edge]) -> Layout:
 
 
 def _rows(keys: Sequence[str], down: set[Edge]) -> dict[str, int]:
-    """The row of each box: below all that lead to it; sources stand right above what they feed."""
+    """Return the row of each box: below its predecessors; sources right above their successors."""
     above: dict[str, list[str]] = {key: [] for key in keys}
     below: dict[str, list[str]] = {key: [] for key in keys}
     for a, b in down:
         above[b].append(a)
         below[a].append(b)
     rows: dict[str, int] = {}
-    for key in keys:  # in an order in which edges only lead forward
+    for key in keys:  # topologically sorted
         rows[key] = max((rows[a] + 1 for a in above[key]), default=0)
     for key in reversed(keys):
         if not above[key] and below[key]:
@@ -87,7 +87,7 @@ def _rows(keys: Sequence[str], down: set[Edge]) -> dict[str, int]:
 
 
 def _chains(down: Sequence[Edge], rows: Mapping[str, int]) -> dict[Edge, list[str]]:
-    """Each edge as the boxes that it runs through, one per row: its ends, and invisible ones."""
+    """Return each edge as its chain of boxes, one per row: its ends, and invisible ones."""
     chains = {}
     for number, (a, b) in enumerate(down):
         wires = [f"\0{number}:{row}" for row in range(rows[a] + 1, rows[b])]
@@ -98,7 +98,7 @@ def _chains(down: Sequence[Edge], rows: Mapping[str, int]) -> dict[Edge, list[st
 def _ordered(
     keys: Sequence[str], rows: Mapping[str, int], chains: Mapping[Edge, list[str]]
 ) -> list[list[str]]:
-    """The boxes of each row from left to right."""
+    """Return the boxes of each row from left to right."""
     order: list[list[str]] = [[] for _ in range(max(rows.values(), default=-1) + 1)]
     for key in keys:
         order[rows[key]].append(key)
@@ -134,7 +134,7 @@ def _middle(places: Sequence[float], otherwise: float) -> float:
 def _across(
     order: Sequence[Sequence[str]], chains: Mapping[Edge, list[str]], widths: Mapping[str, float]
 ) -> dict[str, float]:
-    """The x of each box: in its order, and near the boxes that it is connected with."""
+    """Return the x of each box: in order, and close to its neighbors."""
     above, below = _neighbours(chains)
     xs: dict[str, float] = {}
     for row in order:
@@ -146,7 +146,7 @@ def _across(
             xs[key] -= x / 2
     for sweep in range(2 * _SWEEPS):
         neighbours, walk = (above, order) if sweep % 2 == 0 else (below, order[::-1])
-        if sweep >= 2 * _SWEEPS - 4:  # at last, to both sides
+        if sweep >= 2 * _SWEEPS - 4:  # finally, towards both sides
             neighbours = {key: above.get(key, []) + below.get(key, []) for key in widths}
         for row in walk:
             wanted = [_middle([xs[n] for n in neighbours.get(key, ())], xs[key]) for key in row]
@@ -156,14 +156,14 @@ def _across(
 
 
 def _apart(row: Sequence[str], wanted: Sequence[float], widths: Mapping[str, float]) -> list[float]:
-    """The places nearest to the wanted ones (least squares) at which boxes do not overlap.
+    """Return the positions closest to the desired ones (least squares) without overlaps.
 
-    Neighbours that would overlap are joined to a block that stands at the mean of its wishes.
+    Neighbors that would overlap are joined into a block at the mean of their desired positions.
     """
     offsets = [0.0]
     for left, right in zip(row, row[1:], strict=False):
         offsets.append(offsets[-1] + (widths[left] + widths[right]) / 2 + GAP_X)
-    blocks: list[tuple[float, int]] = []  # sum of wishes without offsets, number of boxes
+    blocks: list[tuple[float, int]] = []  # sum of desired positions without offsets, count
     for x, offset in zip(wanted, offsets, strict=True):
         blocks.append((x - offset, 1))
         while len(blocks) > 1 and _mean(blocks[-2]) > _mean(blocks[-1]):

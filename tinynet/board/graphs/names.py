@@ -1,4 +1,4 @@
-"""Names of nodes and scopes that TensorBoard can take, and values as short texts."""
+"""Names of nodes and scopes that TensorBoard accepts, and values as short texts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ JAVASCRIPT = frozenset({"length", "constructor", "prototype", "toString", "value
 
 
 def clean(name: str) -> str:
-    """The name with everything that a node name may not contain replaced by `_`.
+    """Replace everything that a node name may not contain with `_`.
 
     Example:
         >>> from tinynet.board.graphs.names import clean
@@ -25,9 +25,9 @@ def clean(name: str) -> str:
 
 
 class Names:
-    """Hands out names so that no two nodes are equal and no node is also a scope.
+    """Assigns names such that no two nodes are equal and no node is also a scope.
 
-    TensorBoard renames a node `a` to `a/(a)` when there is an `a/b`, and merges what has equal
+    TensorBoard renames a node `a` to `a/(a)` if there is an `a/b`, and merges nodes with equal
     names.
     """
 
@@ -39,20 +39,20 @@ class Names:
             self.reserve(scope)
 
     def reserve(self, scope: str) -> None:
-        """Keep a scope and all scopes around it free of nodes."""
+        """Reserve a scope and its parent scopes, so that no node takes their names."""
         while scope and scope not in self._scopes:
             self._scopes.add(scope)
             scope = scope.rpartition("/")[0]
 
     def node(self, path: str) -> str:
-        """A node name: the path itself, or with the first free suffix `_1`, `_2`, ..."""
+        """Return a node name: the path itself, or with the first free suffix `_1`, `_2`, ..."""
         name = self._free(path)
         self._nodes.add(name)
         self.reserve(name.rpartition("/")[0])
         return name
 
     def scope(self, path: str, again: bool) -> str:
-        """A scope name: the path itself, or (if it was used before: `again`) with a free suffix."""
+        """Return a scope name: the path itself, or, with `again`, with a free suffix."""
         name = self._free(path) if again or path in self._nodes else path
         self.reserve(name)
         return name
@@ -69,12 +69,12 @@ class Names:
 
 
 def join(scope: str, name: str) -> str:
-    """The path of a name in a scope."""
+    """Return the path of a name in a scope."""
     return f"{scope}/{clean(name)}" if scope else clean(name)
 
 
 def scopes_of(name: str) -> list[str]:
-    """All scopes around a node, outermost first.
+    """Return all scopes around a node, outermost first.
 
     Example:
         >>> from tinynet.board.graphs.names import scopes_of
@@ -86,7 +86,7 @@ def scopes_of(name: str) -> list[str]:
 
 
 def show(value: object) -> str:
-    """A value as the text of an attribute: short, one line, never the contents of a large array.
+    """Return a value as a short, single-line text, without the contents of large arrays.
 
     Example:
         >>> from tinynet.board.graphs.names import show
@@ -104,6 +104,6 @@ def show(value: object) -> str:
     else:
         text = value if isinstance(value, str) else repr(value)
     encoded = " ".join(text.split()).encode()
-    if len(encoded) <= ATTRIBUTE_LIMIT - 24:  # what the message around the text needs
+    if len(encoded) <= ATTRIBUTE_LIMIT - 24:  # leaves room for the surrounding message
         return encoded.decode()
     return encoded[: ATTRIBUTE_LIMIT - 32].decode(errors="ignore") + "..."

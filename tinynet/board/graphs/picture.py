@@ -1,4 +1,4 @@
-"""A graph as a picture: the outer scopes as boxes, coloured by forward, backward and update."""
+"""Graphs as pictures: outer scopes as boxes, colored by forward, backward and update."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from tinynet.board.graphs.formats import duration, size
 from tinynet.board.graphs.graph import SOURCES, Graph, Node, producer
 from tinynet.board.graphs.svg import Arrow, Box, render
 
-_READABLE = 70  # boxes; more are only drawn if asked for
+_READABLE = 70  # boxes; more are only drawn on request
 _HIDDEN = ("Parameter", "Buffer", "State", "Const")
 _STYLES = {"fwd": "forward", "bwd": "backward", "opt": "optimizer"}
 
 
 def picture(graph: Graph, depth: int | None = None, title: str = "graph") -> str:
-    """The graph as SVG.
+    """Return the graph as SVG.
 
-    Left out are parameters, constants, the state of optimizers, what only keeps books on buffers
-    (running statistics), and edges that carry saved values from forward to backward.
+    Leaves out parameters, constants, the state of optimizers, bookkeeping of buffers (running
+    statistics), and edges that carry saved values from forward to backward.
 
     Args:
         graph: the graph.
-        depth: how many levels of scopes are opened; as many as stay readable unless given.
-        title: what the document is called.
+        depth: the number of scope levels to expand; by default as many as stay readable.
+        title: the title of the document.
     """
     nodes = _shown(graph)
     deepest = max((node.name.count("/") for node in nodes), default=0)
@@ -35,7 +35,7 @@ def picture(graph: Graph, depth: int | None = None, title: str = "graph") -> str
 
 
 def _shown(graph: Graph) -> list[Node]:
-    books = _kept(graph)  # also buffers and constants, and what is computed of nothing else
+    books = _kept(graph)  # also buffers and constants, and nodes computed only from them
     found = []
     for node in graph.nodes:
         sources = node.producers
@@ -51,7 +51,7 @@ def _shown(graph: Graph) -> list[Node]:
 
 
 def _kept(graph: Graph) -> set[str]:
-    """The writes to buffers that nothing reads any more: running statistics."""
+    """Return writes to buffers that nothing reads afterwards: running statistics."""
     buffers = {node.name for node in graph.nodes if node.op == "Buffer"}
     writes = set()
     for node in graph.nodes:
@@ -67,7 +67,7 @@ def _kept(graph: Graph) -> set[str]:
 
 
 def _box_of(node: Node, depth: int) -> str:
-    """The box of a node: its scope down to a depth, or the node itself above it."""
+    """Return the box of a node: its scope up to a depth, or the node itself above that."""
     return "/".join(node.name.split("/")[: depth + 1])
 
 
@@ -97,7 +97,7 @@ def _box(key: str, members: list[Node]) -> Box:
 
 
 def _short(key: str) -> str:
-    """The end of a path: the name and its scope, and as many more as it takes to leave numbers.
+    """Return the end of a path: the name and its scope, extended past numeric parts.
 
     Example:
         >>> from tinynet.board.graphs.picture import _short

@@ -1,8 +1,7 @@
-"""Time and memory of each node, as the StepStats message that TensorBoard's Profile view reads.
+"""Time and memory of each node, as the StepStats message of TensorBoard's Profile view.
 
-Devices are the phases of a step: their names are drawn as the legend, with a box to switch each on
-and off. TensorBoard counts in whole microseconds and leaves out what took none, so each node has
-taken at least one.
+Devices are the phases of a step: TensorBoard lists them in the legend, with a checkbox for each.
+It counts in whole microseconds and omits nodes that took none, so each node takes at least one.
 """
 
 from __future__ import annotations
@@ -25,16 +24,16 @@ _ALLOCATOR = "numpy"
 
 
 def step_stats(graph: Graph) -> bytes:
-    """The StepStats message of a graph: all nodes by device.
+    """Return the StepStats message of a graph: all nodes by device.
 
-    Operations stand one right after the other, in the order in which they ran: TensorBoard says
-    that a scope took the time from its first start to its last end, and the Python between two
-    operations is not of them. What nothing computed (parameters, inputs, outputs) took no time, but
-    has its memory: without it, TensorBoard would draw its scope as unused.
+    Operations follow one another without gaps, in execution order: TensorBoard measures a scope
+    from its first start to its last end, which would include the Python code between operations.
+    Nodes that are not computed (parameters, inputs, outputs) have no time, but memory: otherwise
+    TensorBoard would draw their scopes as unused.
     """
     timed = [(node, node.cost) for node in graph.nodes if node.cost is not None]
     starts: dict[str, int] = {}
-    clock = 1  # TensorBoard takes 0 for "not known"
+    clock = 1  # TensorBoard reads 0 as "unknown"
     for node, cost in sorted(timed, key=lambda pair: pair[1].start):
         starts[node.name] = clock
         clock += _micros(cost)
@@ -55,7 +54,7 @@ def _micros(cost: Cost) -> int:
 
 
 def _node(node: Node, start: int) -> bytes:
-    """NodeExecStats: name, start, end relative to it, memory, outputs."""
+    """Return NodeExecStats: name, start, relative end, memory, outputs."""
     took = memory = 0
     if node.cost is not None:
         took, memory = _micros(node.cost), node.cost.memory
@@ -72,7 +71,7 @@ def _bytes(slot: Slot) -> int:
 
 
 def _output(number: int, slot: Slot) -> bytes:
-    """NodeOutput: slot, and a TensorDescription: dtype and shape."""
+    """Return NodeOutput: slot, and a TensorDescription: dtype and shape."""
     shape = b"".join(field(2, integer(1, size)) for size in slot.shape)
     described = integer(1, DATA_TYPES.get(slot.dtype, 0)) + field(2, shape)
     return integer(1, number) + field(3, described)

@@ -1,8 +1,8 @@
-"""Which call of which module an operation belongs to, as a name scope.
+"""The module call that an operation belongs to, as a name scope.
 
-Calls, not modules: in `self.relu(self.relu(x))` one module runs twice, and each call has a scope of
-its own. `tinynet.core.module_scope` tells when a call begins and ends, so nothing is registered on
-the modules, and a forward that ends in an exception is followed, too.
+Calls, not modules: in `self.relu(self.relu(x))` one module runs twice, and each call has its own
+scope. `tinynet.core.module_scope` reports when a call begins and ends, so nothing is registered on
+the modules, and a forward pass that raises is tracked, too.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from tinynet.board.graphs.names import Names, clean
 
 
 class Root:
-    """A model: a module that is called from outside of all modules, and the paths below it."""
+    """A model: a module called from outside of all modules, and the paths of its submodules."""
 
     def __init__(self, module: Any, label: str) -> None:
         self.module = module
         self.label = label
         self.modules: dict[int, Any] = {}
         self.paths: dict[int, list[str]] = {}
-        self.scopes = {"": label}  # attribute path -> scope of a module that is called once
+        self.scopes = {"": label}  # attribute path -> scope of a module called once
         for path, below in module.named_modules(remove_duplicate=False):
             self.modules[id(below)] = below
             self.paths.setdefault(id(below), []).append(path)
@@ -32,7 +32,7 @@ class Root:
                 self.scopes[path] = f"{self.scopes[outer]}/{own}"
 
     def all_paths(self) -> Iterator[tuple[str, Any]]:
-        """All modules with all their paths."""
+        """Yield all modules with all their paths."""
         for key, module in self.modules.items():
             for path in self.paths[key]:
                 yield path, module
@@ -45,21 +45,21 @@ class Call:
     module: Any
     scope: str
     root: Root
-    path: str | None  # the attribute path in the root; None for a module that is not part of it
+    path: str | None  # the attribute path in the root; None for a module outside of it
     outer: Call | None
 
 
 class Calls:
-    """The scopes of calls: the name of the model (its class, unless given), then its modules.
+    """The scopes of calls: the name of the model (by default its class), then its modules.
 
-    A module has PyTorch's `Class[attribute]`: `Net/ReLU[act]`, and a suffix when called again:
-    `Net/ReLU[act]_1`. A module with several paths in the model (shared) gets the one through the
-    module that calls it.
+    A module is named like in PyTorch, `Class[attribute]`: `Net/ReLU[act]`, with a suffix when
+    called again: `Net/ReLU[act]_1`. A module with several paths in the model (shared) has the one
+    through the module that calls it.
 
     Args:
-        names: hands out the scopes.
-        models: the models that are known beforehand, by name.
-        outermost: is told of each call that no module makes, before its hooks run.
+        names: assigns the scopes.
+        models: models registered in advance, by name.
+        outermost: called for each call from outside of modules, before its hooks run.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class Calls:
             self.add(module, clean(label))
 
     def add(self, module: Any, label: str) -> Root:
-        """Make a model known."""
+        """Register a model."""
         labels = {root.label for root in self.roots}
         unique, number = label, 1
         while unique in labels:
@@ -88,7 +88,7 @@ class Calls:
         return root
 
     def entered(self, module: Any) -> None:
-        """A call begins."""
+        """Record the beginning of a call."""
         outer = self.current
         if outer is None:
             root, path = self._outside(module)
@@ -106,8 +106,8 @@ class Calls:
         self._enter(module, wanted, root, path)
 
     def left(self, module: Any) -> None:
-        """The innermost call has ended."""
-        if self.current is not None:  # one that began before we looked is not ours
+        """Record the end of the innermost call."""
+        if self.current is not None:  # ignore a call that began before the recording
             self.current = self.current.outer
 
     def _outside(self, module: Any) -> tuple[Root, str]:
@@ -127,7 +127,7 @@ class Calls:
 
 
 def _through(module: Any, caller: Call) -> str | None:
-    """The path of a module that goes through its caller, or its first one; None for a stranger."""
+    """Return a module's path through its caller, or its first one; None for unknown modules."""
     paths = caller.root.paths.get(id(module))
     if paths is None:
         return None
@@ -139,5 +139,5 @@ def _through(module: Any, caller: Call) -> str | None:
 
 
 def _is_below(path: str, outer: str) -> bool:
-    """Whether a path leads through an outer one."""
+    """Whether a path is inside another one."""
     return path.startswith(f"{outer}.") if outer else path != ""

@@ -1,7 +1,7 @@
-"""Everything that one more forward could change, put back as it was.
+"""Restoring everything that an additional forward pass may change.
 
-An extra forward moves running statistics, draws random numbers, renormalises embedding rows in
-place, counts calls in attributes. `preserved` makes it leave no trace.
+A forward pass updates running statistics, draws random numbers, renormalizes embedding rows in
+place, and counts calls in attributes. `preserved` undoes all of it.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ Restore = Callable[[], None]
 
 @contextlib.contextmanager
 def preserved(modules: Iterable[Any], values: Iterable[object]) -> Iterator[None]:
-    """A context that ends with the modules, the values and all random numbers as they began.
+    """Return a context that restores the modules, the values and all random generators at its end.
 
-    That is: attributes, registries, parameters, buffers, gradients and version counters of the
-    modules; the contents of the tensors and arrays in `values`; the states of tinynet's default
-    generator, of generators that the modules hold, of numpy's and of Python's.
+    This covers attributes, registries, parameters, buffers, gradients and version counters of the
+    modules; the contents of the tensors and arrays in `values`; and the states of tinynet's default
+    generator, of the modules' generators, of numpy's and of Python's.
     """
     found = _Found()
     for module in modules:
@@ -47,14 +47,14 @@ def preserved(modules: Iterable[Any], values: Iterable[object]) -> Iterator[None
 
 
 class _Found:
-    """Collects how to restore what it meets, each thing once."""
+    """Collects how to restore each object, once."""
 
     def __init__(self) -> None:
         self.restore: list[Restore] = []
-        self._seen: dict[int, object] = {}  # kept alive: an id must not be used twice
+        self._seen: dict[int, object] = {}  # keeps objects alive: ids must not be reused
 
     def holder(self, attributes: dict[str, Any]) -> None:
-        """The attributes of a module, and what is in its registries, lists and sets."""
+        """Add the attributes of a module, and the contents of its registries, lists and sets."""
         self._container(attributes)
         for value in list(attributes.values()):
             if isinstance(value, (dict, list, set)):
@@ -66,7 +66,7 @@ class _Found:
                 self.value(value)
 
     def value(self, value: object) -> None:
-        """A tensor with its gradient, an array, or a generator; anything else is left alone."""
+        """Add a tensor with its gradient, an array, or a generator; ignore other objects."""
         if isinstance(value, Tensor):
             self._tensor(value)
         elif isinstance(value, np.ndarray):
@@ -104,7 +104,7 @@ class _Found:
                 tensor._counter.n, tensor._counter.writes = version, writes
 
         self.restore.append(put_back)
-        self.value(tensor._array)  # or Rows, the array of a sparse gradient, which is replaced
+        self.value(tensor._array)  # may be Rows, the array of a sparse gradient, which is replaced
         self.value(tensor._grad)
 
 
@@ -124,7 +124,7 @@ def _container_restorer(container: Any) -> Restore:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Whether two containers hold the very same objects (tensors have no usable `==`)."""
+    """Whether two containers hold identical objects (tensors have no usable `==`)."""
     if isinstance(one, dict):
         one, other = [*one, *one.values()], [*other, *other.values()]
     return len(one) == len(other) and all(a is b for a, b in zip(one, other, strict=True))

@@ -1,4 +1,4 @@
-"""Nested inputs and outputs, flattened into names and leaves."""
+"""Flattening nested inputs and outputs into named leaves."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from tinynet.board.graphs.names import clean
 
 
 class Arguments:
-    """The arguments of a model, where a single value or a tuple cannot say it: keyword arguments.
+    """The arguments of a model, including keyword arguments.
 
     Args:
-        *args, **kwargs: what the model is called with: anything.
+        *args, **kwargs: the model's arguments.
 
     Example:
         >>> from tinynet.board import Arguments
@@ -32,10 +32,10 @@ class Arguments:
 
     @staticmethod
     def of(value: Any) -> Arguments:
-        """What a model is called with, by PyTorch's rule: a tuple or list holds the arguments.
+        """Return a model's arguments by PyTorch's rule: a tuple or list holds several.
 
         Raises:
-            RuntimeError: None is given.
+            RuntimeError: ``value`` is None.
         """
         if isinstance(value, Arguments):
             return value
@@ -47,17 +47,17 @@ class Arguments:
         return Arguments(*value) if isinstance(value, (tuple, list)) else Arguments(value)
 
     def leaves(self, module: Any) -> Iterator[tuple[str, Any]]:
-        """The leaves, named by the parameters of the module's forward: `target`."""
+        """Yield the leaves, named by the parameters of the module's forward: `target`."""
         try:
             bound = inspect.signature(module.forward).bind(*self.args, **self.kwargs).arguments
-        except (TypeError, ValueError):  # a forward without a signature, or called wrongly
+        except (TypeError, ValueError):  # a forward without a signature, or invalid arguments
             bound = {**{str(i): arg for i, arg in enumerate(self.args)}, **self.kwargs}
         for name, value in bound.items():
             yield from flatten(value, clean(name))
 
 
 def flatten(value: Any, name: str) -> Iterator[tuple[str, Any]]:
-    """The leaves of nested dicts, lists, tuples and dataclasses, each with its path as a name.
+    """Yield the leaves of nested dicts, lists, tuples and dataclasses, named by their paths.
 
     Example:
         >>> from tinynet.board.graphs.structures import flatten

@@ -1,4 +1,4 @@
-"""Boxes and arrows as SVG and as Graphviz's DOT. Nothing but text is needed to draw them."""
+"""Boxes and arrows as SVG and as Graphviz's DOT, generated as text."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ STYLES = {  # fill, border
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A box: its key, its lines (the first is the title), a style, and what the mouse shows."""
+    """A box: its key, its lines (the first is the title), a style, and a tooltip."""
 
     key: str
     lines: tuple[str, ...]
     style: str
     tooltip: str = ""
-    stacked: bool = False  # stands for several: drawn as a pile
+    stacked: bool = False  # represents several: drawn as a stack
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Arrow:
 
 
 def render(boxes: Sequence[Box], arrows: Sequence[Arrow], title: str) -> str:
-    """The picture as a whole SVG document."""
+    """Return the picture as a complete SVG document."""
     sizes = {box.key: _size(box) for box in boxes}
     ends = [(arrow.start, arrow.end) for arrow in arrows]
     placed = layout(sizes, ends)
@@ -92,7 +92,7 @@ def _box(box: Box, centre: Point, size: Point) -> str:
 
 
 def _arrow(arrow: Arrow, path: Sequence[Point], start: Point, end: Point) -> str:
-    """A curve from the edge of one box to that of the other, through the points between."""
+    """Return a curve between the borders of two boxes, through the given points."""
     down = path[-1][1] > path[0][1]
     sign = 1 if down else -1
     points = [
@@ -117,7 +117,7 @@ def _arrow(arrow: Arrow, path: Sequence[Point], start: Point, end: Point) -> str
 
 
 def dot_of(boxes: Sequence[Box], arrows: Sequence[Arrow], title: str) -> str:
-    """The same picture in Graphviz's language."""
+    """Return the same picture in Graphviz's language."""
     lines = [f"digraph {quoted(title)} {{", '  node [shape=box, style="rounded,filled"];']
     for box in boxes:
         fill, border = STYLES[box.style]
@@ -133,7 +133,7 @@ def dot_of(boxes: Sequence[Box], arrows: Sequence[Arrow], title: str) -> str:
 
 
 def quoted(text: str) -> str:
-    r"""A string of the DOT language.
+    r"""Return a string of the DOT language.
 
     Example:
         >>> from tinynet.board.graphs.svg import quoted

@@ -1,7 +1,7 @@
-"""What runs, noted in its order: operations, writes, calls of models, backward passes.
+"""Recording what runs, in order: operations, writes, calls of models, backward passes.
 
-Nothing is computed here beyond the notes, so that recording disturbs the times little. Arrays and
-nodes are kept until the notes are dropped: their identity is what links them.
+Recording computes nothing else, so that it hardly affects the times. Arrays and nodes are kept
+until the records are dropped, because their identity links them.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ class Ran:
     outputs: tuple[Array, ...]
     attributes: dict[str, Any]
     call: Call | None
-    visit: Visit | None  # the node of a backward pass that it ran for
+    visit: Visit | None  # the node of a backward pass for which it ran
     site: Site | None
     part: str
-    stamp: int  # its node, if it makes one, has the next larger creation number
+    stamp: int  # its node, if it creates one, has the next creation number
     start: int
     end: int
 
 
 @dataclass(slots=True, eq=False)
 class Called:
-    """A model is called; hooks fill in with what, and what came of it."""
+    """A model is called; hooks fill in its arguments and results."""
 
     call: Call
     part: str
@@ -68,12 +68,12 @@ class Pass:
 
     edges: list[tuple[Any, int]]
     part: str
-    captures: bool  # as autograd.grad: gradients are returned instead of accumulated
+    captures: bool  # as in autograd.grad: gradients are returned instead of accumulated
 
 
 @dataclass(slots=True, eq=False)
 class Visit:
-    """A node of a backward pass: what it had saved, and the arrays that it left for others."""
+    """A visited node of a backward pass: its saved values, and the gradients it passed on."""
 
     of: Pass
     node: Node
@@ -87,7 +87,7 @@ class Visit:
 
 @dataclass(slots=True, eq=False)
 class Passed:
-    """A backward pass has ended; the gradients that its leaves have now."""
+    """A backward pass has ended; holds the gradients of its leaves."""
 
     of: Pass
     leaves: list[tuple[Tensor, Array | None]]
@@ -97,10 +97,10 @@ Event = Ran | Called | Returned | Pass | Visit | Passed
 
 
 class Watch:
-    """Takes notes between `started` and its end, of the thread that started it.
+    """Records events between `started` and its end, in the thread that started it.
 
     Args:
-        models: the models by name; others are named by their class.
+        models: the models by name; others are named after their classes.
     """
 
     def __init__(self, models: Mapping[str, Any]) -> None:
@@ -116,7 +116,7 @@ class Watch:
 
     @contextlib.contextmanager
     def started(self) -> Iterator[None]:
-        """A context in which everything is noted; nothing is left behind on the modules."""
+        """Return a context in which everything is recorded; leaves nothing on the modules."""
         self._last = time.perf_counter_ns()
         try:
             with observing(self._ran, timed=True), following(self), observing_backward(self):
@@ -135,7 +135,7 @@ class Watch:
         attributes: dict[str, Any],
         times: tuple[int, int] | None,
     ) -> None:
-        # A write is told of when it is done: it took what has passed since the last note.
+        # A write is reported when it is done: it took the time since the last record.
         start, end = times or (self._last, time.perf_counter_ns())
         visit = self._visits[-1] if self._visits else None
         given = tuple(arrays_of(inputs)), tuple(arrays_of(outputs)), attributes
@@ -157,7 +157,7 @@ class Watch:
             self._unhook()
 
     def _outermost(self, call: Call) -> None:
-        """A model is called: a hook, for this call only, shows with what and what it returns."""
+        """Add a hook to a called model, for this call only, to see its arguments and results."""
         event = Called(call, self.part)
         self.events.append(event)
 
@@ -215,7 +215,7 @@ class Watch:
 
 
 def array_of(value: Any) -> Any:
-    """The array of a tensor, or of the rows that a sparse gradient has; None for anything else."""
+    """Return the array of a tensor, or of a sparse gradient's rows; None for anything else."""
     value = getattr(value, "_array", value)
     if isinstance(value, Rows):
         return value.values
@@ -223,17 +223,17 @@ def array_of(value: Any) -> Any:
 
 
 def arrays_of(values: Iterable[Any]) -> list[Array]:
-    """The arrays of all values that have one."""
+    """Return the arrays of all values that have one."""
     return [array for array in map(array_of, values) if array is not None]
 
 
 def gradient_at(task: Any, edge: tuple[Any, int]) -> Array | None:
-    """The array of the gradient that has arrived at an edge so far."""
+    """Return the array of the gradient accumulated at an edge so far."""
     return array_of(arrived_at(task, edge))
 
 
 def arrived_at(task: Any, edge: tuple[Any, int]) -> Any:
-    """The gradient that has arrived at an edge so far, or that its leaf has already."""
+    """Return the gradient accumulated at an edge so far, or in its leaf."""
     target, number = edge
     if isinstance(target, Tensor):
         found = task.leaves[id(target)].gradient
@@ -243,8 +243,8 @@ def arrived_at(task: Any, edge: tuple[Any, int]) -> Any:
 
 
 def saved_values(node: Any) -> dict[str, Any]:
-    """What a node has saved for its turn: arrays and numbers by name."""
-    inner = getattr(node, "inner", None) or node  # of CopySlices: the node of the write
+    """Return the values that a node has saved: arrays and numbers by name."""
+    inner = getattr(node, "inner", None) or node  # for CopySlices: the node of the write
     found = {name: getattr(inner, f"saved_{name}", None) for name in inner.saved}
     kept = getattr(node, "_saved", ())  # of an autograd.Function
     if isinstance(kept, list):

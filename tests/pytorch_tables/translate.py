@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections.abc
 import dataclasses
+import functools
 import types
 from collections.abc import Callable
 from typing import Any
@@ -116,6 +117,8 @@ def function(original: Any, name: str = "") -> Callable[..., Any]:
     Raises:
         AbsentError: there is none.
     """
+    if isinstance(original, functools.partial):  # mish(..., inplace=True)
+        return functools.partial(function(original.func), *original.args, **original.keywords)
     return looked_up(path(original, name))
 
 

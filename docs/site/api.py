@@ -282,8 +282,8 @@ def of_operation(op: Operation, name: Name) -> Iterator[str]:
         yield f"As a method: `x.{name.name}({'...' * (len(op.tensors + op.attributes) > 1)})`."
     if op.kind == "pointwise":
         shape = "the shape of the input" if len(op.tensors) == 1 else "the inputs broadcast"
-        whole = {"float": "; integers become floating-point", "error": "; integers are refused"}
-        yield f"Element by element: {shape}{whole.get(op.ints, '')}."
+        whole = {"float": "; integers become floating-point", "error": "; integers raise an error"}
+        yield f"Elementwise: {shape}{whole.get(op.ints, '')}."
     elif op.kind == "view":
         yield "A view: it shares the memory and the version of its input."
     if op.formulas is None:

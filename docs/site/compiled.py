@@ -12,14 +12,14 @@ from tinynet.core.declaration.operation import REGISTRY
 def out_of_place() -> str:
     """What ``a * b`` runs, and its backward."""
     op = REGISTRY["mul"]
-    forward = folded("What is compiled for a * b", Forward(op).source())
-    return forward + "\n\n" + folded("What is compiled for its backward", Backward(op).source())
+    forward = folded("The compiled source of a * b", Forward(op).source())
+    return forward + "\n\n" + folded("The compiled source of its backward", Backward(op).source())
 
 
 def in_place() -> str:
     """What ``a.mul_(b)`` runs."""
     return folded(
-        "What is compiled for mul_", inplace_source.source(REGISTRY["mul"], "mul_", False)
+        "The compiled source of mul_", inplace_source.source(REGISTRY["mul"], "mul_", False)
     )
 
 

@@ -25,10 +25,10 @@ OPERATIONS = {
 """Page -> folders and files in ops/ whose functions it has."""
 
 TITLES = {
-    "making": "Making tensors",
-    "elementwise": "Element by element",
-    "reductions": "Sums, extrema, order",
-    "shapes": "Shapes, views, indices",
+    "making": "Creating tensors",
+    "elementwise": "Elementwise operations",
+    "reductions": "Reductions and sorting",
+    "shapes": "Shapes, views, indexing",
     "products": "Products",
     "settings": "Modes, dtypes, random numbers, files",
     "tensor": "Tensor",

@@ -15,8 +15,8 @@ from docs.site.docstrings import sections
 from docs.site.inventory import Name, operation_of
 
 EVERYWHERE = (
-    "All of them raise TypeError for arguments that they do not have, and for what is no tensor"
-    " where one is needed. What else they raise stands in their entries."
+    "All of them raise TypeError for unknown arguments, and for any other type where a tensor is"
+    " required. Their entries list the other errors."
 )
 """What the pages of functions of tensors begin with."""
 
@@ -26,11 +26,11 @@ OF_PARAMETERS = {
     "axis1": "IndexError: there is no such dimension.",
     "dim0": "IndexError: there is no such dimension.",
     "dim1": "IndexError: there is no such dimension.",
-    "reduction": 'ValueError: none of `"mean"`, `"sum"` and `"none"`.',
-    "cache_size": "ValueError: neither 0 nor 1.",
-    "dtype": "TypeError: `dtype` is something else than a dtype.",
-    "requires_grad": "RuntimeError: `requires_grad`, and the dtype is not floating-point.",
-    "inplace": "RuntimeError: `inplace`, and the input is a leaf that requires grad.",
+    "reduction": 'ValueError: `reduction` is not `"mean"`, `"sum"` or `"none"`.',
+    "cache_size": "ValueError: `cache_size` is not 0 or 1.",
+    "dtype": "TypeError: `dtype` is not a dtype.",
+    "requires_grad": "RuntimeError: `requires_grad` is True and the dtype is not floating-point.",
+    "inplace": "RuntimeError: `inplace` is True and the input is a leaf that requires grad.",
 }
 """Parameter -> the error of a wrong one. tests/docs/test_raises.py tries them."""
 

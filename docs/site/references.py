@@ -8,7 +8,7 @@ from docs.site.inventory import MODULES, Name, public
 
 _REFERS = re.compile(
     r"(?:[Ss]ee|as in|those of|that of|as there, in|otherwise as|as|name of|like|those are of|for"
-    r"|in place of|of|what)\s+``([\w.]+)``|^Return ``([\w.]+)\(|"
+    r"|in place of|of|what|[Uu]ndo)\s+``([\w.]+)``|^Return ``([\w.]+)\(|"
     r"``([\w.]+)``(?:, of which this| does the same| under)"
 )
 

@@ -67,7 +67,7 @@ def test_the_slope_of_a_masked_value():
     )
     assert lines[3][1] == error.hint
     assert error.hint == (
-        "0 times an infinite slope: a later line (a mask, a `where`) throws the value away, but "
+        "0 times an infinite slope: a later line (a mask, a `where`) discards the value, but "
         "not its slope. Make the input safe first: `f(where(mask, x, 1))`"
     )
     assert error.saved_at.text == "root = x.sqrt()"
@@ -83,7 +83,7 @@ def test_the_output_that_is_nan_and_what_made_it():
         "1 of 2 in the gradient of 'other'; the first at [0], from the incoming gradient = 1, "
         "self = 0, other = 0"
     )
-    assert lines[3][1].startswith("keep the input away from the point where there is no slope")
+    assert lines[3][1].startswith("keep the input away from the point where the slope is undefined")
 
 
 def test_nan_of_the_forward_is_followed_to_where_it_was_made():
@@ -97,7 +97,7 @@ def test_nan_of_the_forward_is_followed_to_where_it_was_made():
     made = dict(lines)["made"]
     assert "scaled = root * 2" in made and made.endswith("nan, by MulBackward0")
     assert "self = nan" in dict(lines)["nan"]
-    assert error.hint.startswith("the forward computed nan already")
+    assert error.hint.startswith("the forward produced nan already")
 
     product = (root * x) * x
     made = dict(rows(anomaly(product.sum()))[1])["made"]
@@ -108,9 +108,9 @@ def test_operations_that_mix_places():
     weight = leaf(1.0, float("nan"))
     x = tn.ones(3, 2, requires_grad=True)
     error = anomaly((x @ weight).sum())
-    assert error.hint.startswith("the forward computed nan already")
+    assert error.hint.startswith("the forward produced nan already")
     error = anomaly(x @ tn.ones(2, 4), gradient=tn.full((3, 4), float("inf")) * tn.eye(3, 4))
-    assert error.hint.startswith("the gradient was not finite when it came here")
+    assert error.hint.startswith("the gradient was not finite when it arrived here")
 
 
 def test_a_start_that_is_not_finite():
@@ -118,7 +118,7 @@ def test_a_start_that_is_not_finite():
     y = x * 2
     error = anomaly(y, gradient=tn.tensor([float("nan"), 1.0]))
     assert "the incoming gradient = nan" in str(error)
-    assert error.hint.startswith("the gradient was not finite when it came here")
+    assert error.hint.startswith("the gradient was not finite when it arrived here")
 
 
 def test_functions_of_the_user():

@@ -35,21 +35,21 @@ def is_autocast_available(device_type: str) -> bool:
 
 
 class autocast:  # noqa: N801  # PyTorch's name
-    """Let operations choose their precision, in a ``with`` block or a decorated function.
+    """Choose the precision per operation, in a ``with`` block or a decorated function.
 
-    Products (matrices, convolutions, attention, PReLU) compute in the lower precision, losses,
-    3-d pooling, reflecting padding, quantiles and decompositions in float32; everything else in the
-    dtypes that arrive. Gradients come back in the dtypes of the parameters.
+    Products (matrices, convolutions, attention, PReLU) use the lower precision; losses, 3-d
+    pooling, reflection padding, quantiles and decompositions use float32; other operations keep the
+    dtypes of their inputs. Gradients have the dtypes of the parameters.
 
     Args:
         device_type: ``"cpu"``; for a GPU it warns and does nothing.
         dtype: the lower precision, bfloat16 or float16; by default ``get_autocast_dtype()``.
-        enabled: False switches autocast off, also inside a region where it is on.
-        cache_enabled: whether casts of parameters are kept until the outermost region ends.
+        enabled: False switches autocast off, even inside a region where it is on.
+        cache_enabled: whether to cache casts of parameters until the outermost region ends.
 
     Raises:
-        ValueError: ``device_type`` is no string.
-        RuntimeError: PyTorch knows no such device.
+        ValueError: ``device_type`` is not a string.
+        RuntimeError: the device is unknown in PyTorch.
 
     Example:
         >>> net = nn.Linear(3, 2)
@@ -83,7 +83,7 @@ class autocast:  # noqa: N801  # PyTorch's name
         self._before: list[tuple[bool, dtypes.dtype, bool]] = []
 
     def _is_possible(self) -> bool:
-        """Return whether autocast can be on for the device and dtype; warn where it cannot."""
+        """Return whether autocast supports the device and dtype; warn if not."""
         if self.device == "cuda":
             text = "CUDA is not available or torch_xla is imported. Disabling autocast."
         elif self.fast_dtype not in _SUPPORTED:
@@ -171,8 +171,8 @@ def custom_fwd(
     Args:
         fwd: the method.
         device_type: the device.
-        cast_inputs: where autocast is on, floating-point tensors are cast to this dtype, and the
-            method runs with autocast off; None: it runs with autocast as it is.
+        cast_inputs: if autocast is on, cast floating-point tensors to this dtype and run the method
+            with autocast off; None: run it with autocast unchanged.
 
     Raises:
         ValueError: ``device_type`` is no string.
@@ -210,7 +210,7 @@ def custom_fwd(
 
 
 def custom_bwd(bwd: Callable[..., Any] | None = None, *, device_type: str) -> Any:
-    """Decorate ``backward`` of an ``autograd.Function``: it runs with autocast as ``forward`` did.
+    """Decorate ``backward`` of an ``autograd.Function`` to use the autocast state of ``forward``.
 
     Args:
         bwd: the method.

@@ -1,4 +1,4 @@
-"""``torch.cuda.amp``, PyTorch's older names: there is no GPU, so they warn and do nothing."""
+"""``torch.cuda.amp``, PyTorch's older names. Without a GPU they warn and do nothing."""
 
 from __future__ import annotations
 

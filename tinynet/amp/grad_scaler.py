@@ -1,4 +1,4 @@
-"""Scaling of losses, so that gradients in float16 do not vanish: ``torch.amp.GradScaler``.
+"""Loss scaling against underflow of float16 gradients: ``torch.amp.GradScaler``.
 
 Source: Micikevicius et al., "Mixed precision training", 2018, section 3.2.
 """
@@ -28,7 +28,7 @@ _NEW_SCALE = (
 
 
 class OptState(enum.Enum):
-    """How far an optimizer is in its step.
+    """The stage of an optimizer between two updates of the scale.
 
     Example:
         >>> from tinynet.amp.grad_scaler import OptState
@@ -42,17 +42,18 @@ class OptState(enum.Enum):
 
 
 class GradScaler:
-    """Scales losses, and optimizers' gradients back; leaves out steps with gradients of inf or NaN.
+    """Scales losses, unscales gradients, and skips steps whose gradients have inf or NaN.
 
-    The scale grows after ``growth_interval`` steps without inf or NaN, and shrinks after one with.
+    The scale grows after ``growth_interval`` steps without inf or NaN, and shrinks after each step
+    with them.
 
     Args:
-        device: ``"cpu"``; for a GPU (as at PyTorch, the default) it warns and does nothing.
-        init_scale: the scale at first.
-        growth_factor: what the scale is multiplied by when it grows.
-        backoff_factor: what it is multiplied by after inf or NaN.
+        device: ``"cpu"``; for a GPU (the default, as in PyTorch) it warns and does nothing.
+        init_scale: the initial scale.
+        growth_factor: the factor by which the scale grows.
+        backoff_factor: the factor for the scale after inf or NaN.
         growth_interval: the number of steps after which it grows.
-        enabled: False does nothing.
+        enabled: False disables the scaler.
 
     Raises:
         AssertionError: ``growth_factor`` is not above 1, or ``backoff_factor`` not below.
@@ -100,10 +101,10 @@ class GradScaler:
     # ---- the four calls of an iteration -----------------------------------------------------
 
     def scale(self, outputs: Any) -> Any:
-        """Return a loss, or losses in lists and tuples, times the scale.
+        """Multiply a loss, or losses in lists and tuples, by the scale.
 
         Raises:
-            ValueError: something else than tensors.
+            ValueError: a value is not a tensor.
         """
         if not self._enabled:
             return outputs
@@ -122,8 +123,8 @@ class GradScaler:
 
         Raises:
             AssertionError: nothing was scaled.
-            RuntimeError: they are divided already, or the step is done.
-            ValueError: gradients are of float16.
+            RuntimeError: they are unscaled already, or the step is done.
+            ValueError: a gradient has dtype float16.
         """
         if not self._enabled:
             return
@@ -177,13 +178,13 @@ class GradScaler:
         return result
 
     def update(self, new_scale: float | Tensor | None = None) -> None:
-        """Let the scale grow or shrink, after the steps of all optimizers.
+        """Update the scale, after the steps of all optimizers.
 
         Args:
             new_scale: set it to this instead.
 
         Raises:
-            AssertionError: nothing was scaled, or no gradients were looked at.
+            AssertionError: nothing was scaled, or no gradients were checked.
         """
         if not self._enabled:
             return
@@ -224,25 +225,25 @@ class GradScaler:
     # ---- what it is set to ------------------------------------------------------------------
 
     def get_scale(self) -> float:
-        """Return the scale; 1 where the scaler is off."""
+        """Return the scale; 1 if the scaler is disabled."""
         if not self._enabled:
             return 1.0
         return self._init_scale if self._scale is None else float(self._scale._array)
 
     def get_growth_factor(self) -> float:
-        """Return what the scale is multiplied by when it grows."""
+        """Return the factor by which the scale grows."""
         return self._growth_factor
 
     def set_growth_factor(self, new_factor: float) -> None:
-        """Set what the scale is multiplied by when it grows."""
+        """Set the factor by which the scale grows."""
         self._growth_factor = new_factor
 
     def get_backoff_factor(self) -> float:
-        """Return what the scale is multiplied by after inf or NaN."""
+        """Return the factor for the scale after inf or NaN."""
         return self._backoff_factor
 
     def set_backoff_factor(self, new_factor: float) -> None:
-        """Set what the scale is multiplied by after inf or NaN."""
+        """Set the factor for the scale after inf or NaN."""
         self._backoff_factor = new_factor
 
     def get_growth_interval(self) -> int:
@@ -254,11 +255,11 @@ class GradScaler:
         self._growth_interval = new_interval
 
     def is_enabled(self) -> bool:
-        """Return whether the scaler does anything."""
+        """Return whether the scaler is enabled."""
         return self._enabled
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the state as numbers; empty where the scaler is off."""
+        """Return the state as numbers; empty if the scaler is disabled."""
         if not self._enabled:
             return {}
         started = self._scale is not None
@@ -271,7 +272,7 @@ class GradScaler:
         }
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over a state that ``state_dict`` returned.
+        """Restore a state returned by ``state_dict``.
 
         Raises:
             RuntimeError: it is empty.

@@ -1,4 +1,4 @@
-"""What holds for autocast in a thread, and the casts themselves."""
+"""The autocast state of a thread, and the casts."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def known_device(device_type: str) -> str:
 def _with_casts(
     policy: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """Run what is declared with ``policy`` on arguments in its dtype, without further casts."""
+    """Run a function on arguments cast by its ``policy``, with autocast off inside."""
     mode.autocast = None
     try:
         if policy == "lower":
@@ -91,7 +91,7 @@ def _cast(value: Any, kind: np.dtype[Any]) -> Any:
 
 
 def _is_kept(t: Tensor, kind: np.dtype[Any]) -> bool:
-    """Return whether a cast is kept for the whole region: that of a parameter."""
+    """Return whether to cache the cast of a tensor for the whole region: only of a parameter."""
     lowers = kind != SINGLE and t._array.dtype == SINGLE
     leaf = t._edge is None and t._view is None and t._requires_grad is True
     return lowers and leaf and state.cache_enabled and bool(mode.grad)
@@ -212,7 +212,7 @@ def set_autocast_cache_enabled(enabled: bool) -> None:
 
 
 def clear_autocast_cache() -> None:
-    """Forget the casts of parameters.
+    """Clear the cached casts of parameters.
 
     Example:
         >>> tn.clear_autocast_cache()

@@ -1,4 +1,4 @@
-"""Anomaly mode: the first nan of a backward, and the forward line that it belongs to."""
+"""Anomaly mode: reports the first nan of a backward pass, with its forward line."""
 
 from __future__ import annotations
 
@@ -30,30 +30,30 @@ INCOMING = "the incoming gradient"
 
 
 def _array(x: Any) -> Array | None:
-    """Return the array of a tensor, of a number, or an array as it is; None for anything else."""
+    """Return a tensor, number or array as an array; None for anything else."""
     if isinstance(x, Tensor):
         return x._array
     return np.asarray(x) if isinstance(x, (np.ndarray, np.generic, float)) else None
 
 
 class Watcher:
-    """Goes with the engine from node to node while anomaly mode is on."""
+    """Checks each node of a backward pass while anomaly mode is on."""
 
     def __init__(self, check_nan: bool):
         self.check_nan = check_nan
-        self.saved: dict[str, Any] = {}  # what the node at hand had saved; backward frees it
+        self.saved: dict[str, Any] = {}  # values saved by the current node; backward frees them
 
     def visitor(self, backward_pass: engine.BackwardPass) -> Callable[[Node], None]:
-        """Return what the engine calls for each node of a pass."""
+        """Return the function that the engine calls for each node of a pass."""
         return functools.partial(self._visit, backward_pass)
 
     def _visit(self, backward_pass: engine.BackwardPass, node: Node) -> None:
-        """Let the pass visit a node; an error gets a note that names the node's line."""
+        """Visit a node; add a note with the node's line to errors."""
         self.saved = _saved(node)
         try:
             backward_pass._visit(node)
         except AutogradError:
-            raise  # knows its lines
+            raise  # names its lines
         except Exception as error:
             lines = row("forward", locate(node.site), f"for {node.name()}{_module(node)}")
             error.add_note("\n".join([f"Error detected in {node.name()}.", *lines]))
@@ -62,10 +62,10 @@ class Watcher:
             self.saved = {}
 
     def check(self, node: Node, g: Any, results: tuple[Any, ...]) -> None:
-        """Look for nan in the gradients that a node returned.
+        """Check the gradients returned by a node for nan.
 
         Raises:
-            AutogradError: there is one.
+            AutogradError: a gradient has nan.
         """
         if not self.check_nan:
             return
@@ -75,7 +75,7 @@ class Watcher:
                 raise self._problem(node, g, i, array)
 
     def _problem(self, node: Node, g: Any, number: int, result: Array) -> AutogradError:
-        """Return the error for nan in ``result``, with the values that made the first of them."""
+        """Return the error for nan in ``result``, with the values that produced the first one."""
         bad = np.isnan(result)
         place = tuple(int(i) for i in np.argwhere(bad)[0])
         names = node.inputs
@@ -110,7 +110,7 @@ class Watcher:
 def values_at(
     sources: dict[str, Array], shape: tuple[int, ...], place: tuple[int, ...]
 ) -> dict[str, float]:
-    """Return what stands in those arrays that have the place."""
+    """Return the values at ``place`` of the arrays that broadcast to ``shape``."""
     found = {}
     for name, array in sources.items():
         with contextlib.suppress(ValueError):
@@ -123,7 +123,7 @@ def _saved(node: Node) -> dict[str, Any]:
 
 
 def _origin(node: Node, saved: dict[str, Any]) -> Node:
-    """Return the node that made nan of inputs that were not, as far as saved values tell."""
+    """Return the first node that produced nan in the forward, as far as saved values show."""
     while True:
         for name, edge in zip(node.inputs, node.edges, strict=False):
             array = _array(saved.get(name))
@@ -145,23 +145,21 @@ def _listed(values: dict[str, float]) -> str:
 
 
 def hint_of(sources: dict[str, Array], values: dict[str, float]) -> str:
-    """Return what to do about nan that a backward made of these arrays."""
+    """Return advice about nan that a backward computed from these arrays."""
     if any(np.isnan(x).any() for name, x in sources.items() if name != INCOMING):
-        return (
-            "the forward computed nan already: look at what went into that line, `x.isnan().any()`"
-        )
+        return "the forward produced nan already: check the inputs of that line, `x.isnan().any()`"
     if INCOMING in sources and not np.isfinite(sources[INCOMING]).all():
-        return "the gradient was not finite when it came here: look at the lines after this one"
+        return "the gradient was not finite when it arrived here: look at the lines after this one"
     if not sources.keys() - {INCOMING}:
         return "look at the backward of this function"
     if values.get(INCOMING) == 0:
         return (
-            "0 times an infinite slope: a later line (a mask, a `where`) throws the value away, "
+            "0 times an infinite slope: a later line (a mask, a `where`) discards the value, "
             "but not its slope. Make the input safe first: `f(where(mask, x, 1))`"
         )
     return (
-        "keep the input away from the point where there is no slope: `x.clamp(min=eps)`, or add a "
-        "small number to it"
+        "keep the input away from the point where the slope is undefined: `x.clamp(min=eps)`, or "
+        "add a small number to it"
     )
 
 
@@ -192,7 +190,7 @@ def is_anomaly_enabled() -> bool:
 
 
 def is_anomaly_check_nan_enabled() -> bool:
-    """Return True if anomaly mode looks (or would look) for nan.
+    """Return True if anomaly mode checks (or would check) for nan.
 
     Example:
         >>> tn.autograd.is_anomaly_check_nan_enabled()
@@ -202,14 +200,14 @@ def is_anomaly_check_nan_enabled() -> bool:
 
 
 class detect_anomaly(contextlib.ContextDecorator):
-    """Raise at the first nan that backward computes, and name the forward line it belongs to.
+    """Raise an error for the first nan in a backward pass, with its forward line.
 
-    A context manager, or a decorator. Lines are known for every graph: unlike in PyTorch the
-    forward does not have to run in the block. Errors that a backward raises get a note with the
-    line, too. Searching each gradient for nan costs 7 % (large arrays) to 50 % of a backward.
+    A context manager or decorator. Unlike in PyTorch, the forward does not have to run in the
+    block. Errors raised in backward get a note with the forward line, too. Checking each gradient
+    for nan adds 7 % (large arrays) to 50 % to the time of a backward pass.
 
     Args:
-        check_nan: look for nan.
+        check_nan: check for nan.
 
     Raises:
         RuntimeError: (in backward) a gradient is nan.
@@ -241,10 +239,10 @@ class set_detect_anomaly:
 
     Args:
         mode: on or off.
-        check_nan: look for nan.
+        check_nan: check for nan.
 
     Raises:
-        RuntimeError: (in backward) a gradient is nan, where ``mode`` and ``check_nan`` are True.
+        RuntimeError: (in backward) a gradient is nan, if ``mode`` and ``check_nan`` are True.
 
     Example:
         >>> with tn.autograd.set_detect_anomaly(True):

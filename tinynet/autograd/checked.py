@@ -1,4 +1,4 @@
-"""Catching writes that autograd cannot see."""
+"""Detection of writes that autograd cannot see."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from tinynet.dtypes import Array
 
 @contextlib.contextmanager
 def checked() -> Iterator[None]:
-    """Fingerprint every value that is saved for backward, and compare before it is used.
+    """Compute a checksum of every value saved for backward, and verify it before use.
 
-    Versions catch all writes that go through tensors. They cannot catch writes through ``.data``,
-    through a numpy array that shares the memory, or through ``ctx.x = x`` in a Function; PyTorch
-    then returns wrong gradients without a word. Run the forward inside this block to have such
-    writes raise, with the line that saved and the line that needed the value.
+    Versions detect all writes through tensors, but not writes through ``.data``, through a numpy
+    array that shares the memory, or to ``ctx.x = x`` in a Function. PyTorch then silently returns
+    wrong gradients. If the forward runs inside this block, backward raises an error for such writes
+    that names the lines that saved and needed the value.
 
-    The checksum (CRC-32) costs about 1 µs per value and 0.2 ns per byte, at save and at use.
+    The checksum (CRC-32) takes about 1 µs per value and 0.2 ns per byte, at save and at use.
 
     Raises:
         RuntimeError: (in backward) a saved value was changed.
@@ -45,17 +45,17 @@ def checked() -> Iterator[None]:
 
 
 class Checking(Keeper):
-    """Keeps a checksum of each saved array beside its version."""
+    """Stores a checksum of each saved array."""
 
     def guard(
         self, array: Array, version: Version, edge: Edge | None, is_output: bool
     ) -> tuple[Any, Guard]:
-        """Take the fingerprint."""
+        """Return the array with its fingerprint."""
         return array, Fingerprint(array, version, edge, is_output)
 
 
 class Fingerprint(Guard):
-    """The version and the checksum that a saved array had."""
+    """The version and the checksum of an array when it was saved."""
 
     __slots__ = ("at", "checksum", "edge", "is_output", "version")
 
@@ -63,11 +63,11 @@ class Fingerprint(Guard):
         self.version = version
         self.at = version.n
         self.checksum = checksum(array)
-        self.edge = None if is_output else edge  # an output's edge would lead back to its node
+        self.edge = None if is_output else edge  # an output's edge would be a reference cycle
         self.is_output = is_output
 
     def restore(self, node: Node, kept: Any) -> Array:
-        """Return the array; raise if its version or its contents have changed."""
+        """Return the array; raise if its version or contents have changed."""
         array: Array = kept
         if self.version.n != self.at:
             raise modified_problem(node, array, self.version, self.at, self.edge, self.is_output)

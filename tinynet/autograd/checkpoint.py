@@ -1,4 +1,4 @@
-"""Activation checkpointing: less memory between forward and backward, for a second forward."""
+"""Activation checkpointing: saves memory between forward and backward by a second forward."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Contexts = tuple[AbstractContextManager[Any], AbstractContextManager[Any]]
 CHECKS = ("default", "none")
 NOT_CHOSEN = (
     "{}: the use_reentrant parameter should be passed explicitly. use_reentrant=False is "
-    "recommended; use_reentrant=True is what happens as long as it is not passed."
+    "recommended; the default is use_reentrant=True."
 )
 
 
@@ -29,10 +29,10 @@ class _Early:
 
 @contextlib.contextmanager
 def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
-    """Choose whether checkpointed functions that run inside are later run to their end.
+    """Set early stopping for the checkpointed functions called inside the block.
 
     Args:
-        enable: stop as soon as everything is recomputed (what ``early_stop=True`` does).
+        enable: stop as soon as all values are recomputed, like ``early_stop=True``.
 
     Example:
         >>> x = tn.ones(2, requires_grad=True)
@@ -69,26 +69,26 @@ def checkpoint(
     preserve_rng_state: bool = True,
     **kwargs: Any,
 ) -> Any:
-    """Return ``function(*args, **kwargs)``, keeping none of the arrays that it saves for backward.
+    """Return ``function(*args, **kwargs)`` without keeping the arrays it saves for backward.
 
-    Backward runs the function again to get them. The gradients are the same to the last bit.
+    Backward runs the function again to recompute them. The gradients are bit-identical.
 
     Args:
-        function: what to run; it must do the same when it is run again.
+        function: the function; it must behave the same in the second run.
         args, kwargs: its arguments.
-        use_reentrant: False is recommended. True records nothing inside, runs backward inside of
-            backward, and so works for tensors among ``args`` and for ``backward()`` only.
-        context_fn: returns two contexts, for the first run and for the second.
+        use_reentrant: False is recommended. True runs the function unrecorded and backward inside
+            of backward, so it works only for tensors in ``args`` and only for ``backward()``.
+        context_fn: returns two contexts, for the first and the second run.
         determinism_check: ``"default"`` compares shapes and dtypes of the two runs, ``"none"``
             does not.
         debug: accepted; messages always name the lines where the runs differ.
-        early_stop: end the second run as soon as everything is recomputed.
+        early_stop: end the second run as soon as all values are recomputed.
         preserve_rng_state: draw the same numbers from the default generator in both runs.
 
     Raises:
-        CheckpointError: in backward: the second run did something else.
-        RuntimeError: in backward: a tensor argument, or a parameter, was changed since.
-        ValueError: arguments that do not go together.
+        CheckpointError: in backward: the second run behaved differently.
+        RuntimeError: in backward: a tensor argument or a parameter has changed.
+        ValueError: arguments that cannot be combined.
 
     Source: Chen et al. 2016, "Training deep nets with sublinear memory cost".
 
@@ -134,7 +134,7 @@ def checkpoint(
 def _check(
     use_reentrant: bool, contexts: bool, determinism_check: str, debug: bool, kwargs: dict[str, Any]
 ) -> None:
-    """Refuse arguments that do not go together."""
+    """Raise ValueError for arguments that cannot be combined."""
     if use_reentrant and kwargs:
         raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
     if use_reentrant and (contexts or debug):
@@ -157,9 +157,9 @@ def checkpoint_sequential(
     *,
     preserve_rng_state: bool = True,
 ) -> Any:
-    """Return the input after all functions, the model cut into checkpointed segments.
+    """Apply functions in sequence, in checkpointed segments.
 
-    All segments but the last are checkpointed.
+    All segments except the last are checkpointed.
 
     Args:
         functions: an ``nn.Sequential``, or a list of functions of one argument.
@@ -182,14 +182,14 @@ def checkpoint_sequential(
     length = len(steps) // segments
     end = length * (segments - 1)
     for start in range(0, end, length):
-        part = _in_turn(steps[start : start + length])
+        part = _chained(steps[start : start + length])
         input = checkpoint(
             part, input, use_reentrant=use_reentrant, preserve_rng_state=preserve_rng_state
         )
-    return _in_turn(steps[end:])(input)
+    return _chained(steps[end:])(input)
 
 
-def _in_turn(steps: Sequence[Callable[[Any], Any]]) -> Callable[[Any], Any]:
+def _chained(steps: Sequence[Callable[[Any], Any]]) -> Callable[[Any], Any]:
     def run(value: Any) -> Any:
         for step in steps:
             value = step(value)
@@ -199,10 +199,10 @@ def _in_turn(steps: Sequence[Callable[[Any], Any]]) -> Callable[[Any], Any]:
 
 
 def get_device_states(*args: Any) -> tuple[list[int], list[Any]]:
-    """Return the devices of tensors, and the states of their generators: none beside the cpu's.
+    """Return the devices of tensors and their generator states: empty, as all are on the CPU.
 
     Args:
-        *args: tensors, and anything else.
+        *args: tensors and other values.
 
     Example:
         >>> from tinynet.utils.checkpoint import get_device_states
@@ -213,10 +213,10 @@ def get_device_states(*args: Any) -> tuple[list[int], list[Any]]:
 
 
 def set_device_states(devices: Any, states: Any) -> None:
-    """Restore the states of device generators: only the cpu has one.
+    """Restore the generator states of devices other than the CPU: do nothing.
 
     Args:
-        devices, states: what ``get_device_states`` returned.
+        devices, states: the results of ``get_device_states``.
 
     Example:
         >>> from tinynet.utils.checkpoint import set_device_states

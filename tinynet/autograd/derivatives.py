@@ -42,14 +42,15 @@ def backward(
     create_graph: bool = False,
     inputs: Ends | None = None,
 ) -> None:
-    """Add the gradients of the sum of ``tensors`` to the ``.grad`` of the leaves behind them.
+    """Add the gradients of the sum of ``tensors`` to the ``.grad`` of their leaves.
 
     Args:
-        tensors: where to start; one or several tensors or gradient edges.
-        grad_tensors: the gradient of each; may be left out for tensors of one element.
-        retain_graph: keep what was saved, so that backward can run again (default: create_graph).
+        tensors: one or several tensors or gradient edges to differentiate.
+        grad_tensors: the gradient of each; optional for tensors with one element.
+        retain_graph: keep the saved values, so that backward can run again (default:
+            create_graph).
         create_graph: record the pass, so that the gradients can be differentiated.
-        inputs: accumulate only into these.
+        inputs: accumulate only into these tensors.
 
     Raises:
         RuntimeError: see ``Tensor.backward``.
@@ -79,22 +80,22 @@ def grad(
 ) -> tuple[Tensor, ...]:
     """Return the gradients of the sum of ``outputs`` with respect to ``inputs``.
 
-    ``.grad`` is not touched.
+    ``.grad`` does not change.
 
     Args:
-        outputs: where to start; one or several tensors or gradient edges.
+        outputs: one or several tensors or gradient edges to differentiate.
         inputs: leaves or other tensors of the graph, or gradient edges.
-        grad_outputs: the gradient of each output; may be left out for tensors of one element.
-        retain_graph: keep what was saved (default: create_graph).
+        grad_outputs: the gradient of each output; optional for tensors with one element.
+        retain_graph: keep the saved values (default: create_graph).
         create_graph: record the pass, so that the result can be differentiated.
         only_inputs: ignored; False warns.
         allow_unused: return None for inputs that are not part of the graph instead of raising.
-        is_grads_batched: ``grad_outputs`` have a first dimension more; the gradients for each of
-            its entries are computed in one pass.
-        materialize_grads: return zeros for them.
+        is_grads_batched: ``grad_outputs`` have an extra first dimension; one pass computes the
+            gradients for all its entries.
+        materialize_grads: return zeros for inputs that are not part of the graph.
 
     Raises:
-        RuntimeError: an input that is unused or requires no grad; see ``Tensor.backward``.
+        RuntimeError: an input is unused or does not require grad; see ``Tensor.backward``.
 
     Example:
         >>> x = tn.tensor(2.0, requires_grad=True)
@@ -170,7 +171,7 @@ def _batched(
         again = keep or (left > 0 and not at_once)
         return passes.grad(starts, ends, list(given), again, create_graph, unused)
 
-    # A function of the user's may leave tensors for numpy: nothing must be freed before.
+    # A user's Function may convert tensors to numpy: then passes run one by one and keep the graph.
     nodes = [t.node if isinstance(t, GradientEdge) else t.grad_fn for t in starts]
     at_once = all(hasattr(n, "op") for n in reachable([n for n in nodes if n is not None])[0])
     return (by_rows if at_once else one_by_one)(row, *[g for g in grads if g is not None])

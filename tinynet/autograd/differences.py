@@ -1,8 +1,7 @@
-"""Jacobians as ``gradcheck`` compares them: by finite differences, and by backward.
+"""Jacobians for ``gradcheck``: by finite differences, and by backward.
 
 A Jacobian is a matrix with a row per element of the input and a column per element of the output.
-Fast mode has vectors in their place: of ``J`` only ``J @ u`` and ``v @ J`` are found, for random
-``u`` and ``v``.
+Fast mode computes only ``J @ u`` and ``v @ J`` for random vectors ``u`` and ``v``.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ Function = Callable[..., Any]
 
 
 class GradcheckError(RuntimeError):
-    """A derivative disagrees with finite differences."""
+    """A derivative that disagrees with finite differences."""
 
 
 NOT_REENTRANT = (
@@ -38,14 +37,14 @@ def as_tuple(value: Any) -> tuple[Any, ...]:
 
 
 def floating(made: Any) -> list[Tensor]:
-    """Return those outputs of a function that can have a derivative."""
+    """Return the floating-point outputs of a function."""
     return [
         t for t in as_tuple(made) if isinstance(t, Tensor) and dtypes.is_floating(t._array.dtype)
     ]
 
 
 def differentiable(made: Any) -> list[Tensor]:
-    """Return those outputs of a function that require grad."""
+    """Return the outputs of a function that require grad."""
     return [t for t in as_tuple(made) if isinstance(t, Tensor) and t.requires_grad]
 
 

@@ -22,12 +22,12 @@ FunctionCtx = FunctionNode  # PyTorch's name for annotations
 
 
 class Function:
-    """A differentiable function with a forward and a backward of your own.
+    """A differentiable function with a custom forward and backward.
 
-    Subclass it, write two static methods, and call ``apply``.
+    Subclass it, define two static methods, and call ``apply``.
 
     Args:
-        *args, **kwargs: none: it is never instantiated. Arguments go to ``apply``.
+        *args, **kwargs: none: the class cannot be instantiated. Pass arguments to ``apply``.
 
     Example:
         >>> class Square(tn.autograd.Function):
@@ -61,7 +61,7 @@ class Function:
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Refuse: functions are not instantiated."""
+        """Raise an error: Functions cannot be instantiated."""
         raise RuntimeError(
             "Legacy autograd function with non-static forward method is deprecated. Please use "
             "new-style autograd function with static forward method: call "
@@ -77,7 +77,7 @@ class Function:
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-        """Save what backward needs, where ``forward`` does not take ``ctx``."""
+        """Save values for backward, if ``forward`` does not take ``ctx``."""
         raise NotImplementedError("setup_context is not implemented.")
 
     @staticmethod
@@ -93,10 +93,10 @@ class Function:
 
     @classmethod
     def derivative(cls) -> Callable[..., Any]:
-        """Return ``backward``, or ``vjp`` where the subclass has that.
+        """Return ``backward``, or ``vjp`` if the subclass defines it.
 
         Raises:
-            RuntimeError: it has both.
+            RuntimeError: the subclass defines both.
         """
         if cls.vjp is Function.vjp:
             return cls.backward
@@ -111,10 +111,10 @@ class Function:
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Run the function and record it.
 
-        Keyword arguments take the places that they have in the signature of ``forward``.
+        Keyword arguments are matched to the parameters of ``forward``.
 
         Returns:
-            What ``forward`` returned.
+            The result of ``forward``.
         """
         if kwargs or cls.setup_context is not Function.setup_context:
             args = _positional(cls, args, kwargs)
@@ -179,7 +179,7 @@ def _positional(
 
 
 def _unrecorded(node: FunctionNode, output: Any, args: tuple[Any, ...]) -> Any:
-    """Return an output that is not recorded; an input comes back as another tensor, as ever."""
+    """Return an unrecorded output; an input returned as-is becomes a new tensor."""
     if not isinstance(output, Tensor):
         return output
     if not any(output is a for a in args):
@@ -199,7 +199,7 @@ _warned: set[tuple[type, str]] = set()
 
 
 def _warn_of_stored_tensors(node: FunctionNode, args: tuple[Any, ...], output: Any) -> None:
-    """Warn, once per Function and name, of ``ctx.x = x`` for an input or output."""
+    """Warn, once per Function and name, about ``ctx.x = x`` for an input or output."""
     for name, value in vars(node).items():
         if not isinstance(value, Tensor) or (node.function, name) in _warned:
             continue
@@ -217,7 +217,7 @@ def _warn_of_stored_tensors(node: FunctionNode, args: tuple[Any, ...], output: A
 
 
 def _output(node: FunctionNode, t: Tensor, number: int, args: tuple[Any, ...]) -> Tensor:
-    """Give one output of forward its history."""
+    """Set the history of an output of forward."""
     if any(t is c for c in node._constant) or not dtypes.is_floating(t._array.dtype):
         return t
     edge: Edge = (node, number)
@@ -281,16 +281,16 @@ class InplaceFunction(Function):
 
 
 class _Refused(Function):
-    """The history of gradients that have none, so that differentiating them is refused."""
+    """The history of non-differentiable gradients, which raises an error in backward."""
 
     @staticmethod
     def forward(ctx: Any, *grads: Any) -> Any:
-        """Pass the gradients on."""
+        """Return the gradients unchanged."""
         return tuple(None if g is None else g.clone() for g in grads)
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
-        """Refuse."""
+        """Raise an error."""
         raise RuntimeError(
             "trying to differentiate twice a function that was marked with @once_differentiable"
         )
@@ -310,9 +310,9 @@ _Refused._node = Error
 
 
 def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Mark a ``backward`` that must not itself be differentiated.
+    """Mark a ``backward`` that cannot be differentiated itself.
 
-    Under ``create_graph=True`` differentiating the gradients that it returns raises.
+    With ``create_graph=True``, differentiating the gradients that it returns raises an error.
 
     Example:
         >>> from tinynet.autograd.function import once_differentiable

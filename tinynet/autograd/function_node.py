@@ -1,4 +1,4 @@
-"""The node of one call of an ``autograd.Function``: the ``ctx`` that its methods get."""
+"""The graph node of a call of an ``autograd.Function``, which is the ``ctx`` of its methods."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from tinynet.core.tensors.views import edge_of, requires_grad
 
 
 class FunctionNode(Node):
-    """The node of one call of a Function, and the ``ctx`` that its methods get.
+    """The graph node of a call of a Function, which is the ``ctx`` of its methods.
 
     Attributes:
         needs_input_grad: one bool per argument of ``apply``.
-        saved_tensors: what ``save_for_backward`` kept.
+        saved_tensors: the tensors saved by ``save_for_backward``.
     """
 
     function: ClassVar[Any]  # the user's Function
     takes_missing = True
-    _materialize_non_diff_grads = True  # zeros also for outputs that have no gradient
+    _materialize_non_diff_grads = True  # zeros for non-differentiable outputs, too
 
-    if TYPE_CHECKING:  # a Function may keep what it likes on its ctx
+    if TYPE_CHECKING:  # a Function may set any attribute on its ctx
 
         def __getattr__(self, name: str) -> Any: ...
 
@@ -50,10 +50,10 @@ class FunctionNode(Node):
         self._materialize = True
         self.sequence = -1
 
-    # ---- what forward may call ----------------------------------------------------------------
+    # ---- methods for forward ------------------------------------------------------------------
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
-        """Keep inputs, outputs or intermediate tensors for backward; versions are checked."""
+        """Save inputs, outputs or intermediate tensors for backward, with version checks."""
         for i, t in enumerate(tensors):
             if t is not None and not isinstance(t, Tensor):
                 raise TypeError(
@@ -63,23 +63,23 @@ class FunctionNode(Node):
         self._to_save = tensors
 
     def mark_dirty(self, *tensors: Tensor) -> None:
-        """Name the inputs that forward changes in place."""
+        """Mark the inputs that forward changes in place."""
         self._dirty = tensors
 
     def mark_non_differentiable(self, *tensors: Tensor) -> None:
-        """Name the outputs that have no gradient."""
+        """Mark the outputs that have no gradient."""
         self._constant = tensors
 
     def set_materialize_grads(self, value: bool) -> None:
-        """Choose whether missing gradients arrive as zeros (default) or as None."""
+        """Set whether backward receives zeros (default) or None for missing gradients."""
         self._materialize = bool(value)
 
     @property
     def saved_tensors(self) -> tuple[Tensor, ...]:
-        """The saved tensors; None where None was saved.
+        """The saved tensors, or None for a saved None.
 
         Raises:
-            RuntimeError: one was changed in place since, or they were freed.
+            RuntimeError: one was changed in place, or they were freed.
         """
         if isinstance(self._saved, Freed):
             raise freed_error(self.site, self._saved.site, locate(here()))
@@ -93,7 +93,7 @@ class FunctionNode(Node):
 
     @property
     def _raw_saved_tensors(self) -> tuple[SavedTensor, ...]:
-        """What takes hooks for each of the saved tensors."""
+        """The handles to set hooks on the saved tensors."""
         if isinstance(self._saved, Freed):
             raise freed_error(self.site, self._saved.site, locate(here()))
         return tuple(_raw(item) for item in self._saved)
@@ -114,7 +114,7 @@ class FunctionNode(Node):
     # ---- recording ----------------------------------------------------------------------------
 
     def seal(self, outputs: tuple[Any, ...]) -> None:
-        """Turn what forward asked to save into arrays and versions, after forward ended."""
+        """Convert the tensors that forward saved to arrays and versions, after forward."""
         saved: list[tuple[Saved, int | None] | None] = []
         for t in self._to_save:
             if t is None:
@@ -131,14 +131,14 @@ class FunctionNode(Node):
         self._to_save = self._dirty = self._constant = ()
 
     def backward(self, g: Any, freed: Freed | None, wanted: Any) -> tuple[Any, ...]:
-        """Call the user's backward on tensors that are not recorded."""
+        """Call the user's backward without recording."""
         given = [None if x is None else wrap(np.asarray(x)) for x in self._grads(g)]
         with no_grad():
             results = self._call(given, freed)
         return tuple(None if r is None else r._array for r in results)
 
     def backward_recorded(self, g: Any, freed: Freed | None, wanted: Any) -> tuple[Any, ...]:
-        """Call the user's backward on tensors that are recorded."""
+        """Call the user's backward with recording."""
         with enable_grad():
             return self._call(self._grads(g), freed)
 

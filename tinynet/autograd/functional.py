@@ -52,13 +52,13 @@ def vjp(
     Args:
         func: function of tensors that returns a tensor or a tuple of them.
         inputs: its arguments.
-        v: of the shape of the output; may be left out for a single output of one element.
+        v: of the shape of the output; optional for a single output with one element.
         create_graph: return results that can be differentiated.
-        strict: raise where an output does not depend on an input, instead of returning zeros.
+        strict: raise if an output does not depend on an input, instead of returning zeros.
 
     Raises:
-        RuntimeError: ``v`` does not fit, or strict mode found something.
-        TypeError: an input or output is no tensor.
+        RuntimeError: ``v`` does not fit, or a check of strict mode failed.
+        TypeError: an input or output is not a tensor.
 
     Example:
         >>> x = tn.tensor([1.0, 2.0, 3.0])
@@ -162,8 +162,8 @@ def hvp(
 ) -> tuple[Any, Any]:
     """Return ``func(*inputs)`` and the product of its Hessian with ``v``, ``H @ v``.
 
-    Where second derivatives are continuous ``H`` is symmetric: then ``vhp`` says the same and
-    takes one pass less.
+    If the second derivatives are continuous, ``H`` is symmetric; then ``vhp`` returns the same
+    result with one pass less.
 
     Args:
         func: function of tensors that returns one tensor of one element.
@@ -215,16 +215,16 @@ def jacobian(
 ) -> Any:
     """Return the Jacobian of ``func``: all derivatives of its outputs by its inputs.
 
-    One tensor for one output and one input, of the output's shape followed by the input's. A tuple
-    of inputs gives a tuple, one per input; a tuple of outputs a tuple of that, one per output.
+    For one output and one input, the result is a tensor of the output's shape followed by the
+    input's. For a tuple of inputs it is a tuple, for a tuple of outputs a tuple of these.
 
     Args:
         func: function of tensors that returns a tensor or a tuple of them.
         inputs: its arguments.
         create_graph, strict: as in ``vjp``.
-        vectorize: compute all rows, or columns, in one pass, instead of one after the other.
-        strategy: ``"reverse-mode"``, by rows: one for each element of the outputs; or
-            ``"forward-mode"``, by columns: one for each element of the inputs (needs
+        vectorize: compute all rows or columns in one pass, instead of one after the other.
+        strategy: ``"reverse-mode"`` computes a row for each element of the outputs,
+            ``"forward-mode"`` a column for each element of the inputs (requires
             ``vectorize=True``, as in PyTorch).
 
     Raises:
@@ -310,7 +310,7 @@ def _by_rows(
 def _all_rows(
     _number: int, out: Tensor, inputs: Tensors, create_graph: bool, _strict: bool
 ) -> list[Tensor]:
-    """Return what ``_by_rows`` does, by one pass for all elements."""
+    """Return the result of ``_by_rows``, computed in one pass for all elements."""
 
     def row(unit: Tensor) -> list[Tensor]:
         grads = gradients([out], inputs, [unit], create_graph, retain_graph=True)

@@ -1,4 +1,4 @@
-"""Arguments and results of ``autograd.functional``: their checks, and what strict mode refuses."""
+"""Checks of arguments and results of ``autograd.functional``, including strict mode."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def as_tuple(value: Any, what: str, function: str) -> tuple[bool, Tensors]:
 
 
 def fresh(tensors: Tensors, create_graph: bool, requires_grad: bool = True) -> Tensors:
-    """Return new tensors of the same memory: what the function captured itself is not an input."""
+    """Return new tensors over the same memory, distinct from tensors captured by the function."""
     return tuple(
         t.view_as(t)
         if create_graph and t.requires_grad
@@ -63,7 +63,7 @@ def vector(v: Any, like: Tensors, several: bool, function: str, create_graph: bo
 def input_vector(
     v: Any, inputs: Tensors, several: bool, function: str, create_graph: bool
 ) -> Tensors | None:
-    """Return ``v`` for a product with something that is as wide as the inputs."""
+    """Return ``v`` for a product with a matrix that has a column per input element."""
     if v is not None:
         return vector(v, inputs, several, function, create_graph)
     if len(inputs) != 1 or inputs[0].numel() != 1:
@@ -75,7 +75,7 @@ def input_vector(
 
 
 def results(tensors: Sequence[Any], several: bool, create_graph: bool) -> Any:
-    """Return what a user asked for: a tensor or a tuple, with a history or without."""
+    """Return results as a tensor or a tuple, with or without history."""
     found = tuple(tensors) if create_graph else tuple(t.detach() for t in tensors)
     return found if several else found[0]
 
@@ -84,7 +84,7 @@ def results(tensors: Sequence[Any], several: bool, create_graph: bool) -> Any:
 
 
 def outputs_of(function: str, made: Any, strict: bool) -> tuple[bool, Tensors]:
-    """Return whether the function returned a tuple, and what it returned as one."""
+    """Return whether the function returned a tuple, and its result as a tuple."""
     several, found = as_tuple(made, OUTPUTS, function)
     for i, t in enumerate(found):
         if strict and not t.requires_grad:

@@ -1,4 +1,4 @@
-"""Checking derivatives against finite differences."""
+"""Checks of derivatives against finite differences."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ NOT_ZERO = (
 
 
 class Settings:
-    """What ``gradcheck`` was asked for."""
+    """The options of ``gradcheck``."""
 
     def __init__(
         self,
@@ -114,7 +114,7 @@ def gradcheck(
         eps: step of the differences.
         atol, rtol: tolerances, for ``|analytical - numerical| <= atol + rtol * |numerical|``.
         raise_exception: raise on disagreement instead of returning False.
-        nondet_tol: by how much the results of two backward passes may differ.
+        nondet_tol: the largest allowed difference between two backward passes.
         check_undefined_grad: also check that missing gradients of outputs count as zeros.
         check_grad_dtypes: accepted: gradients always get the dtype of their inputs.
         check_batched_grad, check_batched_forward_grad, check_forward_ad: must be False: there is
@@ -234,7 +234,7 @@ def _direction(random: np.random.Generator, t: Tensor) -> Array:
 
 
 def _in_slow_mode(problem: Problem, settings: Settings, i: int, j: int) -> str:
-    """Say what the whole Jacobian of output ``i`` by input ``j`` looks like."""
+    """Describe the full Jacobian of output ``i`` by input ``j``."""
     t = problem.checked[j]
     n = numerical(problem.func, problem.inputs, t, settings.eps)[problem.places[i]]
     (a,) = analytical(problem.outputs[i], [t], float("inf"))
@@ -256,7 +256,7 @@ def _check_linear(problem: Problem) -> None:
 
 
 class _Undefined(Function):
-    """The identity; no gradient comes back through it."""
+    """The identity, with no gradient."""
 
     @staticmethod
     def forward(ctx: Any, t: Tensor) -> Tensor:

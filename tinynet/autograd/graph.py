@@ -1,4 +1,4 @@
-"""The graph as its users see it: nodes, edges, and hooks on what is saved."""
+"""The public interface of the graph: nodes, edges, and hooks on saved tensors."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from tinynet.core.tensors.views import edge_of
 
 
 class GradientEdge(NamedTuple):
-    """Where a tensor's gradient goes.
+    """The target of a tensor's gradient.
 
     Attributes:
         node: the node that made the tensor; an ``AccumulateGrad`` for a leaf.
-        output_nr: which of the node's outputs the tensor is.
+        output_nr: the output number of the tensor at the node.
 
     Example:
         >>> x = tn.ones(2, requires_grad=True)
@@ -37,16 +37,16 @@ class GradientEdge(NamedTuple):
 
     @property
     def edge(self) -> Edge:
-        """The edge as nodes keep it: to the leaf itself instead of an ``AccumulateGrad``."""
+        """The internal edge, which has the leaf itself instead of an ``AccumulateGrad``."""
         node = self.node
         return (node.variable if isinstance(node, AccumulateGrad) else node, self.output_nr)
 
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
-    """Return where the gradient of a tensor goes.
+    """Return the gradient edge of a tensor.
 
     Raises:
-        RuntimeError: the tensor requires no grad.
+        RuntimeError: the tensor does not require grad.
 
     Example:
         >>> x = tn.ones(2, requires_grad=True)
@@ -64,11 +64,11 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
 
 
 class saved_tensors_hooks:
-    """Keep ``pack_hook(tensor)`` in the place of each saved tensor; backward unpacks it.
+    """Save ``pack_hook(tensor)`` instead of each saved tensor; backward unpacks it.
 
     Args:
-        pack_hook: gets a tensor that an operation saves for backward; returns anything.
-        unpack_hook: gets what ``pack_hook`` returned; returns a tensor of the same contents.
+        pack_hook: takes a tensor that an operation saves for backward; returns any object.
+        unpack_hook: takes the result of ``pack_hook``; returns a tensor with the same contents.
 
     Raises:
         TypeError: (in backward) ``unpack_hook`` does not return a tensor.
@@ -98,12 +98,12 @@ class saved_tensors_hooks:
 
 
 def save_on_cpu(pin_memory: bool = False, device_type: str = "cpu") -> Any:
-    """Keep copies of saved tensors; they stay valid when the originals are written in place.
+    """Save copies of tensors, which stay valid if the originals are written in place.
 
-    (In PyTorch the copies leave the device. Here everything is on the CPU, the copies remain.)
+    In PyTorch the copies are moved to the CPU. In tinynet all tensors are there.
 
     Args:
-        pin_memory, device_type: accepted for compatibility; change nothing.
+        pin_memory, device_type: accepted for compatibility; no effect.
 
     Example:
         >>> x = tn.tensor(3.0, requires_grad=True)
@@ -119,7 +119,7 @@ def save_on_cpu(pin_memory: bool = False, device_type: str = "cpu") -> Any:
 
 
 class _Refusing(Keeper):
-    """In force while saved-tensor hooks are disabled: keeps values as they are."""
+    """Active while saved-tensor hooks are disabled: does not replace values."""
 
     def __init__(self, message: str):
         self.message = message
@@ -133,16 +133,16 @@ class _Refusing(Keeper):
     def guard(
         self, array: Any, version: Version, edge: Edge | None, is_output: bool
     ) -> tuple[Any, Guard]:
-        """Never asked."""
+        """Raise an error: this keeper does not replace values."""
         raise AssertionError("values are left as they are")
 
 
 @contextlib.contextmanager
 def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
-    """Refuse ``saved_tensors_hooks`` inside the block, with the message.
+    """Raise an error for ``saved_tensors_hooks`` inside the block.
 
     Args:
-        error_message: what the RuntimeError says.
+        error_message: the text of the RuntimeError.
 
     Example:
         >>> with tn.autograd.graph.disable_saved_tensors_hooks("not here"):
@@ -167,13 +167,13 @@ def register_multi_grad_hook(
 
     Args:
         tensors: tensors that require grad.
-        fn: for mode "all" gets their gradients as a list, with None for those that a pass does not
-            come to; for "any" the first that is computed in a pass.
+        fn: for mode "all" takes the list of gradients, with None for tensors that a pass does not
+            reach; for "any" takes the first gradient computed in a pass.
         mode: ``"all"`` or ``"any"``.
 
     Raises:
-        RuntimeError: a tensor that does not require grad.
-        ValueError: another ``mode``.
+        RuntimeError: a tensor does not require grad.
+        ValueError: ``mode`` is unknown.
 
     Example:
         >>> x, y = tn.ones(1, requires_grad=True), tn.ones(1, requires_grad=True)
@@ -184,7 +184,7 @@ def register_multi_grad_hook(
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
     edges = [t.edge for t in tensors]
-    seen: list[Any] = [None]  # the pass that runs
+    seen: list[Any] = [None]  # the current pass
     arrived: dict[int, Tensor | None] = {}
 
     def hook(number: int, grad: Tensor | None) -> None:
@@ -208,7 +208,7 @@ def _running_pass() -> Any:
 
 
 class _Copying(Keeper):
-    """In force while saved tensors may be written: keeps copies of them."""
+    """Active while saved tensors may be written: saves copies."""
 
     def __init__(self) -> None:
         self.open = True
@@ -216,16 +216,16 @@ class _Copying(Keeper):
     def guard(
         self, array: Any, version: Version, edge: Edge | None, is_output: bool
     ) -> tuple[Any, Guard]:
-        """Copy."""
+        """Return a copy of the array, with its guard."""
         return array.copy(), _Copied(self)
 
     def clear(self) -> None:
-        """Let go of all copies: a backward through this graph is refused from now on."""
+        """Release the copies: later backward passes through this graph raise an error."""
         self.open = False
 
 
 class _Copied(Guard):
-    """Hands a copy out, as long as its context is open."""
+    """Returns a copy while its context is open."""
 
     __slots__ = ("owner",)
 
@@ -244,13 +244,13 @@ class _Copied(Guard):
 
 @contextlib.contextmanager
 def allow_mutation_on_saved_tensors() -> Iterator[_Copying]:
-    """Let saved tensors be written in place inside the block; backward sees what was saved.
+    """Allow in-place writes to saved tensors inside the block; backward uses the saved values.
 
-    Each saved tensor is copied when it is saved, which takes memory and time. Backward must run
+    The block copies each tensor that is saved, which takes memory and time. Backward must run
     inside the block, too.
 
     Yields:
-        An object whose ``clear()`` gives the copies up.
+        An object whose ``clear()`` releases the copies.
 
     Raises:
         RuntimeError: the blocks are nested.
@@ -294,10 +294,10 @@ class _Handles:
 
 
 def increment_version(tensor: Tensor | Sequence[Tensor]) -> None:
-    """Tell autograd that the memory of tensors was written to from outside.
+    """Count a write to the memory of tensors that autograd could not see.
 
     Raises:
-        AttributeError, TypeError: not tensors.
+        AttributeError, TypeError: an argument is not a tensor.
 
     Example:
         >>> x = tn.ones(2)
@@ -307,5 +307,5 @@ def increment_version(tensor: Tensor | Sequence[Tensor]) -> None:
         1
     """
     for t in [tensor] if isinstance(tensor, Tensor) else tensor:
-        if not t.is_inference():  # it tracks no version
+        if not t.is_inference():  # inference tensors have no version
             wrote(t, "increment_version")

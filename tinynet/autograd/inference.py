@@ -1,4 +1,4 @@
-"""Inference mode: no recording, and no counting of writes to what is made meanwhile."""
+"""Inference mode: no recording, and no version counters for new tensors."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from tinynet.core.tensors.tensor import Tensor
 
 
 class inference_mode(GradMode):
-    """Neither record nor track versions: for a ``with`` block, or as a decorator.
+    """Disable recording and version counting, in a ``with`` block or as a decorator.
 
-    Tensors that are made inside can not be saved for backward, nor written to in place outside.
+    Tensors created inside cannot be saved for backward, or be written in place outside.
 
     Args:
-        mode: True, or False to be back in normal mode inside of an inference mode.
+        mode: True, or False to return to normal mode inside an inference mode.
 
     Example:
         >>> x = tn.ones(2, requires_grad=True)

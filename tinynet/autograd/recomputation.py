@@ -1,8 +1,8 @@
-"""Forgetting what a function saved for backward, and running it again to have it back.
+"""Recomputation of saved values for checkpointing.
 
-A keeper (see ``core/graph/saved_hooks.py``) stands over the first run and keeps nothing but the
-number of each saved array. The first backward that needs one of them runs the function again, under
-a second keeper that hands the arrays over by number.
+During the first run, a keeper (see ``core/graph/saved_hooks.py``) stores only the number of each
+saved array. The first backward that needs an array runs the function again, with a second keeper
+that collects the arrays by number.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ WHERE = "tinynet.utils.checkpoint"
 
 
 class CheckpointError(RuntimeError):
-    """The function did something else when it was run again."""
+    """A difference between the first run of a checkpointed function and its recomputation."""
 
     def __init__(self, text: str):
         super().__init__(f"{text.rstrip()}\n{explained('checkpoint-mismatch')}")
 
 
 class _Enough(BaseException):  # no error, and not to be caught as one
-    """Everything that a region had forgotten is there again."""
+    """Signals that all values of a region are recomputed."""
 
     def __init__(self, region: Region):
         super().__init__("recomputation ends here")
@@ -50,7 +50,7 @@ class _Enough(BaseException):  # no error, and not to be caught as one
 
 
 class Forgotten(Guard):
-    """Stands for a saved array that is not kept; for the array itself after a recomputation."""
+    """A placeholder for a saved array, which holds the array after the recomputation."""
 
     __slots__ = ("__weakref__", "array", "at", "edge", "is_output", "region", "version")
 
@@ -75,7 +75,7 @@ class Forgotten(Guard):
 
 
 class Forgetting(Keeper):
-    """Stands over the forward."""
+    """The keeper of the first run."""
 
     def __init__(self, region: Region):
         self.region = region
@@ -91,7 +91,7 @@ class Forgetting(Keeper):
 
 
 class _Recomputing(Keeper):
-    """Stands over the second run."""
+    """The keeper of the second run."""
 
     def __init__(self, region: Region):
         self.region = region
@@ -132,12 +132,12 @@ class _Call(Node):
 
 
 class Region:
-    """One checkpointed call: what is needed to run the function again, and what was forgotten.
+    """One checkpointed call: the function with its arguments, and the placeholders.
 
     Attributes:
-        forgotten: weak references to what stands for the saved arrays, in order; those that
-            backward has freed are gone.
-        described: shape, dtype and the user's line of each of them.
+        forgotten: weak references to the placeholders of the saved arrays, in order; backward
+            drops those it frees.
+        described: shape, dtype and the user's line of each saved array.
     """
 
     def __init__(
@@ -165,7 +165,7 @@ class Region:
         self.again: list[Described] = []  # the same of the second run
 
     def recompute(self) -> None:
-        """Run the function again and fill in what was forgotten."""
+        """Run the function again and fill the placeholders."""
         args = [self._argument(a) if isinstance(a, Saved) else a for a in self.args]
         self.again = []
         try:
@@ -222,7 +222,7 @@ class Region:
         return tensor_at(array, version, saved.edge)
 
     def _compare(self) -> None:
-        """Check that the second run saved what the first one did."""
+        """Check that the second run saved the same arrays as the first."""
         if len(self.again) < len(self.forgotten):
             raise self.another_number()
         if not self.compare:
@@ -240,7 +240,7 @@ class Region:
             )
 
     def _first_difference(self) -> str:
-        """Name the lines where the second run left the way of the first."""
+        """Name the lines where the second run diverged from the first."""
         lines = []
         for i, (a, b) in enumerate(itertools.zip_longest(self.described, self.again)):
             if a != b:

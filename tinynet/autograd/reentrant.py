@@ -18,7 +18,7 @@ from tinynet.random import default_generator, fork_rng
 
 @contextlib.contextmanager
 def random_state(state: dict[str, Any] | None) -> Iterator[None]:
-    """Draw as from ``state`` on (None: as ever); afterwards as if nothing had been drawn."""
+    """Set the default generator to ``state`` (None: leave it) and restore it afterwards."""
     with fork_rng(enabled=state is not None):
         if state is not None:
             default_generator.load_state_dict(state)
@@ -26,13 +26,13 @@ def random_state(state: dict[str, Any] | None) -> Iterator[None]:
 
 
 class CheckpointFunction(Function):
-    """Runs a function without recording it, and again, recorded, in backward."""
+    """Runs a function unrecorded, and again with recording in backward."""
 
     @staticmethod
     def forward(
         ctx: Any, run_function: Callable[..., Any], preserve_rng_state: bool, *args: Any
     ) -> Any:
-        """Run the function; keep its arguments only."""
+        """Run the function; save only its arguments."""
         tensors = [a for a in args if isinstance(a, Tensor)]
         if not any(t.requires_grad for t in tensors):
             warnings.warn(
@@ -50,7 +50,7 @@ class CheckpointFunction(Function):
 
     @staticmethod
     def backward(ctx: Any, *grad_outputs: Any) -> tuple[Any, ...]:
-        """Run the function again and go back through it; parameters get their ``.grad`` here."""
+        """Run the function again, then backward through it; this sets ``.grad`` of parameters."""
         tensors = iter(ctx.saved_tensors)
         args = []
         for other, is_tensor in zip(ctx.others, ctx.is_tensor, strict=True):
@@ -81,12 +81,12 @@ class CheckpointFunctionBackward(FunctionNode):
     function = CheckpointFunction
 
     def backward(self, g: Any, freed: Freed | None, wanted: Any) -> tuple[Any, ...]:
-        """Refuse passes that want the gradients of some tensors only."""
+        """Run backward; raise for passes that compute the gradients of only some tensors."""
         self._check(wanted)
         return super().backward(g, freed, wanted)
 
     def backward_recorded(self, g: Any, freed: Freed | None, wanted: Any) -> tuple[Any, ...]:
-        """Refuse them when the pass is recorded, too."""
+        """Do the same for recorded passes."""
         self._check(wanted)
         return super().backward_recorded(g, freed, wanted)
 

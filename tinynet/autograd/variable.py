@@ -1,4 +1,4 @@
-"""``Variable``, from the time when only some tensors had a history."""
+"""``Variable``, PyTorch's former class for tensors with a history."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from tinynet.ops.creation.tensor_types import TensorKind
 
 
 class Engine:
-    """PyTorch's engine, as far as programs reach for it."""
+    """The part of PyTorch's engine that programs use."""
 
     @staticmethod
     def queue_callback(callback: Callable[[], Any]) -> None:
-        """Call a function at the end of the backward pass that runs.
+        """Call a function at the end of the running backward pass.
 
         Raises:
-            RuntimeError: no pass runs.
+            RuntimeError: no backward pass is running.
         """
         if mode.backward_pass is None:
             raise RuntimeError("Final callbacks can only be installed during backward pass.")
@@ -30,12 +30,12 @@ class Variable(metaclass=TensorKind):
     """Return a leaf that shares the memory of ``data``; every tensor is an instance.
 
     Args:
-        data: a tensor; its history stays behind. An empty tensor unless given.
+        data: a tensor, whose history is dropped; by default an empty tensor.
         requires_grad: whether operations on it are recorded.
-        volatile: has no effect, and warns: ``no_grad`` has taken its place.
+        volatile: no effect except a warning: use ``no_grad`` instead.
 
     Raises:
-        TypeError: ``data`` is no tensor.
+        TypeError: ``data`` is not a tensor.
         RuntimeError: ``requires_grad`` of a tensor that is not floating-point.
 
     Example:

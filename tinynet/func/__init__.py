@@ -1,4 +1,4 @@
-"""Functions of functions: gradients, Jacobians and batches, as ``torch.func`` has them."""
+"""Function transforms, as in ``torch.func``: gradients, Jacobians and batching."""
 
 from tinynet.func.batching import debug_unwrap as debug_unwrap
 from tinynet.func.batching import functionalize as functionalize

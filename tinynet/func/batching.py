@@ -1,4 +1,4 @@
-"""``vmap``: a function of single examples, applied to a batch."""
+"""``vmap``: applies a function of single examples to a batch."""
 
 from __future__ import annotations
 
@@ -41,24 +41,24 @@ def vmap(
 ) -> Callable[..., Any]:
     """Return a function that applies ``func`` to each example of a batch, and stacks the results.
 
-    ``func`` runs once: its operations see tensors of the shape of one example, and compute all
-    examples at once. The few operations that know no batches run example by example, and so does
-    all of ``func`` where it leaves tensors for numpy. Gradients flow through the result, and
-    ``func`` may itself be a transform: ``vmap(grad(f))`` gives a gradient for each example.
+    ``func`` runs once: tensors have the shape of one example, and operations compute all examples
+    at once. A few operations without batching rules run example by example, and so does the whole
+    ``func`` if it converts tensors to numpy. The result is differentiable, and ``func`` may itself
+    be a transform: ``vmap(grad(f))`` computes a gradient for each example.
 
     Args:
-        func: function of tensors, or trees of them, that returns one.
-        in_dims: the dimension of each argument that runs over the batch, None for an argument that
-            all examples share: one for all, or a tree that matches the arguments.
-        out_dims: where the results have that dimension; None for one that is the same for all.
+        func: function of tensors, or trees of them, that returns tensors or trees.
+        in_dims: the batch dimension of each argument, None for an argument shared by all examples:
+            a single value for all arguments, or a tree that matches them.
+        out_dims: the batch dimension of the results; None for a result shared by all examples.
         randomness: ``"error"``: random operations raise; ``"same"``: all examples draw the same
-            numbers; ``"different"``: each draws its own.
-        chunk_size: how many examples to compute at once; all unless given.
+            numbers; ``"different"``: each example draws its own.
+        chunk_size: the number of examples to compute at once; by default all.
 
     Raises:
         ValueError: dimensions do not fit the arguments or results, or batches differ in length.
-        RuntimeError: a random operation runs, with ``randomness="error"``; ``func`` asks for the
-            value of a tensor, as ``item()`` and ``if`` do; an example is written to what all share.
+        RuntimeError: a random operation runs with ``randomness="error"``; ``func`` reads the value
+            of a tensor (``item()``, ``if``) or writes an example to a shared tensor.
 
     Example:
         >>> rows = tn.tensor([[1.0, 2.0], [3.0, 4.0]])
@@ -254,7 +254,7 @@ def _joined(func: Any, results: list[Any], dim: int | None, count: int) -> Any:
 
 
 def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Callable[..., Any]:
-    """Return the function as it is: transforms see through writes in place.
+    """Return the function unchanged: transforms support in-place writes.
 
     Args:
         func: the function.
@@ -276,7 +276,7 @@ def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Cal
 
 
 def debug_unwrap(tensor: Tensor, *, recurse: bool = True) -> Tensor:
-    """Return the tensor: inside transforms, too, tensors are plain ones.
+    """Return the tensor unchanged: transforms do not wrap tensors.
 
     Args:
         tensor: the tensor.
@@ -290,13 +290,13 @@ def debug_unwrap(tensor: Tensor, *, recurse: bool = True) -> Tensor:
 
 
 def replace_all_batch_norm_modules_(root: Module) -> Module:
-    """Return the module, its batch norms changed to keep no running statistics.
+    """Remove the running statistics of all batch norms in a module, and return it.
 
     Args:
         root: the module.
 
     Raises:
-        AttributeError: ``root`` is no module.
+        AttributeError: ``root`` is not a module.
 
     Example:
         >>> tn.func.replace_all_batch_norm_modules_(nn.BatchNorm1d(2)).running_mean is None
@@ -310,13 +310,13 @@ def replace_all_batch_norm_modules_(root: Module) -> Module:
 
 
 def set_vmap_fallback_warning(enabled: bool) -> None:
-    """Warn, or not (as at the start), where an operation in ``vmap`` runs example by example.
+    """Enable or disable (the default) warnings for operations that run example by example.
 
     Args:
-        enabled: True warns; the warning names the operation.
+        enabled: whether to warn; the warning names the operation.
 
     Raises:
-        TypeError: ``enabled`` is no bool.
+        TypeError: ``enabled`` is not a bool.
 
     Example:
         >>> tn.func.set_vmap_fallback_warning(False)

@@ -1,4 +1,4 @@
-"""Gradients and products with Jacobians, as functions of functions."""
+"""Function transforms for gradients and products with Jacobians."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ def grad_and_value(
 
     Args:
         func: returns one number, as a tensor without dimensions.
-        argnums: which positional arguments to differentiate by; a tuple gives a tuple. An argument
+        argnums: the positional arguments to differentiate by; a tuple gives a tuple. An argument
             may be a tree: nested lists, tuples and dicts of tensors.
-        has_aux: ``func`` returns a pair, whose second part is passed on: the value is the pair.
+        has_aux: ``func`` returns a pair of its value and auxiliary data; both are returned as the
+            value.
 
     Raises:
         RuntimeError: the function returns something else, or there is no such argument.
-        ValueError: what is differentiated by is no tensor.
+        ValueError: an argument to differentiate by is not a tensor.
 
     Example:
         >>> tn.func.grad_and_value(lambda x: (x * x).sum())(tn.tensor([1.0, 2.0]))
@@ -65,7 +66,7 @@ def _check_scalar(output: Any) -> None:
 def grad(
     func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False
 ) -> Callable[..., Any]:
-    """Return a function that computes the gradient of ``func``; with ``has_aux`` also what else.
+    """Return a function that computes the gradient of ``func``, with ``has_aux`` in a pair.
 
     Args:
         func, argnums, has_aux: as in ``grad_and_value``.
@@ -89,7 +90,7 @@ def grad(
 
 
 def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
-    """Return ``func(*primals)``, and a function of ``v`` that gives ``v @ J``, a tuple.
+    """Return ``func(*primals)``, and a function of ``v`` that returns the tuple ``v @ J``.
 
     Args:
         func: function of tensors, or trees of them, that returns one.
@@ -210,8 +211,8 @@ def jvp(
 ) -> tuple[Any, ...]:
     """Return ``func(*primals)`` and the product of its Jacobian with ``tangents``, ``J @ v``.
 
-    It takes two backward passes (see ``tinynet.autograd.functional``): what ``func`` computes must
-    be differentiable twice.
+    It takes two backward passes (see ``tinynet.autograd.functional``), so ``func`` must be twice
+    differentiable.
 
     Args:
         func: function of tensors, or trees of them, that returns one.
@@ -262,7 +263,7 @@ def _check_tensors(what: str, tensors: list[Any]) -> None:
 def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
     """Return ``func(*primals)``, and a function of tangents that gives ``J @ v`` there.
 
-    The function is evaluated once, however many products are asked for.
+    The function is evaluated only once, for any number of products.
 
     Args:
         func: function of tensors, or trees of them, that returns one.

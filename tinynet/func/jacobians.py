@@ -1,4 +1,4 @@
-"""Jacobians and Hessians, as functions of functions."""
+"""Function transforms for Jacobians and Hessians."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def jacrev(
     chunk_size: int | None = None,
     _preallocate_and_copy: bool = False,
 ) -> Callable[..., Any]:
-    """Return a function that computes the Jacobian of ``func``, by a backward pass for all rows.
+    """Return a function that computes the Jacobian of ``func``, all rows in one backward pass.
 
     Args:
         func: function of tensors, or trees of them, that returns one.
         argnums: which positional arguments to differentiate by; a tuple gives a tuple.
         has_aux: ``func`` returns a pair, whose second part is passed on.
-        chunk_size: how many rows to compute in one pass; all unless given.
+        chunk_size: the number of rows to compute in one pass; by default all.
 
     Raises:
         RuntimeError: an output is no floating-point tensor, or there is no such argument.
@@ -76,7 +76,7 @@ def jacfwd(
     *,
     randomness: str = "error",
 ) -> Callable[..., Any]:
-    """Return a function that computes the Jacobian of ``func``, by a pass for all columns.
+    """Return a function that computes the Jacobian of ``func``, all columns in one pass.
 
     The function runs once, so random numbers are the same in all columns.
 

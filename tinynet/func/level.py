@@ -1,4 +1,4 @@
-"""One differentiation among nested ones: which tensors are its own, and which belong outside."""
+"""A level of nested differentiation: its own tensors and those of outer levels."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from tinynet.ops import zeros_like
 
 
 class Level:
-    """What one call of a transform differentiates by.
+    """The inputs of one call of a differentiating transform.
 
-    An input that has a history gets a view of itself, so that enclosing differentiations see
-    through the level; an input without one becomes a new leaf of the level. What depends only on
-    leaves of this level, and of levels that are closed, is a constant outside. Grad mode outside
-    the call decides whether results have a history; inside it is on.
+    An input with a history is replaced by a view of itself, so that outer levels can differentiate
+    through this one; an input without becomes a new leaf of the level. Values that depend only on
+    leaves of this level and of closed levels are constants outside. Grad mode outside the call
+    determines whether results have a history; inside it is on.
 
     Attributes:
-        open: whether the function that is differentiated is still running.
+        open: whether the differentiated function is still running.
     """
 
     def __init__(self) -> None:
@@ -30,7 +30,7 @@ class Level:
         self.open = True
 
     def finish(self) -> None:
-        """Close the level, as its function has run: its leaves are constants for all others."""
+        """Close the level after its function has run: its leaves become constants for others."""
         self.open = False
 
     def lift(self, tree: Any) -> Any:

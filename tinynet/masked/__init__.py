@@ -1,8 +1,8 @@
-"""Reductions and normalizations of the elements that a mask keeps: ``torch.masked``.
+"""Reductions and normalizations over the elements that a mask selects: ``torch.masked``.
 
-One rule makes them all: the number that changes no result (the identity of the operation) takes the
-place of each element whose mask is False, and the function of the same name does the rest. Where
-the mask keeps nothing, the result is that identity, or NaN where there is none.
+A single rule builds them all: the identity of the operation replaces each element whose mask is
+False, and the function of the same name does the rest. If the mask selects no element, the result
+is the identity, or NaN if there is none.
 """
 
 from tinynet.masked.normalization import cumprod as cumprod

@@ -1,4 +1,4 @@
-"""Running sums, softmax and the like of the elements that a mask keeps."""
+"""Cumulative sums, softmax and other functions along a dimension, under a mask."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tinynet.masked.rule import along, filled
 
 @along(0)
 def cumsum(x: Tensor, dim: int, dtype: DtypeLike) -> Tensor:
-    """Return the running sum of the elements that the mask keeps.
+    """Return the cumulative sum of the elements that the mask selects.
 
     Example:
         >>> tn.masked.cumsum(tn.tensor([1.0, 2.0, 4.0]), 0, mask=tn.tensor([True, False, True]))
@@ -24,7 +24,7 @@ def cumsum(x: Tensor, dim: int, dtype: DtypeLike) -> Tensor:
 
 @along(1)
 def cumprod(x: Tensor, dim: int, dtype: DtypeLike) -> Tensor:
-    """Return the running product of the elements that the mask keeps.
+    """Return the cumulative product of the elements that the mask selects.
 
     Example:
         >>> tn.masked.cumprod(tn.tensor([3.0, 2.0, 4.0]), 0, mask=tn.tensor([True, False, True]))
@@ -35,7 +35,7 @@ def cumprod(x: Tensor, dim: int, dtype: DtypeLike) -> Tensor:
 
 @along(-math.inf)
 def softmax(x: Tensor, dim: int, dtype: DtypeLike) -> Tensor:
-    """Return the softmax of the elements that the mask keeps, 0 elsewhere.
+    """Return the softmax of the elements that the mask selects, 0 elsewhere.
 
     Example:
         >>> tn.masked.softmax(tn.zeros(3), 0, mask=tn.tensor([True, False, True]))
@@ -46,7 +46,7 @@ def softmax(x: Tensor, dim: int, dtype: DtypeLike) -> Tensor:
 
 @along(-math.inf)
 def log_softmax(x: Tensor, dim: int, dtype: DtypeLike) -> Tensor:
-    """Return the logarithm of the softmax of the elements that the mask keeps.
+    """Return the logarithm of the softmax of the elements that the mask selects.
 
     Example:
         >>> tn.masked.log_softmax(tn.zeros(3), 0, mask=tn.tensor([True, False, True]))
@@ -57,7 +57,7 @@ def log_softmax(x: Tensor, dim: int, dtype: DtypeLike) -> Tensor:
 
 @along(math.inf)
 def softmin(x: Tensor, dim: int, dtype: DtypeLike) -> Tensor:
-    """Return the softmax of the negative elements that the mask keeps, 0 elsewhere.
+    """Return the softmax of the negated elements that the mask selects, 0 elsewhere.
 
     Example:
         >>> tn.masked.softmin(tn.zeros(3), 0, mask=tn.tensor([True, False, True]))
@@ -75,15 +75,15 @@ def normalize(
     dtype: DtypeLike = None,
     mask: Tensor | None = None,
 ) -> Tensor:
-    """Divide the elements that the mask keeps by their norm, along a dimension.
+    """Divide the elements that the mask selects by their norm along a dimension.
 
     Args:
         input: a tensor.
-        ord: which norm, as for ``linalg.vector_norm``.
+        ord: the order of the norm, as for ``linalg.vector_norm``.
         dim: the dimension.
-        eps: divides where the norm is smaller.
-        dtype: the dtype of the result; that of the input unless given, and int64 for sums and
-            products of shorter integers.
+        eps: the smallest divisor.
+        dtype: the dtype of the result; by default that of the input, or int64 for sums and products
+            of shorter integers.
         mask: True for the elements that count; it broadcasts to the shape of ``input``.
 
     Raises:
@@ -105,11 +105,11 @@ def logaddexp(
     input_mask: Tensor | None = None,
     other_mask: Tensor | None = None,
 ) -> Tensor:
-    """Return ``log(exp(input) + exp(other))`` of the elements that the masks keep.
+    """Return ``log(exp(input) + exp(other))`` of the elements that the masks select.
 
     Args:
         input, other: tensors whose shapes broadcast.
-        dtype: the dtype of the result; that of the input unless given.
+        dtype: the dtype of the result; by default that of the input.
         input_mask, other_mask: True for the elements that count.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Sums, products, extrema and norms of the elements that a mask keeps."""
+"""Sums, products, extrema and norms of the elements that a mask selects."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tinynet.ops.reduction.sums import Dims, axes_of
 
 @reduction(0)
 def sum(x: Tensor, dim: Dims, keepdim: bool, dtype: DtypeLike) -> Tensor:
-    """Return the sum of the elements that the mask keeps.
+    """Return the sum of the elements that the mask selects.
 
     Example:
         >>> tn.masked.sum(tn.tensor([1.0, 2.0, 4.0]), mask=tn.tensor([True, False, True]))
@@ -26,7 +26,7 @@ def sum(x: Tensor, dim: Dims, keepdim: bool, dtype: DtypeLike) -> Tensor:
 
 @reduction(1)
 def prod(x: Tensor, dim: Dims, keepdim: bool, dtype: DtypeLike) -> Tensor:
-    """Return the product of the elements that the mask keeps.
+    """Return the product of the elements that the mask selects.
 
     Example:
         >>> tn.masked.prod(tn.tensor([3.0, 2.0, 4.0]), mask=tn.tensor([True, False, True]))
@@ -40,7 +40,7 @@ def prod(x: Tensor, dim: Dims, keepdim: bool, dtype: DtypeLike) -> Tensor:
 
 @reduction(-math.inf)
 def amax(x: Tensor, dim: Dims, keepdim: bool, dtype: DtypeLike) -> Tensor:
-    """Return the largest element that the mask keeps.
+    """Return the largest element that the mask selects.
 
     Example:
         >>> tn.masked.amax(tn.tensor([1, 9, 4]), mask=tn.tensor([True, False, True]))
@@ -51,7 +51,7 @@ def amax(x: Tensor, dim: Dims, keepdim: bool, dtype: DtypeLike) -> Tensor:
 
 @reduction(math.inf)
 def amin(x: Tensor, dim: Dims, keepdim: bool, dtype: DtypeLike) -> Tensor:
-    """Return the smallest element that the mask keeps.
+    """Return the smallest element that the mask selects.
 
     Example:
         >>> tn.masked.amin(tn.tensor([3, 0, 4]), mask=tn.tensor([True, False, True]))
@@ -62,7 +62,7 @@ def amin(x: Tensor, dim: Dims, keepdim: bool, dtype: DtypeLike) -> Tensor:
 
 @reduction(-math.inf)
 def logsumexp(x: Tensor, dim: Dims, keepdim: bool, dtype: DtypeLike) -> Tensor:
-    """Return the logarithm of the sum of exponentials of the elements that the mask keeps.
+    """Return the logarithm of the sum of exponentials of the elements that the mask selects.
 
     Example:
         >>> tn.masked.logsumexp(tn.zeros(3), 0, mask=tn.tensor([True, False, True]))
@@ -73,7 +73,7 @@ def logsumexp(x: Tensor, dim: Dims, keepdim: bool, dtype: DtypeLike) -> Tensor:
 
 @reduction(-math.inf)
 def argmax(x: Tensor, dim: Any, keepdim: bool, dtype: DtypeLike) -> Tensor:
-    """Return where the largest element is that the mask keeps, in the dtype of the input.
+    """Return the index of the largest element that the mask selects, in the dtype of the input.
 
     Example:
         >>> tn.masked.argmax(tn.tensor([1, 9, 4]), mask=tn.tensor([True, False, True]))
@@ -84,7 +84,7 @@ def argmax(x: Tensor, dim: Any, keepdim: bool, dtype: DtypeLike) -> Tensor:
 
 @reduction(math.inf)
 def argmin(x: Tensor, dim: Any, keepdim: bool, dtype: DtypeLike) -> Tensor:
-    """Return where the smallest element is that the mask keeps, in the dtype of the input.
+    """Return the index of the smallest element that the mask selects, in the dtype of the input.
 
     Example:
         >>> tn.masked.argmin(tn.tensor([3, 0, 4]), mask=tn.tensor([True, False, True]))
@@ -102,15 +102,15 @@ def norm(
     dtype: DtypeLike = None,
     mask: Tensor | None = None,
 ) -> Tensor:
-    """Return the vector norm of the elements that the mask keeps.
+    """Return the vector norm of the elements that the mask selects.
 
     Args:
         input: a tensor.
-        ord: which norm, as for ``linalg.vector_norm``.
-        dim: the dimension or dimensions; all unless given.
-        keepdim: keep the reduced dimensions, with size 1.
-        dtype: the dtype of the result; that of the input unless given, and int64 for sums and
-            products of shorter integers.
+        ord: the order of the norm, as for ``linalg.vector_norm``.
+        dim: the dimension or dimensions; all by default.
+        keepdim: keep the reduced dimensions with length 1.
+        dtype: the dtype of the result; by default that of the input, or int64 for sums and products
+            of shorter integers.
         mask: True for the elements that count; it broadcasts to the shape of ``input``.
 
     Raises:

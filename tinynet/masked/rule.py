@@ -1,4 +1,4 @@
-"""The rule of ``torch.masked``: the identity takes the place of what the mask leaves out."""
+"""The rule of ``torch.masked``: the identity replaces the elements that the mask excludes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tinynet.ops.reduction.sums import Dims
 
 
 def mask_of(input: Tensor, mask: Tensor | None) -> Tensor:
-    """Return the mask as bools of the input's shape."""
+    """Return the mask as booleans in the input's shape."""
     if mask is None:
         return ops.ones(input.shape, dtype=dtypes.bool)
     if mask.ndim > input.ndim:
@@ -36,7 +36,7 @@ def filled(input: Tensor, mask: Tensor | None, identity: float) -> Tensor:
 
 
 _MASK = """\
-        dtype: the dtype of the result; that of the input unless given, and int64 for sums and
+        dtype: the dtype of the result; by default that of the input, or int64 for sums and
             products of shorter integers.
         mask: True for the elements that count; it broadcasts to the shape of ``input``.
 
@@ -46,19 +46,19 @@ _MASK = """\
 _REDUCES = f"""
     Args:
         input: a tensor.
-        dim: the dimension, or several where the operation takes them; all unless given.
-        keepdim: keep the reduced dimensions, with size 1.
+        dim: the dimension, or several where supported; all by default.
+        keepdim: keep the reduced dimensions with length 1.
 {_MASK}        RuntimeError: a dimension appears twice.
 """
 _RUNS = f"""
     Args:
         input: a tensor.
-        dim: the dimension along which to go.
+        dim: the dimension.
 {_MASK}"""
 
 
 def _described(made: Callable[..., Tensor], body: Callable[..., Tensor], meanings: str) -> None:
-    """Give a function made of ``body`` its name, and the description of what it takes."""
+    """Name a function and document it with ``body`` and the description of its arguments."""
     first, heading, example = (body.__doc__ or "").partition("\n    Example:")
     made.__name__ = made.__qualname__ = body.__name__
     made.__module__ = body.__module__
@@ -66,7 +66,7 @@ def _described(made: Callable[..., Tensor], body: Callable[..., Tensor], meaning
 
 
 def reduction(identity: float) -> Callable[..., Callable[..., Tensor]]:
-    """Make a reduction of what it does to the filled input, ``dim``, ``keepdim`` and ``dtype``."""
+    """Build a reduction; ``body`` takes the filled input, ``dim``, ``keepdim`` and ``dtype``."""
 
     def make(body: Callable[..., Tensor]) -> Callable[..., Tensor]:
         def masked(
@@ -87,7 +87,7 @@ def reduction(identity: float) -> Callable[..., Callable[..., Tensor]]:
 
 
 def along(identity: float) -> Callable[..., Callable[..., Tensor]]:
-    """Make a function along one dimension of what it does to the filled input."""
+    """Build a function along one dimension of the filled input."""
 
     def make(body: Callable[..., Tensor]) -> Callable[..., Tensor]:
         def masked(

@@ -1,4 +1,4 @@
-"""Means, variances and medians of the elements that a mask keeps."""
+"""Means, variances and medians of the elements that a mask selects."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ def mean(
     dtype: DtypeLike = None,
     mask: Tensor | None = None,
 ) -> Tensor:
-    """Return the mean of the elements that the mask keeps, NaN of none.
+    """Return the mean of the elements that the mask selects; NaN for no elements.
 
     Args:
         input: a tensor.
-        dim: the dimension, or several where the operation takes them; all unless given.
-        keepdim: keep the reduced dimensions, with size 1.
-        dtype: the dtype of the result; that of the input unless given, and int64 for sums and
-            products of shorter integers.
+        dim: the dimension, or several where supported; all by default.
+        keepdim: keep the reduced dimensions with length 1.
+        dtype: the dtype of the result; by default that of the input, or int64 for sums and products
+            of shorter integers.
         mask: True for the elements that count; it broadcasts to the shape of ``input``.
 
     Raises:
@@ -60,19 +60,19 @@ def var(
     dtype: DtypeLike = None,
     mask: Tensor | None = None,
 ) -> Tensor:
-    """Return the variance of the elements that the mask keeps.
+    """Return the variance of the elements that the mask selects.
 
-    That is their squared distance from the mean, summed and divided by their number less
-    ``correction``.
+    The variance is the sum of the squared distances from the mean, divided by the number of
+    elements minus ``correction``.
 
     Args:
         input: a tensor.
-        dim: the dimension or dimensions; all unless given.
-        unbiased: a correction of 1 (the default) or 0.
-        correction: what to take from the number of elements; in place of ``unbiased``.
-        keepdim: keep the reduced dimensions, with size 1.
-        dtype: the dtype of the result; that of the input unless given, and int64 for sums and
-            products of shorter integers.
+        dim: the dimension or dimensions; all by default.
+        unbiased: use a correction of 1 (the default) or 0.
+        correction: subtracted from the number of elements; replaces ``unbiased``.
+        keepdim: keep the reduced dimensions with length 1.
+        dtype: the dtype of the result; by default that of the input, or int64 for sums and products
+            of shorter integers.
         mask: True for the elements that count; it broadcasts to the shape of ``input``.
 
     Raises:
@@ -107,7 +107,7 @@ def std(
     dtype: DtypeLike = None,
     mask: Tensor | None = None,
 ) -> Tensor:
-    """Return the standard deviation of the elements that the mask keeps: the root of ``var``.
+    """Return the standard deviation of the elements that the mask selects: the root of ``var``.
 
     Args:
         input, dim, unbiased, correction, keepdim, dtype, mask: as for ``var``.
@@ -133,19 +133,19 @@ def median(
     dtype: DtypeLike = None,
     mask: Tensor | None = None,
 ) -> Tensor:
-    """Return the median of the elements that the mask keeps, the lower one of two.
+    """Return the median of the elements that the mask selects, the lower one of two.
 
     Args:
         input: a tensor.
         dim: the dimension to reduce.
-        keepdim: keep the reduced dimension, with size 1.
-        dtype: the dtype of the result; that of the input unless given, and int64 for sums and
-            products of shorter integers.
+        keepdim: keep the reduced dimension with length 1.
+        dtype: the dtype of the result; by default that of the input, or int64 for sums and products
+            of shorter integers.
         mask: True for the elements that count; it broadcasts to the shape of ``input``.
 
     Raises:
         IndexError: a dimension is out of range, or the mask has more dimensions than ``input``.
-        ValueError: the mask keeps no integer of a row.
+        ValueError: the mask selects no element of a row of integers.
 
     Example:
         >>> tn.masked.median(tn.tensor([1.0, 9.0, 4.0]), mask=tn.tensor([True, False, True]))

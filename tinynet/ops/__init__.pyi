@@ -815,10 +815,10 @@ def cholesky(input: Tensor, upper: bool = False) -> Tensor:
     """Return Cholesky factors; prefer ``linalg.cholesky``."""
 
 def cholesky_inverse(input: Tensor, upper: bool = False) -> Tensor:
-    """Return the inverse of a matrix, given its Cholesky factor."""
+    """Return the inverses of matrices, given their Cholesky factors."""
 
 def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False) -> Tensor:
-    """Return X of ``A X = B``, given the Cholesky factor of A."""
+    """Solve ``A X = B``, given the Cholesky factor of A."""
 
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """Split into at most ``chunks`` views of equal size (the last may be smaller)."""
@@ -922,7 +922,7 @@ def deg2rad_(self: Tensor) -> Tensor:
     """Write the result of ``deg2rad`` to this tensor and return it."""
 
 def det(input: Tensor) -> Tensor:
-    """Return the determinants of matrices; ``linalg.det`` does the same."""
+    """Return the determinants of square matrices; ``linalg.det`` does the same."""
 
 def detach(self: Tensor) -> Tensor:
     """Return a tensor with the same memory and version counter, but without history."""
@@ -1181,7 +1181,7 @@ def ge(self: Tensor, other: Tensor | float) -> Tensor:
     """Return True where ``self`` is greater than or equal to ``other``."""
 
 def geqrf(input: Tensor) -> Any:
-    """Return a QR decomposition as LAPACK packs it; it has no gradient."""
+    """Return a QR decomposition packed like LAPACK's; without gradient."""
 
 def ger(input: Tensor, vec2: Tensor) -> Tensor:
     """Return the outer product of two vectors: the BLAS name of ``outer``."""
@@ -1293,7 +1293,7 @@ def inner(input: Tensor, other: Tensor) -> Tensor:
     """Return inner products along the last dimensions; with a scalar, the product."""
 
 def inverse(input: Tensor) -> Tensor:
-    """Return the inverses of matrices; ``linalg.inv`` does the same."""
+    """Return the inverses of square matrices; ``linalg.inv`` does the same."""
 
 def is_complex(input: Tensor) -> bool:
     """Return False: tinynet has no complex tensors."""
@@ -1471,15 +1471,15 @@ def lt(self: Tensor, other: Tensor | float) -> Tensor:
     """Return True where ``self`` is less than ``other``."""
 
 def lu(input: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tensor, ...]:
-    """Return the packed factors and pivots (and infos); prefer ``linalg.lu_factor``."""
+    """Return packed LU factors and pivots (and error codes); prefer ``linalg.lu_factor``."""
 
 def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
-    """Return the solution with factored matrices; prefer ``linalg.lu_solve``."""
+    """Solve linear systems with LU factors; prefer ``linalg.lu_solve``."""
 
 def lu_unpack(
     LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True
 ) -> Any:
-    """Return P, L and U of what ``lu_factor`` returned."""
+    """Unpack the result of ``lu_factor`` into P, L and U."""
 
 def masked_fill(input: Tensor, mask: Tensor, value: Tensor | float) -> Tensor:
     """Return a copy filled with a number or 0-d tensor where the mask (broadcast) is True."""
@@ -1494,10 +1494,10 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
     """Multiply vectors, matrices, or batches of matrices, like ``a @ b``."""
 
 def matrix_exp(input: Tensor) -> Tensor:
-    """Return the exponentials of square matrices."""
+    """Return the matrix exponentials of square matrices."""
 
 def matrix_power(input: Tensor, n: int) -> Tensor:
-    """Return the n-th powers of square matrices, by repeated squaring."""
+    """Raise square matrices to the n-th power by repeated squaring."""
 
 def max(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
     """Return the maximum of all elements, of a dimension, or of two tensors."""
@@ -1624,7 +1624,7 @@ def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
 def norm(
     input: Tensor, p: Order = "fro", dim: Dims = None, keepdim: bool = False, *, dtype: Any = None
 ) -> Tensor:
-    """Return the p-norm of the elements over the given dimensions (all unless given)."""
+    """Return the p-norm over the given dimensions; all by default."""
 
 def normal(
     mean: Tensor | float = 0.0,
@@ -1680,13 +1680,13 @@ def permute_copy(input: Tensor, *args: Any, **kwargs: Any) -> Any:
     """Return a copy of what ``permute`` returns."""
 
 def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
-    """Return pseudoinverses; prefer ``linalg.pinv``, whose tolerance fits the dtype."""
+    """Return the pseudoinverses of matrices; prefer ``linalg.pinv``, whose tolerance fits the"""
 
 def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
     """Draw numbers from Poisson distributions with the given rates."""
 
 def polygamma(n: int, input: Tensor) -> Tensor:
-    """Return derivative number ``n`` of ``digamma``."""
+    """Return the ``n``-th derivative of ``digamma``."""
 
 def positive(input: Tensor) -> Tensor:
     """Return the tensor itself: ``+x``."""
@@ -1703,7 +1703,7 @@ def put(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -
     """Return a copy with elements of ``source`` written (or added) at flat positions."""
 
 def qr(input: Tensor, some: bool = True) -> Any:
-    """Return Q and R; prefer ``linalg.qr``."""
+    """Return the QR decomposition; prefer ``linalg.qr``."""
 
 def quantile(
     input: Tensor,
@@ -1992,7 +1992,7 @@ def slice_scatter(
     """Return a copy with a range of one dimension replaced by ``src``."""
 
 def slogdet(input: Tensor) -> Any:
-    """Return the signs of determinants, and the logarithms of their absolute values."""
+    """Return the signs of determinants and the logarithms of their absolute values."""
 
 def softmax(self: Tensor, dim: int, dtype: DtypeLike = None) -> Tensor:
     """Return the exponentials divided by their sum along a dimension."""
@@ -2149,8 +2149,7 @@ def triangular_solve(
     transpose: bool = False,
     unitriangular: bool = False,
 ) -> Any:
-    """Return X of ``A @ X = B`` with a triangular A, and a copy of A; prefer
-    ``solve_triangular``."""
+    """Solve ``A @ X = B`` with a triangular A; return X and a copy of A; prefer"""
 
 def tril(self: Tensor, diagonal: int = 0) -> Tensor:
     """Return the part on and below a diagonal, with zeros elsewhere."""

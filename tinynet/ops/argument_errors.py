@@ -1,4 +1,4 @@
-"""What several families of operations say when an argument does not fit."""
+"""Argument errors shared by families of operations."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ _C_NAMES = {
 
 
 def name_of(array: Array) -> str:
-    """Return the name of a dtype as most messages have it: ``"Float"``."""
+    """Return the name of a dtype as in most messages: ``"Float"``."""
     return dtypes.of(array).scalar_name
 
 
 def c_name(array: Array) -> str:
-    """Return the name of a dtype as some messages have it: ``"float"``, ``"long int"``."""
+    """Return the name of a dtype as in some messages: ``"float"``, ``"long int"``."""
     name = name_of(array)
     return _C_NAMES.get(name, name.lower())
 
 
 def refuse_others(function: str, **given: Any) -> None:
-    """Raise TypeError for the first argument that is no tensor (``self`` is called input)."""
+    """Raise TypeError for the first argument that is not a tensor (``self`` is called input)."""
     for position, (name, x) in enumerate(given.items()):
         if not isinstance(x, Tensor):
             shown = "input" if name == "self" else name
@@ -38,7 +38,7 @@ def refuse_others(function: str, **given: Any) -> None:
 
 
 def tensor_first(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Let a composite, called as a function, refuse a first argument that is no tensor."""
+    """Make a composite, called as a function, refuse a first argument that is not a tensor."""
 
     @functools.wraps(function)
     def looking(*args: Any, **kwargs: Any) -> Any:
@@ -51,7 +51,7 @@ def tensor_first(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def refuse_outside(index: Array, n: int, dim: int) -> None:
     """Raise RuntimeError for indices outside ``[0, n)``."""
-    # Read without sign, a negative index is a huge one: one comparison finds both mistakes.
+    # Viewed as unsigned, a negative index is huge, so one comparison finds both errors.
     if index.size and index.view(f"u{index.itemsize}").max() >= n:
         wrong = index[(index < 0) | (index >= n)].flat[0]
         raise RuntimeError(f"index {wrong} is out of bounds for dimension {dim} with size {n}")
@@ -71,13 +71,13 @@ def bad_dim(function: str, dim: Any, several: bool = True) -> TypeError:
 
 
 def refuse_bool(name: str, value: Any) -> None:
-    """Raise TypeError for a truth value where a kernel takes an int."""
+    """Raise TypeError for a boolean where a kernel takes an int."""
     if value is True or value is False:
         raise TypeError(f"argument '{name}' must be int, not bool")
 
 
 def no_derivative(name: str) -> Callable[[Any], Any]:
-    """Return the formula of an operation that has no derivative, under PyTorch's name for it."""
+    """Return the formula of an operation without derivative, which raises under PyTorch's name."""
 
     def formula(g: Any) -> Any:
         if name.startswith("aten::"):
@@ -94,7 +94,7 @@ def refuse_whole(function: str, array: Array) -> None:
 
 
 def refuse_half(function: str, array: Array) -> None:
-    """Raise NotImplementedError for numbers of half precision."""
+    """Raise NotImplementedError for half precision."""
     if dtypes.is_floating(array.dtype) and array.dtype.itemsize < 4:
         raise NotImplementedError(f"\"{function}_cpu\" not implemented for '{name_of(array)}'")
 

@@ -1,4 +1,4 @@
-"""Other names of arguments that PyTorch takes: numpy's, sizes by name, and what changes nothing.
+"""Alternative argument names of PyTorch: numpy's names, sizes by keyword, ignored options.
 
 ``sum(axis=0, keepdims=True)``, ``randn(size=(2, 3))``, ``permute(dims=(1, 0))``,
 ``zeros(2, layout=torch.strided, pin_memory=False)``.
@@ -30,14 +30,14 @@ _WITHOUT_EFFECT: dict[str, Callable[[Any], None]] = {
 
 
 def keywords(function: F) -> F:
-    """Let a function on tensors take such names; returned as it is if it has no use for them."""
+    """Make a function on tensors accept these names; return it unchanged if it needs none."""
     if isinstance(function, type):
         return function
-    code = inspect.unwrap(function).__code__  # a signature of each would slow the import down
+    code = inspect.unwrap(function).__code__  # building each signature would slow down the import
     count = code.co_argcount + code.co_kwonlyargcount
     own = {*code.co_varnames[:count]}
     starred = code.co_varnames[count] if code.co_flags & inspect.CO_VARARGS else ""
-    makes = "device" in own  # a tensor, with the arguments that all such functions take
+    makes = "device" in own  # creates tensors, with the arguments that all such functions take
     if not (makes or {"dim", "keepdim"} & own or starred in _STARRED):
         return function
 
@@ -45,7 +45,7 @@ def keywords(function: F) -> F:
     def respelled(*args: Any, **kwargs: Any) -> Any:
         try:
             if not kwargs:
-                return function(*args)  # most calls, a little faster
+                return function(*args)  # the fast path of most calls
             for theirs, ours in _NAMES.items():
                 if theirs in kwargs and ours not in kwargs:
                     kwargs[ours] = kwargs.pop(theirs)

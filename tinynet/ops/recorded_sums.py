@@ -1,4 +1,4 @@
-"""The operations that the engine itself records when gradients have a graph of their own."""
+"""Operations that the engine records when gradients get a graph."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ kept.grad(self=lambda g: g)
 
 
 def sum_to(x: Tensor, shape: tuple[int, ...]) -> Tensor:
-    """Return the sum to ``shape``: broadcasting undone."""
+    """Sum to ``shape``: the inverse of broadcasting."""
     if not shape:
         return sum_all.function(x)
     axes = broadcast_axes(x.shape, shape)

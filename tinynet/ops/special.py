@@ -1,4 +1,4 @@
-"""``tinynet.special``: functions of mathematics, under the names that PyTorch has there."""
+"""``tinynet.special``: special functions under PyTorch's names."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from tinynet.ops.reduction.softmax import log_softmax as log_softmax_op
 from tinynet.ops.reduction.softmax import logsumexp as logsumexp_op
 from tinynet.ops.reduction.softmax import softmax as softmax_op
 
-# ---- of a tensor and a whole number -------------------------------------------------------------
+# ---- of a tensor and an integer -----------------------------------------------------------------
 
 
 @_with_out
 def polygamma(n: int, input: Tensor) -> Tensor:
-    """Return derivative number ``n`` of ``digamma``.
+    """Return the ``n``-th derivative of ``digamma``.
 
     Raises:
         RuntimeError: ``n`` is negative.
@@ -44,12 +44,12 @@ def polygamma(n: int, input: Tensor) -> Tensor:
 
 
 def _polygamma(self: Tensor, n: int) -> Tensor:
-    """Return derivative number ``n`` of ``digamma``."""
+    """Return the ``n``-th derivative of ``digamma``."""
     return gamma.higher_gamma.function(self, n)
 
 
 def _polygamma_(self: Tensor, n: int) -> Tensor:
-    """Write derivative number ``n`` of ``digamma`` to this tensor and return it."""
+    """Write the ``n``-th derivative of ``digamma`` to this tensor and return it."""
     return run_inplace(gamma.higher_gamma, self, (n,), {}, what="polygamma_")
 
 

@@ -1,3 +1,3 @@
-"""Windows of signals: ``torch.signal``."""
+"""Window functions: ``torch.signal``."""
 
 from tinynet.signal import windows as windows

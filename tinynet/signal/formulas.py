@@ -1,7 +1,7 @@
-"""The formulas of windows, which `torch.signal.windows` and `torch.hann_window` share.
+"""Formulas of windows, shared by `torch.signal.windows` and `torch.hann_window`.
 
-A formula takes the places of the elements, relative to the middle, and the distance between the
-first and the last place of the symmetric window.
+A formula takes the positions of the elements, relative to the middle, and the distance between the
+first and the last position of the symmetric window.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ Formula = Callable[[Array, float], Array]
 
 
 def sampled(formula: Formula, M: int, sym: bool) -> Array:
-    """Return a window of ``M`` elements in float64, symmetric or else periodic."""
+    """Return a symmetric or periodic window of ``M`` elements in float64."""
     extent = M if not sym and M > 1 else M - 1
     return formula(np.arange(M) - extent / 2, extent)
 
 
 def triangle(k: Array, extent: float) -> Array:
-    """Fall from 1 in the middle to 0 at both ends."""
+    """Fall linearly from 1 in the middle to 0 at both ends."""
     return 1 - abs(k) * 2 / max(extent, 1)
 
 
@@ -39,7 +39,7 @@ def cosines(a: list[float]) -> Formula:
 
 
 def bessel(beta: float) -> Formula:
-    """Return the formula of Kaiser's window: the modified Bessel function of order 0."""
+    """Return the formula of the Kaiser window: the modified Bessel function of order 0."""
 
     def formula(k: Array, extent: float) -> Array:
         inside = 1 - (2 * k / max(extent, 1)) ** 2

@@ -1,4 +1,4 @@
-"""Windows under their names in ``torch`` itself, which are periodic by default.
+"""Windows under their names in ``torch`` itself, periodic by default.
 
 The formulas are those of ``torch.signal.windows``, from F. J. Harris, "On the use of windows for
 harmonic analysis with the discrete Fourier transform", Proceedings of the IEEE 66 (1978).
@@ -20,7 +20,7 @@ from tinynet.signal.formulas import Formula, bessel, cosines, sampled, triangle
 
 
 class _Options(TypedDict, total=False):
-    """What every window takes beside its length."""
+    """Options of every window, besides its length."""
 
     dtype: DtypeLike
     layout: layouts.layout | None
@@ -71,9 +71,9 @@ def bartlett_window(
 
     Args:
         window_length: the number of elements.
-        periodic: True for the analysis of spectra, False for a symmetric window.
-        **options: ``dtype``, a floating-point one, the default dtype unless given; ``layout``;
-            ``device``; ``pin_memory``; ``requires_grad``.
+        periodic: True for spectral analysis, False for a symmetric window.
+        **options: ``dtype``, floating-point, by default the default dtype; ``layout``; ``device``;
+            ``pin_memory``; ``requires_grad``.
 
     Raises:
         RuntimeError: a negative length, or a dtype that is not floating-point.
@@ -95,9 +95,9 @@ def blackman_window(
 
     Args:
         window_length: the number of elements.
-        periodic: True for the analysis of spectra, False for a symmetric window.
-        **options: ``dtype``, a floating-point one, the default dtype unless given; ``layout``;
-            ``device``; ``pin_memory``; ``requires_grad``.
+        periodic: True for spectral analysis, False for a symmetric window.
+        **options: ``dtype``, floating-point, by default the default dtype; ``layout``; ``device``;
+            ``pin_memory``; ``requires_grad``.
 
     Raises:
         RuntimeError: a negative length, or a dtype that is not floating-point.
@@ -119,17 +119,17 @@ def hamming_window(
     beta: float = 0.46,
     **options: Unpack[_Options],
 ) -> Tensor:
-    """Return Hamming's window, a cosine on a small constant.
+    """Return the Hamming window, a cosine raised by a small constant.
 
     The formula is that of ``signal.windows.hamming``; the defaults differ.
 
     Args:
         window_length: the number of elements.
-        periodic: True for the analysis of spectra, False for a symmetric window.
+        periodic: True for spectral analysis, False for a symmetric window.
         alpha: the constant.
         beta: the weight of the cosine.
-        **options: ``dtype``, a floating-point one, the default dtype unless given; ``layout``;
-            ``device``; ``pin_memory``; ``requires_grad``.
+        **options: ``dtype``, floating-point, by default the default dtype; ``layout``; ``device``;
+            ``pin_memory``; ``requires_grad``.
 
     Raises:
         RuntimeError: a negative length, or a dtype that is not floating-point.
@@ -143,15 +143,15 @@ def hamming_window(
 
 
 def hann_window(window_length: int, periodic: bool = True, **options: Unpack[_Options]) -> Tensor:
-    """Return the window of von Hann, a squared sine that is 0 at the ends.
+    """Return the Hann window, a squared sine that is 0 at the ends.
 
     The formula is that of ``signal.windows.hann``; the defaults differ.
 
     Args:
         window_length: the number of elements.
-        periodic: True for the analysis of spectra, False for a symmetric window.
-        **options: ``dtype``, a floating-point one, the default dtype unless given; ``layout``;
-            ``device``; ``pin_memory``; ``requires_grad``.
+        periodic: True for spectral analysis, False for a symmetric window.
+        **options: ``dtype``, floating-point, by default the default dtype; ``layout``; ``device``;
+            ``pin_memory``; ``requires_grad``.
 
     Raises:
         RuntimeError: a negative length, or a dtype that is not floating-point.
@@ -167,16 +167,16 @@ def hann_window(window_length: int, periodic: bool = True, **options: Unpack[_Op
 def kaiser_window(
     window_length: int, periodic: bool = True, beta: float = 12.0, **options: Unpack[_Options]
 ) -> Tensor:
-    """Return Kaiser's window, made of the modified Bessel function of order 0.
+    """Return the Kaiser window, based on the modified Bessel function of order 0.
 
     The formula is that of ``signal.windows.kaiser``; the defaults differ.
 
     Args:
         window_length: the number of elements.
-        periodic: True for the analysis of spectra, False for a symmetric window.
-        beta: the shape; larger ones trade resolution for leakage.
-        **options: ``dtype``, a floating-point one, the default dtype unless given; ``layout``;
-            ``device``; ``pin_memory``; ``requires_grad``.
+        periodic: True for spectral analysis, False for a symmetric window.
+        beta: the shape; larger values trade resolution for less leakage.
+        **options: ``dtype``, floating-point, by default the default dtype; ``layout``; ``device``;
+            ``pin_memory``; ``requires_grad``.
 
     Raises:
         RuntimeError: a negative length, or a dtype that is not floating-point.

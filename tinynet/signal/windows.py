@@ -1,8 +1,8 @@
-"""Windows for the analysis of spectra and the design of filters: ``torch.signal.windows``.
+"""Windows for spectral analysis and filter design: ``torch.signal.windows``.
 
-A window weights ``M`` neighbouring samples. A symmetric one suits filters; a periodic one, which is
-the symmetric one of ``M + 1`` elements without its last, suits spectra. The formulas are those of
-F. J. Harris, "On the use of windows for harmonic analysis with the discrete Fourier transform",
+A window weights ``M`` neighbouring samples. A symmetric window suits filters; a periodic one, the
+symmetric one of ``M + 1`` elements without its last, suits spectra. The formulas are those of F. J.
+Harris, "On the use of windows for harmonic analysis with the discrete Fourier transform",
 Proceedings of the IEEE 66 (1978).
 """
 
@@ -23,7 +23,7 @@ from tinynet.signal.formulas import Formula, bessel, cosines, sampled, triangle
 
 
 class _Options(TypedDict, total=False):
-    """What every window takes beside its size."""
+    """Options of every window, besides its size."""
 
     sym: bool
     dtype: DtypeLike
@@ -46,7 +46,7 @@ def _window(
     """Return a window.
 
     Raises:
-        ValueError: a negative size, or a dtype or layout that no window has.
+        ValueError: a negative size, or an unsupported dtype or layout.
     """
     kind = dtypes.default_float() if dtype is None else dtypes.as_numpy(dtype)
     if M < 0:
@@ -63,7 +63,7 @@ def _window(
 def bartlett(M: int, **options: Unpack[_Options]) -> Tensor:
     """Return the Bartlett window, a triangle that is 0 at both ends.
 
-    The element at place ``n`` is ``1 - abs(2 * n / (M - 1) - 1)``.
+    Element ``n`` is ``1 - abs(2 * n / (M - 1) - 1)``.
 
     Args:
         M: the number of elements.
@@ -83,7 +83,7 @@ def bartlett(M: int, **options: Unpack[_Options]) -> Tensor:
 def blackman(M: int, **options: Unpack[_Options]) -> Tensor:
     """Return the Blackman window, a sum of three cosines.
 
-    The element at place ``n`` is ``0.42 - 0.5 * cos(t) + 0.08 * cos(2 * t)``, with
+    Element ``n`` is ``0.42 - 0.5 * cos(t) + 0.08 * cos(2 * t)``, with
     ``t = 2 * pi * n / (M - 1)``.
 
     Args:
@@ -102,9 +102,9 @@ def blackman(M: int, **options: Unpack[_Options]) -> Tensor:
 
 
 def cosine(M: int, **options: Unpack[_Options]) -> Tensor:
-    """Return half a wave of the sine, whose zeros lie half a sample outside.
+    """Return half a period of a sine, whose zeros lie half a sample outside.
 
-    The element at place ``n`` is ``sin(pi * (n + 0.5) / M)``.
+    Element ``n`` is ``sin(pi * (n + 0.5) / M)``.
 
     Args:
         M: the number of elements.
@@ -128,14 +128,14 @@ def exponential(
     tau: float = 1.0,
     **options: Unpack[_Options],
 ) -> Tensor:
-    """Return the window that decays exponentially on both sides, also called Poisson's.
+    """Return the exponential (Poisson) window, which decays on both sides.
 
-    The element at place ``n`` is ``exp(-abs(n - center) / tau)``.
+    Element ``n`` is ``exp(-abs(n - center) / tau)``.
 
     Args:
         M: the number of elements.
-        center: where a periodic window is 1; its middle unless given.
-        tau: after how many samples the window has fallen to 1/e.
+        center: the position of the maximum of a periodic window; its middle by default.
+        tau: the number of samples after which the window has fallen to 1/e.
         **options: ``sym=True``, symmetric or else periodic; ``dtype``, float32 or float64, the
             default dtype unless given; ``layout``; ``device``; ``requires_grad``.
 
@@ -165,9 +165,9 @@ def gaussian(
     std: float = 1.0,
     **options: Unpack[_Options],
 ) -> Tensor:
-    """Return the window in the shape of a normal density.
+    """Return the Gaussian window, in the shape of a normal density.
 
-    The element at place ``n`` is ``exp(-((n - (M - 1) / 2) / std) ** 2 / 2)``.
+    Element ``n`` is ``exp(-((n - (M - 1) / 2) / std) ** 2 / 2)``.
 
     Args:
         M: the number of elements.
@@ -196,7 +196,7 @@ def general_cosine(
 ) -> Tensor:
     """Return a sum of cosines.
 
-    The element at place ``n`` is the sum of ``(-1) ** i * a[i] * cos(2 * pi * i * n / (M - 1))``.
+    Element ``n`` is the sum of ``(-1) ** i * a[i] * cos(2 * pi * i * n / (M - 1))``.
 
     Args:
         M: the number of elements.
@@ -226,9 +226,9 @@ def general_hamming(
     alpha: float = 0.54,
     **options: Unpack[_Options],
 ) -> Tensor:
-    """Return a constant and one cosine: Hamming's window for 0.54, that of von Hann for 0.5.
+    """Return a constant plus one cosine: 0.54 gives the Hamming window, 0.5 the Hann window.
 
-    The element at place ``n`` is ``alpha - (1 - alpha) * cos(2 * pi * n / (M - 1))``.
+    Element ``n`` is ``alpha - (1 - alpha) * cos(2 * pi * n / (M - 1))``.
 
     Args:
         M: the number of elements.
@@ -247,9 +247,9 @@ def general_hamming(
 
 
 def hamming(M: int, **options: Unpack[_Options]) -> Tensor:
-    """Return Hamming's window, a cosine on a small constant.
+    """Return the Hamming window, a cosine raised by a small constant.
 
-    The element at place ``n`` is ``0.54 - 0.46 * cos(2 * pi * n / (M - 1))``.
+    Element ``n`` is ``0.54 - 0.46 * cos(2 * pi * n / (M - 1))``.
 
     Args:
         M: the number of elements.
@@ -267,9 +267,9 @@ def hamming(M: int, **options: Unpack[_Options]) -> Tensor:
 
 
 def hann(M: int, **options: Unpack[_Options]) -> Tensor:
-    """Return the window of von Hann, a squared sine that is 0 at both ends.
+    """Return the Hann window, a squared sine that is 0 at both ends.
 
-    The element at place ``n`` is ``sin(pi * n / (M - 1)) ** 2``.
+    Element ``n`` is ``sin(pi * n / (M - 1)) ** 2``.
 
     Args:
         M: the number of elements.
@@ -292,13 +292,13 @@ def kaiser(
     beta: float = 12.0,
     **options: Unpack[_Options],
 ) -> Tensor:
-    """Return Kaiser's window, made of the modified Bessel function of order 0.
+    """Return the Kaiser window, based on the modified Bessel function of order 0.
 
-    The element at place ``n`` is ``i0(beta * sqrt(1 - (2 * n / (M - 1) - 1) ** 2)) / i0(beta)``.
+    Element ``n`` is ``i0(beta * sqrt(1 - (2 * n / (M - 1) - 1) ** 2)) / i0(beta)``.
 
     Args:
         M: the number of elements.
-        beta: the shape; larger ones trade resolution for leakage.
+        beta: the shape; larger values trade resolution for less leakage.
         **options: ``sym=True``, symmetric or else periodic; ``dtype``, float32 or float64, the
             default dtype unless given; ``layout``; ``device``; ``requires_grad``.
 

@@ -576,15 +576,16 @@ class TensorMethods:
     def any(self, dim: Dims = None, keepdim: builtins.bool = False) -> Tensor:
         """Return True where any element is nonzero, over the given dimensions or all."""
     def inverse(self) -> Tensor:
-        """Return the inverses of matrices; ``linalg.inv`` does the same."""
+        """Return the inverses of square matrices; ``linalg.inv`` does the same."""
     def pinverse(self, rcond: builtins.float = 1e-15) -> Tensor:
-        """Return pseudoinverses; prefer ``linalg.pinv``, whose tolerance fits the dtype."""
+        """Return the pseudoinverses of matrices; prefer ``linalg.pinv``, whose tolerance fits
+        the"""
     def cholesky(self, upper: builtins.bool = False) -> Tensor:
         """Return Cholesky factors; prefer ``linalg.cholesky``."""
     def cholesky_solve(self, input2: Tensor, upper: builtins.bool = False) -> Tensor:
-        """Return X of ``A X = B``, given the Cholesky factor of A."""
+        """Solve ``A X = B``, given the Cholesky factor of A."""
     def cholesky_inverse(self, upper: builtins.bool = False) -> Tensor:
-        """Return the inverse of a matrix, given its Cholesky factor."""
+        """Return the inverses of matrices, given their Cholesky factors."""
     def triangular_solve(
         self,
         A: Tensor,
@@ -592,30 +593,29 @@ class TensorMethods:
         transpose: builtins.bool = False,
         unitriangular: builtins.bool = False,
     ) -> Any:
-        """Return X of ``A @ X = B`` with a triangular A, and a copy of A; prefer
-        ``solve_triangular``."""
+        """Solve ``A @ X = B`` with a triangular A; return X and a copy of A; prefer"""
     def qr(self, some: builtins.bool = True) -> Any:
-        """Return Q and R; prefer ``linalg.qr``."""
+        """Return the QR decomposition; prefer ``linalg.qr``."""
     def svd(self, some: builtins.bool = True, compute_uv: builtins.bool = True) -> Any:
         """Return ``(U, S, V)`` with ``A = U @ diag(S) @ V.mT``; prefer ``linalg.svd``."""
     def geqrf(self) -> Any:
-        """Return a QR decomposition as LAPACK packs it; it has no gradient."""
+        """Return a QR decomposition packed like LAPACK's; without gradient."""
     def lu(
         self, pivot: builtins.bool = True, get_infos: builtins.bool = False
     ) -> tuple[Tensor, ...]:
-        """Return the packed factors and pivots (and infos); prefer ``linalg.lu_factor``."""
+        """Return packed LU factors and pivots (and error codes); prefer ``linalg.lu_factor``."""
     def lu_solve(self, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
-        """Return the solution with factored matrices; prefer ``linalg.lu_solve``."""
+        """Solve linear systems with LU factors; prefer ``linalg.lu_solve``."""
     def det(self) -> Tensor:
-        """Return the determinants of matrices; ``linalg.det`` does the same."""
+        """Return the determinants of square matrices; ``linalg.det`` does the same."""
     def slogdet(self) -> Any:
-        """Return the signs of determinants, and the logarithms of their absolute values."""
+        """Return the signs of determinants and the logarithms of their absolute values."""
     def logdet(self) -> Tensor:
         """Return the logarithms of determinants: ``-inf`` for zero, NaN for negative ones."""
     def matrix_power(self, n: builtins.int) -> Tensor:
-        """Return the n-th powers of square matrices, by repeated squaring."""
+        """Raise square matrices to the n-th power by repeated squaring."""
     def matrix_exp(self) -> Tensor:
-        """Return the exponentials of square matrices."""
+        """Return the matrix exponentials of square matrices."""
     def as_subclass(self, cls: builtins.type[Tensor]) -> Tensor:
         """Return a view of the tensor as an instance of a subclass of Tensor."""
     def __array_wrap__(
@@ -747,7 +747,7 @@ class TensorMethods:
         *,
         dtype: Any = None,
     ) -> Tensor:
-        """Return the p-norm of the elements over the given dimensions (all unless given)."""
+        """Return the p-norm over the given dimensions; all by default."""
     def __pow__(self, exponent: Tensor | builtins.float) -> Tensor: ...
     def __rpow__(self, other: Tensor | builtins.float) -> Tensor: ...
     def __ipow__(self, exponent: Tensor | builtins.float) -> Self:
@@ -934,9 +934,9 @@ class TensorMethods:
     def logsumexp(self, dim: Dims, keepdim: builtins.bool = False) -> Tensor:
         """Return the logarithm of the sum of exponentials over the dimensions, without overflow."""
     def polygamma(self, n: builtins.int) -> Tensor:
-        """Return derivative number ``n`` of ``digamma``."""
+        """Return the ``n``-th derivative of ``digamma``."""
     def polygamma_(self, n: builtins.int) -> Self:
-        """Write derivative number ``n`` of ``digamma`` to this tensor and return it."""
+        """Write the ``n``-th derivative of ``digamma`` to this tensor and return it."""
     def mvlgamma(self, p: builtins.int) -> Tensor:
         """Return the logarithm of the multivariate gamma function of dimension ``p``."""
     def mvlgamma_(self, p: builtins.int) -> Self:

@@ -1,7 +1,7 @@
 """Linear algebra on matrices and batches of matrices, under the names of ``torch.linalg``.
 
-Everything works on ``[..., m, n]``; the dimensions before the last two are batches. All results
-have derivatives to any order, where they exist.
+All functions work on ``[..., m, n]``, where the leading dimensions are batches. All results have
+derivatives of any order where they exist.
 """
 
 from tinynet.core.declaration.out_argument import with_out as _with_out
@@ -49,6 +49,6 @@ from tinynet.ops.linalg.vectors import vecdot as _vecdot
 from tinynet.ops.products.matmul import matmul as matmul
 from tinynet.ops.products.tensordot import multi_dot as multi_dot
 
-matrix_power = _with_out(_matrix_power)  # elsewhere it is a method, too, which takes no out=
+matrix_power = _with_out(_matrix_power)  # outside linalg it is also a method, without out=
 norm, cross, vecdot = _keywords(_norm), _keywords(_cross), _keywords(_vecdot)
 vector_norm, matrix_norm = _keywords(_vector_norm), _keywords(_matrix_norm)

@@ -1,4 +1,4 @@
-"""What linear algebra refuses, and the named tuples that it returns."""
+"""Argument checks, errors, and the named tuples that linear algebra returns."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tinynet.ops.argument_errors import name_of
 
 
 def matrices(name: str, x: Any, argument: str = "A") -> Array:
-    """Return the array of a tensor of matrices; refuse anything else."""
+    """Return the array of a tensor of matrices; refuse other shapes."""
     if not isinstance(x, Tensor):
         raise errors.must_be_tensor(name.replace(".", "_"), argument, 1, x)
     if x._array.ndim < 2:
@@ -27,7 +27,7 @@ def matrices(name: str, x: Any, argument: str = "A") -> Array:
 
 
 def floating(name: str, x: Array) -> None:
-    """Refuse whole numbers and half precision."""
+    """Refuse integers and half precision."""
     if not dtypes.is_floating(x.dtype):
         raise RuntimeError(
             f"{name}: Expected a floating point or complex tensor as input. Got {name_of(x)}"
@@ -37,7 +37,7 @@ def floating(name: str, x: Array) -> None:
 
 
 def square(name: str, x: Any) -> Array:
-    """Return the array of a tensor of square matrices of floats; refuse anything else."""
+    """Return the array of a tensor of floating-point square matrices; refuse others."""
     a = matrices(name, x)
     square_sizes(name, a)
     floating(name, a)
@@ -55,7 +55,7 @@ def square_sizes(name: str, a: Array) -> None:
 
 
 def fitting(name: str, a: Array, b: Array, left: bool, names: str = "A and B") -> None:
-    """Refuse right-hand sides of other sizes, batches or dtypes than the matrices."""
+    """Refuse right-hand sides whose sizes, batches or dtype do not match the matrices."""
     if a.dtype != b.dtype:
         first, second = names.split(" and ")
         raise RuntimeError(
@@ -78,12 +78,12 @@ def fitting(name: str, a: Array, b: Array, left: bool, names: str = "A and B") -
 
 
 def failed(name: str, info: Array, reason: str) -> None:
-    """Raise LinAlgError for the first matrix whose ``info`` is not 0.
+    """Raise LinAlgError for the first matrix with a nonzero ``info``.
 
     Args:
-        name: the function.
+        name: the name of the function.
         info: one code per matrix.
-        reason: what the code means; ``{}`` stands for it.
+        reason: the meaning of the code; ``{}`` stands for the code.
     """
     if not info.any():
         return
@@ -96,7 +96,7 @@ def failed(name: str, info: Array, reason: str) -> None:
 
 
 def named(name: str, fields: Sequence[str]) -> Any:
-    """Return a type of named tuples that prints as PyTorch's ``return_types`` do."""
+    """Return a named tuple type that prints like PyTorch's ``return_types``."""
     base: Any = namedtuple(name, fields)  # type: ignore[misc]  # known at run time
 
     def shown(self: Any) -> str:

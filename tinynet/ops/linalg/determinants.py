@@ -25,9 +25,9 @@ def determinant(A: Array, /) -> Array:
 
 @operation(methods=False)
 def cofactors(A: Array, /) -> Array:
-    """Return the derivative of the determinant: ``det(A)`` times the inverse, transposed.
+    """Return the derivative of the determinant: ``det(A)`` times the transposed inverse.
 
-    Exact for singular matrices, too: there it comes from the singular values.
+    It is exact for singular matrices, too, by their singular values.
     """
     try:
         found = np.linalg.det(A)[..., None, None] * np.linalg.inv(A).mT
@@ -44,7 +44,7 @@ def cofactors(A: Array, /) -> Array:
 
 
 def _of_cofactors(g: Any, A: Any, result: Any) -> Any:
-    """Return the second derivative of the determinant, of matrices that have an inverse."""
+    """Return the second derivative of the determinant, for invertible matrices."""
     inverse = inverted(A)
     inner = reshape((g * inverse.mT).sum(-1).sum(-1), (*g.shape[:-2], 1, 1))
     return result * inner - result @ g.mT @ inverse.mT
@@ -56,17 +56,17 @@ cofactors.grad(A=_of_cofactors)
 
 @with_out
 def linalg_det(A: Tensor) -> Tensor:
-    """Return the determinants of matrices.
+    """Return the determinants of square matrices.
 
     ``prod(diag(U))`` of ``A = P @ L @ U``, negative if P swaps an odd number of rows.
 
-    The derivative holds for singular matrices, too; the second one needs an inverse.
+    The derivative holds for singular matrices, too; the second derivative needs an inverse.
 
     Args:
         A: ``[..., n, n]``.
 
     Raises:
-        RuntimeError: not square matrices of floats.
+        RuntimeError: not floating-point square matrices.
 
     Example:
         >>> tn.linalg.det(tn.tensor([[1.0, 2.0], [3.0, 4.0]]))
@@ -78,12 +78,12 @@ def linalg_det(A: Tensor) -> Tensor:
 
 @public
 def det(self: Tensor) -> Tensor:
-    """Return the determinants of matrices; ``linalg.det`` does the same.
+    """Return the determinants of square matrices; ``linalg.det`` does the same.
 
     ``prod(diag(U))`` of ``A = P @ L @ U``, negative if P swaps an odd number of rows.
 
     Raises:
-        RuntimeError: not square matrices of floats.
+        RuntimeError: not floating-point square matrices.
 
     Example:
         >>> tn.det(tn.tensor([[1.0, 2.0], [3.0, 4.0]]))
@@ -99,7 +99,7 @@ def det(self: Tensor) -> Tensor:
     methods=False,
 )
 def sign_and_log(A: Array, /) -> tuple[Array, Array]:
-    """Return the signs of determinants, and the logarithms of their absolute values."""
+    """Return the signs of determinants and the logarithms of their absolute values."""
     return np.linalg.slogdet(A)
 
 
@@ -110,9 +110,9 @@ _SlogdetOfTensor = named("slogdet", ("sign", "logabsdet"))
 
 @with_out
 def linalg_slogdet(A: Tensor) -> Any:
-    """Return the signs of determinants, and the logarithms of their absolute values.
+    """Return the signs of determinants and the logarithms of their absolute values.
 
-    ``log(abs(det(A)))`` is a sum of logarithms, so that nothing overflows.
+    ``log(abs(det(A)))`` is computed as a sum of logarithms, which does not overflow.
 
     Args:
         A: ``[..., n, n]``.
@@ -121,7 +121,7 @@ def linalg_slogdet(A: Tensor) -> Any:
         ``(sign, logabsdet)``: 0 and ``-inf`` for a singular matrix.
 
     Raises:
-        RuntimeError: not square matrices of floats.
+        RuntimeError: not floating-point square matrices.
 
     Example:
         >>> sign, logabsdet = tn.linalg.slogdet(tn.tensor([[-1.0, 0.0], [0.0, 1.0]]))
@@ -134,12 +134,12 @@ def linalg_slogdet(A: Tensor) -> Any:
 
 @public
 def slogdet(self: Tensor) -> Any:
-    """Return the signs of determinants, and the logarithms of their absolute values.
+    """Return the signs of determinants and the logarithms of their absolute values.
 
-    ``log(abs(det(A)))`` is a sum of logarithms, so that nothing overflows.
+    ``log(abs(det(A)))`` is computed as a sum of logarithms, which does not overflow.
 
     Raises:
-        RuntimeError: not square matrices of floats.
+        RuntimeError: not floating-point square matrices.
 
     Example:
         >>> tn.slogdet(tn.eye(2)).logabsdet
@@ -152,10 +152,10 @@ def slogdet(self: Tensor) -> Any:
 def logdet(self: Tensor) -> Tensor:
     """Return the logarithms of determinants: ``-inf`` for zero, NaN for negative ones.
 
-    ``log(abs(det(A)))`` is a sum of logarithms, so that nothing overflows.
+    ``log(abs(det(A)))`` is computed as a sum of logarithms, which does not overflow.
 
     Raises:
-        RuntimeError: not square matrices of floats.
+        RuntimeError: not floating-point square matrices.
 
     Example:
         >>> tn.logdet(tn.eye(3))

@@ -1,4 +1,4 @@
-"""Gaussian elimination with partial pivoting, on arrays: numpy has it only inside ``solve``."""
+"""Gaussian elimination with partial pivoting on arrays; numpy has it only inside ``solve``."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from tinynet.ops.linalg.triangular import BLOCK, substitute
 
 
 def eliminated(A: Array) -> tuple[Array, Array]:
-    """Return the factors of matrices ``A = P L U`` in one array, and the pivots.
+    """Factor matrices as ``A = P L U``; return L and U in one array, and the pivots.
 
-    The algorithm is LAPACK's getrf: columns are eliminated in blocks, and each block updates all
-    that is right of it by one matrix product.
+    The algorithm is LAPACK's getrf: it eliminates columns in blocks, and each block updates
+    everything to its right with one matrix product.
 
     Args:
         A: ``[..., m, n]``.
@@ -39,7 +39,7 @@ def eliminated(A: Array) -> tuple[Array, Array]:
 
 
 def _eliminate_column(LU: Array, pivots: Array, j: int, stop: int) -> None:
-    """Bring the largest element of column ``j`` to the diagonal, and zeros below it."""
+    """Move the largest element of column ``j`` to the diagonal, and eliminate those below."""
     largest = j + np.abs(LU[:, j:, j]).argmax(1)
     pivots[:, j] = largest + 1
     every = np.arange(len(LU))
@@ -52,14 +52,14 @@ def _eliminate_column(LU: Array, pivots: Array, j: int, stop: int) -> None:
 
 
 def first_zero(LU: Array) -> Array:
-    """Return the number (from 1) of the first zero on the diagonal of U; 0 if there is none."""
+    """Return the number (from 1) of the first zero on the diagonal of U, or 0."""
     zeros = np.diagonal(LU, 0, -2, -1) == 0
     found: Array = np.where(zeros.any(-1), zeros.argmax(-1) + 1 if zeros.shape[-1] else 0, 0)
     return found.astype(np.int32)
 
 
 def permutation(pivots: Array, m: int) -> Array:
-    """Return the matrices P of ``A = P L U`` as an array of booleans."""
+    """Return the matrices P of ``A = P L U`` as a boolean array."""
     *batch, count = pivots.shape
     flat = pivots.reshape(math.prod(batch), count)
     order = np.tile(np.arange(m), (len(flat), 1))

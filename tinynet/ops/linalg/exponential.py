@@ -19,13 +19,13 @@ from tinynet.ops.shaping.joining import cat
 
 @public(out=True)
 def matrix_power(self: Tensor, n: int) -> Tensor:
-    """Return the n-th powers of square matrices, by repeated squaring.
+    """Raise square matrices to the n-th power by repeated squaring.
 
-    ``A @ A @ ... @ A``, n factors.
+    ``A @ A @ ... @ A`` with n factors.
 
     Args:
         self: ``[..., m, m]``.
-        n: a whole number; a negative one needs an inverse, 0 gives unit matrices.
+        n: an integer; negative powers need an inverse, 0 gives identity matrices.
 
     Raises:
         LinAlgError: a negative power of a singular matrix.
@@ -59,8 +59,8 @@ def matrix_power(self: Tensor, n: int) -> Tensor:
         base = matmul(base, base)
 
 
-# The coefficients of the numerators of the Pade approximants [m/m] of exp, and up to what 1-norm
-# each is exact to double precision (Higham 2005, table 2.3).
+# Coefficients of the numerators of the Pade approximants [m/m] of exp, and the 1-norm up to which
+# each is accurate to double precision (Higham 2005, table 2.3).
 _PADE = {
     3: (120.0, 60.0, 12.0, 1.0),
     5: (30240.0, 15120.0, 3360.0, 420.0, 30.0, 1.0),
@@ -85,7 +85,7 @@ _LIMITS = {
 
 
 def _pade(A: Array, degree: int) -> Array:
-    """Return the approximant of this degree."""
+    """Evaluate the approximant of this degree."""
     coefficients = _PADE[degree]
     unit = np.eye(A.shape[-1], dtype=A.dtype)
     square = A @ A
@@ -101,7 +101,7 @@ def _pade(A: Array, degree: int) -> Array:
 
 @operation(node="LinalgMatrixExpBackward0", methods=False)
 def matrix_exponential(A: Array, /) -> Array:
-    """Return the exponential by scaling, a Pade approximant, and squaring (Higham 2005)."""
+    """Compute the exponential by scaling, a Pade approximant, and squaring (Higham 2005)."""
     if A.size == 0:
         return A.copy()
     kind = A.dtype
@@ -134,7 +134,7 @@ matrix_exponential.grad(A=lambda g, A: _exponential_gradient(g, A))
 
 @public
 def matrix_exp(self: Tensor) -> Tensor:
-    """Return the exponentials of square matrices.
+    """Return the matrix exponentials of square matrices.
 
     Computed in double precision (Higham 2005, "The scaling and squaring method for the matrix
     exponential revisited"); the derivative is a block of a larger exponential.
@@ -143,7 +143,7 @@ def matrix_exp(self: Tensor) -> Tensor:
         self: ``[..., n, n]``.
 
     Raises:
-        RuntimeError: not square matrices of floats.
+        RuntimeError: not floating-point square matrices.
 
     Example:
         >>> tn.matrix_exp(tn.tensor([[0.0, 1.0], [0.0, 0.0]]))

@@ -1,4 +1,4 @@
-"""Factorisations: Cholesky, QR and LU, and what is solved with them."""
+"""Cholesky and QR decompositions."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ NOT_POSITIVE = (
 
 
 def _minor(a: Array) -> int:
-    """Return the order of the first leading minor that is not positive; 0 if all are."""
+    """Return the order of the first leading minor that is not positive, or 0."""
     n = len(a)
     L = np.tril(a)
     for j in range(n):
@@ -45,7 +45,7 @@ def _minor(a: Array) -> int:
 
 @operation(outputs=("L", "info"), node="LinalgCholeskyExBackward0", methods=False)
 def cholesky_and_info(A: Array, /, upper: bool) -> tuple[Array, Array]:
-    """Return Cholesky factors, NaN where there is none; and the order of the failing minor."""
+    """Return Cholesky factors (NaN on failure) and the order of the failing minor."""
     info = np.zeros(A.shape[:-2], np.int32)
     try:
         return np.linalg.cholesky(A, upper=upper), info
@@ -77,16 +77,16 @@ _CholeskyEx = named("linalg_cholesky_ex", ("L", "info"))
 @with_out
 @autocast("float32")
 def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -> Any:
-    """Return the Cholesky factors of matrices, and for each whether there is one.
+    """Return the Cholesky factors of matrices, and an error code for each.
 
     Args:
         A: ``[..., n, n]``, symmetric; only one triangle is read.
         upper: return ``U = L.mT`` instead of L.
-        check_errors: raise as ``cholesky`` does.
+        check_errors: raise errors like ``cholesky``.
 
     Returns:
-        ``(L, info)``: info is 0, or the order of the first leading minor that is not positive
-        (then L is NaN).
+        ``(L, info)``: info is 0, or the order of the first leading minor that is not positive (L is
+        NaN then).
 
     Example:
         >>> tn.linalg.cholesky_ex(-tn.eye(2)).info
@@ -102,7 +102,7 @@ def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -
 @with_out
 @autocast("float32")
 def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
-    """Return the lower triangles L of symmetric positive-definite matrices ``A = L @ L.mT``.
+    """Return the Cholesky factors of symmetric positive-definite matrices: ``A = L @ L.mT``.
 
     The derivative is symmetric.
 
@@ -112,7 +112,7 @@ def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
 
     Raises:
         LinAlgError: a matrix is not positive-definite.
-        RuntimeError: not square matrices of floats.
+        RuntimeError: not floating-point square matrices.
 
     Example:
         >>> tn.linalg.cholesky(tn.tensor([[4.0, 2.0], [2.0, 5.0]]))
@@ -129,7 +129,7 @@ def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
 
 @operation(outputs=("Q", "R"), differentiable=2, node="LinalgQrBackward0", methods=False)
 def orthogonal_triangular(A: Array, /, form: str) -> tuple[Array, Array]:
-    """Return Q and R; an empty Q for the form ``"r"``."""
+    """Return Q and R; Q is empty for the mode ``"r"``."""
     if form == "r":
         R: Any = np.linalg.qr(A, "r")
         return np.empty(0, A.dtype), R
@@ -172,7 +172,7 @@ _Qr = named("linalg_qr", ("Q", "R"))
 @with_out
 @autocast("float32")
 def qr(A: Tensor, mode: str = "reduced") -> Any:
-    """Return orthogonal matrices Q and upper triangles R with ``A = Q @ R``.
+    """Return the QR decomposition ``A = Q @ R``: Q has orthonormal columns, R is upper triangular.
 
     Args:
         A: ``[..., m, n]``.
@@ -180,10 +180,10 @@ def qr(A: Tensor, mode: str = "reduced") -> Any:
             ``"complete"``: Q is ``[..., m, m]``; ``"r"``: Q is empty.
 
     Returns:
-        ``(Q, R)``. The derivative needs linearly independent first k columns.
+        ``(Q, R)``. The derivative requires the first k columns of A to be linearly independent.
 
     Raises:
-        RuntimeError: another mode; not matrices of floats.
+        RuntimeError: an unknown mode, or not floating-point matrices.
 
     Example:
         >>> Q, R = tn.linalg.qr(tn.tensor([[3.0, 1.0], [4.0, 2.0]]))

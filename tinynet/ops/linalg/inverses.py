@@ -1,4 +1,4 @@
-"""Inverses of square matrices, and equations with them."""
+"""Inverses of square matrices, and linear systems."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ SINGULAR = (
 )
 UNSOLVED = "The solver failed because the input matrix is singular."
 
-# ---- what they share ----------------------------------------------------------------------------
+# ---- shared helpers -----------------------------------------------------------------------------
 
 
 def _each(compute: Callable[..., Array], a: Array, *others: Array) -> tuple[Array, Array]:
-    """Return the results for a batch of matrices of which some are singular, and their infos.
+    """Compute a batch of matrices one by one, as some are singular; return results and infos.
 
-    LAPACK's info is the number (from 1) of the first pivot that is zero. The result for a
-    singular matrix is NaN.
+    LAPACK's info is the number (from 1) of the first zero pivot. The result for a singular matrix
+    is NaN.
     """
     batch = np.broadcast_shapes(a.shape[:-2], *(x.shape[:-2] for x in others))
     stacks = [np.broadcast_to(x, (*batch, *x.shape[-2:])) for x in (a, *others)]
@@ -56,7 +56,7 @@ def _each(compute: Callable[..., Array], a: Array, *others: Array) -> tuple[Arra
 
 @operation(outputs=("inverse", "info"), node="LinalgInvExBackward0", methods=False)
 def inverse_and_info(A: Array, /) -> tuple[Array, Array]:
-    """Return the inverses, and LAPACK's info: 0 where there is one."""
+    """Return the inverses, and LAPACK's info: 0 on success."""
     try:
         return np.linalg.inv(A), np.zeros(A.shape[:-2], np.int32)
     except np.linalg.LinAlgError:
@@ -67,7 +67,7 @@ inverse_and_info.grad(A=lambda g, inverse: -(inverse.mT @ g @ inverse.mT))
 
 
 def inverted(A: Any) -> Any:
-    """Return the inverse of an array or tensor, for formulas."""
+    """Return the inverse of an array or tensor, for use in formulas."""
     return inverse_and_info(A)[0]
 
 
@@ -77,15 +77,14 @@ _InvEx = named("linalg_inv_ex", ("inverse", "info"))
 @with_out
 @autocast("float32")
 def inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
-    """Return the inverses of matrices, and for each whether there is one.
+    """Return the inverses of matrices, and an error code for each.
 
     Args:
         A: ``[..., n, n]``.
-        check_errors: raise as ``inv`` does.
+        check_errors: raise errors like ``inv``.
 
     Returns:
-        ``(inverse, info)``: info is 0, or the number of a pivot that is zero (then the inverse
-        is NaN).
+        ``(inverse, info)``: info is 0, or the number of a zero pivot (the inverse is NaN then).
 
     Example:
         >>> tn.linalg.inv_ex(tn.eye(2)).info
@@ -101,7 +100,7 @@ def inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
 @with_out
 @autocast("float32")
 def inv(A: Tensor) -> Tensor:
-    """Return the inverses of matrices.
+    """Return the inverses of square matrices.
 
     ``A @ inv(A) = eye(n)``.
 
@@ -110,7 +109,7 @@ def inv(A: Tensor) -> Tensor:
 
     Raises:
         LinAlgError: a matrix is singular.
-        RuntimeError: not square matrices of floats.
+        RuntimeError: not floating-point square matrices.
 
     Example:
         >>> tn.linalg.inv(tn.tensor([[2.0, 0.0], [0.0, 4.0]]))
@@ -121,7 +120,7 @@ def inv(A: Tensor) -> Tensor:
 
 
 def checked_inverse(A: Tensor, name: str) -> Tensor:
-    """Return the inverse for a function of this name."""
+    """Return the inverse; errors name this function."""
     square("linalg.inv", A)
     inverse, info = inverse_and_info.function(A)
     failed(name, info._array, SINGULAR)
@@ -130,13 +129,13 @@ def checked_inverse(A: Tensor, name: str) -> Tensor:
 
 @public(out=True, autocast="float32")
 def inverse(self: Tensor) -> Tensor:
-    """Return the inverses of matrices; ``linalg.inv`` does the same.
+    """Return the inverses of square matrices; ``linalg.inv`` does the same.
 
     ``A @ inverse(A) = eye(n)``.
 
     Raises:
         LinAlgError: a matrix is singular.
-        RuntimeError: not square matrices of floats.
+        RuntimeError: not floating-point square matrices.
 
     Example:
         >>> tn.inverse(tn.tensor([[4.0]]))
@@ -145,17 +144,17 @@ def inverse(self: Tensor) -> Tensor:
     return inv(self)
 
 
-# ---- equations ----------------------------------------------------------------------------------
+# ---- linear systems -----------------------------------------------------------------------------
 
 
 def is_vector(a: Array, b: Array) -> bool:
-    """Return whether right-hand sides are vectors: one, or as many as there are matrices."""
+    """Return whether the right-hand sides are vectors: a single one, or one per matrix."""
     return b.ndim == 1 or (a.ndim - 1 == b.ndim and b.shape == a.shape[:-1])
 
 
 @operation(outputs=("solution", "info"), node="LinalgSolveExBackward0", methods=False)
 def solution_and_info(A: Array, B: Array, /, left: bool, vector: bool) -> tuple[Array, Array]:
-    """Return X of ``A X = B``, or of ``X A = B``, and LAPACK's info."""
+    """Return the solution X of ``A X = B`` or ``X A = B``, and LAPACK's info."""
     b = B[..., None] if vector else B
     a, b = (A, b) if left else (A.mT, b.mT)
     try:
@@ -184,13 +183,12 @@ _SolveEx = named("linalg_solve_ex", ("result", "info"))
 
 @with_out
 def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False) -> Any:
-    """Return the solutions of equations, and for each matrix whether there is one.
+    """Solve linear systems; return the solutions and an error code for each matrix.
 
     Arguments are those of ``solve``.
 
     Returns:
-        ``(result, info)``: info is 0, or the number of a pivot that is zero (then the result is
-        NaN).
+        ``(result, info)``: info is 0, or the number of a zero pivot (the result is NaN then).
 
     Example:
         >>> tn.linalg.solve_ex(tn.eye(2), tn.ones(2)).result
@@ -210,18 +208,18 @@ def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = Fa
 @with_out
 @autocast("float32")
 def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
-    """Return the solutions of systems of linear equations.
+    """Solve systems of linear equations.
 
-    Faster and more exact than ``inv(A) @ B``.
+    Faster and more accurate than ``inv(A) @ B``.
 
     Args:
         A: ``[..., n, n]``.
         B: matrices ``[..., n, k]``, or vectors: ``[n]``, or one for each matrix of A.
-        left: solve ``A X = B``; else ``X A = B``.
+        left: solve ``A X = B``; otherwise ``X A = B``.
 
     Raises:
         LinAlgError: a matrix is singular.
-        RuntimeError: shapes or dtypes that do not fit.
+        RuntimeError: shapes or dtypes do not match.
 
     Example:
         >>> tn.linalg.solve(tn.tensor([[2.0, 0.0], [0.0, 4.0]]), tn.tensor([2.0, 2.0]))
@@ -238,15 +236,15 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
 @with_out
 @autocast("float32")
 def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
-    """Return the inverse of a tensor for ``tensordot``.
+    """Return the inverse of a tensor with respect to ``tensordot``.
 
     Args:
-        A: the product of the first ``ind`` lengths is that of the others.
-        ind: how many dimensions are those of the result of ``tensordot(A, x)``.
+        A: a tensor; the product of its first ``ind`` sizes equals the product of the others.
+        ind: the number of dimensions of the result of ``tensordot(A, x)``.
 
     Raises:
-        LinAlgError: there is no inverse.
-        RuntimeError: other shapes.
+        LinAlgError: the tensor is singular.
+        RuntimeError: an unsuitable shape.
 
     Example:
         >>> tn.linalg.tensorinv(tn.eye(6).reshape(2, 3, 6)).shape
@@ -268,16 +266,16 @@ def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
 @with_out
 @autocast("float32")
 def tensorsolve(A: Tensor, B: Tensor, dims: tuple[int, ...] | None = None) -> Tensor:
-    """Return X of ``tensordot(A, X, X.ndim) = B``.
+    """Solve ``tensordot(A, X, X.ndim) = B`` for X.
 
     Args:
-        A: its first dimensions are those of B, if ``dims`` does not move them.
+        A: its first dimensions are those of B, unless ``dims`` moves them.
         B: the right-hand side.
-        dims: dimensions of A that are moved to the end before.
+        dims: dimensions of A to move to the end first.
 
     Raises:
-        LinAlgError: there is no solution.
-        RuntimeError: other shapes.
+        LinAlgError: A is singular.
+        RuntimeError: an unsuitable shape.
 
     Example:
         >>> tn.linalg.tensorsolve(tn.eye(6).reshape(2, 3, 2, 3), tn.ones(2, 3)).shape

@@ -1,4 +1,4 @@
-"""Symmetric matrices as ``L D L^T``, definite or not (Bunch and Kaufman, Math. Comp. 31, 1977)."""
+"""``L D L^T`` factors of symmetric matrices (Bunch and Kaufman, Math. Comp. 31, 1977)."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from tinynet.dtypes import Array
 from tinynet.ops.argument_errors import name_of, no_derivative, refuse_half, refuse_others
 from tinynet.ops.linalg.checks import failed, floating, matrices, named, square_sizes
 
-_GROWTH = (1 + math.sqrt(17)) / 8  # bounds the growth of elements by one block as by the other
+_GROWTH = (1 + math.sqrt(17)) / 8  # balances element growth between blocks of size 1 and 2
 
 
 def _choose(A: Array, k: int) -> tuple[int, int]:
-    """Return the size of the next block of D, and the row that is swapped with its last one."""
+    """Return the size of the next block of D, and the row to swap with its last one."""
     below = np.abs(A[k + 1 :, k])
     if not below.size or abs(A[k, k]) >= _GROWTH * below.max() or below.max() == 0:
         return 1, k
@@ -32,7 +32,7 @@ def _choose(A: Array, k: int) -> tuple[int, int]:
 
 
 def _factorize(A: Array, pivots: Array) -> int:
-    """Overwrite one symmetric matrix with L and D; return the first zero of D, from 1, or 0."""
+    """Overwrite one symmetric matrix with L and D; return the first zero of D (from 1), or 0."""
     k = info = 0
     while k < len(A):
         size, other = _choose(A, k)
@@ -69,7 +69,7 @@ def ldl_and_info(A: Array, /) -> tuple[Array, Array, Array]:
 
 @operation(methods=False, node="NotImplemented")
 def ldl_solution(LD: Array, pivots: Array, B: Array, /) -> Array:
-    """Return the solutions for the factors of ``ldl_and_info``."""
+    """Solve with the factors of ``ldl_and_info``."""
     batch = np.broadcast_shapes(LD.shape[:-2], B.shape[:-2])
     many, (n, count) = math.prod(batch), B.shape[-2:]
     X = np.broadcast_to(B, (*batch, n, count)).copy()
@@ -120,21 +120,21 @@ def _factors(name: str, A: Any, check: bool) -> Any:
 
 @with_out
 def ldl_factor_ex(A: Tensor, *, hermitian: bool = False, check_errors: bool = False) -> Any:
-    """Return what ``ldl_factor`` returns, and codes of failures in the place of an error.
+    """Return the factors of ``ldl_factor``, and error codes instead of raising errors.
 
     Source: Bunch and Kaufman, "Some stable methods for calculating inertia and solving symmetric
     linear systems", Mathematics of Computation 31, 1977.
 
     Args:
-        A: ``[..., n, n]``, symmetric; what is above the diagonal is not read.
-        hermitian: means nothing for real numbers.
-        check_errors: raise an error as ``ldl_factor`` does.
+        A: ``[..., n, n]``, symmetric; elements above the diagonal are not read.
+        hermitian: without effect for real numbers.
+        check_errors: raise errors like ``ldl_factor``.
 
     Returns:
-        ``(LD, pivots, info)``; info is 0, or the first block of D, from 1, that is zero.
+        ``(LD, pivots, info)``; info is 0, or the number (from 1) of the first zero block of D.
 
     Raises:
-        RuntimeError: not square matrices of floats.
+        RuntimeError: not floating-point square matrices.
         LinAlgError: a block of D is zero, and ``check_errors`` is True.
 
     Example:
@@ -146,21 +146,21 @@ def ldl_factor_ex(A: Tensor, *, hermitian: bool = False, check_errors: bool = Fa
 
 @with_out
 def ldl_factor(A: Tensor, *, hermitian: bool = False) -> Any:
-    """Return symmetric matrices as ``L D L^T``, with blocks of 1 and 2 rows on D's diagonal.
+    """Factor symmetric matrices as ``L D L^T``, where D has diagonal blocks of size 1 and 2.
 
     Source: Bunch and Kaufman, "Some stable methods for calculating inertia and solving symmetric
     linear systems", Mathematics of Computation 31, 1977.
 
     Args:
-        A: ``[..., n, n]``, symmetric; what is above the diagonal is not read.
-        hermitian: means nothing for real numbers.
+        A: ``[..., n, n]``, symmetric; elements above the diagonal are not read.
+        hermitian: without effect for real numbers.
 
     Returns:
-        ``(LD, pivots)``: D and what is below the blocks of L, ``[..., n, n]``; ``[..., n]`` of
-        int32, the row (from 1) that each row was swapped with, negative for blocks of 2 rows.
+        ``(LD, pivots)``: ``[..., n, n]`` with D and, below its blocks, L; ``[..., n]`` of int32,
+        the row (from 1) that each row was swapped with, negative for blocks of size 2.
 
     Raises:
-        RuntimeError: not square matrices of floats.
+        RuntimeError: not floating-point square matrices.
         LinAlgError: a block of D is zero.
 
     Example:
@@ -175,15 +175,15 @@ def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False)
     """Solve ``A X = B`` with the factors of ``ldl_factor``.
 
     Args:
-        LD, pivots: what ``ldl_factor`` returned.
+        LD, pivots: the result of ``ldl_factor``.
         B: ``[..., n, k]``.
-        hermitian: means nothing for real numbers.
+        hermitian: without effect for real numbers.
 
     Returns:
         ``[..., n, k]``.
 
     Raises:
-        RuntimeError: shapes or dtypes that do not fit.
+        RuntimeError: shapes or dtypes do not match.
 
     Example:
         >>> LD, pivots = tn.linalg.ldl_factor(tn.tensor([[0.0, 1.0], [1.0, 0.0]]))

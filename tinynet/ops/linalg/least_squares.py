@@ -26,7 +26,7 @@ DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
 def least_squares(
     A: Array, B: Array, /, rcond: float, driver: str, vector: bool
 ) -> tuple[Array, ...]:
-    """Return the shortest X that minimises ``|A X - B|``, from the singular values of A."""
+    """Return the X of least norm that minimises ``|A X - B|``, by the singular values of A."""
     m, n = A.shape[-2:]
     B = B[..., None] if vector else B
     U, S, Vh = np.linalg.svd(A, full_matrices=False)
@@ -51,7 +51,7 @@ def _gradients(
 ) -> Any:
     """Return the derivatives of ``X = pinv(A) B`` and of ``|A X - B|^2`` at constant rank.
 
-    In the second one X is where the sum is least, so its own changes do not count.
+    In the latter, X minimises the sum, so changes of X do not contribute.
     """
     by_x, by_residuals = g
     if vector:
@@ -93,16 +93,16 @@ def _check(A: Tensor, B: Tensor, driver: str) -> None:
 @with_out
 @autocast("float32")
 def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None) -> Any:
-    """Return the solutions of least-squares problems: X for which ``|A X - B|`` is smallest.
+    """Solve least-squares problems: find the X that minimises ``|A X - B|``.
 
-    Where there are several, X is the shortest. All drivers compute by singular values here; they
-    differ, as in PyTorch, in what else is returned.
+    If there are several, X is the one of least norm. All drivers use singular values here; as in
+    PyTorch, they differ in the other values they return.
 
     Args:
         A: ``[..., m, n]``.
         B: ``[..., m, k]``, or vectors ``[..., m]``.
-        rcond: singular values of at most this, times the largest, count as zero; the precision
-            of the dtype times the larger of m and n unless given.
+        rcond: singular values up to this, times the largest, count as zero; by default the
+            precision of the dtype times the larger of m and n.
         driver: ``"gelsy"`` (the default), ``"gels"``, ``"gelsd"`` or ``"gelss"``.
 
     Returns:
@@ -111,7 +111,7 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
         (empty for gels); singular values (empty for gels and gelsy).
 
     Raises:
-        RuntimeError: shapes or dtypes that do not fit.
+        RuntimeError: shapes or dtypes do not match.
 
     Example:
         >>> A = tn.tensor([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]])

@@ -1,4 +1,4 @@
-"""Decompositions of nearly the lowest error from random projections.
+"""Nearly optimal low-rank decompositions from random projections.
 
 Source: N. Halko, P. G. Martinsson and J. A. Tropp, "Finding structure with randomness", SIAM Review
 53 (2011): algorithm 4.4 for the range, 5.1 for the singular values.
@@ -36,15 +36,16 @@ def svd_lowrank(
 
     Args:
         A: matrices, ``[..., m, n]``.
-        q: the rank, some more than the one that counts; 6 for None.
+        q: the rank, slightly larger than the rank of interest; 6 for None.
         niter: the number of subspace iterations; 2 for None.
-        M: is subtracted from ``A`` first; broadcast to its shape.
+        M: subtracted from ``A`` first; broadcast to its shape.
 
     Returns:
-        ``U`` of ``[..., m, q]``, ``S`` of ``[..., q]`` in falling order, ``V`` of ``[..., n, q]``.
+        ``U`` of ``[..., m, q]``, ``S`` of ``[..., q]`` in descending order, ``V`` of
+        ``[..., n, q]``.
 
     Raises:
-        ValueError: ``A`` is no matrix.
+        ValueError: ``A`` is not a matrix.
 
     Example:
         >>> A = tn.outer(tn.tensor([3.0, 4.0]), tn.tensor([0.0, 2.0, 0.0]))
@@ -74,15 +75,16 @@ def pca_lowrank(
 
     Args:
         A: samples in rows, ``[..., m, n]``.
-        q: the number of components; at most 6 of ``min(m, n)`` for None.
+        q: the number of components; ``min(6, m, n)`` for None.
         center: whether to subtract the mean of each column first.
         niter: the number of subspace iterations.
 
     Returns:
-        ``U`` of ``[..., m, q]``, ``S`` of ``[..., q]`` in falling order, ``V`` of ``[..., n, q]``.
+        ``U`` of ``[..., m, q]``, ``S`` of ``[..., q]`` in descending order, ``V`` of
+        ``[..., n, q]``.
 
     Raises:
-        ValueError: ``A`` is no matrix, or has no ``q`` components; ``niter`` is negative.
+        ValueError: ``A`` is not a matrix, ``q`` is out of range, or ``niter`` is negative.
 
     Example:
         >>> tn.pca_lowrank(tn.tensor([[1.0, 0.0], [3.0, 0.0], [5.0, 0.0]]), q=1)[1]

@@ -1,4 +1,4 @@
-"""LU factors, and equations solved with them."""
+"""LU decomposition, and linear systems solved with it."""
 
 from __future__ import annotations
 
@@ -108,17 +108,17 @@ def _pivoting(name: str, A: Any, pivot: bool) -> None:
 
 @with_out
 def lu(A: Tensor, *, pivot: bool = True) -> Any:
-    """Return a permutation P, unit lower triangles L and upper triangles U: ``A = P @ L @ U``.
+    """Return the LU decomposition ``A = P @ L @ U`` with partial pivoting.
 
     Args:
         A: ``[..., m, n]``.
         pivot: must be True: rows are swapped for the largest pivots.
 
     Returns:
-        ``(P, L, U)``.
+        ``(P, L, U)``: permutations, unit lower triangular and upper triangular matrices.
 
     Raises:
-        RuntimeError: not matrices of floats.
+        RuntimeError: not floating-point matrices.
 
     Example:
         >>> P, L, U = tn.linalg.lu(tn.tensor([[1.0, 2.0], [2.0, 6.0]]))
@@ -143,21 +143,21 @@ _SINGULAR = (
 
 @with_out
 def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -> Any:
-    """Return what ``lu_factor`` does, and for each matrix whether U has an inverse.
+    """Return the factors of ``lu_factor``, and an error code for each matrix.
 
     ``A = P @ L @ U``, see ``lu_factor``.
 
     Args:
         A: ``[..., m, n]``.
         pivot: must be True: rows are swapped for the largest pivots.
-        check_errors: raise an error where ``lu_factor`` would.
+        check_errors: raise errors like ``lu_factor``.
 
     Returns:
-        ``(LU, pivots, info)``: info is 0, or the number of a pivot that is zero.
+        ``(LU, pivots, info)``: info is 0, or the number of a zero pivot.
 
     Raises:
-        RuntimeError: not matrices of floats, or ``pivot`` is False.
-        LinAlgError: U has no inverse, and ``check_errors`` is True.
+        RuntimeError: not floating-point matrices, or ``pivot`` is False.
+        LinAlgError: U is singular, and ``check_errors`` is True.
 
     Example:
         >>> tn.linalg.lu_factor_ex(tn.zeros(2, 2)).info
@@ -172,19 +172,19 @@ def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -
 
 @with_out
 def lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
-    """Return the factors of ``lu`` as ``lu_solve`` wants them.
+    """Return the factors of ``lu`` in the packed form that ``lu_solve`` takes.
 
     Args:
         A: ``[..., m, n]``.
         pivot: must be True: rows are swapped for the largest pivots.
 
     Returns:
-        ``(LU, pivots)``: both triangles in one matrix; the row (from 1) that each row was
-        swapped with, in order.
+        ``(LU, pivots)``: both triangles in one matrix; the row (from 1) that each row was swapped
+        with, in order.
 
     Raises:
-        RuntimeError: not matrices of floats, or ``pivot`` is False.
-        LinAlgError: U has no inverse.
+        RuntimeError: not floating-point matrices, or ``pivot`` is False.
+        LinAlgError: U is singular.
 
     Example:
         >>> tn.linalg.lu_factor(tn.tensor([[1.0, 2.0], [2.0, 6.0]])).LU
@@ -200,16 +200,16 @@ def lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
 def lu_solve(
     LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False
 ) -> Tensor:
-    """Return the solutions of equations with matrices that ``lu_factor`` has factored.
+    """Solve linear systems with the factors of ``lu_factor``.
 
     Args:
-        LU, pivots: what ``lu_factor`` returned for A, ``[..., n, n]``.
+        LU, pivots: the result of ``lu_factor`` for A, ``[..., n, n]``.
         B: ``[..., n, k]`` (``[..., k, n]`` if not ``left``).
-        left: solve ``A X = B``; else ``X A = B``.
+        left: solve ``A X = B``; otherwise ``X A = B``.
         adjoint: solve with ``A.mT`` instead.
 
     Raises:
-        RuntimeError: shapes or dtypes that do not fit.
+        RuntimeError: shapes or dtypes do not match.
 
     Example:
         >>> A, B = tn.tensor([[1.0, 2.0], [2.0, 6.0]]), tn.tensor([[3.0], [8.0]])
@@ -244,17 +244,17 @@ _LuUnpack = named("lu_unpack", ("P", "L", "U"))
 def lu_unpack(
     LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True
 ) -> Any:
-    """Return P, L and U of what ``lu_factor`` returned.
+    """Unpack the result of ``lu_factor`` into P, L and U.
 
-    ``A = P @ L @ U``: a permutation, a lower triangle with ones on its diagonal, an upper triangle.
+    ``A = P @ L @ U``: a permutation, a unit lower triangular and an upper triangular matrix.
 
     Args:
-        LU_data, LU_pivots: what ``lu_factor`` returned.
-        unpack_data: whether to return L and U; else they are empty.
-        unpack_pivots: whether to return P; else it is empty.
+        LU_data, LU_pivots: the result of ``lu_factor``.
+        unpack_data: whether to return L and U; otherwise they are empty.
+        unpack_pivots: whether to return P; otherwise it is empty.
 
     Raises:
-        RuntimeError: pivots that are not int32.
+        RuntimeError: the pivots are not int32.
 
     Example:
         >>> tn.lu_unpack(*tn.linalg.lu_factor(tn.tensor([[1.0, 2.0], [2.0, 6.0]]))).P

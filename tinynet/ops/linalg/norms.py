@@ -29,7 +29,7 @@ Order = float | str | None
 
 
 def _in_dtype(name: str, x: Tensor, dtype: Any) -> Tensor:
-    """Return the tensor in the dtype to compute in."""
+    """Convert the tensor to the dtype to compute in."""
     if dtype is None:
         return x
     kind = dtypes.as_numpy(dtype)
@@ -46,18 +46,18 @@ def _in_dtype(name: str, x: Tensor, dtype: Any) -> Tensor:
 def vector_norm(
     x: Tensor, ord: float = 2, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None
 ) -> Tensor:
-    """Return the p-norms of vectors: over the dimensions, taken together (all unless given).
+    """Return the p-norm of vectors, over one or more dimensions; all by default.
 
     Args:
         x: any shape.
-        ord: 2, 1, ``inf`` and ``-inf`` (largest and smallest absolute value), 0 (how many are not
-            zero), or any other number p: ``sum(|x|^p)^(1/p)``.
-        dim: dimension or dimensions.
+        ord: 2, 1, ``inf`` and ``-inf`` (largest and smallest absolute value), 0 (number of nonzero
+            elements), or any other number p: ``sum(|x|^p)^(1/p)``.
+        dim: the dimension or dimensions.
         keepdim: keep them with length 1.
         dtype: the dtype to compute in.
 
     Raises:
-        RuntimeError: not floats.
+        RuntimeError: the input is not floating-point.
 
     Example:
         >>> tn.linalg.vector_norm(tn.tensor([[3.0, -4.0], [1.0, 0.0]]), dim=1)
@@ -96,21 +96,21 @@ def matrix_norm(
     *,
     dtype: Any = None,
 ) -> Tensor:
-    """Return norms of matrices.
+    """Return the norms of matrices.
 
     ``"fro"``: ``sqrt(sum(A ** 2))``.
 
     Args:
         A: at least two dimensions.
-        ord: ``"fro"`` (root of the sum of squares), ``"nuc"`` (sum of the singular values), 2 and
-            -2 (largest and smallest singular value), 1 and -1 (largest and smallest sum of a
-            column's absolute values), ``inf`` and ``-inf`` (the same of rows).
+        ord: ``"fro"`` (Frobenius norm), ``"nuc"`` (sum of the singular values), 2 and -2 (largest
+            and smallest singular value), 1 and -1 (largest and smallest column sum of absolute
+            values), ``inf`` and ``-inf`` (the same for rows).
         dim: the dimensions of the rows and columns.
         keepdim: keep them with length 1.
         dtype: the dtype to compute in.
 
     Raises:
-        RuntimeError: an unknown order; not matrices of floats.
+        RuntimeError: an unknown order, or not floating-point matrices.
 
     Example:
         >>> tn.linalg.matrix_norm(tn.tensor([[1.0, -2.0], [3.0, 4.0]]), 1)
@@ -158,20 +158,20 @@ def _by_singular_values(A: Tensor, ord: Any, one: int, two: int, keepdim: bool) 
 def linalg_norm(
     input: Tensor, ord: Order = None, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None
 ) -> Tensor:
-    """Return norms of vectors or matrices.
+    """Return the norm of vectors or matrices.
 
-    ``vector_norm`` over one dimension, or ``matrix_norm`` over two. Without ``dim`` the input is
-    one vector or matrix; without ``ord``, too, all elements are one vector.
+    Computes ``vector_norm`` over one dimension, or ``matrix_norm`` over two. Without ``dim``, the
+    input is one vector or matrix; without ``ord`` either, it is flattened.
 
     Args:
-        input: one tensor.
-        ord: the order: see ``vector_norm`` and ``matrix_norm``.
+        input: a tensor.
+        ord: the order; see ``vector_norm`` and ``matrix_norm``.
         dim: one dimension or two.
         keepdim: keep them with length 1.
         dtype: the dtype to compute in.
 
     Raises:
-        RuntimeError: an order or dimensions that do not fit.
+        RuntimeError: an unsuitable order, or unsuitable dimensions.
 
     Example:
         >>> tn.linalg.norm(tn.tensor([[3.0, 0.0], [0.0, 4.0]])), tn.linalg.norm(tn.eye(2), 2)
@@ -199,15 +199,15 @@ def linalg_norm(
 def norm(
     self: Tensor, p: Order = "fro", dim: Dims = None, keepdim: bool = False, *, dtype: Any = None
 ) -> Tensor:
-    """Return the p-norm of the elements over the given dimensions (all unless given).
+    """Return the p-norm over the given dimensions; all by default.
 
     ``sum(abs(x) ** p) ** (1 / p)``; for ``"nuc"`` the sum of the singular values of matrices.
 
     Args:
         p: the order: 2 or ``"fro"`` (root of the sum of squares), 1 (sum of absolute values),
-            ``inf`` and ``-inf`` (largest and smallest absolute value), 0 (count of nonzero
+            ``inf`` and ``-inf`` (largest and smallest absolute value), 0 (number of nonzero
             elements), any other number, or ``"nuc"``.
-        dim: dimension or dimensions; for ``"nuc"`` two.
+        dim: the dimension or dimensions; two for ``"nuc"``.
         keepdim: keep them with length 1.
         dtype: the dtype to compute in.
 
@@ -232,18 +232,18 @@ def norm(
 @with_out
 @autocast("float32")
 def cond(A: Tensor, p: Order = None) -> Tensor:
-    """Return the condition numbers of matrices: how much they magnify relative errors.
+    """Return the condition numbers of matrices: how much they amplify relative errors.
 
     Args:
         A: ``[..., m, n]``; square unless ``p`` is None, 2 or -2.
-        p: the norm: ``norm(A) * norm(inv(A))``; for None or 2 the largest singular value over
-            the smallest, for -2 its inverse. Others are those of ``matrix_norm``.
+        p: the norm of ``norm(A) * norm(inv(A))``; None or 2 divides the largest singular value by
+            the smallest, -2 the smallest by the largest. For others see ``matrix_norm``.
 
     Returns:
         ``[...]``; ``inf`` for a singular matrix.
 
     Raises:
-        RuntimeError: an unknown norm; not matrices of floats.
+        RuntimeError: an unknown norm, or not floating-point matrices.
 
     Example:
         >>> tn.linalg.cond(tn.tensor([[2.0, 0.0], [0.0, 0.5]]))

@@ -1,4 +1,4 @@
-"""The names that linear algebra has outside of ``tinynet.linalg``: functions and methods."""
+"""Linear algebra outside ``tinynet.linalg``: older functions and methods."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tinynet.ops.shaping.reshaping import expand
 
 
 def _deprecated(name: str, better: str) -> None:
-    """Warn that a function has a better one."""
+    """Warn that a function is deprecated in favour of another."""
     warnings.warn(
         f"tinynet.{name} is deprecated in favor of tinynet.linalg.{better} and will be removed in "
         "a future PyTorch release.",
@@ -35,17 +35,18 @@ def _deprecated(name: str, better: str) -> None:
 
 @public(autocast="float32")
 def pinverse(self: Tensor, rcond: float = 1e-15) -> Tensor:
-    """Return pseudoinverses; prefer ``linalg.pinv``, whose tolerance fits the dtype.
+    """Return the pseudoinverses of matrices; prefer ``linalg.pinv``, whose tolerance fits the
+    dtype.
 
     Otherwise as ``linalg.pinv``.
 
     Args:
         self: ``[..., m, n]``.
-        rcond: singular values below this share of the largest count as 0.
+        rcond: singular values below this fraction of the largest count as 0.
 
     Raises:
-        RuntimeError: not matrices of floats.
-        LinAlgError: a number is not finite.
+        RuntimeError: not floating-point matrices.
+        LinAlgError: an element is not finite.
 
     Example:
         >>> tn.pinverse(tn.tensor([[2.0], [0.0]]))
@@ -55,7 +56,7 @@ def pinverse(self: Tensor, rcond: float = 1e-15) -> Tensor:
 
 
 def _check_systems(name: str, B: Tensor, A: Tensor) -> None:
-    """Refuse square matrices A and right sides B whose shapes or dtypes do not fit."""
+    """Refuse square matrices A and right-hand sides B whose shapes or dtypes do not match."""
     b, a = B._array, A._array
     rows, columns = a.shape[-2:]
     if rows != columns:
@@ -81,11 +82,11 @@ def _check_systems(name: str, B: Tensor, A: Tensor) -> None:
 def cholesky(self: Tensor, upper: bool = False) -> Tensor:
     """Return Cholesky factors; prefer ``linalg.cholesky``.
 
-    ``A = L @ L.mT`` with a lower triangle L, or ``A = U.mT @ U`` with an upper one.
+    ``A = L @ L.mT`` with L lower triangular, or ``A = U.mT @ U`` with U upper triangular.
 
     Args:
         self: symmetric positive definite matrices, ``[..., n, n]``.
-        upper: whether the factor is an upper triangle.
+        upper: whether to return the upper triangular factor.
 
     Raises:
         LinAlgError: a matrix is not positive definite.
@@ -109,15 +110,15 @@ def cholesky(self: Tensor, upper: bool = False) -> Tensor:
 
 @public(out=True, autocast="float32")
 def cholesky_solve(self: Tensor, input2: Tensor, upper: bool = False) -> Tensor:
-    """Return X of ``A X = B``, given the Cholesky factor of A.
+    """Solve ``A X = B``, given the Cholesky factor of A.
 
     Args:
         self: B, ``[..., n, k]``.
         input2: the factor, ``[..., n, n]``; only its triangle is read.
-        upper: whether it is an upper triangle.
+        upper: whether the factor is upper triangular.
 
     Raises:
-        RuntimeError: shapes or dtypes that do not fit.
+        RuntimeError: shapes or dtypes do not match.
 
     Example:
         >>> L = tn.linalg.cholesky(tn.tensor([[4.0, 0.0], [0.0, 1.0]]))
@@ -138,17 +139,17 @@ def cholesky_solve(self: Tensor, input2: Tensor, upper: bool = False) -> Tensor:
 
 @public(out=True, autocast="float32")
 def cholesky_inverse(self: Tensor, upper: bool = False) -> Tensor:
-    """Return the inverse of a matrix, given its Cholesky factor.
+    """Return the inverses of matrices, given their Cholesky factors.
 
-    ``inv(L @ L.mT)`` with a lower triangle L, or ``inv(U.mT @ U)`` with an upper one.
+    ``inv(L @ L.mT)`` with L lower triangular, or ``inv(U.mT @ U)`` with U upper triangular.
 
     Args:
         self: the factor, ``[..., n, n]``; only its triangle is read.
-        upper: whether it is an upper triangle.
+        upper: whether the factor is upper triangular.
 
     Raises:
-        LinAlgError: a zero on the diagonal.
-        RuntimeError: not square matrices of floats.
+        LinAlgError: the diagonal contains a zero.
+        RuntimeError: not floating-point square matrices.
 
     Example:
         >>> tn.cholesky_inverse(tn.tensor([[2.0, 0.0], [0.0, 1.0]]))
@@ -176,17 +177,18 @@ def triangular_solve(
     transpose: bool = False,
     unitriangular: bool = False,
 ) -> Any:
-    """Return X of ``A @ X = B`` with a triangular A, and a copy of A; prefer ``solve_triangular``.
+    """Solve ``A @ X = B`` with a triangular A; return X and a copy of A; prefer
+    ``solve_triangular``.
 
     Args:
         self: B, ``[..., n, k]``.
-        A: ``[..., n, n]``; only the one triangle is read, and batches broadcast.
-        upper: whether A is an upper triangle.
+        A: ``[..., n, n]``; only one triangle is read, and batches broadcast.
+        upper: whether A is upper triangular.
         transpose: solve ``A.mT @ X = B``.
-        unitriangular: take the diagonal of A for ones, whatever is there.
+        unitriangular: assume ones on the diagonal of A without reading it.
 
     Raises:
-        RuntimeError: shapes or dtypes that do not fit.
+        RuntimeError: shapes or dtypes do not match.
 
     Example:
         >>> import warnings
@@ -225,16 +227,16 @@ _Geqrf = named("geqrf", ("a", "tau"))
 
 @public(out=True, autocast="float32")
 def qr(self: Tensor, some: bool = True) -> Any:
-    """Return Q and R; prefer ``linalg.qr``.
+    """Return the QR decomposition; prefer ``linalg.qr``.
 
-    ``A = Q @ R``: orthonormal columns, and an upper triangle.
+    ``A = Q @ R``, where Q has orthonormal columns and R is upper triangular.
 
     Args:
         self: ``[..., m, n]``.
         some: return only the first k columns of Q and rows of R, k the smaller of m and n.
 
     Raises:
-        RuntimeError: not matrices of floats.
+        RuntimeError: not floating-point matrices.
 
     Example:
         >>> import warnings
@@ -255,11 +257,11 @@ def svd(self: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
     Args:
         self: ``[..., m, n]``.
         some: return only the first k columns of U and V, k the smaller of m and n.
-        compute_uv: whether to compute U and V; else they are zeros.
+        compute_uv: whether to compute U and V; otherwise they are zeros.
 
     Raises:
-        RuntimeError: not matrices of floats.
-        LinAlgError: a number is not finite.
+        RuntimeError: not floating-point matrices.
+        LinAlgError: an element is not finite.
 
     Example:
         >>> tn.svd(tn.tensor([[0.0, 2.0], [1.0, 0.0]])).S
@@ -277,10 +279,10 @@ def svd(self: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
 
 @public(out=True, autocast="float32")
 def geqrf(self: Tensor) -> Any:
-    """Return a QR decomposition as LAPACK packs it; it has no gradient.
+    """Return a QR decomposition packed like LAPACK's; without gradient.
 
-    R is the upper triangle of the first result. Below stand the Householder vectors, whose
-    factors are the second result: ``linalg.householder_product`` makes Q of both.
+    R is the upper triangle of the first result, with the Householder vectors below it; the second
+    result holds their factors. ``linalg.householder_product`` computes Q from both.
 
     Source: Golub and Van Loan, "Matrix Computations", 1983, section 5.2.
 
@@ -288,7 +290,7 @@ def geqrf(self: Tensor) -> Any:
         self: ``[..., m, n]``.
 
     Raises:
-        RuntimeError: not matrices of floats.
+        RuntimeError: not floating-point matrices.
 
     Example:
         >>> tn.geqrf(tn.tensor([[3.0, 0.0], [0.0, 2.0]])).tau
@@ -305,17 +307,17 @@ def geqrf(self: Tensor) -> Any:
 
 @public(out=True)
 def lu(self: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tensor, ...]:
-    """Return the packed factors and pivots (and infos); prefer ``linalg.lu_factor``.
+    """Return packed LU factors and pivots (and error codes); prefer ``linalg.lu_factor``.
 
-    ``A = P @ L @ U``: a permutation, a lower triangle with ones on its diagonal, an upper triangle.
+    ``A = P @ L @ U``: a permutation, a unit lower triangular and an upper triangular matrix.
 
     Args:
         self: ``[..., m, n]``.
         pivot: must be True: rows are swapped for the largest pivots.
-        get_infos: also return, for each matrix, the number of a pivot that is zero, or 0.
+        get_infos: also return, for each matrix, the number of a zero pivot, or 0.
 
     Raises:
-        RuntimeError: not matrices of floats, or ``pivot`` is False.
+        RuntimeError: not floating-point matrices, or ``pivot`` is False.
 
     Example:
         >>> import warnings
@@ -338,16 +340,16 @@ def lu(self: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tenso
 
 @public(out=True, autocast="float32")
 def lu_solve(self: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
-    """Return the solution with factored matrices; prefer ``linalg.lu_solve``.
+    """Solve linear systems with LU factors; prefer ``linalg.lu_solve``.
 
-    X of ``A @ X = B``.
+    Solves ``A @ X = B`` for X.
 
     Args:
-        self: the right hand side B, ``[..., n, k]``.
-        LU_data, LU_pivots: what ``linalg.lu_factor`` returned.
+        self: the right-hand side B, ``[..., n, k]``.
+        LU_data, LU_pivots: the result of ``linalg.lu_factor``.
 
     Raises:
-        RuntimeError: shapes or dtypes that do not fit.
+        RuntimeError: shapes or dtypes do not match.
 
     Example:
         >>> import warnings

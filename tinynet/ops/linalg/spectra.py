@@ -1,4 +1,4 @@
-"""Eigenvalues of symmetric matrices and singular values, and what is computed from them."""
+"""Eigenvalues of symmetric matrices, singular values, rank and pseudoinverse."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from tinynet.ops.linalg.checks import floating, matrices, named, square_sizes
 from tinynet.ops.pointwise.arithmetic import where
 from tinynet.ops.shaping.views import unsqueeze
 
-# ---- what they share ----------------------------------------------------------------------------
+# ---- shared helpers -----------------------------------------------------------------------------
 
 
 def _over(x: Any, y: Any) -> Any:
-    """Return ``x / y``, with 0 / 0 as 0: what nobody asks for does not matter."""
+    """Return ``x / y``, or 0 for 0 / 0: components that do not matter."""
     return x / where((x == 0) & (y == 0), 1.0, y)
 
 
 def _eye(n: int, like: Any) -> Any:
-    """Return the unit matrix as an array or tensor as ``like`` is."""
+    """Return the identity matrix as an array or tensor, like ``like``."""
     array = np.eye(n, dtype=like.dtype if isinstance(like, np.ndarray) else like._array.dtype)
     return array if isinstance(like, np.ndarray) else wrap(array)
 
@@ -40,7 +40,7 @@ def _on_diagonal(x: Any) -> Any:
 
 
 def _gaps(x: Any) -> Any:
-    """Return ``x_j - x_i`` in row i and column j, ones on the diagonal."""
+    """Return ``x_j - x_i`` in row i and column j, with ones on the diagonal."""
     return unsqueeze(x, -2) - unsqueeze(x, -1) + _eye(x.shape[-1], x)
 
 
@@ -58,7 +58,7 @@ def _recorded(A: Tensor) -> bool:
     methods=False,
 )
 def eigen_system(A: Array, /, uplo: str) -> tuple[Array, Array]:
-    """Return eigenvalues in ascending order, and eigenvectors in columns."""
+    """Return eigenvalues in ascending order, and eigenvectors as columns."""
     return _converged("eigh", np.linalg.eigh, A, uplo)
 
 
@@ -92,7 +92,7 @@ _Eigh = named("linalg_eigh", ("eigenvalues", "eigenvectors"))
 
 
 def _symmetric(A: Any) -> Array:
-    """Return the array of a tensor of square matrices of floats; refuse anything else."""
+    """Return the array of a tensor of floating-point square matrices; refuse others."""
     a = matrices("linalg.eigh", A)
     square_sizes("linalg.eigh", a)
     if not dtypes.is_floating(a.dtype) or a.dtype.itemsize < 4:
@@ -113,21 +113,20 @@ def eigh(A: Tensor, UPLO: str = "L") -> Any:
 
     ``A = V @ diag(w) @ V.mT`` with orthonormal columns in V.
 
-    Each eigenvector may as well be its negative; the derivative is that of functions that do not
-    depend on this. It is finite only where the eigenvalues differ, unless the eigenvectors are
-    not used.
+    The sign of each eigenvector is arbitrary; the derivative is that of functions that do not
+    depend on it. It is finite only if the eigenvalues are distinct, or the eigenvectors are unused.
 
     Args:
         A: ``[..., n, n]``, symmetric.
-        UPLO: the triangle that is read, ``"L"`` or ``"U"``.
+        UPLO: the triangle to read, ``"L"`` or ``"U"``.
 
     Returns:
-        ``(eigenvalues, eigenvectors)``: ``[..., n]`` in ascending order; ``[..., n, n]``, one
-        per column.
+        ``(eigenvalues, eigenvectors)``: ``[..., n]`` in ascending order; ``[..., n, n]``,
+        eigenvectors as columns.
 
     Raises:
-        LinAlgError: no convergence.
-        RuntimeError: not square matrices of floats.
+        LinAlgError: the algorithm does not converge.
+        RuntimeError: not floating-point square matrices.
 
     Example:
         >>> tn.linalg.eigh(tn.tensor([[2.0, 1.0], [1.0, 2.0]])).eigenvalues
@@ -146,10 +145,10 @@ def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
 
     Args:
         A: ``[..., n, n]``, symmetric.
-        UPLO: the triangle that is read, ``"L"`` or ``"U"``.
+        UPLO: the triangle to read, ``"L"`` or ``"U"``.
 
     Raises:
-        RuntimeError: not square matrices of floats, or another ``UPLO``.
+        RuntimeError: not floating-point square matrices, or an unknown ``UPLO``.
 
     Example:
         >>> tn.linalg.eigvalsh(tn.tensor([[2.0, 1.0], [1.0, 2.0]]))
@@ -209,9 +208,9 @@ def _no_driver(name: str, driver: str | None) -> None:
 def svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None) -> Any:
     """Return the singular value decomposition ``A = U @ diag(S) @ Vh``.
 
-    A column of U and the row of Vh may as well be their negatives; the derivative is that of
-    functions that do not depend on this, or on the columns of U and rows of Vh after the first
-    k. It is finite only where the singular values differ, unless U and Vh are not used.
+    The signs of the columns of U, with the rows of Vh, are arbitrary; the derivative is that of
+    functions that depend neither on them nor on columns of U and rows of Vh after the first k. It
+    is finite only if the singular values are distinct, or U and Vh are unused.
 
     Args:
         A: ``[..., m, n]``; k is the smaller of m and n.
@@ -223,8 +222,8 @@ def svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None) -> 
         ``[..., n or k, n]``.
 
     Raises:
-        LinAlgError: no convergence.
-        RuntimeError: not matrices of floats.
+        LinAlgError: the algorithm does not converge.
+        RuntimeError: not floating-point matrices.
 
     Example:
         >>> tn.linalg.svd(tn.tensor([[0.0, 2.0], [1.0, 0.0]])).S
@@ -247,8 +246,8 @@ def svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
         driver: must be None.
 
     Raises:
-        RuntimeError: not matrices of floats, or a driver.
-        LinAlgError: a number is not finite.
+        RuntimeError: not floating-point matrices, or a driver is given.
+        LinAlgError: an element is not finite.
 
     Example:
         >>> tn.linalg.svdvals(tn.tensor([[0.0, 2.0], [1.0, 0.0]]))
@@ -270,7 +269,9 @@ def _number(x: Any) -> Any:
 
 
 def _cutoff(S: Array, shape: tuple[int, ...], atol: Any, rtol: Any) -> Array:
-    """Return below what a singular value counts as zero: ``max(atol, rtol * largest)``."""
+    """Return the cutoff below which singular values count as zero:
+    ``max(atol, rtol * largest)``.
+    """
     atol, rtol = _number(atol), _number(rtol)
     if rtol is None:
         rtol = float(np.finfo(S.dtype).eps) * max(shape[-2:]) if atol is None else 0.0
@@ -280,7 +281,7 @@ def _cutoff(S: Array, shape: tuple[int, ...], atol: Any, rtol: Any) -> Array:
 
 @operation(node="LinalgPinvBackward0", methods=False)
 def pseudoinverse(A: Array, /, atol: Any, rtol: Any, hermitian: bool) -> Array:
-    """Return the pseudoinverse from the singular values (or eigenvalues) that are not zero."""
+    """Return the pseudoinverse by the nonzero singular values (or eigenvalues)."""
     if A.size == 0:
         return np.zeros((*A.shape[:-2], A.shape[-1], A.shape[-2]), A.dtype)
     if hermitian:
@@ -318,27 +319,27 @@ def pinv(
     atol: float | Tensor | None = None,
     rtol: float | Tensor | None = None,
 ) -> Tensor:
-    """Return the pseudoinverses (Moore-Penrose inverses) of matrices.
+    """Return the Moore-Penrose pseudoinverses of matrices.
 
-    ``V @ diag(1 / S) @ U.mT`` of ``A = U @ diag(S) @ V.mT``, with 0 in the place of ``1 / S`` where
-    S counts as zero (Penrose, "A generalized inverse for matrices", 1955).
+    ``V @ diag(1 / S) @ U.mT`` for ``A = U @ diag(S) @ V.mT``, with 0 for ``1 / S`` where S counts
+    as zero (Penrose, "A generalized inverse for matrices", 1955).
 
-    The derivative holds where the rank does not change.
+    The derivative holds at constant rank.
 
     Args:
         A: ``[..., m, n]``.
         rcond: an older name of ``rtol``.
-        hermitian: the matrices are symmetric; eigenvalues are used.
-        atol: singular values of at most this count as zero; 0 unless given.
-        rtol: the same, times the largest singular value; the precision of the dtype times the
-            larger of m and n unless given or ``atol`` is.
+        hermitian: whether the matrices are symmetric; their eigenvalues are used then.
+        atol: singular values up to this count as zero; 0 by default.
+        rtol: the same relative to the largest singular value; by default the precision of the dtype
+            times the larger of m and n, or 0 if ``atol`` is given.
 
     Returns:
         ``[..., n, m]``.
 
     Raises:
-        RuntimeError: not matrices of floats; not square ones, and ``hermitian`` is True.
-        LinAlgError: a number is not finite.
+        RuntimeError: not floating-point matrices, or not square although ``hermitian`` is True.
+        LinAlgError: an element is not finite.
 
     Example:
         >>> tn.linalg.pinv(tn.tensor([[2.0, 0.0], [0.0, 0.0]]))
@@ -368,18 +369,18 @@ def matrix_rank(
     atol: float | Tensor | None = None,
     rtol: float | Tensor | None = None,
 ) -> Tensor:
-    """Return the numbers of singular values that are not zero, as int64.
+    """Return the ranks of matrices, as int64.
 
-    ``sum(S > max(atol, rtol * max(S)))`` of the singular values S.
+    ``sum(S > max(atol, rtol * max(S)))`` with the singular values S.
 
     Args:
         A: ``[..., m, n]``.
         tol: an older name of ``atol``.
-        hermitian: the matrices are symmetric; eigenvalues are used.
-        atol, rtol: what counts as zero; see ``pinv``.
+        hermitian: whether the matrices are symmetric; their eigenvalues are used then.
+        atol, rtol: the tolerances; see ``pinv``.
 
     Raises:
-        RuntimeError: not matrices of floats; not square ones, and ``hermitian`` is True.
+        RuntimeError: not floating-point matrices, or not square although ``hermitian`` is True.
 
     Example:
         >>> tn.linalg.matrix_rank(tn.ones(3, 3))

@@ -1,4 +1,4 @@
-"""Equations with triangular matrices."""
+"""Linear systems with triangular matrices."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from tinynet.dtypes import Array
 from tinynet.ops.linalg.checks import fitting, floating, matrices, square_sizes
 from tinynet.ops.shaping.flipping import tril, triu
 
-BLOCK = 64  # rows that are solved at once: the rest of the work is products of blocks
+BLOCK = 64  # rows solved at once; the rest of the work is block products
 
 
 def substitute(A: Array, B: Array, upper: bool, unit: bool) -> Array:
-    """Return X of ``A X = B`` by substitution, block by block.
+    """Solve ``A X = B`` by substitution, block by block.
 
-    Only the triangle of A is read. The diagonal blocks are solved by elimination with pivoting,
-    so the error is that of a general solver, at the cost of a triangular one. A zero on the
-    diagonal gives infinities, as in LAPACK.
+    Only the triangle of A is read. Elimination with pivoting solves the diagonal blocks, so the
+    error is that of a general solver, at the cost of a triangular one. A zero on the diagonal gives
+    infinities, as in LAPACK.
     """
     n, batch = A.shape[-1], np.broadcast_shapes(A.shape[:-2], B.shape[:-2])
     X = np.empty((*batch, *B.shape[-2:]), np.result_type(A, B))
@@ -37,7 +37,7 @@ def substitute(A: Array, B: Array, upper: bool, unit: bool) -> Array:
 
 
 def _triangle(block: Array, upper: bool, unit: bool) -> Array:
-    """Return one triangle of a block, with ones on the diagonal if asked."""
+    """Return one triangle of a block, optionally with ones on the diagonal."""
     if not unit:
         return np.triu(block) if upper else np.tril(block)
     ones = np.eye(block.shape[-1], dtype=block.dtype)
@@ -62,7 +62,7 @@ def _solved(T: Array, B: Array, upper: bool) -> Array:
 
 @operation(node="LinalgSolveTriangularBackward0", methods=False)
 def triangular(A: Array, B: Array, /, upper: bool, left: bool, unit: bool) -> Array:
-    """Return X of ``A X = B``, or of ``X A = B``, for a triangular A."""
+    """Solve ``A X = B`` or ``X A = B`` with a triangular A."""
     if left:
         return substitute(A, B, upper, unit)
     return substitute(A.mT, B.mT, not upper, unit).mT.copy()
@@ -75,7 +75,7 @@ def _triangular_gradients(
     if not needs[0]:
         return None, by_b
     by_a = -(by_b @ result.mT if left else result.mT @ by_b)
-    shift = int(unit)  # the ones on the diagonal are no input
+    shift = int(unit)  # the implied ones on the diagonal are no input
     return (triu(by_a, shift) if upper else tril(by_a, -shift)), by_b
 
 
@@ -86,20 +86,20 @@ triangular.grads(_triangular_gradients)
 def solve_triangular(
     A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False
 ) -> Tensor:
-    """Return the solution of equations with a triangular matrix.
+    """Solve linear systems with triangular matrices.
 
     Args:
-        A: ``[..., n, n]``; only the one triangle is read.
+        A: ``[..., n, n]``; only one triangle is read.
         B: ``[..., n, k]`` (``[..., k, n]`` if not ``left``); batches broadcast.
-        upper: whether A is an upper triangle.
-        left: solve ``A X = B``; else ``X A = B``.
-        unitriangular: take the diagonal of A for ones, whatever is there.
+        upper: whether A is upper triangular.
+        left: solve ``A X = B``; otherwise ``X A = B``.
+        unitriangular: assume ones on the diagonal of A without reading it.
 
     Returns:
-        X; infinities where the diagonal has zeros.
+        X; infinities where the diagonal is zero.
 
     Raises:
-        RuntimeError: shapes or dtypes that do not fit.
+        RuntimeError: shapes or dtypes do not match.
 
     Example:
         >>> A = tn.tensor([[2.0, 0.0], [1.0, 4.0]])

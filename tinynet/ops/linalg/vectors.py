@@ -1,4 +1,4 @@
-"""Products of vectors, and matrices made from vectors."""
+"""Products of vectors, matrices made from vectors, and Householder reflections."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tinynet.ops.shaping.views import axis_of, expand, unsqueeze
 
 @operation(node="LinalgCrossBackward0", methods=False)
 def cross_product(self: Array, other: Array, /, axis: int) -> Array:
-    """Return the vectors that are perpendicular to two vectors of three elements."""
+    """Return the cross products of two arrays of vectors."""
     if self.dtype != other.dtype:
         raise refused("cross", self, other)
     result = np.empty(np.broadcast_shapes(self.shape, other.shape), self.dtype)
@@ -52,11 +52,11 @@ def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
     ``(x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], x[0] * y[1] - x[1] * y[0])``.
 
     Args:
-        input, other: of as many dimensions; they broadcast.
+        input, other: tensors with the same number of dimensions; they broadcast.
         dim: the dimension of length 3.
 
     Raises:
-        RuntimeError: another length, or shapes that do not fit.
+        RuntimeError: another length, or the shapes do not broadcast.
 
     Example:
         >>> tn.linalg.cross(tn.tensor([1.0, 0.0, 0.0]), tn.tensor([0.0, 1.0, 0.0]))
@@ -86,8 +86,8 @@ def cross(self: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
     ``(x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], x[0] * y[1] - x[1] * y[0])``.
 
     Args:
-        self, other: of as many dimensions; they broadcast.
-        dim: the dimension of length 3; the first such one unless given (prefer to give it).
+        self, other: tensors with the same number of dimensions; they broadcast.
+        dim: the dimension of length 3; by default the first such one (better give it).
 
     Example:
         >>> tn.cross(tn.tensor([1.0, 0.0, 0.0]), tn.tensor([0.0, 1.0, 0.0]), dim=0)
@@ -116,11 +116,11 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     ``sum(x * y)``.
 
     Args:
-        x, y: of one dtype; they broadcast.
+        x, y: tensors of the same dtype; they broadcast.
         dim: the dimension of the vectors.
 
     Raises:
-        RuntimeError: shapes or dtypes that do not fit; not floats.
+        RuntimeError: shapes or dtypes do not match, or the inputs are not floating-point.
 
     Example:
         >>> tn.linalg.vecdot(tn.ones(2, 3), tn.ones(3))
@@ -141,17 +141,17 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     return sum_dims.function(x * y, dim)
 
 
-# ---- views and tables ---------------------------------------------------------------------------
+# ---- views and Vandermonde matrices -------------------------------------------------------------
 
 
 def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
     """Return views of diagonals of matrices.
 
-    ``result[..., i] = A[..., i, i + offset]`` (not below the main diagonal).
+    ``result[..., i] = A[..., i, i + offset]`` for offsets from 0 on.
 
     Args:
         A: ``[..., m, n]``.
-        offset: which diagonal: 0 is the main one, positive ones are above it.
+        offset: the diagonal: 0 is the main one, positive ones are above it.
         dim1, dim2: the dimensions of the matrices.
 
     Example:
@@ -162,13 +162,13 @@ def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> T
 
 
 def vander(x: Tensor, *, N: int | None = None) -> Tensor:
-    """Return Vandermonde matrices: the powers 0 to ``N`` - 1 of each element in a row.
+    """Return Vandermonde matrices: each row holds the powers 0 to ``N`` - 1 of an element.
 
     ``result[..., i, j] = x[..., i] ** j``.
 
     Args:
-        x: ``[..., n]``; a number is one element.
-        N: how many powers, at least 2; n unless given.
+        x: ``[..., n]``; a number counts as one element.
+        N: the number of powers, at least 2; n by default.
 
     Raises:
         RuntimeError: ``N`` is below 2.
@@ -228,7 +228,7 @@ def householder_product(A: Tensor, tau: Tensor) -> Tensor:
         ``[..., m, n]``.
 
     Raises:
-        RuntimeError: shapes or dtypes that do not fit.
+        RuntimeError: shapes or dtypes do not match.
 
     Example:
         >>> tn.linalg.householder_product(tn.zeros(2, 2), tn.tensor([2.0, 0.0]))
@@ -240,7 +240,7 @@ def householder_product(A: Tensor, tau: Tensor) -> Tensor:
     _check_reflectors(a, tau._array)
     m, n = a.shape[-2:]
     unit = wrap(np.eye(m, n, dtype=a.dtype))
-    if not tau._array.shape[-1]:  # of A only its shape counts, but the result is recorded
+    if not tau._array.shape[-1]:  # only A's shape counts, but the result is recorded
         return where.function(wrap(np.zeros((), bool)), A, unit)
     V = tril.function(A, -1) + unit
     Q = expand(unit, a.shape)
@@ -252,7 +252,7 @@ def householder_product(A: Tensor, tau: Tensor) -> Tensor:
 
 
 def _check_multiplied(a: Any, tau: Any, other: Any, side: int) -> None:
-    """Refuse reflectors and a matrix that do not fit; ``side`` is the dimension that they meet."""
+    """Refuse reflectors that do not match a matrix; ``side`` is the dimension where they meet."""
     name, place = "tinynet.ormqr", f"other.shape[{side}]"
     for label, x in (("input", a), ("other", other)):
         if x.ndim < 2:
@@ -301,10 +301,10 @@ def ormqr(
         tau: their factors, ``[..., k]``, k the smaller of m and n.
         other: ``[..., m, p]``; ``[..., p, m]`` unless ``left``.
         left: return ``Q @ other``, otherwise ``other @ Q``.
-        transpose: take ``Q.mT`` for Q.
+        transpose: use ``Q.mT`` instead of Q.
 
     Raises:
-        RuntimeError: shapes or dtypes that do not fit.
+        RuntimeError: shapes or dtypes do not match.
 
     Example:
         >>> tn.ormqr(tn.zeros(2, 1), tn.tensor([2.0]), tn.tensor([[3.0], [4.0]]))

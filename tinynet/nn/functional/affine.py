@@ -1,7 +1,7 @@
 """The affine map, ``x @ weight.T + bias``, and the bilinear map.
 
-The affine map is an operation of its own for speed: as a composite (transpose, product, sum) it
-would cost three nodes and a temporary, for what is most of the work of most models.
+The affine map is a separate operation for speed: as a composite (transpose, product, sum) it would
+cost three nodes and a temporary, and it dominates the work of most models.
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ def _product(input: Array, weight: Array, bias: Array | None = None) -> Array:
 
 
 def _is_better_turned(rows: int, outputs: int, inputs: int) -> bool:
-    """Return whether ``weight @ input.T`` is computed faster: by a tenth to a half, or twice.
+    """Return whether ``weight @ input.T`` is faster to compute: by 10% to 50%, or twice.
 
-    For few rows most of the time goes into BLAS's own copy of the second matrix. But the result
-    has to be copied then; for longer sums that does not matter.
+    With few rows, most of the time goes into BLAS packing the second matrix. The result must then
+    be copied, which is negligible for long sums.
     """
     if rows < 16:
         return rows > 1 and outputs >= 512 and inputs >= 128
@@ -73,7 +73,7 @@ def linear_map(input: Array, weight: Array, /) -> Array:
     return _product(input, weight)
 
 
-# Formulas below look at what they are given: on arrays they spare the way through an operation.
+# The formulas below check their inputs: on arrays they bypass the operations.
 
 
 def _of_input(g: Any, weight: Any) -> Any:
@@ -90,7 +90,7 @@ def _of_weight(g: Any, input: Any) -> Any:
 
 
 def _of_bias(g: Any, bias_shape: tuple[int, ...]) -> Any:
-    """Return the sum over rows where it is one: by BLAS, which is faster along columns."""
+    """Return the sum over rows by BLAS, which is faster along columns."""
     if g.__class__ is np.ndarray and g.ndim > 1 and len(bias_shape) == 1 and g.size:
         g = _rows(g)
         if g.shape[1] == bias_shape[0]:
@@ -228,5 +228,5 @@ def _check_bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor
     given = {"input1": input1, "input2": input2, "weight": weight, "bias": bias}
     kinds = {name: c_name(t._array) for name, t in given.items() if t is not None}
     if len(set(kinds.values())) > 1:
-        told = ", ".join(f"{name}: {kind}" for name, kind in kinds.items())
-        raise errors.mixed_dtypes(f"All tensors must have the same dtype, got {told}")
+        listed = ", ".join(f"{name}: {kind}" for name, kind in kinds.items())
+        raise errors.mixed_dtypes(f"All tensors must have the same dtype, got {listed}")

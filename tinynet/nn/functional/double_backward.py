@@ -1,4 +1,4 @@
-"""Derivatives that can be differentiated, for operations whose own derivative is no operation."""
+"""Second derivatives of operations whose derivative is not itself an operation."""
 
 from __future__ import annotations
 
@@ -59,9 +59,9 @@ def _named(node: str) -> Any:
 
 
 def one_node(node: str, steps: Callable[..., Any], *inputs: Tensor) -> Any:
-    """Return ``steps(*inputs)``, a tensor or several (or None), as what a single node gave.
+    """Return ``steps(*inputs)``, a tensor or several (or None), recorded as a single node.
 
-    It is differentiated through its steps. Batches, and what is not recorded, need no node.
+    Its derivative goes through the steps. Batches and unrecorded results need no node.
     """
     if batched(*inputs) or not is_grad_enabled():
         return steps(*inputs)
@@ -69,5 +69,5 @@ def one_node(node: str, steps: Callable[..., Any], *inputs: Tensor) -> Any:
 
 
 def batched(*tensors: Tensor) -> bool:
-    """Return True if one of the tensors is a batch's, for which not every kernel has a rule."""
+    """Return whether a tensor is batched by vmap, for which not every kernel has a rule."""
     return any(t._array.__class__ is not np.ndarray for t in tensors)

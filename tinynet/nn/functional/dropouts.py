@@ -50,8 +50,9 @@ def _dropped(
     """Return the input times noise, plus, for ``alpha``, more noise.
 
     Args:
-        channels: one draw for all places of a channel, the second dimension.
-        alpha: elements fall to SELU's floor instead of zero, and mean and deviation are kept.
+        channels: drop whole channels, the second dimension.
+        alpha: set elements to the lower limit of SELU instead of zero, preserving mean and
+            deviation.
     """
     check_probability(p)
     tensor_only(name, input=input)

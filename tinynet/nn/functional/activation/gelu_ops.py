@@ -34,7 +34,7 @@ def _floating(x: Array) -> Array:
 
 # ---- float32 ------------------------------------------------------------------------------------
 
-# P was fitted to atanh(erf(x / sqrt(2))) / x such that what comes out is nowhere off by more than
+# P was fitted to atanh(erf(x / sqrt(2))) / x with a maximum error of the result of
 # 2.9e-8; with float32's rounding it is 9e-8, 1.5 units in the last place of numbers below 1.
 # Highest power first. Beyond the fit, x > 6.5, P grows and tanh is 1; it never overflows to NaN.
 _P = tuple(
@@ -44,8 +44,8 @@ _P = tuple(
 )  # fmt: skip
 _ONE, _HALF, _MINUS_HALF, _FACTOR = (
     np.array(c, np.float32) for c in (1, 0.5, -0.5, _DENSITY)
-)  # arrays, since numpy is slower with Python's numbers
-_BLOCK = 24576  # with three such blocks numpy works in the cache, and a call costs little
+)  # arrays, since numpy is slower with Python numbers
+_BLOCK = 24576  # three such blocks fit the cache, and the overhead per call stays small
 
 
 def _single(x: Array, out: Array, below: Array, square: Array) -> None:

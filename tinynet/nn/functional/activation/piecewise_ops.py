@@ -1,4 +1,4 @@
-"""Operations behind the activations; those of GELU are in ``gelu_ops``.
+"""Operations behind the activations, except GELU (see ``gelu_ops``).
 
 They are operations, not composites, because each has an in-place form that a composite cannot
 have (it would overwrite what its own parts saved), and because a single node with a closed
@@ -38,11 +38,11 @@ def _zero(x: Array) -> Array:
 
 
 def _flat(g: Any) -> Any:
-    """Return the second derivative of what is made of straight pieces."""
+    """Return the second derivative of a piecewise linear function."""
     return zeros_for(g)
 
 
-# ---- made of straight pieces --------------------------------------------------------------------
+# ---- piecewise linear ---------------------------------------------------------------------------
 
 
 @pointwise(methods=False)
@@ -340,7 +340,7 @@ def _glu_second(g: Any, grad_output: Any, self: Any, dim: int) -> Any:
 
 
 def _glu_passed(g: Any, self: Any, dim: int) -> Any:
-    """Return the derivative with respect to the gradient, which has half the size."""
+    """Return the derivative with respect to the gradient, of half the size."""
     half = self.shape[dim] // 2
     lower, upper = slice(0, half), slice(half, None)
     one, gate = cut(self, dim, lower), sigmoid(cut(self, dim, upper))

@@ -1,4 +1,4 @@
-"""Attention of short sequences by kernels that numba compiled: see ``numba_kernels.attention``."""
+"""Attention of short sequences with numba kernels: see ``numba_kernels.attention``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MOST = 2**16  # scores of a head, which fit the cache
 
 
 def takes(query: Array, key: Array, value: Array, *others: Array) -> bool:
-    """Return whether kernels are used for these: short sequences, each with its own keys."""
+    """Return whether to use the kernels: for short sequences, each with its own keys."""
     return (
         numba_kernels.on
         and 2 <= query.ndim <= 4
@@ -57,7 +57,7 @@ def _ends(keep: Array) -> Array:
 def attend(
     query: Array, key: Array, value: Array, keep: Array | None, scale: float
 ) -> tuple[Array, Array] | None:
-    """Return the output and the weights; None if numpy has to say what comes of NaN or infinity."""
+    """Return the output and the weights; None if NaN or infinity require numpy."""
     shape = (*query.shape[:-1], key.shape[-2])
     weights, out = np.empty(shape, np.float32), _like(query, (*shape[:-1], value.shape[-1]))
     q, k, v = (_heads(_rows(x)) for x in (query, key, value))
@@ -69,6 +69,6 @@ def attend(
 
 
 def _like(x: Array, shape: tuple[int, ...]) -> Array:
-    """Return room for a result, in the memory order of ``x`` if it has that shape."""
+    """Allocate a result in the memory order of ``x`` if it has that shape."""
     made = np.empty_like(x, subok=False) if x.shape == shape else np.empty(shape, x.dtype)
     return made if made.strides[-1] == made.itemsize else np.empty(shape, x.dtype)

@@ -26,8 +26,8 @@ from tinynet.ops.products.matmul import matmul
 from tinynet.ops.reduction.softmax import SAFE
 from tinynet.ops.reduction.sums import largest, smallest
 
-_BLOCK = 65536  # scores that are worked on at once: they stay in the cache
-_SHARED = 2**21  # scores from which a second thread pays
+_BLOCK = 65536  # number of scores per block, which fits the cache
+_SHARED = 2**21  # number of scores from which a second thread pays
 
 
 def _whole(x: Array, scores: Array) -> bool:
@@ -42,7 +42,7 @@ def _by_part(work: Callable[[Any], None], scores: Array, *inputs: Array) -> None
         work(...)
     else:
         step = max(1, _BLOCK * len(scores) // scores.size)
-        # In threads only where calls of numpy are long enough; with numba, BLAS has one.
+        # Use threads only if numpy calls are long enough; with numba, BLAS has one.
         large = numba_kernels.on and scores.size >= _SHARED
         spread = threads.share if large else threads.in_turn
         spread(work, threads.slices(len(scores), step))
@@ -98,23 +98,23 @@ def _write_powers(
     scores -= _tops(scores)
     np.exp(scores, out=scores)
     np.matmul(scores, ones, out=sums)
-    sums[sums == 0] = 1  # nothing to attend to: the output is 0
+    sums[sums == 0] = 1  # all keys masked: the output is 0
 
 
 def _write_weights(scores: Array, keep: Array | None) -> None:
-    """Replace scores by their softmax, by one pass of a kernel that numba compiled."""
+    """Replace scores by their softmax, in one pass of a numba kernel."""
     compiled.masked_softmax(scores.reshape(-1, scores.shape[-1]), masks(keep, scores))
 
 
 def _place(like: Array, shape: tuple[int, ...]) -> Array:
-    """Return room for a product, in the memory order of ``like`` if it has the same shape."""
+    """Allocate a product in the memory order of ``like`` if it has the same shape."""
     return np.empty_like(like) if like.shape == shape else np.empty(shape, like.dtype)
 
 
 def _places(batch: tuple[int, ...], *inputs: Array) -> Sequence[Array]:
-    """Return room for the gradients: slices of one array where the inputs are slices of one.
+    """Allocate the gradients: slices of one array if the inputs are slices of one.
 
-    Then whoever has cut them need not put the gradients together.
+    This spares the caller from concatenating the gradients.
     """
     x = inputs[0]
     first, second, third = (x.__array_interface__["data"][0] for x in inputs)
@@ -187,10 +187,10 @@ def attend(
         query: ``[..., L, E]``.
         key: ``[..., S, E]``.
         value: ``[..., S, V]``.
-        keep: 0 for pairs that do not meet and 1 for others, of a shape that broadcasts with
-            ``[..., L, S]``; or None.
-        noise: factors of the weights (dropout), or None.
-        scale: of the scores, which are ``query @ key.T``.
+        keep: 0 for masked pairs and 1 for others, of a shape that broadcasts with ``[..., L, S]``;
+            or None.
+        noise: dropout factors of the weights, or None.
+        scale: the factor of the scores ``query @ key.T``.
     """
     return _attend(query, key, value, None, keep, noise, scale)
 
@@ -201,7 +201,7 @@ def attend(
 def attend_with_bias(
     query: Array, key: Array, value: Array, bias: Array, /, noise: Array | None, scale: float
 ) -> tuple[Array, Array, Array | None]:
-    """Return what ``attend`` does, with something added to the scores.
+    """Return ``attend`` with a bias added to the scores.
 
     Args:
         query, key, value, noise, scale: as for ``attend``.
@@ -213,7 +213,7 @@ def attend_with_bias(
 def attention_steps(
     inputs: Sequence[Tensor], keep: Array | None, noise: Array | None, scale: float
 ) -> tuple[Tensor]:
-    """Return what both do, from elementary operations; a bias may be the fourth input."""
+    """Compute both from elementary operations; a bias may be the fourth input."""
     query, key, value, *bias = inputs
     scores = matmul(query, key.mT) * scale
     if bias:
@@ -250,10 +250,10 @@ def _back(
     scale: float,
     of_scores: Array | None = None,
 ) -> tuple[Array, Array, Array]:
-    """Return the gradients of query, key and value; write that of the scores, if it is wanted."""
+    """Return the gradients of query, key and value; write that of the scores if needed."""
     batch = powers.shape[:-2]
     of_query, of_key, of_value = _places(batch, query, key, value)
-    # The gradient of the scores is made with their factor in it, unless it is wanted itself.
+    # The gradient of the scores includes their factor, unless it is itself needed.
     inner, outer = (scale, 1.0) if of_scores is None else (1.0, scale)
 
     def work(part: Any) -> None:

@@ -31,19 +31,19 @@ class Inward(NamedTuple):
 
 
 class Extra(NamedTuple):
-    """What queries meet besides the keys: a learned key and value, and zeros."""
+    """Additional keys and values: learned ones, and zeros."""
 
     key: Optional
     value: Optional
     zeros: bool
 
     def keys(self) -> int:
-        """Return how many keys there are more."""
+        """Return the number of additional keys."""
         return int(self.key is not None) + int(self.zeros)
 
 
 class Masks(NamedTuple):
-    """Who does not meet whom; see ``multi_head_attention_forward``."""
+    """The masks; see ``multi_head_attention_forward``."""
 
     key_padding: Optional
     attn: Optional
@@ -51,7 +51,7 @@ class Masks(NamedTuple):
 
 
 class Weighted(NamedTuple):
-    """Whether weights are wanted, and whether their mean over the heads is."""
+    """Whether to return the weights, and whether to average them over the heads."""
 
     wanted: bool
     average: bool
@@ -61,8 +61,8 @@ class Weighted(NamedTuple):
 class MultiHead:
     """Multi-head attention with given weights.
 
-    Inputs are ``[steps, batch, size]``, with ``batch_first`` ``[batch, steps, size]``; what is
-    "by head" is ``[batch, heads, steps, size / heads]``.
+    Inputs are ``[steps, batch, size]``, with ``batch_first`` ``[batch, steps, size]``; "by head"
+    means ``[batch, heads, steps, size / heads]``.
     """
 
     num_heads: int
@@ -79,10 +79,10 @@ class MultiHead:
         weighted: Weighted,
         static: tuple[Optional, Optional] = (None, None),
     ) -> tuple[Tensor, Optional]:
-        """Return the output and the weights, or None in their place.
+        """Return the output and the weights (or None).
 
         Args:
-            static: keys and values instead of projected ones.
+            static: keys and values to use instead of projected ones.
         """
         check.mask_dtypes(masks.key_padding, masks.attn)
         check.dims(*qkv, masks.key_padding, masks.attn, self.num_heads)
@@ -112,12 +112,12 @@ class MultiHead:
         return linear(self.joined(made), *self.outward), None
 
     def by_head(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Return queries, keys and values projected, with the learned ones, by head."""
+        """Return the projected queries, keys and values by head, with learned ones appended."""
         w, separate, b = self.inward
         extra = self.extra
         if w is not None and extra.key is None and query is key and key is value:
             parts = linear(query, w, b)  # all three at once
-            size = parts.shape[2] // 3 // self.num_heads  # not -1: the batch may be empty
+            size = parts.shape[2] // 3 // self.num_heads  # not -1, since the batch may be empty
             parts = parts.reshape(*parts.shape[:2], 3, self.num_heads, size)
             order = (2, 0, 3, 1, 4) if self.batch_first else (2, 1, 3, 0, 4)
             q, k, v = parts.permute(*order).unbind(0)
@@ -137,19 +137,19 @@ class MultiHead:
         return self.split(q), self.split(k), self.split(v)
 
     def split(self, x: Tensor) -> Tensor:
-        """Return something by head."""
+        """Return a tensor by head."""
         parts = x.reshape(*x.shape[:2], self.num_heads, x.shape[2] // self.num_heads)
         return parts.permute(0, 2, 1, 3) if self.batch_first else parts.permute(1, 2, 0, 3)
 
     def joined(self, x: Tensor) -> Tensor:
-        """Return what is by head with the heads side by side."""
+        """Return a tensor by head with its heads concatenated."""
         parts = x.permute(0, 2, 1, 3) if self.batch_first else x.permute(2, 0, 1, 3)
         return parts.flatten(2)
 
     def with_zeros(
         self, query: Tensor, key: Tensor, value: Tensor, static_k: Optional, static_v: Optional
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Return what is by head, with static keys and values, and with zeros, if wanted."""
+        """Return keys and values by head, with static ones and zeros if requested."""
         batch, heads, _, size = query.shape
         key = key if static_k is None else static_k.reshape(batch, heads, -1, size)
         value = value if static_v is None else static_v.reshape(batch, heads, -1, size)

@@ -75,7 +75,7 @@ def projections(packed: Optional, separate: tuple[Optional, ...] | None) -> None
 
 
 def with_batch(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Return tensors with a batch of one; what was one tensor stays one."""
+    """Add a batch dimension; tensors that are identical stay identical."""
     made = {id(x): x.unsqueeze(1) for x in (query, key, value)}
     return made[id(query)], made[id(key)], made[id(value)]
 
@@ -151,7 +151,7 @@ def attn_mask_shape(
 
 
 def no_half_or_static(key: Optional, value: Optional, static: tuple[Optional, Optional]) -> None:
-    """Refuse a learned key without a learned value, and both where the keys are static."""
+    """Raise for a learned key without a learned value, and for both with static keys."""
     names = ("bias_k", "bias_v")
     for name, other, mine, its in (*names, key, value), (*reversed(names), value, key):
         if mine is not None and its is None:
@@ -165,11 +165,11 @@ def no_half_or_static(key: Optional, value: Optional, static: tuple[Optional, Op
 def merged_masks(
     attn_mask: Optional, key_padding_mask: Optional, query: Tensor, key: Tensor, added_keys: int
 ) -> Optional:
-    """Return one mask that broadcasts to the scores; bool (True: out) if both are, else a summand.
+    """Merge the masks into one that broadcasts to the scores; bool (True: masked) if both are.
 
     Args:
         query, key: by head.
-        added_keys: how many of the keys are not the user's: nobody is kept from them.
+        added_keys: the number of additional keys, which are never masked.
     """
     batch, heads, rows = query.shape[:3]
     if attn_mask is not None:
@@ -195,7 +195,7 @@ def merged_masks(
 
 
 def added(mask: Tensor, kind: dtypes.dtype) -> Tensor:
-    """Return a mask as what is added to the scores: -inf for True."""
+    """Return a mask as an additive one: -inf for True."""
     if mask.dtype != dtypes.bool:
         return mask
     return zeros(*mask.shape, dtype=kind).masked_fill(mask, -math.inf)

@@ -90,7 +90,7 @@ def scaled_dot_product_attention(
 
 @functools.lru_cache(maxsize=32)
 def _causal(rows: int, columns: int, kind: np.dtype[Any]) -> Array:
-    """Return 1 where the column is not behind the row, and 0 elsewhere."""
+    """Return the lower triangular matrix of ones."""
     made = np.tri(rows, columns, dtype=kind)
     made.flags.writeable = False
     return made

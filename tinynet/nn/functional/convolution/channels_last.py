@@ -18,12 +18,12 @@ from tinynet.dtypes import Array
 from tinynet.nn.functional.convolution.im2col import Walk
 
 Ints = tuple[int, ...]
-ROWS = 256  # of a matrix, from which BLAS is fast
-PARTS = 4  # that gradients of weights are added up in
+ROWS = 256  # number of matrix rows from which BLAS is fast
+PARTS = 4  # number of partial sums for gradients of weights
 
 
 def pays(channels: int, outputs: int, walk: Walk) -> bool:
-    """Return whether this is the faster way, as measured."""
+    """Return whether this algorithm is faster, as measured."""
     return (
         len(walk.out) == 2
         and 16 <= min(channels, outputs) <= 128
@@ -35,12 +35,12 @@ def pays(channels: int, outputs: int, walk: Walk) -> bool:
 
 
 class _Places:
-    """How some images lie in memory, ``[images, out, places, kernel, channels]``.
+    """The memory layout of a group of images, ``[images, out, places, kernel, channels]``.
 
     Attributes:
-        windows: in a row; the last ones are not wanted.
-        length: windows of all images.
-        apart: how many windows lie between two that do not overlap.
+        windows: number in a row; the last ones are discarded.
+        length: number of windows of all images.
+        apart: the distance between windows that do not overlap.
     """
 
     def __init__(self, walk: Walk, size: Ints, images: int):
@@ -55,12 +55,12 @@ class _Places:
         self.length = images * walk.out[0] * self.windows
 
     def memory(self, channels: int, kind: np.dtype[Any]) -> Array:
-        """Return memory for all places, zeros, as a matrix with a row for each."""
+        """Allocate zeros for all positions, as a matrix with a row for each."""
         places = self.length * self.walk.stride[1] + self.walk.kernel[1]
         return np.zeros((places, self.walk.kernel[0] * channels), kind)
 
     def rows(self, memory: Array, k: int) -> tuple[slice, slice, Array]:
-        """Return which rows of images are element ``k`` of windows, of which, and their place.
+        """Return the rows of images that are element ``k`` of windows, the windows, and the memory.
 
         The place is ``[images, rows, width, channels]``.
         """
@@ -110,7 +110,7 @@ class _Places:
 
 
 def _steps(walk: Walk, batch: int, parts: int) -> tuple[int, list[list[slice]]]:
-    """Return how many images are treated at once, and lists of slices of the batch."""
+    """Return the number of images per step, and lists of slices of the batch."""
     rows = ROWS * -(-walk.kernel[1] // walk.stride[1])
     images = min(batch, -(-rows // (walk.out[0] * walk.out[1])))
     spans = threads.slices(batch, images)

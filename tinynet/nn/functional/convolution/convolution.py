@@ -28,7 +28,7 @@ Lengths = int | Sequence[int]
 def _padding(
     function: str, padding: Any, rank: int, kernel: Ints, stride: Ints, dilation: Ints
 ) -> Ints:
-    """Return what is missing before the first element."""
+    """Return the padding before the first element."""
     if not isinstance(padding, str):
         return checks.lengths(function, "padding", padding, rank, len(kernel))
     if padding == "valid":

@@ -42,7 +42,7 @@ def product(sizes: Sequence[int]) -> str:
 def check_options(
     padding: Ints, output_padding: Ints, stride: Ints, dilation: Ints, groups: int
 ) -> None:
-    """Raise RuntimeError for numbers that make no convolution."""
+    """Raise RuntimeError for invalid options."""
     if groups <= 0:
         raise RuntimeError("non-positive groups is not supported")
     if min(padding) < 0:
@@ -56,7 +56,7 @@ def check_options(
 
 
 def check_dims(input: Tensor, weight: Tensor, space: str = " ") -> None:
-    """Raise RuntimeError for numbers of dimensions that differ."""
+    """Raise RuntimeError if the numbers of dimensions differ."""
     given, shape = list(input.shape), list(weight.shape)
     if len(given) != len(shape):
         raise RuntimeError(
@@ -68,7 +68,7 @@ def check_dims(input: Tensor, weight: Tensor, space: str = " ") -> None:
 def check_weight(
     input: Tensor, weight: Tensor, bias: Tensor | None, groups: int, transposed: bool
 ) -> None:
-    """Raise RuntimeError for numbers of channels or dimensions that do not fit."""
+    """Raise RuntimeError if channels or dimensions do not match."""
     check_dims(input, weight)
     given, shape = list(input.shape), list(weight.shape)
     if shape[0] < groups:
@@ -98,7 +98,7 @@ def check_weight(
 
 
 def check_sizes(input: Tensor, kernel: Ints, dilation: Ints, transposed: bool) -> None:
-    """Raise RuntimeError for sizes of 0."""
+    """Raise RuntimeError for empty inputs and kernels."""
     if min(kernel) <= 0:
         raise RuntimeError(
             f"kernel size should be greater than zero, but got {named('kernel', kernel)}"
@@ -148,7 +148,7 @@ def check_reach(size: Ints, padding: Ints, spans: Ints) -> None:
 
 
 def check_output(size: Ints, out: Ints, output_padding: Ints, stride: Ints, dilation: Ints) -> None:
-    """Raise RuntimeError for a transposed convolution that is too small, or padded too far."""
+    """Raise RuntimeError if the result of a transposed convolution is too small or overpadded."""
     if any(p >= max(s, d) for p, s, d in zip(output_padding, stride, dilation, strict=True)):
         shown = [
             named(what, values)

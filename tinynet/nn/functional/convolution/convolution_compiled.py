@@ -1,4 +1,4 @@
-"""Convolutions of float32 images by kernels that numba compiled: see ``numba_kernels.streams``.
+"""Convolutions of float32 images with numba kernels: see ``numba_kernels.streams``.
 
 Rows of images lie in streams, one after the other, with the zeros between them that windows reach
 over. A part of a batch is one call, so that threads share the work without waiting for each other.
@@ -39,7 +39,7 @@ def can(x: Array, outputs: int, walk: Walk, groups: int) -> bool:
 
 
 def pays(x: Array, outputs: int, walk: Walk, groups: int) -> bool:
-    """Return whether this is the faster way, as measured: but for plain products of matrices."""
+    """Return whether this algorithm is faster, as measured, except for plain matrix products."""
     return can(x, outputs, walk, groups) and not walk.trivial(x.shape[2:])
 
 
@@ -101,10 +101,10 @@ class _Totals:
 
 
 class _Tiles:
-    """How tiles of rows lie in streams.
+    """The layout of tiles of rows in streams.
 
     Attributes:
-        pieces: into how many a batch is cut, for a convolution.
+        pieces: number of parts of a batch, for a convolution.
         pitch: places from one row to the next: its elements, then zeros.
         margin: places before the first row.
         offsets: of the elements of a window, ``[channels * kernel]``.
@@ -125,12 +125,12 @@ class _Tiles:
 
     @property
     def numbers(self) -> tuple[int, int, int, int, int]:
-        """What kernels take."""
+        """The arguments of the kernels."""
         return self.top, self.pitch, self.margin, self.step, self.images
 
 
 def _images(batch: int, numbers: int, places: int) -> int:
-    """Return how many images to treat at once, so that few places of tiles are not wanted."""
+    """Return the number of images per step that wastes the fewest tile positions."""
 
     def cost(images: int) -> tuple[int, int]:
         whole, rest = divmod(batch, images)
@@ -171,10 +171,10 @@ def winograd_weights(x: Array, y: Array, walk: Walk) -> Array:
 
 
 class _Phases:
-    """How images lie in streams, every ``stride``-th element one after the other.
+    """The layout of images in streams, with every ``stride``-th element adjacent.
 
     Attributes:
-        pieces: into how many a batch is cut, for a convolution.
+        pieces: number of parts of a batch, for a convolution.
         phases: the first elements, ``[phases, 2]``, of those that windows see.
         offsets: of the elements of a window, ``[channels * kernel]``.
         rows: of an image.

@@ -40,7 +40,7 @@ from tinynet.ops.reduction.sums import spread as spread_back
 from tinynet.ops.reduction.sums import sum_dims
 
 Ints = tuple[int, ...]
-_SHORT = 16  # in rows that are shorter, numpy spends more on the row than on its elements
+_SHORT = 16  # in shorter rows, the overhead of numpy exceeds the work on the elements
 
 # ---- kernels ------------------------------------------------------------------------------------
 
@@ -48,7 +48,7 @@ _SHORT = 16  # in rows that are shorter, numpy spends more on the row than on it
 def _in_single(kernel: Callable[..., Array]) -> Callable[..., Array]:
     """Return a kernel that computes with float32 where its first array is float16.
 
-    BLAS knows no float16, and sums of thousands of products would lose most of its 11 bits.
+    BLAS does not support float16, and long sums would lose most of its 11 bits.
     """
 
     @functools.wraps(kernel)
@@ -62,9 +62,9 @@ def _in_single(kernel: Callable[..., Array]) -> Callable[..., Array]:
 
 
 def _by_images(windows: Array) -> bool:
-    """Return whether to multiply the windows of each image alone: they are large matrices.
+    """Return whether to multiply the windows of each image separately, as large matrices.
 
-    All images as one matrix take a copy of their results.
+    A single matrix for all images requires a copy of the results.
     """
     return windows.shape[2] == 1 or windows.shape[1] < windows.shape[3]
 
@@ -85,7 +85,7 @@ def _convolved(x: Array, weight: Array, bias: Array | None, walk: Walk, groups: 
         return few_channels.convolved(x, weight, bias, walk)
     made = np.empty((batch, groups, channels // groups, math.prod(walk.out)), x.dtype)
     rows = math.prod(weight.shape[1:])
-    if math.prod(walk.kernel) > 1:  # BLAS takes a transposed matrix as it is, but no reversed one
+    if math.prod(walk.kernel) > 1:  # BLAS accepts a transposed matrix, but not a reversed one
         weight = np.ascontiguousarray(weight)
     matrix = weight.reshape(groups, channels // groups, rows)
     offset = None if bias is None else bias.reshape(groups, channels // groups, 1)
@@ -109,7 +109,7 @@ def _convolved(x: Array, weight: Array, bias: Array | None, walk: Walk, groups: 
 def _spread(
     y: Array, weight: Array, bias: Array | None, size: Ints, walk: Walk, groups: int
 ) -> Array:
-    """Return the transposed convolution, by whichever way handles fewer numbers."""
+    """Return the transposed convolution by the algorithm that handles fewer elements."""
     if convolution_compiled.pays(y, weight.shape[1], walk, groups):
         return _spread_by_classes(y, weight, bias, size, walk, groups)
     if groups == 1 and channels_last.pays(weight.shape[1], y.shape[1], walk):
@@ -138,7 +138,7 @@ def _spread_by_adding(
     def work(part: slice) -> None:
         some = y[part]
         count = len(some)
-        if walk.out[-1] < _SHORT:  # the batch as last dimension makes longer rows to be added
+        if walk.out[-1] < _SHORT:  # with the batch as last dimension, the rows to add are longer
             some = some.transpose(1, 2, 3, 0).reshape(groups, y.shape[2], length * count)
             windows = np.matmul(matrix, some).reshape(*shape, count)
             made[part] = np.moveaxis(added(windows, size, walk, before=1), -1, 0)
@@ -157,9 +157,9 @@ def _spread_by_classes(
 ) -> Array:
     """Return the transposed convolution as convolutions of stride 1.
 
-    The elements of the result fall into ``prod(stride)`` classes by what is left of their place
-    divided by the stride. One class meets only every ``stride``-th element of the kernel, so it is
-    a convolution of stride 1 of ``y`` with that part of the kernel, reversed.
+    The elements of the result form ``prod(stride)`` classes by their position modulo the stride.
+    One class uses only every ``stride``-th element of the kernel, so it is a convolution of stride
+    1 of ``y`` with that part of the kernel, reversed.
     """
     batch, channels = y.shape[0], weight.shape[1] * groups
     weight = weight.reshape(groups, y.shape[1] // groups, *weight.shape[1:]).swapaxes(1, 2)
@@ -182,7 +182,7 @@ def _spread_by_classes(
 
 
 def _class(walk: Walk, size: Ints, rests: Ints) -> tuple[Walk, tuple[Any, ...]]:
-    """Return how windows move over ``y`` for one class of places, and its part of the kernel.
+    """Return the windows over ``y`` for one class of positions, and its part of the kernel.
 
     The place ``stride * q + rest`` meets the kernel's element ``k`` in ``y[i]`` with ``stride * i =
     stride * q + rest + padding - dilation * k``: the ``k`` that leave no fraction are ``step``

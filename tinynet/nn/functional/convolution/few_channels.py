@@ -27,7 +27,7 @@ PARTS = 4  # of a batch, at least, where it is shared
 
 
 def pays(x: Array, channels: int, outputs: int, walk: Walk) -> bool:
-    """Return whether this is the faster way for an array that is finite, as measured."""
+    """Return whether this algorithm is faster for a finite array, as measured."""
     return (
         len(walk.out) == 2
         and {*walk.stride, *walk.dilation} == {1}
@@ -41,7 +41,7 @@ def pays(x: Array, channels: int, outputs: int, walk: Walk) -> bool:
 
 
 class _Bands:
-    """How the rows of some images lie in memory.
+    """The memory layout of the rows of a group of images.
 
     Attributes:
         each: neighbouring results that are one row of a matrix.

@@ -21,7 +21,7 @@ __all__ = ["unfold", "fold"]
 Ints = tuple[int, ...]
 Lengths = int | Sequence[int]
 
-# ---- operations: each is the derivative of the other --------------------------------------------
+# ---- operations: each the derivative of the other -----------------------------------------------
 
 
 @operation(methods=False, node="Im2ColBackward0")
@@ -30,7 +30,7 @@ def im2col(input: Array, /, walk: Walk) -> Array:
 
     The batch may be missing.
 
-    An operation because what gathers the windows with indices would take several times as long.
+    An operation, since gathering the windows by index would take several times as long.
     """
     x = input if input.ndim == len(walk.kernel) + 2 else input[None]
     made = np.empty((*x.shape[:2], *walk.kernel, *walk.out), x.dtype)
@@ -68,7 +68,7 @@ def _pair(function: str, name: str, value: Any) -> Ints:
 
 
 def _check(kernel: Ints, stride: Ints, dilation: Ints, padding: Ints) -> None:
-    """Raise RuntimeError for numbers that make no windows."""
+    """Raise RuntimeError for invalid options."""
     for what, short, values in (
         ("kernel size", "kernel", kernel),
         ("stride", "stride", stride),
@@ -83,7 +83,7 @@ def _check(kernel: Ints, stride: Ints, dilation: Ints, padding: Ints) -> None:
 
 
 def _windows(size: Ints, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints) -> Ints:
-    """Return how many windows there are in each dimension."""
+    """Return the number of windows in each dimension."""
     options = zip(size, kernel, stride, padding, dilation, strict=True)
     return tuple((n + 2 * p - d * (k - 1) - 1) // s + 1 for n, k, s, p, d in options)
 

@@ -18,12 +18,12 @@ from numpy.lib.stride_tricks import as_strided
 
 from tinynet.dtypes import Array
 
-BLOCK = 1 << 21  # bytes of columns in one block: what a core's share of the cache holds
+BLOCK = 1 << 21  # bytes of columns in one block: the share of the cache per core
 _ALL = slice(None)
 
 
 class Walk(NamedTuple):
-    """How windows move; one number per dimension in each field.
+    """The geometry of sliding windows, one int per dimension in each field.
 
     Window ``o`` holds, for ``0 <= k < kernel``, the elements ``stride * o + dilation * k -
     padding``; outside the array these are 0. A negative padding skips elements.
@@ -31,7 +31,7 @@ class Walk(NamedTuple):
     Attributes:
         kernel: size of a window.
         stride: step between windows.
-        padding: what is missing before the first element; behind the last as much as it takes.
+        padding: the padding before the first element; that after the last follows from ``out``.
         dilation: distance between the elements of a window.
         out: number of windows.
     """
@@ -44,7 +44,7 @@ class Walk(NamedTuple):
 
     @property
     def reach(self) -> tuple[int, ...]:
-        """From the first element of the first window to the last of the last one."""
+        """The extent from the first element of the first window to the last of the last."""
         return tuple((o - 1) * s + (k - 1) * d for k, s, _, d, o in zip(*self, strict=True))
 
     def trivial(self, size: tuple[int, ...]) -> bool:
@@ -84,7 +84,7 @@ def columns(x: Array, walk: Walk) -> Iterator[tuple[slice, slice, Array]]:
 
 
 OFFSET = 16
-ROWS_FROM = 5  # rows of a window from which it pays to lay rows out first
+ROWS_FROM = 5  # number of window rows from which a row layout pays
 
 
 def copied(block: Array, buffer: Array, size: tuple[int, ...], walk: Walk) -> Array:

@@ -34,7 +34,7 @@ from tinynet.nn.functional.convolution.im2col import Walk
 from tinynet.numba_kernels.polynomials import ELEMENTS, POINTS, RESULTS, TILE, WEIGHTS
 
 BAND = 4  # tiles treated at once: the matrices of sums grow with its square
-PARTS = 4  # that gradients of weights are added up in
+PARTS = 4  # number of partial sums for gradients of weights
 
 
 def pays(x: Array, channels: int, walk: Walk, groups: int) -> bool:
@@ -77,7 +77,7 @@ def _results(tiles: int, rows: int, kind: np.dtype[Any]) -> Array:
 
 
 class _Streams:
-    """How images and tiles of their rows lie in streams of places, and memory to lay them in.
+    """The layout of images and tiles of their rows in streams, and their memory.
 
     Attributes:
         pitch: places from one row to the next: its elements, then zeros.
@@ -174,7 +174,7 @@ def _bands(walk: Walk, size: Sequence[int]) -> list[tuple[int, int, int, int, in
 
 
 def _images(walk: Walk, channels: int, batch: int) -> int:
-    """Return how many images are treated at once: as few as make matrices that BLAS is fast at."""
+    """Return the number of images per step: the fewest for which BLAS is fast."""
     rows = max(64, min(3 * channels // 2, 256))
     tiles = min(BAND, -(-walk.out[0] // TILE))
     places = tiles * (walk.out[1] + 1 if len(walk.out) == 2 else 1)
@@ -220,7 +220,7 @@ def convolved(x: Array, weight: Array, bias: Array | None, walk: Walk) -> Array:
 
 
 def _parts(batch: int, step: int, bands: list[Any], count: int) -> list[tuple[Any, list[slice]]]:
-    """Return about so many parts of the work, each a band of rows and images in steps."""
+    """Split the work into about ``count`` parts, each a band of rows and images in steps."""
     spans = threads.slices(batch, step)
     each = max(1, len(spans) * len(bands) // count)
     return [(band, spans[i : i + each]) for band in bands for i in range(0, len(spans), each)]

@@ -92,7 +92,7 @@ def _number(factor: Any) -> float:
 
 
 def _check_sizes(x: Any, sizes: Ints) -> None:
-    """Raise what PyTorch says of an input or output without elements."""
+    """Raise PyTorch's error for an empty input or output."""
     shape, rank = x.shape, len(sizes)
     if min(*shape[2:], *sizes) <= 0:
         before, after = (
@@ -111,7 +111,7 @@ def _check_sizes(x: Any, sizes: Ints) -> None:
 
 
 def _refuse_mode(mode: str, ndim: int, align_corners: bool, antialias: bool) -> None:
-    """Raise for a mode that does not have such dimensions or options."""
+    """Raise if the mode does not support the dimensions or options."""
     if mode == "lanczos" and ndim == 4:
         if align_corners:
             raise ValueError("Lanczos mode does not support align_corners=True")

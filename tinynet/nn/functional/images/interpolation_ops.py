@@ -77,7 +77,7 @@ class Resampling(NamedTuple):
 
 
 def _step(n: int, m: int, scale: float | None, align_corners: bool) -> float:
-    """Return how many inputs lie between two outputs."""
+    """Return the number of inputs per output."""
     if align_corners:
         return (n - 1) / (m - 1) if m > 1 else 0.0
     return 1 / scale if scale is not None and scale > 0 else n / m
@@ -149,11 +149,11 @@ def _declare(mode: str, title: str, antialias: bool, ranks: Ints) -> dict[int, O
     """Declare the operations of one mode, and their transposes."""
 
     def resample(input: Array, /, how: Resampling) -> Array:
-        """Return the input at the places of the output."""
+        """Return the resampled input."""
         return apply(input, _maps(spatial(input.shape, how.rank), how, input.dtype))
 
     def spread(self: Array, /, how: Resampling, sizes: Ints) -> Array:
-        """Return what each element of the input has a share in."""
+        """Return the sum of the contributions of each element of the input."""
         maps = _maps(sizes, how, self.dtype)
         return apply(self, [None if one is None else one.transposed for one in maps])
 

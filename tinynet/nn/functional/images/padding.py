@@ -25,7 +25,7 @@ def _frames(pad: Sequence[int], count: int) -> list[tuple[int, int]]:
 
 
 def _parts(shape: Sequence[int], frames: list[tuple[int, int]]) -> tuple[slice, ...]:
-    """Return what is left of ``shape`` where frames are cut off; negative frames cut nothing."""
+    """Return ``shape`` after cropping; negative lengths crop nothing."""
     pairs = zip(shape, frames, strict=True)
     return tuple(slice(max(b, 0), n - max(a, 0)) for n, (b, a) in pairs)
 
@@ -37,7 +37,7 @@ def _parts(shape: Sequence[int], frames: list[tuple[int, int]]) -> tuple[slice, 
 def constant_pad(input: Array, /, pad: Ints, value: float) -> Array:
     """Return the input with ``value`` around it; negative lengths crop.
 
-    An operation because its derivative is the same with the signs turned around.
+    An operation, since its derivative is the same with the signs flipped.
     """
     frames = _frames(pad, input.ndim)
     for n, (before, after) in zip(input.shape, frames, strict=True):
@@ -92,7 +92,7 @@ def _declare(mode: str, title: str, source: Any, autocast: str | None = None) ->
     """
 
     def extend(input: Array, /, pad: Ints) -> Array:
-        """Return the input with a frame of its own elements."""
+        """Pad the input with its own elements."""
         _check(mode, input, pad)
         whole = input
         for axis, _, elements in _sources(input.shape, pad, source):
@@ -138,7 +138,7 @@ PADS = {
 
 
 def _check(mode: str, input: Array, pad: Ints) -> None:
-    """Raise RuntimeError for a frame that the input cannot fill."""
+    """Raise RuntimeError if the input is too small for the padding."""
     rank = len(pad) // 2
     if mode == "circular":
         _check_circular(input, pad)

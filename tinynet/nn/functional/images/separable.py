@@ -1,4 +1,4 @@
-"""Linear maps that treat one dimension after the other, each by a matrix with few entries a row."""
+"""Separable linear maps: one sparse matrix per dimension."""
 
 from __future__ import annotations
 

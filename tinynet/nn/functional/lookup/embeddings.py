@@ -1,7 +1,7 @@
 """Looking up rows of a table by index.
 
-The look-up and its derivative are operations of their own for speed: an index expression would
-make one node more per look-up and could not leave out a padding row or divide by frequencies.
+The look-up and its derivative are separate operations for speed: an index expression would add a
+node per look-up and could not skip a padding row or divide by frequencies.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["embedding"]
 
 def _refuse_outside(weight: Array, indices: Array) -> None:
     """Raise IndexError for an index outside the table."""
-    # Read without sign, a negative index is a huge one: one comparison finds both mistakes.
+    # As unsigned ints, negative indices are huge: one comparison finds both errors.
     if indices.size and indices.view(f"u{indices.itemsize}").max() >= weight.shape[0]:
         outside = indices[(indices < 0) | (indices >= weight.shape[0])]
         raise IndexError(
@@ -57,7 +57,7 @@ def embedding_rows(
 
 
 def _check(weight: Array, indices: Array) -> None:
-    """Raise RuntimeError for what is no table, or no indices."""
+    """Raise RuntimeError unless these are a table and indices."""
     if indices.dtype not in (np.int64, np.int32):
         kind = dtypes.of(indices).tensor_name
         raise RuntimeError(

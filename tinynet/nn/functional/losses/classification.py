@@ -68,7 +68,7 @@ def _row_starts(rows: int, classes: int) -> Array:
 
 
 def _losses_of_rows(logits: Array, target: Array) -> tuple[Array, Array, Array]:
-    """Return losses, exponentials and their sums, by one pass of a kernel that numba compiled."""
+    """Return losses, exponentials and their sums, in one pass of a numba kernel."""
     x, t = np.ascontiguousarray(logits), np.ascontiguousarray(target)
     powers, totals, losses = np.empty_like(x), np.empty(len(x), x.dtype), np.empty(len(x))
     compiled.cross_entropy(x, t, powers, totals, losses)
@@ -76,7 +76,7 @@ def _losses_of_rows(logits: Array, target: Array) -> tuple[Array, Array, Array]:
 
 
 def _slopes_of_rows(g: Array, target: Array, powers: Array, totals: Array) -> Array:
-    """Return ``(softmax - one_hot) * g``, by one pass of a kernel that numba compiled."""
+    """Return ``(softmax - one_hot) * g``, in one pass of a numba kernel."""
     slopes, t = np.empty(totals.shape, powers.dtype), np.ascontiguousarray(target)
     slopes[...], made = g, np.empty_like(powers)
     compiled.cross_entropy_back(slopes, t, powers, totals, made)
@@ -158,7 +158,7 @@ indexed_cross_entropy.grad(logits=_indexed_grad)
 
 
 def _all_classes(target: Array, classes: int) -> bool:
-    """Return whether all targets are classes: read without sign, a negative number is huge."""
+    """Return whether all targets are classes: as unsigned ints, negative numbers are huge."""
     unsigned = target.view(_UNSIGNED[target.itemsize])
     return bool(np.maximum.reduce(unsigned, axis=None, initial=0) < classes)
 
@@ -179,7 +179,7 @@ def _check_classes(target: Array, classes: int, ignore_index: int) -> None:
 
 
 def _check_indices(input: Tensor, target: Tensor, weight: Tensor | None) -> None:
-    """Refuse shapes and dtypes that do not fit, for class indices."""
+    """Check shapes and dtypes for class indices."""
     if input.ndim < 1:
         raise ValueError("Expected 1 or more dimensions (got 0)")
     if input.ndim == 1:

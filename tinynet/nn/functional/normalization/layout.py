@@ -1,4 +1,4 @@
-"""How normalisations see inputs: ``[samples, groups, channels, places]``, by rows or columns."""
+"""Input layouts of normalisations: ``[samples, groups, channels, places]``, by rows or columns."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from tinynet import threads
 from tinynet.dtypes import Array
 from tinynet.sums import add_up, column_sums, row_dots, row_sums
 
-PART = 1 << 16  # elements that are worked on at a time
+PART = 1 << 16  # elements per block
 
 
 class Blocks(NamedTuple):
-    """How an input is cut: ``[samples, groups, channels, places]``.
+    """The partition of an input: ``[samples, groups, channels, places]``.
 
     Batch norm has ``[N, C, 1, places]`` with ``shared``, group norm ``[N, G, C / G, places]``,
     instance norm is batch norm of ``[1, N * C, 1, places]``, layer norm has ``[rows, 1, n, 1]``.
@@ -32,7 +32,7 @@ class Blocks(NamedTuple):
 
 
 def wide(x: Array) -> Array:
-    """Return ``x``, float16 as float32: sums of thousands would have no digits left."""
+    """Return ``x``, float16 as float32, since long sums would lose all precision."""
     return x.astype(np.float32) if x.dtype.itemsize == 2 else x
 
 
@@ -120,7 +120,7 @@ class Columns:
 
 
 def seen_as(blocks: Blocks) -> Rows | Columns:
-    """Return the faster way to see an array; the limits are measured."""
+    """Return the faster layout of an array; the limits are measured."""
     if blocks.shared and blocks.places < 96 and blocks.samples > 3:
         return Columns(blocks)
     return Rows(blocks)

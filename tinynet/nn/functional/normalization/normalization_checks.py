@@ -14,7 +14,7 @@ from tinynet.ops.argument_errors import name_of
 
 
 def check_kinds(kernel: str, input: Tensor, *parameters: Tensor | None) -> None:
-    """Refuse what is no floating-point number, and dtypes that differ."""
+    """Raise unless all dtypes are floating-point and equal."""
     kind = input._array.dtype
     if not dtypes.is_floating(kind):
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{name_of(input._array)}'")
@@ -36,7 +36,7 @@ def check_kinds(kernel: str, input: Tensor, *parameters: Tensor | None) -> None:
 
 
 def check_per_channel(size: Sequence[int]) -> None:
-    """Refuse one value per channel: it is its own mean."""
+    """Raise for one value per channel, which equals its mean."""
     if size[0] * math.prod(size[2:]) == 1:
         raise ValueError(
             f"Expected more than 1 value per channel when training, got input size {size}"
@@ -44,7 +44,7 @@ def check_per_channel(size: Sequence[int]) -> None:
 
 
 def check_running(mean: Tensor | None, var: Tensor | None, channels: int, needed: bool) -> None:
-    """Refuse running statistics that do not fit, or are missing where they are needed."""
+    """Raise if running statistics do not match or are missing."""
     for name, running in (("running_mean", mean), ("running_var", var)):
         if running is None:
             if needed:
@@ -61,13 +61,13 @@ def check_running(mean: Tensor | None, var: Tensor | None, channels: int, needed
 
 
 def check_count(name: str, given: Tensor | None, channels: int) -> None:
-    """Refuse what has not one number per channel."""
+    """Raise unless there is one number per channel."""
     if given is not None and given._array.size != channels:
         raise RuntimeError(f"{name} should contain {channels} elements not {given._array.size}")
 
 
 def check_groups(size: Sequence[int], num_groups: int, **parameters: Tensor | None) -> None:
-    """Refuse what ``group_norm`` can not divide into groups, and parameters that do not fit."""
+    """Raise if ``group_norm`` cannot form groups, or parameters do not match."""
     if len(size) < 2:
         raise RuntimeError(
             f"Expected at least 2 dimensions for input tensor but received {len(size)}"
@@ -93,7 +93,7 @@ def check_groups(size: Sequence[int], num_groups: int, **parameters: Tensor | No
 def check_rows(
     function: str, star: str, input: Tensor, normalized_shape: Any, **parameters: Tensor | None
 ) -> int:
-    """Return how many numbers make a row; refuse shapes that do not fit."""
+    """Return the number of elements in a row; raise if shapes do not match."""
     if not isinstance(normalized_shape, (tuple, list)):
         raise TypeError(
             f"{function}(): argument 'normalized_shape' (position 2) must be tuple of ints, not "

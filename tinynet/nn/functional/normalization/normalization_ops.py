@@ -48,7 +48,7 @@ def slopes(
     return reshape(dx, x.shape), by_weight, by_bias
 
 
-# ---- statistics of many places: batch, group and instance norm -----------------------------------
+# ---- statistics of many places: batch, group and instance norm ----------------------------------
 
 
 def _vectors(blocks: Blocks, *given: Array) -> tuple[Array, ...]:

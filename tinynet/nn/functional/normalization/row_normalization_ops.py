@@ -29,7 +29,7 @@ from tinynet.sums import column_sums, ones, row_dots, row_sums, weighted_column_
 
 _NONE = np.empty(0)
 _LAYER_NORM = "NativeLayerNormBackwardBackward0"
-_BLOCK = 32768  # numbers that are worked on at once in a larger input: they stay in the cache
+_BLOCK = 32768  # elements per block of a larger input, which fits the cache
 _LARGE = 8 * _BLOCK
 
 
@@ -139,7 +139,7 @@ def _weight_of(weight: Array, x: Array) -> Array:
 def _normalized_rows(
     x: Array, weight: Array, bias: Array, eps: float, centered: bool
 ) -> tuple[Array, Array, Array]:
-    """Return what ``_normalized_part`` does, by one pass of a kernel that numba compiled."""
+    """Return what ``_normalized_part`` does, in one pass of a numba kernel."""
     x, w = np.ascontiguousarray(x), np.ascontiguousarray(_weight_of(weight, x))
     b = np.ascontiguousarray(wide(bias).reshape(-1)) if bias.size else np.zeros_like(w)
     y, (mean, inverse) = np.empty_like(x), np.empty((2, len(x)), x.dtype)
@@ -151,7 +151,7 @@ def _normalized_rows(
 def _slopes_of_rows(
     g: Array, x: Array, weight: Array, mean: Array, inverse: Array, centered: bool
 ) -> tuple[Array, Array, Array]:
-    """Return what ``_slopes_part`` does, by one pass of a kernel that numba compiled."""
+    """Return what ``_slopes_part`` does, in one pass of a numba kernel."""
     x, g, w = (np.ascontiguousarray(a) for a in (x, g, _weight_of(weight, x)))
     r = np.ascontiguousarray(inverse.reshape(-1))
     m = np.ascontiguousarray(mean.reshape(-1)) if centered else r

@@ -51,7 +51,7 @@ def _check_count(title: str, shape: Ints, count: int, rank: int) -> None:
 
 @errors.allocating
 def _check(title: str, x: Any, outputs: Ints, rank: int) -> None:
-    """Raise what PyTorch says of an input or a number of windows that does not fit."""
+    """Raise PyTorch's error for an invalid input or output size."""
     shape = x.shape
     average = "avg" in title
     if average and min(outputs) < 0:

@@ -29,7 +29,7 @@ def _windows(shape: Ints, options: Options) -> Windows:
 
 
 def _divisor(sizes: Ints, windows: Windows, options: Options, include: bool) -> Any:
-    """Return by what the sums are divided: a number, or one for each window."""
+    """Return the divisor of the sums: a number, or one for each window."""
     if windows.inside:
         return math.prod(options.kernel_size)
     counts: Any = np.ones((), np.int64)

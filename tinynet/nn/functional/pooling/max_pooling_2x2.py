@@ -18,7 +18,7 @@ from tinynet.dtypes import Array
 from tinynet.nn.functional.dimensions import Ints
 from tinynet.numba_kernels import pooling
 
-_PART = 1 << 17  # elements of the input that are treated at once
+_PART = 1 << 17  # elements of the input per block
 
 
 def _planes_at_once(planes: int, size: int) -> int:

@@ -1,4 +1,4 @@
-"""The operations behind max pooling: maxima of windows, and where they stand.
+"""The operations behind max pooling: maxima of windows, and their indices.
 
 They are operations for speed: a loop over the few offsets of a window, each time for all windows at
 once. As in PyTorch, one dimension is two of which the first has length 1.
@@ -47,7 +47,7 @@ def _nothing(x: Array, windows: Windows) -> Array:
 
 
 def _peaks(x: Array, windows: Windows) -> tuple[Array, Array]:
-    """Return the maximum of each window, and where in the input's plane the first of it stands."""
+    """Return the maximum of each window, and the index of its first occurrence in the plane."""
     if windows.few:
         return _peaks_by_window(x, windows)
     if windows.halves:
@@ -107,7 +107,7 @@ def _windows(input: Array, options: Options) -> Windows:
 
 
 def max_pool(input: Array, /, options: Options) -> tuple[Array, Array]:
-    """Return the maximum of each window, and its place in the plane."""
+    """Return the maximum of each window, and its index in the plane."""
     return _peaks(input, _windows(input, options))
 
 
@@ -123,7 +123,7 @@ def in_halves(input: Array, options: Options) -> bool:
 
 @operation(methods=False)
 def max_pool_values(input: Array, /, options: Options) -> Array:
-    """Return the maximum of each window, for when nothing is recorded: nobody asks for places."""
+    """Return the maximum of each window, if neither gradients nor indices are needed."""
     windows = _windows(input, options)
     if windows.few:
         return _peaks_by_window(input, windows)[0]

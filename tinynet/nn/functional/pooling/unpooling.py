@@ -23,7 +23,7 @@ __all__ = [
 
 Size = int | Sequence[int]
 
-# ---- the way back -------------------------------------------------------------------------------
+# ---- max unpooling ------------------------------------------------------------------------------
 
 
 def _unpooled(
@@ -52,10 +52,10 @@ def _unpooled(
 def _whole_size(
     shape: Ints, kernel: Ints, stride: Ints, padding: Ints, output_size: Sequence[int] | None
 ) -> Ints:
-    """Return the size of the planes: what was asked for, or the smallest that pooling came from.
+    """Return the size of the planes: the requested one, or the smallest possible.
 
     Raises:
-        ValueError: pooling could not come from what was asked for.
+        ValueError: the pooling cannot come from the requested size.
     """
     rank = len(kernel)
     if not len(stride) == len(padding) == rank == len(spatial(shape, rank)):

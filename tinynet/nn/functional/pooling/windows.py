@@ -1,6 +1,6 @@
 """The windows of a pooling, and validation of its options.
 
-Everything here follows from shapes and options alone, so it is worked out once and kept.
+Everything here depends only on shapes and options, so it is computed once and cached.
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ class Windows(NamedTuple):
     """The windows of a pooling.
 
     Attributes:
-        outputs: how many there are along each dimension.
+        outputs: the number of windows along each dimension.
         spans: for each dimension, for each output, the elements that it sees.
         taps: for each dimension, for each offset in a window, the outputs that see an element
             there, and these elements; empty if the windows differ in length.
         steps: for each offset in a whole window, in order, the same as indices of whole arrays.
         corners: where in the plane, counted row by row, offset 0 of each window is.
         places: how much further each offset is.
-        inside: no window reaches over the edge.
+        inside: no window extends past the edge.
         disjoint: no element is in two windows.
-        few: it is best to look at one window after the other.
+        few: processing windows one by one is fastest.
         halves: there are two dimensions, in each of which two neighbours after two are a window.
     """
 
@@ -117,7 +117,7 @@ def _spans(n: int, count: int, kernel: int, stride: int, padding: int, dilation:
 
 
 def _count(n: int, kernel: int, stride: int, padding: int, dilation: int, ceil_mode: bool) -> int:
-    """Return how many windows fit; with ``ceil_mode`` the last may reach over the right edge."""
+    """Return the number of windows; with ``ceil_mode`` the last may extend past the right edge."""
     room = n + 2 * padding - dilation * (kernel - 1) - 1
     count = (room + (stride - 1 if ceil_mode else 0)) // stride + 1
     if ceil_mode and (count - 1) * stride >= n + padding:  # it must not begin beyond the edge
@@ -273,7 +273,7 @@ def _kernel_and_pad(kernel: Ints, padding: Ints) -> str:
 
 
 def check_max1d(shape: Ints, options: Options, return_indices: bool) -> None:
-    """Raise what PyTorch says of max_pool1d, which has its own words unless it returns indices."""
+    """Raise PyTorch's errors of max_pool1d, which differ unless it returns indices."""
     if len(shape) not in (2, 3) or 0 in shape[len(shape) - 2 :]:
         raise RuntimeError(
             "max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for "
@@ -309,7 +309,7 @@ def check_1d(title: str, shape: Ints) -> None:
 
 
 def check_dims(title: str, shape: Ints, rank: int) -> None:
-    """Raise RuntimeError unless an input has one or two dimensions beside the spatial ones."""
+    """Raise RuntimeError unless an input has one or two dimensions besides the spatial ones."""
     if len(shape) - rank in (1, 2):
         return
     if title == "avg_pool2d":

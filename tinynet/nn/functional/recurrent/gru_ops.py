@@ -52,7 +52,7 @@ def gru_sequence(
         h_0: ``[batch, size]`` or ``[1, batch, size]``; the last one has the same shape.
         w_ih, w_hh: ``[3 * size, inputs]``, ``[3 * size, size]``.
         b_ih, b_hh: ``[3 * size]``.
-        reverse: from the last step to the first.
+        reverse: process the sequence in reverse.
     """
     steps, batch, _ = input.shape
     size, kind = w_hh.shape[1], input.dtype
@@ -131,7 +131,7 @@ def _slopes(record: Array, made: Array) -> None:
 def _back(
     g: tuple[Array, Array], record: Array, w_hh: Array, reverse: bool
 ) -> tuple[Array, Array, Array]:
-    """Go back through time.
+    """Backpropagate through time.
 
     Returns:
         The gradients of the products with the input, of those with the hidden state, of ``h_0``.

@@ -57,7 +57,7 @@ def lstm_sequence(
         input: ``[steps, batch, inputs]``.
         h_0, c_0: ``[batch, size]`` or ``[1, batch, size]``; the last ones have the same shape.
         w_ih, w_hh, bias: ``[4 * size, inputs]``, ``[4 * size, size]``, ``[4 * size]``.
-        reverse: from the last step to the first.
+        reverse: process the sequence in reverse.
     """
     steps, batch, _ = input.shape
     size, kind = w_hh.shape[1], input.dtype
@@ -101,7 +101,7 @@ def lstm_steps(
 
     Args:
         inputs: those of ``lstm_sequence``.
-        reverse: from the last step to the first.
+        reverse: process the sequence in reverse.
         projection: multiplies each hidden state, ``[projected, size]`` (Sak et al., "Long
             short-term memory based recurrent neural network architectures", 2014).
     """
@@ -141,7 +141,7 @@ def _slopes(record: Array, output: Array, made: Array) -> None:
 def _back(
     g: tuple[Array, Array, Array], output: Array, record: Array, w_hh: Array, reverse: bool
 ) -> tuple[Array, Array, Array]:
-    """Go back through time; return the gradients of the four sums, of ``h_0`` and of ``c_0``."""
+    """Backpropagate; return the gradients of the four sums, of ``h_0`` and of ``c_0``."""
     g_output, dh, dc = g[0], as_matrix(g[1]).copy(), as_matrix(g[2]).copy()
     steps, batch, size = output.shape
     weight, order = across(w_hh, steps), blocks(steps, batch, size, reverse)

@@ -1,4 +1,4 @@
-"""Recurrent networks: layers upon layers, both directions, packed sequences; and single steps."""
+"""Recurrent networks: stacked layers, both directions, packed sequences, and single steps."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ State = tuple[Tensor, ...]
 
 
 class Weights(NamedTuple):
-    """What one layer has for one direction."""
+    """The parameters of one layer in one direction."""
 
     ih: Tensor
     hh: Tensor
@@ -129,7 +129,7 @@ def run_packed(
     return cat(outputs[:: -1 if reverse else 1]), *last
 
 
-# ---- layers upon layers -------------------------------------------------------------------------
+# ---- stacked layers -----------------------------------------------------------------------------
 
 
 def run_layers(

@@ -1,4 +1,4 @@
-"""The plain recurrent sequence as one operation, and what it shares with ``lstm_ops``, ``gru_ops``.
+"""The plain recurrent sequence as one operation, and helpers of ``lstm_ops`` and ``gru_ops``.
 
 A whole sequence through one layer in one direction is one operation, for speed: step by step it
 would cost a dozen nodes each. The products with the input are made for all steps at once; then
@@ -82,11 +82,11 @@ def as_matrix(state: Any) -> Any:
     return state if state.ndim == 2 else state[0]
 
 
-# ---- the way back -------------------------------------------------------------------------------
+# ---- backward -----------------------------------------------------------------------------------
 
 
 def blocks(steps: int, batch: int, size: int, reverse: bool) -> list[range]:
-    """Return the steps in the order of the way back, in blocks that stay in the cache."""
+    """Return the steps in the order of the backward pass, in blocks that stay in the cache."""
     length = max(1, 8192 // max(1, batch * size))
     found = [range(a, min(a + length, steps)) for a in range(0, steps, length)]
     return found if reverse else [block[::-1] for block in found[::-1]]
@@ -136,7 +136,7 @@ def rnn_sequence(
             last one has the same shape.
         w_ih, w_hh, bias: ``[size, inputs]``, ``[size, size]``, ``[size]``.
         relu: relu instead of tanh.
-        reverse: from the last step to the first.
+        reverse: process the sequence in reverse.
     """
     steps, batch, _ = input.shape
     size = len(w_hh)

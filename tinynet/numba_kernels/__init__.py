@@ -1,15 +1,16 @@
-"""Kernels of one pass, which numba compiles where it is installed and somebody asks for it.
+"""Fused kernels compiled with numba, if it is installed and the user enables them.
 
-Each pass over an array is a call of numpy, and a GELU or an update of Adam takes a dozen. Here they
-are loops: functions over float32 arrays, written in the part of Python that numba compiles, and
-Python's own as long as nobody does. They compute what the numpy kernels do, in float32, with
-results that differ in the last bits; every call site has a numpy kernel too, and asks ``on``:
+In numpy, each pass over an array is a separate call, and a GELU or an Adam update takes a dozen.
+Here they are loops: functions over float32 arrays, written in the subset of Python that numba
+compiles; without numba they run as plain Python. They compute the same as the numpy kernels, in
+float32, with results that differ in the last bits. Every call site also has a numpy kernel, and
+checks ``on``:
 
     if numba_kernels.on:
         activations.gelu(x, out, below)
 
-Users switch with ``tn.backends.numba.enabled = True``, or ``TINYNET_NUMBA=1``. Where there is much
-work, threads of their own share it, see ``sharing``.
+Users switch with ``tn.backends.numba.enabled = True``, or ``TINYNET_NUMBA=1``. Large tasks are
+divided among the package's own threads, see ``sharing``.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ from tinynet.numba_kernels import (
     transposes,
 )
 
-# in the order of who calls whom
+# callees before callers
 MODULES = (
     *(sharing, elementary, activations, optimizers, rows, powers, products, matrices, transposes),
     *(attention, blas, lstm, gru, tables, streams, stream_convolutions, pooling, normalization),
@@ -54,12 +55,12 @@ on = False
 
 
 def enable() -> None:
-    """Let call sites use these kernels; each is compiled at its first call, or read from a cache.
+    """Enable these kernels; each is compiled on its first call, or read from a cache.
 
-    BLAS gets one thread meanwhile: kernels share large products between threads themselves.
+    BLAS uses one thread from then on: the kernels divide large products among threads themselves.
 
     Raises:
-        RuntimeError: numba is not installed, or does not load.
+        RuntimeError: numba is not installed, or fails to load.
     """
     global on
     compiler.prepare()
@@ -77,7 +78,7 @@ def _have_helpers(count: int) -> None:
 
 
 def disable() -> None:
-    """Let call sites use numpy again."""
+    """Disable these kernels: call sites use numpy again."""
     global on
     if on:
         threads.on_count = None
@@ -88,7 +89,7 @@ def disable() -> None:
 
 @contextlib.contextmanager
 def used(asked: bool) -> Iterator[None]:
-    """Let call sites use these kernels inside a ``with`` if asked; else nothing changes."""
+    """Enable these kernels inside a ``with`` block if asked; otherwise change nothing."""
     before = on
     if asked:
         enable()
@@ -100,5 +101,5 @@ def used(asked: bool) -> Iterator[None]:
 
 
 def takes(*arrays: Array) -> bool:
-    """Return whether these kernels are used for the arrays: float32, and somebody asked for it."""
+    """Return whether the kernels are enabled, and all arrays are float32."""
     return on and all(a.dtype == np.float32 for a in arrays)

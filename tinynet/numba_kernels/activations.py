@@ -1,4 +1,4 @@
-"""Activations: one pass forward, and one back."""
+"""Activations: one pass forward, one pass backward."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ DENSITY = float32(1 / math.sqrt(2 * math.pi))
 
 @written(widest_code)
 def widest() -> None:
-    """Let the loops of a kernel that says so use the longest vectors."""
+    """Allow the loops of the calling kernel to use the widest vectors."""
 
 
 @shared("x out below", cost=8)
 def gelu(x: Array, out: Array, below: Array) -> None:
-    """Write x times the normal distribution function, and that function, to ``[n]`` arrays."""
+    """Write ``x * below`` and ``below``, the normal distribution function of x; ``[n]`` arrays."""
     widest()
     for i in range(x.size):
         below[i] = normal(x[i])
@@ -39,14 +39,14 @@ def gelu_back(g: Array, x: Array, below: Array, out: Array) -> None:
 
 @shared("x out", cost=1)
 def relu(x: Array, out: Array) -> None:
-    """Write ``max(x, 0)``, NaN where x is."""
+    """Write ``max(x, 0)``; NaN for NaN."""
     for i in range(x.size):
         out[i] = ZERO if x[i] <= ZERO else x[i]
 
 
 @shared("g result out", cost=1)
 def relu_back(g: Array, result: Array, out: Array) -> None:
-    """Write g where the result of relu is not 0."""
+    """Write g where the result of relu is nonzero, else 0."""
     for i in range(g.size):
         slope = g[i]
         out[i] = slope if result[i] != ZERO else ZERO

@@ -1,12 +1,11 @@
-"""Attention of short sequences: all that belongs to one head of one example, while it is cached.
+"""Attention of short sequences, one head of one example at a time, while its data is cached.
 
-Queries, keys and values are copied to matrices whose rows are filled up with zeros to multiples of
-16 numbers. A key that no query of a tile may meet costs nothing there: causal attention takes half
-of the products.
+Queries, keys and values are copied to matrices whose rows are zero-padded to multiples of 16.
+Keys that no query of a tile attends to cost nothing: causal attention takes half of the products.
 
-Arrays are ``[batch, heads, length, size]`` with the numbers of a row side by side. Pairs of a batch
-and a head are counted; ``keep`` is ``[m, S]``, whose row ``i % m`` belongs to query ``i`` of all,
-and is 0 for keys that it does not meet; ``ends`` is where these keys end.
+Arrays are ``[batch, heads, length, size]`` with contiguous rows. A pair is a batch index and a
+head; ``keep`` is ``[m, S]``, whose row ``i % m`` is the mask of query ``i`` of all, with 0 for
+keys to ignore; ``ends`` is the end of the keys that the mask includes.
 """
 
 from __future__ import annotations
@@ -31,14 +30,14 @@ from tinynet.numba_kernels.shared import shared
 def times(a: Array, b: Array, out: Array, top: int, count: int, width: int) -> None:
     """Write 8 rows of ``a @ b``, from ``top`` on, and a multiple of 16 columns.
 
-    Only the first ``count`` inputs are taken.
+    Only the first ``count`` inputs are used.
     """
     out[top : top + ROWS, :width] = a[top : top + ROWS, :count] @ b[:count, :width]
 
 
 @written(copy_code)
 def copied(x: Array, factor: float32, out: Array) -> None:
-    """Write the numbers of ``x`` that have a place, times a factor; where it ends, zeros."""
+    """Write the numbers of ``x`` times a factor, cropped or zero-padded to the size of ``out``."""
     rows, columns = min(len(x), len(out)), min(x.shape[1], out.shape[1])
     out[:rows] = 0
     out[:rows, :columns] = x[:rows, :columns] * factor
@@ -49,10 +48,10 @@ def weigh(
     scores: Array, top: int, bottom: int, keep: Array, first: int, step: int, end: int,
     weights: Array,
 ) -> None:  # fmt: skip
-    """Write the softmax of up to 8 rows of scores, over those of the first ``end`` that are kept.
+    """Write the softmax of up to 8 rows of scores, over the unmasked ones among the first ``end``.
 
-    It takes the place of the scores, which have a multiple of 16 columns, and goes to the same rows
-    of the weights, where zeros follow. Row i has the mask ``first + i * step``.
+    It overwrites the scores, padded to a multiple of 16 columns, and is copied to the same rows of
+    the weights, followed by zeros. Row i has the mask ``first + i * step``.
     """
     for i in range(top, bottom):
         row = np.where(keep[first + i * step, :end] != 0, scores[i, :end], -np.inf)
@@ -63,7 +62,7 @@ def weigh(
 
 
 def reach(keep: Array, ends: Array) -> None:
-    """Write where the keys end that are met."""
+    """Write the end of the unmasked keys for each row of the mask."""
     rows, n = keep.shape
     for i in range(rows):
         row, end = keep[i], np.int32(0)
@@ -73,7 +72,7 @@ def reach(keep: Array, ends: Array) -> None:
 
 
 def room(rows: int, columns: int) -> Array:
-    """Return zeros for a matrix, both sizes rounded up to multiples of 16."""
+    """Return a zero matrix, with both sizes rounded up to multiples of 16."""
     height, width = up(rows), up(columns)
     made = line(height * width)
     made[:] = ZERO
@@ -93,7 +92,7 @@ def turn(x: Array, out: Array) -> None:
 
 
 def finite(x: Array) -> bool:
-    """Return whether no number is NaN or infinity."""
+    """Return whether all numbers are finite."""
     total, numbers = ZERO, x.reshape(x.size)
     for i in range(x.size):
         total += numbers[i] * ZERO
@@ -101,7 +100,7 @@ def finite(x: Array) -> bool:
 
 
 def last(ends: Array, first: int, low: int, high: int) -> int:
-    """Return where the keys end that some of a pair's queries meet."""
+    """Return the end of the keys that some query of a pair attends to."""
     if ends.size == 1:
         return ends[0]
     end = 0
@@ -123,13 +122,13 @@ def attend(
         value: ``[batch, heads, S, V]``.
         keep: as above.
         ends: as above.
-        scale: of the scores.
+        scale: the factor of the scores.
         weights: ``[pairs, L, S]``.
         out: ``[batch, heads, L, V]``.
-        sound: a number that becomes 0 if a value is not finite: then even keys that are not met
-            would matter.
-        low: first pair of those that are worked on.
-        high: where they end.
+        sound: a number set to 0 if a value is not finite: then even masked keys affect the
+            result.
+        low: the first pair to compute.
+        high: the end of the pairs to compute.
     """
     heads, length, size = query.shape[1], query.shape[2], query.shape[3]
     count, width = key.shape[2], value.shape[3]

@@ -1,7 +1,7 @@
-"""Products that numpy's BLAS computes, in parts that threads share.
+"""Products with numpy's BLAS, in parts that threads share.
 
-BLAS has threads of its own, but they spin for long, and take the cores from those of kernels. Here
-each part is a call of BLAS with one thread.
+BLAS has its own threads, but they spin for a long time and occupy the cores that kernels need.
+Here, each part is a single-threaded BLAS call.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from tinynet.numba_kernels.llvm.blas_code import product_code
 from tinynet.numba_kernels.llvm.written import written
 from tinynet.numba_kernels.shared import shared
 
-ROWS = 256  # of the result, that BLAS computes nearly as fast as more; 64 take 1.2 times as long
+ROWS = 256  # rows per part: nearly as fast as more; with 64, BLAS takes 1.2 times as long
 
 
 @written(product_code)
 def multiply(a: Array, a_turned: int, b: Array, b_turned: int, out: Array) -> None:
-    """Write ``a @ b``, where ``turned`` is 1 with the transpose in the place of the other."""
+    """Write ``a @ b``; if a ``turned`` argument is 1, with the transpose of that matrix."""
     np.matmul(a.T if a_turned else a, b.T if b_turned else b, out=out)
 
 
@@ -26,7 +26,7 @@ def multiply(a: Array, a_turned: int, b: Array, b_turned: int, out: Array) -> No
 def product(
     a: Array, a_turned: int, b: Array, b_turned: int, out: Array, first: int, last: int
 ) -> None:
-    """Write ``a @ b``, or some rows of it.
+    """Write all or some rows of ``a @ b``.
 
     Args:
         a: ``[rows, inputs]``, or its transpose.
@@ -34,7 +34,7 @@ def product(
         b: ``[inputs, columns]``, or its transpose.
         b_turned: 1 if it is the transpose, else 0.
         out: ``[rows, columns]``.
-        first, last: the first 256 rows, and those after the last.
+        first, last: the first part of 256 rows to compute, and the end of the parts.
     """
     low, high = first * ROWS, min(last * ROWS, out.shape[0])
     if a_turned:
@@ -44,5 +44,5 @@ def product(
 
 
 def units(rows: int) -> int:
-    """Return how many times 256 rows there are."""
+    """Return the number of parts of 256 rows."""
     return (rows + ROWS - 1) // ROWS

@@ -1,4 +1,4 @@
-"""Compiles modules. ``written``, ``vectors`` and ``stream_code`` import numba, too."""
+"""Compiles the kernel modules; ``written``, ``vectors`` and ``stream_code`` also import numba."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from tinynet.numba_kernels import elementary, shared, sharing
 from tinynet.numba_kernels.llvm import atomics, blas_code, written
 
 MISSING = "numba is not installed: pip install numba, or leave it off"
-# Sums may be taken in another order and products fused with sums; NaN and infinity are kept.
+# Allows reordering of sums and fused multiply-add; NaN and infinity are preserved.
 _FAST = {"arcp", "afn", "contract", "nsz", "reassoc"}
-# Not in functions of one number: x - n * high - n * low, for two parts of a constant, would become
-# x - n * constant, which is rounded where the processor has no fused products.
+# Not for scalar functions: x - n * high - n * low, with a constant split in two parts, would become
+# x - n * constant, which is rounded on processors without fused multiply-add.
 _IN_ORDER = _FAST - {"reassoc"}
 
 
-_shared: dict[Any, shared.Shared] = {}  # by what was compiled
+_shared: dict[Any, shared.Shared] = {}  # compiled function -> its declaration
 
 
 def is_available() -> bool:
@@ -52,18 +52,18 @@ def _digest() -> str:
 
 
 def prepare() -> None:
-    """Do what has to be done before anything is compiled, or read from the cache."""
+    """Prepare for compilation and for reading the cache."""
     _numba()
     atomics.publish(sharing.board)
     blas_code.publish()
 
 
 def compile_functions(module: ModuleType) -> None:
-    """Put what numba makes of them in the place of a module's functions.
+    """Replace the functions of a module with their compiled versions.
 
-    Functions that it imports from modules of this package have to be compiled already. What is
-    compiled is kept in ``__pycache__``, or where numba's own settings say, until a file of this
-    package changes (numba itself looks only at the function's own file).
+    Functions imported from other modules of this package must be compiled first. Compiled code is
+    cached in ``__pycache__``, or where numba's settings say, until a file of this package changes
+    (numba itself checks only the function's own file).
     """
     for name, value in [*vars(module).items()]:
         if not isinstance(value, FunctionType) or not value.__module__.startswith(__package__):
@@ -80,7 +80,7 @@ def compile_functions(module: ModuleType) -> None:
 
 
 def _compile(function: FunctionType) -> Any:
-    function.__qualname__ = f"{function.__name__}_{_digest()}"  # names the file in the cache
+    function.__qualname__ = f"{function.__name__}_{_digest()}"  # part of the cache file's name
     fast = _IN_ORDER if function.__module__ == elementary.__name__ else _FAST
     return _numba().njit(
         nogil=True, cache=True, fastmath=fast, error_model="numpy", boundscheck=False
@@ -88,7 +88,7 @@ def _compile(function: FunctionType) -> Any:
 
 
 def _compile_shared(kernel: shared.Shared) -> Any:
-    """Return what callers call: what does all parts."""
+    """Return the function for callers, which computes all parts."""
     part = _compile(kernel.part())
     made = _compile(kernel.all_parts(part))
     compile_for = made.compile
@@ -103,7 +103,7 @@ def _compile_shared(kernel: shared.Shared) -> Any:
 
 
 def plain(function: Any) -> Any:
-    """Return what was compiled as a Python function."""
+    """Return the Python function of a compiled one."""
     kernel = _shared.get(function)
     if kernel is not None:
         return kernel.plain()

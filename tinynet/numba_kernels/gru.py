@@ -1,7 +1,7 @@
 """A sequence through gated recurrent units, for some rows of a batch; see ``gru_ops``.
 
-With ``x`` and ``s`` the products with the input and with the hidden state, biases included, of r, z
-and n: ``r, z = sigmoid(x + s)``, ``n = tanh(x_n + r s_n)``, ``h' = n + z (h - n)``.
+With ``x`` and ``s`` the products of the input and of the hidden state for r, z and n, biases
+included: ``r, z = sigmoid(x + s)``, ``n = tanh(x_n + r s_n)``, ``h' = n + z (h - n)``.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ def units(
     gates: Array, sums: Array, before: Array, move: Array, inner: Array, hidden: Array,
     width: int, size: int,
 ) -> None:  # fmt: skip
-    """Write r, z and n of a step to the place of the input's products, and what follows.
+    """Compute a step: overwrite the input's products with r, z and n, and write the new state.
 
     Args:
-        gates, sums: products with the input and with the hidden state, ``[rows, width]``.
+        gates, sums: products of the input and of the hidden state, ``[rows, width]``.
         before: the hidden state, ``[batch, size]``.
-        move, inner, hidden: for ``h - n``, ``s_n`` and ``h'``, ``[rows, size]``.
+        move, inner, hidden: outputs ``h - n``, ``s_n`` and ``h'``, ``[rows, size]``.
         width, size: lengths of rows.
     """
     r, z, n = (gates[:, k * size : (k + 1) * size] for k in range(3))
@@ -65,12 +65,12 @@ def forward(
         input: ``[steps, batch, inputs]``.
         from_input, from_hidden: panels of the transposed ``w_ih`` and ``w_hh``.
         b_ih, b_hh: ``[padded(3 * size)]``.
-        gates: for r, z and n, ``[steps, batch, padded(3 * size)]``.
-        hidden: the first hidden state, ``[batch, size]``.
-        moves, inner, output: ``[steps, batch, size]``, for ``h - n``, ``s_n`` and ``h``.
+        gates: output r, z and n, ``[steps, batch, padded(3 * size)]``.
+        hidden: the initial hidden state, ``[batch, size]``.
+        moves, inner, output: outputs ``h - n``, ``s_n`` and ``h``, ``[steps, batch, size]``.
         sums: ``[batch, padded(3 * size)]``. Overwritten.
-        first, last: the first tile, and that after the last.
-        reverse: 1 to go from the last step to the first, else 0.
+        first, last: the first tile, and the end of the tiles.
+        reverse: 1 to run from the last step to the first, else 0.
     """
     steps, size = output.shape[0], output.shape[2]
     low, high = first * ROWS, min(last * ROWS, hidden.shape[0])
@@ -91,12 +91,12 @@ def units_back(
     dh: Array, more: Array, carried: Array, gates: Array, move: Array, inner: Array,
     of_input: Array, of_hidden: Array, dh_width: int, width: int, size: int,
 ) -> None:  # fmt: skip
-    """Write the gradients of both products, and to ``carried`` what reaches h past them.
+    """Write the gradients of both products, and to ``carried`` the direct gradient of h.
 
     Args:
         dh, more, carried: the sum is the gradient of the hidden state, ``[rows, dh_width]``, the
             others ``[rows, size]``.
-        gates, move, inner: what ``units`` wrote.
+        gates, move, inner: outputs of ``units``.
         of_input, of_hidden: ``[rows, 3 * size]``.
         dh_width, width, size: lengths of rows.
     """
@@ -131,18 +131,18 @@ def backward(
     last: int,
     reverse: int,
 ) -> None:
-    """Go back through all steps, for tiles of 8 rows of the batch.
+    """Run all steps backward, for tiles of 8 rows of the batch.
 
     Args:
         g_output: gradient of the output, ``[steps, batch, size]``.
-        gates, moves, inner: what ``forward`` wrote.
+        gates, moves, inner: outputs of ``forward``.
         to_input, to_hidden: panels of ``w_ih`` and ``w_hh``.
-        zeros: as many as the longest row of a product has.
+        zeros: at least as long as the longest row of a product.
         dh: zeros, ``[batch, padded(size)]``.
-        carried: gradient of the last hidden state, ``[batch, size]``. In the end that of the first
-            one is the sum of this and ``dh``.
-        of_input, of_hidden: for the gradients of the products, ``[steps, batch, 3 * size]``.
-        dx: for the gradient of the input, ``[steps, batch, padded(inputs)]``, or without steps.
+        carried: gradient of the last hidden state, ``[batch, size]``. At the end, the gradient of
+            the initial one is the sum of this and ``dh``.
+        of_input, of_hidden: gradients of the products, ``[steps, batch, 3 * size]``.
+        dx: gradient of the input, ``[steps, batch, padded(inputs)]``, or empty.
         first, last, reverse: as in ``forward``.
     """
     steps, size = inner.shape[0], inner.shape[2]

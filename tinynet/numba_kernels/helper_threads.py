@@ -1,4 +1,4 @@
-"""The threads that ``sharing.help_out`` runs in."""
+"""The threads that run ``sharing.help_out``."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import time
 
 from tinynet.numba_kernels import sharing
 
-PATIENCE = 3e-4  # seconds that a helper looks for work before it sleeps
-_TRIED = 10000  # pauses, to see how long one is
+PATIENCE = 3e-4  # seconds that a helper spins before it sleeps
+_TRIED = 10000  # number of pauses for measuring one
 _CALLED = {sharing.WRITE: "write", sharing.READ: "read", sharing.YIELD: "sched_yield"}
 
 
 class _Crew:
-    """The helpers of this process."""
+    """The helper threads of this process."""
 
     def __init__(self) -> None:
         self.threads: list[threading.Thread] = []
@@ -25,19 +25,19 @@ class _Crew:
         self.forget()
 
     def forget(self) -> None:
-        """Know of no helpers."""
+        """Reset to no helpers."""
         self.threads = []
         sharing.board[sharing.TICKETS :] = 0
 
     def leave(self) -> None:
-        """Forget what belongs to another process, of which this one is a fork."""
+        """After a fork, discard the parent's helpers."""
         self.forget()
         for end in sum(self.pipes, ()):
             os.close(end)
         self.pipes = []
 
     def start(self, count: int) -> None:
-        """Have so many helpers, instead of those that there are."""
+        """Replace the existing helpers with ``count`` new ones."""
         if self.threads and count == len(self.threads):
             return
         self.end()
@@ -48,7 +48,7 @@ class _Crew:
         for place, name in _CALLED.items():
             board[place] = ctypes.cast(getattr(library, name), ctypes.c_void_p).value
         patience = _pauses(PATIENCE)
-        # Compile all that helpers and their end need here: not in threads, nor when Python ends.
+        # Compile everything that helpers need now: not in threads, nor at interpreter exit.
         board[sharing.END] = 1
         sharing.help_out(0, 0, patience)
         sharing.wake()
@@ -63,13 +63,13 @@ class _Crew:
             )  # fmt: skip
             try:
                 helper.start()
-            except RuntimeError:  # no threads here, or no more
+            except RuntimeError:  # threads are unavailable, or their number is limited
                 break
             self.threads.append(helper)
         board[sharing.HELPERS] = len(self.threads)
 
     def end(self) -> None:
-        """Let all helpers end, and wait for that."""
+        """Stop all helpers, and wait for them."""
         if self.threads:
             sharing.board[sharing.END] = 1
             sharing.wake()
@@ -79,13 +79,13 @@ class _Crew:
 
 
 def _system() -> ctypes.CDLL | None:
-    """Return the C library of a system whose functions read and write pipes."""
+    """Return the C library, with functions that read and write pipes; None on other systems."""
     return ctypes.CDLL(None) if os.name == "posix" else None
 
 
 @functools.cache
 def _pauses(seconds: float) -> int:
-    """Return how many pauses take so long."""
+    """Return the number of pauses that take the given time."""
     sharing.wait(1)  # compiles it
     start = time.perf_counter()
     sharing.wait(_TRIED)
@@ -94,6 +94,6 @@ def _pauses(seconds: float) -> int:
 
 _crew = _Crew()
 start, end = _crew.start, _crew.end
-atexit.register(end)  # what they run would be taken away under them
+atexit.register(end)  # before the code they run is freed
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_crew.leave)

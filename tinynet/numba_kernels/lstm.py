@@ -1,8 +1,8 @@
 """A sequence through long short-term memory, for some rows of a batch; see ``lstm_ops``.
 
-With ``s`` the sums of the gates, which stand in the order i f g o, ``[4 * size]`` for each row:
+With ``s`` the sums of the gates in the order i f g o, ``[4 * size]`` for each row:
 ``i, f, o = sigmoid(s)``, ``g = tanh(s)``, ``c' = f c + i g``, ``h' = o tanh(c')``.
-Cell states have a place more than there are steps: that which enters the first one.
+There is one more cell state than steps: the initial one.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ def cells(
     gates: Array, sums: Array, before: Array, after: Array, inner: Array, hidden: Array,
     width: int, size: int,
 ) -> None:  # fmt: skip
-    """Write the gates of a step to the place of the input's products, and the states behind it.
+    """Compute a step: overwrite the input's products with the gates, and write the new states.
 
     Args:
-        gates, sums: products with the input and with the hidden state, ``[rows, width]``.
+        gates, sums: products of the input and of the hidden state, ``[rows, width]``.
         before, after: cell states, ``[rows, size]``.
-        inner, hidden: for ``tanh(c)`` and ``h``, ``[rows, size]``.
+        inner, hidden: outputs ``tanh(c)`` and ``h``, ``[rows, size]``.
         width, size: lengths of rows.
     """
     i, f, g, o = (gates[:, k * size : (k + 1) * size] for k in range(4))
@@ -67,14 +67,14 @@ def forward(
         input: ``[steps, batch, inputs]``.
         from_input, from_hidden: panels of the transposed ``w_ih`` and ``w_hh``.
         bias: ``[padded(4 * size)]``.
-        gates: for the gates, ``[steps, batch, padded(4 * size)]``.
-        hidden: the first hidden state, ``[batch, size]``.
-        cell: cell states, ``[steps + 1, batch, size]``, of which the first one is set.
-        inner, output: ``[steps, batch, size]``, for ``tanh(c)`` and ``h``.
+        gates: output gates, ``[steps, batch, padded(4 * size)]``.
+        hidden: the initial hidden state, ``[batch, size]``.
+        cell: cell states, ``[steps + 1, batch, size]``, with the initial one set.
+        inner, output: outputs ``tanh(c)`` and ``h``, ``[steps, batch, size]``.
         zeros: ``[padded(4 * size)]``.
         sums: ``[batch, padded(4 * size)]``. Overwritten.
-        first, last: the first tile, and that after the last.
-        reverse: 1 to go from the last step to the first, else 0.
+        first, last: the first tile, and the end of the tiles.
+        reverse: 1 to run from the last step to the first, else 0.
     """
     steps, size = inner.shape[0], inner.shape[2]
     low, high = first * ROWS, min(last * ROWS, hidden.shape[0])
@@ -98,13 +98,13 @@ def cells_back(
     dh: Array, more: Array, dc: Array, gates: Array, before: Array, inner: Array, d: Array,
     dh_width: int, width: int, size: int,
 ) -> None:  # fmt: skip
-    """Write the gradients of the sums to ``d``, and change ``dc`` to that of the state before.
+    """Write the gradients of the sums to ``d``, and update ``dc`` to that of the previous state.
 
     Args:
         dh, more: the sum is the gradient of the hidden state, ``[rows, dh_width]``,
             ``[rows, size]``.
         dc: gradient of the cell state, ``[rows, size]``.
-        gates, before, inner: what ``cells`` wrote and read.
+        gates, before, inner: outputs and inputs of ``cells``.
         d: ``[rows, 4 * size]``.
         dh_width, width, size: lengths of rows.
     """
@@ -137,17 +137,17 @@ def backward(
     last: int,
     reverse: int,
 ) -> None:
-    """Go back through all steps, for tiles of 8 rows of the batch.
+    """Run all steps backward, for tiles of 8 rows of the batch.
 
     Args:
         g_output: gradient of the output, ``[steps, batch, size]``.
-        gates, cell, inner: what ``forward`` wrote.
+        gates, cell, inner: outputs of ``forward``.
         to_input, to_hidden: panels of ``w_ih`` and ``w_hh``.
-        zeros: as many as the longest row of a product has.
-        dh: gradient of the last hidden state, ``[batch, padded(size)]``; becomes the first one's.
-        dc: gradient of the last cell state, ``[batch, size]``; becomes the first one's.
-        d: for the gradients of the sums, ``[steps, batch, 4 * size]``.
-        dx: for the gradient of the input, ``[steps, batch, padded(inputs)]``, or without steps.
+        zeros: at least as long as the longest row of a product.
+        dh: gradient of the last hidden state, ``[batch, padded(size)]``; becomes the initial one's.
+        dc: gradient of the last cell state, ``[batch, size]``; becomes the initial one's.
+        d: gradients of the sums, ``[steps, batch, 4 * size]``.
+        dx: gradient of the input, ``[steps, batch, padded(inputs)]``, or empty.
         first, last, reverse: as in ``forward``.
     """
     steps, size = inner.shape[0], inner.shape[2]

@@ -1,8 +1,8 @@
 """Products of matrices of any size.
 
-32 columns of the right matrix at a time are copied into a panel, their numbers side by side. Sums
-are cut into parts so short that the panel stays in the nearest cache while the rows of the left
-matrix pass by. A tile of 8 rows and 32 columns of the result is kept in registers.
+32 columns of the right matrix at a time are copied into a contiguous panel. Sums are split into
+parts short enough that the panel stays in the L1 cache while the rows of the left matrix stream
+past it. A tile of 8 rows and 32 columns of the result stays in registers.
 
 Source: Goto and van de Geijn, "Anatomy of high-performance matrix multiplication", 2008.
 """
@@ -17,8 +17,8 @@ from tinynet.numba_kernels.llvm.written import written
 from tinynet.numba_kernels.products import part_of
 from tinynet.numba_kernels.shared import shared
 
-MANY = 512  # rows of the left matrix that pass by again and again
-BLOCK = 256  # of them at least in a part: each packs the right matrix anew, some 3 % of the work
+MANY = 512  # rows of the left matrix processed per block
+BLOCK = 256  # minimum rows per part: each packs the right matrix again, about 3 % of the work
 ZERO = np.float32(0)
 
 
@@ -47,16 +47,16 @@ def transpose_block(a: Array, out: Array) -> None:
 
 
 def line(count: int) -> Array:
-    """Return memory for so many numbers, which begins with a line of the cache."""
+    """Return memory for ``count`` numbers, aligned to a cache line."""
     memory = np.empty(count + LANES, np.float32)
     start = (-(memory.ctypes.data // 4)) % LANES
     return memory[start : start + count]
 
 
 def pack(b: Array, begin: int, left: int, panel: Array) -> None:
-    """Copy rows of ``b`` from ``begin`` on, 32 numbers of each, to ``[rows, 32]``.
+    """Copy 32 numbers of each row of ``b`` from ``begin`` on to ``[rows, 32]``, zero-padded.
 
-    Where ``b`` ends earlier zeros stand.
+    Numbers beyond the end of ``b`` are zeros.
     """
     count = min(COLUMNS, b.shape[1] - left)
     for k in range(panel.shape[0]):
@@ -68,7 +68,7 @@ def pack(b: Array, begin: int, left: int, panel: Array) -> None:
 
 
 def pack_turned(b: Array, begin: int, left: int, panel: Array) -> None:
-    """Copy rows of the transpose of ``b`` likewise."""
+    """Copy rows of the transpose of ``b`` in the same way."""
     inputs = panel.shape[0]
     for first in range(0, COLUMNS, LANES):
         count = min(LANES, b.shape[0] - left - first)
@@ -85,7 +85,7 @@ def pack_turned(b: Array, begin: int, left: int, panel: Array) -> None:
 
 
 def pack_all(b: Array, b_turned: int, panels: Array) -> None:
-    """Copy ``b``, or its transpose, to panels, ``[n, rows, 32]``, of which the last has zeros."""
+    """Copy ``b``, or its transpose, to panels ``[n, rows, 32]``, the last one zero-padded."""
     for panel in range(panels.shape[0]):
         if b_turned:
             pack_turned(b, 0, panel * COLUMNS, panels[panel])
@@ -94,7 +94,7 @@ def pack_all(b: Array, b_turned: int, panels: Array) -> None:
 
 
 def units(rows: int, columns: int) -> int:
-    """Return how many blocks of rows, or panels of columns, parts of a product may consist of."""
+    """Return the number of blocks of rows, or panels of columns, into which a product divides."""
     return (rows + BLOCK - 1) // BLOCK if rows >= MANY else (columns + COLUMNS - 1) // COLUMNS
 
 
@@ -110,7 +110,7 @@ def product(
         b_turned: 1 if it is the transpose.
         bias: ``[columns]``, or empty.
         out: ``[rows, columns]``.
-        first, last: the first unit, and that after the last.
+        first, last: the first unit, and the end of the units.
     """
     rows, columns = out.shape
     low, high, start, stop = 0, rows, 0, columns
@@ -135,7 +135,7 @@ def product(
 
 
 def multiply(a: Array, panel: Array, bias: Array, onto: bool, out: Array) -> None:
-    """Write the product of rows with a panel, plus the bias; or add the product."""
+    """Write the product of rows with a panel, plus the bias; or add it to ``out``."""
     rows, columns = out.shape
     if columns < COLUMNS:
         rest = line(ROWS * COLUMNS).reshape(ROWS, COLUMNS)
@@ -156,7 +156,7 @@ def multiply(a: Array, panel: Array, bias: Array, onto: bool, out: Array) -> Non
 
 
 def finish(made: Array, bias: Array, onto: bool, out: Array) -> None:
-    """Write, or add, the part of a tile that belongs to a result, and the bias."""
+    """Write, or add, the valid part of a tile, with the bias."""
     for r in range(out.shape[0]):
         row, target = made[r], out[r]
         for j in range(out.shape[1]):

@@ -1,8 +1,8 @@
 """Batch, group and instance norm.
 
-Arrays are ``[rows, places]``: a row for each channel of each sample. Some rows share their mean and
-variance: group u has rows ``u * first + k * apart`` for ``k < count``; it is read, and written
-while it is in the cache. Weights and biases are ``[channels]``, row i has number ``i % channels``.
+Arrays are ``[rows, places]``: a row for each channel of each sample. Groups of rows share a mean
+and a variance: group u has rows ``u * first + k * apart`` for ``k < count``; a group is read and
+written while it is cached. Weights and biases are ``[channels]``; row i uses ``i % channels``.
 """
 
 from __future__ import annotations
@@ -22,10 +22,9 @@ def normalized(
     low: int, high: int, first: int, apart: int, count: int,
     y: Array, means: Array, variances: Array,
 ) -> None:  # fmt: skip
-    """Write ``(x - mean) / sqrt(var + eps) * weight + bias``, mean and variance, of groups
-    from ``low`` to before ``high``.
+    """Write ``(x - mean) / sqrt(var + eps) * weight + bias``, mean and variance of some groups.
 
-    Sums over a group are float64; squares are about the mean, less what float32 lacks of it.
+    Sums over a group are float64; squares are centered, corrected for the mean's rounding error.
     """
     n, channels = x.shape[1], weight.size
     share = 1 / (float64(n) * count)
@@ -56,8 +55,7 @@ def normalized_back(
     low: int, high: int, first: int, apart: int, count: int,
     dx: Array, by_weight: Array, by_bias: Array,
 ) -> None:  # fmt: skip
-    """Write the gradients by x, and, of each row, by weight and bias, of some
-    groups.
+    """Write the gradients of x, and, per row, of weight and bias, for some groups.
 
     With ``h = (x - mean) * inverse`` they are ``inverse * (g w - <g w> - h <g w h>)`` for averages
     ``<>`` over the group, and the sums of ``g * h`` and ``g``.
@@ -88,7 +86,7 @@ def normalized_back(
 def scaled(
     x: Array, middle: Array, factor: Array, offset: Array, low: int, high: int, y: Array
 ) -> None:
-    """Write ``(x - middle) * factor + offset``, each ``[channels]``, of some samples."""
+    """Write ``(x - middle) * factor + offset`` for some samples; parameters are ``[channels]``."""
     channels, n = middle.size, x.shape[1]
     for i in range(low * channels, high * channels):
         row, out, c = x[i], y[i], i % channels
@@ -97,7 +95,7 @@ def scaled(
             out[j] = (row[j] - m) * f + b
 
 
-# ---- one place for each channel -----------------------------------------------------------------
+# ---- one element per channel --------------------------------------------------------------------
 
 
 @shared(span="start stop", numbers="x.size", cost=5)
@@ -105,9 +103,9 @@ def columns_normalized(
     x: Array, weight: Array, bias: Array, eps: float32, start: int, stop: int,
     y: Array, means: Array, variances: Array,
 ) -> None:  # fmt: skip
-    """Write what ``normalized`` does, for some columns of ``[samples, channels]``.
+    """Write the results of ``normalized``, for some columns of ``[samples, channels]``.
 
-    The sum of what differs from the mean, where it is not 0, corrects the mean.
+    If the sum of deviations from the mean is not 0, it corrects the mean.
     """
     rows = x.shape[0]
     w, b, m, v = weight[start:stop], bias[start:stop], means[start:stop], variances[start:stop]
@@ -141,7 +139,7 @@ def columns_normalized_back(
     g: Array, x: Array, weight: Array, means: Array, variances: Array, eps: float32,
     start: int, stop: int, dx: Array, by_weight: Array, by_bias: Array,
 ) -> None:  # fmt: skip
-    """Write what ``normalized_back`` does, for some columns, and the sums of all samples."""
+    """Write the results of ``normalized_back``, for some columns, and the sums of all samples."""
     rows = x.shape[0]
     n, share, m = stop - start, ONE / float32(rows), means[start:stop]
     products, totals = by_weight[start:stop], by_bias[start:stop]

@@ -1,4 +1,4 @@
-"""What the vectors of ``streams`` compute, by numpy: without numba, and to compare with."""
+"""A numpy version of the vectors of ``streams``, for use without numba and as a reference."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tinynet.dtypes import Array
 
 
 def numbers(x: Array, start: int, step: int, rows: int, columns: int) -> Array:
-    """Return rows of an array of one dimension: a view."""
+    """Return rows of a one-dimensional array, as a view."""
     size = x.itemsize
     return as_strided(x[start:], (rows, columns), (step * size, size))
 
@@ -19,7 +19,7 @@ def combined(
     matrix: Array, x: Array, start: int, step: int, low: int, high: int, width: int,
     offset: float32, out: Array, at: int, out_step: int, count: int,
 ) -> None:  # fmt: skip
-    """Write the first rows of a matrix times rows of an array, of which some are not there."""
+    """Write the first rows of a matrix times rows of an array, with missing rows as zeros."""
     rows = np.zeros((matrix.shape[1], width), x.dtype)
     for r in range(max(low, 0), min(high, len(rows))):
         rows[r] = x[start + r * step :][:width]

@@ -24,7 +24,7 @@ def adam(
     eps: float32,
     rate: float32,
 ) -> None:
-    """Adam's step; ``kept`` is what a decoupled decay leaves, ``penalty`` the other decay."""
+    """Adam's step; ``kept`` is the factor of decoupled decay, ``penalty`` the L2 penalty."""
     for i in range(param.size):
         p = param[i] * kept
         g = grad[i] + penalty * p
@@ -39,7 +39,7 @@ def adam(
 def momentum(
     param: Array, grad: Array, buffer: Array, penalty: float32, kept: float32, lr: float32
 ) -> None:
-    """The step of gradient descent with momentum, without dampening and Nesterov's form."""
+    """A step of gradient descent with momentum, without dampening or Nesterov's form."""
     for i in range(param.size):
         b = buffer[i] * kept + (grad[i] + penalty * param[i])
         buffer[i] = b

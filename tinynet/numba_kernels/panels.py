@@ -12,7 +12,7 @@ from tinynet.numba_kernels.llvm.vectors import COLUMNS, LANES
 
 
 def aligned(*shape: int) -> Array:
-    """Return a new float32 array that begins with a line of the cache."""
+    """Return a new float32 array aligned to a cache line."""
     size = math.prod(shape)
     memory = np.empty(size + LANES, np.float32)
     start = -(memory.__array_interface__["data"][0] // 4) % LANES
@@ -20,16 +20,16 @@ def aligned(*shape: int) -> Array:
 
 
 def padded(columns: int) -> int:
-    """Return the width of a product: a number of columns, and those that fill the last panel."""
+    """Return the number of columns rounded up to whole panels."""
     return -(-columns // COLUMNS) * COLUMNS
 
 
 def packed(matrix: Array, turned: bool = False) -> Array:
-    """Return ``[inputs, columns]`` as panels, ``[n, inputs, 32]``, the last one with zeros.
+    """Return ``[inputs, columns]`` as zero-padded panels, ``[n, inputs, 32]``.
 
     Args:
-        matrix: what is packed.
-        turned: it is the transpose of that.
+        matrix: the matrix to pack.
+        turned: whether it is the transpose.
     """
     inputs, columns = matrix.shape[::-1] if turned else matrix.shape
     made = aligned(padded(columns) // COLUMNS, inputs, COLUMNS)

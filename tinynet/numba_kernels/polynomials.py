@@ -1,10 +1,10 @@
-"""The matrices of Winograd's convolutions: four results of a kernel of length 3 by six products.
+"""The matrices of Winograd convolutions: four outputs of a kernel of length 3 from six products.
 
     results = RESULTS @ ((WEIGHTS @ weights) * (ELEMENTS @ elements))
 
-Polynomials are multiplied by their values at six points, of which the last is infinity. The points
-decide how much of float32's precision is lost: of 2/3, -2/3, 3/2 and -3/2 a third less than of the
-usual 1, -1, 2 and -2 (Barabasz, Anderson, Soodhalter and Gregg, "Error Analysis and Improving the
+Polynomials are multiplied by their values at six points, the last of which is infinity. The points
+determine the rounding error: 2/3, -2/3, 3/2 and -3/2 give a third less than the usual
+1, -1, 2 and -2 (Barabasz, Anderson, Soodhalter and Gregg, "Error Analysis and Improving the
 Accuracy of Winograd Convolution for Deep Neural Networks", 2020).
 """
 

@@ -1,6 +1,6 @@
-"""Max pooling of 2x2 windows, a row of windows at a time (see ``nn.functional.pooling``).
+"""Max pooling of 2x2 windows, one row of windows at a time; see ``nn.functional.halving``.
 
-``start`` and ``at`` say where in an array something begins, ``step`` how far it is to the next row.
+``start`` and ``at`` are positions in an array, ``step`` is the distance between rows.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from tinynet.numba_kernels.shared import shared
 def peaks_of_rows(
     x: Array, start: int, step: int, width: int, best: Array, offsets: Array, at: int
 ) -> None:
-    """Write the maxima of a row of windows, and the offset of the first of each: 0 to 3.
+    """Write the maxima of a row of windows, and the offset of the first maximum: 0 to 3.
 
-    Of elements of which some are NaN, the last NaN is the maximum.
+    If a window contains NaNs, the last NaN is the maximum.
     """
     rows = numbers(x, start, step, 2, 2 * width).reshape(2, width, 2)
     windows = rows.transpose(1, 0, 2).reshape(width, 4)
@@ -35,7 +35,7 @@ def peaks_of_rows(
 def spread_to_rows(
     g: Array, offsets: Array, at: int, width: int, out: Array, start: int, step: int
 ) -> None:
-    """Write two rows, zeros but for an element at the offset of each window."""
+    """Write two rows of zeros, except for an element at the offset of each window."""
     rows = np.zeros((2, 2 * width), g.dtype)
     places = offsets[at : at + width]
     rows[places // 2, 2 * np.arange(width) + places % 2] = g[at : at + width]
@@ -56,7 +56,7 @@ def peaks(x: Array, best: Array, offsets: Array) -> None:
 
 @shared("g offsets out", cost=8)
 def spread(g: Array, offsets: Array, out: Array) -> None:
-    """Write each element at its offset; of planes of odd sizes, what no window sees stays."""
+    """Write each element at its offset; for odd sizes, elements outside of windows are kept."""
     planes, height, width = g.shape
     flat, places, target = g.reshape(-1), offsets.reshape(-1), out.reshape(-1)
     rows, columns = out.shape[1:]

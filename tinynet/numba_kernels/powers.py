@@ -1,7 +1,7 @@
 """Exponentials along rows: softmax, cross-entropy, the weights of attention.
 
-Arrays are ``[rows, n]``; what belongs to a row is ``[rows]``. ``top`` is the largest of a row,
-which is subtracted before ``exp``.
+Arrays are ``[rows, n]``; values per row are ``[rows]``. ``top`` is the largest value of a row,
+subtracted before ``exp``.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ SIGN, WITHOUT_SIGN, LEAST = int32(31), int32(0x7FFFFFFF), int32(-0x7FFFFFFF)
 
 
 def swapped(bits: int32) -> int32:
-    """Return whole numbers in the order of the float32 that bits stand for, or bits again."""
+    """Map the bits of float32 to integers in the same order, and back."""
     return int32(bits ^ int32(int32(bits >> SIGN) & WITHOUT_SIGN))
 
 
 def largest(row: Array) -> float32:
-    """Return the largest number of ``[n]``; 0 where all are -inf, or there is none.
+    """Return the largest number of ``[n]``; 0 if all are -inf, or there are none.
 
-    Whole numbers are compared, since LLVM has no fast way for float32 that may be NaN.
+    Compares integers, because LLVM has no fast maximum for float32 that may be NaN.
     """
     top = LEAST
     for j in range(row.size):
@@ -35,7 +35,7 @@ def largest(row: Array) -> float32:
 
 
 def shift(top: int32) -> float32:
-    """Return the float32 that stands behind the largest of swapped bits; 0 for -inf and none."""
+    """Return the float32 of the largest mapped integer; 0 for -inf and none."""
     found = int32(swapped(top)).view(np.float32)
     return ZERO if found == -INFINITY or top == LEAST else found
 
@@ -86,7 +86,7 @@ def log_softmax(x: Array, out: Array) -> None:
             total += falling(y[j])
         rest = np.log(total)
         for j in range(n):
-            y[j] -= rest  # apart from the other difference: top + rest would lose its digits
+            y[j] -= rest  # separately: top + rest would lose digits
 
 
 @shared("g y out", cost=6)
@@ -113,14 +113,14 @@ def cross_entropy(
         top = largest(row)
         total = powers_of(row, top, powers[i])
         totals[i] = total
-        # In float64, so that a small difference of two larger numbers is exact.
+        # In float64, so that a small difference of two large numbers is exact.
         loss = np.log(float64(total)) - float64(row[target[i]] - top)
         losses[i] = LOWEST_LOSS if loss < LOWEST_LOSS else loss
 
 
 @shared("powers g target totals out", cost=2)
 def cross_entropy_back(g: Array, target: Array, powers: Array, totals: Array, out: Array) -> None:
-    """Write ``g * (softmax - one_hot)``, with g per row."""
+    """Write ``g * (softmax - one_hot)``, with one g per row."""
     rows, n = powers.shape
     for i in range(rows):
         p, made = powers[i], out[i]
@@ -134,7 +134,7 @@ def cross_entropy_back(g: Array, target: Array, powers: Array, totals: Array, ou
 
 
 def masked_softmax(scores: Array, keep: Array) -> None:
-    """Replace scores by their softmax over those that ``keep`` is not 0 for; 0 elsewhere.
+    """Replace scores by their softmax over the entries where ``keep`` is not 0; 0 elsewhere.
 
     ``keep`` is ``[m, n]``: row i has the mask ``i % m``.
     """

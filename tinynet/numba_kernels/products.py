@@ -1,7 +1,7 @@
-"""Products of few rows with a matrix that is used again and again, as a recurrent layer does.
+"""Products of a few rows with a matrix that is reused many times, as in recurrent layers.
 
-OpenBLAS repacks the matrix for each product, which for few rows costs as much as the product. Here
-it is packed once (``panels.py``): 32 columns at a time, each with its rows one after the other.
+OpenBLAS repacks the matrix for each product, which for a few rows costs as much as the product.
+Here it is packed once (``panels.py``): 32 columns at a time, row by row.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from tinynet.numba_kernels.llvm.written import written
 
 @written(tile_product())
 def tile(a: Array, b: Array, out: Array) -> None:
-    """Write ``a @ b``: ``[1 to 8, inputs]`` by ``[inputs, 32]``, rows of numbers side by side."""
+    """Write ``a @ b``: ``[1 to 8, inputs]`` by ``[inputs, 32]``, with contiguous rows."""
     out[...] = a @ b
 
 
@@ -30,7 +30,7 @@ def tile_from(a: Array, b: Array, first: Array, out: Array) -> None:
 
 
 def part_of(inputs: int) -> int:
-    """Return how many inputs are worked on at once: 32 columns of them fit the cache."""
+    """Return the number of inputs per block, such that 32 columns of them fit the cache."""
     parts = max(1, (inputs + MOST - 1) // MOST)
     return max(LANES, (inputs + parts * LANES - 1) // (parts * LANES) * LANES)
 
@@ -39,12 +39,12 @@ def part_of(inputs: int) -> int:
 def multiply(a: Array, packed: Array, bias: Array, out: Array) -> None:
     """Write the product of ``[rows, inputs]`` with panels, plus a bias, to ``[rows, n * 32]``.
 
-    A row of the result depends on no other row.
+    Each row of the result is independent of the other rows.
 
     Args:
         a: the left matrix.
         packed: the right one in panels, ``[n, inputs, 32]``.
-        bias: ``[n * 32]``; or ``[0]`` to add the product to what is there.
+        bias: ``[n * 32]``; or ``[0]`` to add the product to ``out``.
         out: the result.
     """
     product = a @ packed.transpose(1, 0, 2).reshape(a.shape[1], out.shape[1])
@@ -52,7 +52,7 @@ def multiply(a: Array, packed: Array, bias: Array, out: Array) -> None:
 
 
 def multiply_steps(a: Array, packed: Array, bias: Array, out: Array, low: int, rows: int) -> None:
-    """Do so for some rows of the batch, from ``low`` on, in all steps of ``out``.
+    """Like ``multiply``, for some rows of the batch from ``low`` on, in all steps of ``out``.
 
     ``a`` and ``out`` are ``[steps, batch, ...]``.
     """

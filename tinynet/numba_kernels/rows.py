@@ -1,7 +1,7 @@
-"""Rows of numbers that are normalised, each by itself: one row at a time, while it is in the cache.
+"""Normalization of rows, each processed while it is in the cache.
 
-Arrays are ``[rows, n]``; weights and biases ``[n]``; what belongs to a row ``[rows]``. Sums of
-parts of a row are added in float64: a float32 sum of a million numbers loses two digits.
+Arrays are ``[rows, n]``; weights and biases ``[n]``; values per row ``[rows]``. Partial sums of a
+row are added in float64: a float32 sum of a million numbers loses two digits.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def row_norm(
     x: Array, weight: Array, bias: Array, eps: float32, centered: bool,
     y: Array, mean: Array, inverse: Array,
 ) -> None:  # fmt: skip
-    """Write ``(x - mean) * inverse * weight + bias``, the mean or 0, and 1 / the deviation."""
+    """Write ``(x - mean) * inverse * weight + bias``, the mean (or 0), and 1 / the deviation."""
     rows, n = x.shape
     for i in range(rows):
         row, out = x[i], y[i]
@@ -87,7 +87,7 @@ def row_norm(
             out[j] = (row[j] - m) * r * weight[j] + bias[j]
 
 
-COST = 7  # of a number, in about 0.1 ns
+COST = 7  # per number, in units of about 0.1 ns
 
 
 @shared("g x mean inverse dx", sums="by_weight by_bias", cost=COST)
@@ -95,7 +95,7 @@ def row_norm_back(
     g: Array, x: Array, weight: Array, mean: Array, inverse: Array, centered: bool,
     dx: Array, by_weight: Array, by_bias: Array,
 ) -> None:  # fmt: skip
-    """Write the gradients by ``x``, ``weight`` and ``bias``.
+    """Write the gradients of ``x``, ``weight`` and ``bias``.
 
     With ``h = (x - mean) * inverse``, ``u = g * weight`` and averages ``<>`` over the row, they are
     ``inverse * (u - <u> - h <u h>)`` (without ``<u>`` unless centered), and the sums over rows of

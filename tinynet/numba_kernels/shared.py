@@ -1,14 +1,14 @@
-"""Kernels whose parts threads share, each of them declared by a line above it.
+"""A decorator for kernels whose parts threads share, one line above the kernel.
 
     @shared("x out", cost=3)
     def relu(x, out): ...
 
-Callers call ``relu(x, out)``. Compiled, and where it is much work, it is cut into parts, which
-``sharing`` hands out. How it is cut depends on the shapes alone, so that no result depends on the
-number of threads. From the declaration two functions are written, and compiled: ``relu_part``,
-which does a part of the rows, and ``relu_shared``, which callers get in the place of ``relu``. It
-calls the part by its address: numba would compile all once more for each function on the way. For
-that reason no other compiled function calls a shared kernel.
+Callers call ``relu(x, out)``. The compiled function divides large work into parts, which
+``sharing`` distributes. The division depends on the shapes alone, so that no result depends on the
+number of threads. Two functions are generated from the declaration and compiled: ``relu_part``,
+which computes some of the rows, and ``relu_shared``, which replaces ``relu`` for callers. It
+calls the part by its address: otherwise numba would compile everything again for each function in
+between. For the same reason, no other compiled function calls a shared kernel.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ def {name}({takes}):
 
 
 class Shared:
-    """A kernel that was declared.
+    """A declared kernel.
 
     Args:
         whole: the function.
-        rows, sums, span: as ``shared`` takes them.
-        work, parts: how much work it is, and how many parts there are, in Python.
+        rows, sums, span: as in ``shared``.
+        work, parts: the amount of work and the number of parts, as Python expressions.
     """
 
     def __init__(self, whole: Any, rows: str, sums: str, span: str, work: str, parts: str):
@@ -61,10 +61,10 @@ class Shared:
         self._words |= {"work": work, "parts": parts}
 
     def part(self) -> FunctionType:
-        """Return the function that does a part: the kernel, after lines that cut its arguments.
+        """Return the function that computes a part: the kernel, with sliced arguments.
 
-        It takes the number of the part, how many there are, and what the kernel takes. Not a
-        function that calls the kernel: numba would compile all that the kernel calls once more.
+        It takes the number of the part, the number of parts, and the kernel's arguments. It does
+        not call the kernel, because numba would then compile the kernel's callees once more.
         """
         lines = [f"{name} = {name}[_low:_high]" for name in self._rows.split()]
         lines += [f"{name} = {name}[_part]" for name in self._sums.split()]
@@ -74,7 +74,7 @@ class Shared:
         made: Any = ast.parse(inspect.getsource(self.whole)).body[0]
         made.name, made.decorator_list = f"{made.name}_part", []
         made.args.args = [ast.arg("_part"), ast.arg("_parts"), *made.args.args]
-        # Its docstring goes.
+        # Drops the docstring.
         made.body[:1] = ast.parse(_SPLIT.format(**self._words) + "\n".join(lines)).body
         ast.increment_lineno(made, self.whole.__code__.co_firstlineno - 1)
         found = self._run(ast.fix_missing_locations(ast.Module([made], [])))[made.name]
@@ -85,7 +85,7 @@ class Shared:
         return self._written(f"{self.whole.__name__}_shared", _SHARED, part)
 
     def plain(self) -> FunctionType:
-        """Return a function that does the parts in turn, in plain Python."""
+        """Return a function that computes the parts in turn, in plain Python."""
         return self._written(self.whole.__name__, _PLAIN, self.part())
 
     def _written(self, name: str, text: str, part: Any) -> FunctionType:
@@ -96,13 +96,13 @@ class Shared:
         return made
 
     def _run(self, code: ast.Module) -> dict[str, Any]:
-        """Run a definition as one of the kernel's file: numba keeps what it compiles beside it."""
+        """Execute a definition in the kernel's file, beside which numba caches compiled code."""
         space: dict[str, Any] = {"__name__": self.whole.__module__}
         exec(compile(code, inspect.getfile(self.whole), "exec"), space)
         return space
 
 
-declared: dict[Any, Shared] = {}  # by the kernel
+declared: dict[Any, Shared] = {}  # kernel -> its declaration
 
 
 def shared(
@@ -117,14 +117,15 @@ def shared(
     """Return a decorator for kernels whose parts threads share.
 
     Args:
-        rows: names of arguments of which a part is given rows.
-        sums: names of those of which a part is given one element, by its number: memory for sums,
-            as many elements as there are to be parts.
-        span: names of two arguments, the first place and that after the last, of which a part is
-            given a part; instead of rows.
-        cost: what a number takes, in about 0.1 ns.
-        numbers: how many there are, in Python; by default those of the first of ``rows``.
-        parts: how many parts there are to be, in Python; by default as many as the work is worth.
+        rows: names of the arguments of which each part receives a range of rows.
+        sums: names of the arguments of which each part receives one element: memory for partial
+            sums, with as many elements as there are parts.
+        span: names of two arguments, the start and the end of a range that is divided among the
+            parts; instead of rows.
+        cost: the cost per number, in units of about 0.1 ns.
+        numbers: the count of numbers, as a Python expression; by default that of the first of
+            ``rows``.
+        parts: the number of parts, as a Python expression; by default chosen by the work.
     """
 
     def declare(whole: F) -> F:

@@ -1,16 +1,16 @@
-"""Threads that share the parts of a kernel: helpers wait in compiled code, without Python's lock.
+"""Sharing the parts of a kernel among threads: helpers wait in compiled code, without the GIL.
 
-A thread that sleeps takes up to 0.1 ms to wake up, which is longer than most kernels run. So a
-helper looks at the board again and again for some 0.3 ms after the last work, and finds new work
-within a microsecond; only then it sleeps. Nobody gives it a part: whoever is free takes the next.
+A sleeping thread takes up to 0.1 ms to wake up, longer than most kernels run. A helper therefore
+polls the board for about 0.3 ms after the last work, finds new work within a microsecond, and
+sleeps only after that. Parts are not assigned: each free thread takes the next one.
 
-Only one thread shares its work at a time; others do theirs alone. All reads and writes are in one
-order for all threads (sequentially consistent), on which two places depend:
+Only one thread at a time shares its work; others work alone. All reads and writes are sequentially
+consistent, which matters in two places:
 
-- a helper enters, then looks whether there is work; who shares takes the work away, then looks
-  whether somebody is inside. Either it waits for the helper, or the helper finds nothing.
-- a helper says that it sleeps, then looks whether there is work; who shares puts work on the board,
-  then looks who sleeps. Either the helper finds the work, or it is woken up.
+- A helper enters, then checks for work; the sharing thread withdraws the work, then checks whether
+  a helper is inside. Either it waits for the helper, or the helper finds nothing.
+- A helper announces that it sleeps, then checks for work; the sharing thread posts work, then
+  checks which helpers sleep. Either the helper finds the work, or it is woken up.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ from typing import Any
 from tinynet.numba_kernels.llvm import atomics
 from tinynet.numba_kernels.llvm.written import written
 
-board = atomics.lines(24)  # places that are often written are a line of the cache apart
-LEAST = 0  # work of a part, in about 0.1 ns
-TICKETS = 1  # how often work was shared
-# What is shared: its ticket, or 0; the address of a part's function, of its arguments; parts
+board = atomics.lines(24)  # frequently written entries are a cache line apart
+LEAST = 0  # minimum work per part, in units of about 0.1 ns
+TICKETS = 1  # counts the times that work was shared
+# The shared work: its ticket, or 0; the addresses of the part's function and arguments; parts
 OPEN, FUNCTION, ARGUMENTS, PARTS = 8, 9, 10, 11
-NEXT = 16  # part that nobody has taken
-INSIDE = 24  # helpers that may be at a part
-# Set before there are helpers: how many, the functions that write to a pipe, read from it, and let
-# another thread run, and whether helpers are to end
+NEXT = 16  # the next part to take
+INSIDE = 24  # number of helpers that may be working on a part
+# Set before helpers start: their number; the functions that write to a pipe, read from it, and
+# yield to another thread; and whether helpers should exit
 HELPERS, WRITE, READ, YIELD, END = 40, 41, 42, 43, 44
 BUSY = 48  # 1 while work is shared
 FAILED = 56  # 1 after a part that raised
-NOTE = 64  # what is written to pipes, and after it what is read
+NOTE = 64  # the byte written to pipes, followed by the byte read
 MOST_HELPERS = 48
-ASLEEP = 72  # of each helper, 1 while it waits for a byte
-BELLS = ASLEEP + MOST_HELPERS  # of each helper, the pipe that it waits at
+ASLEEP = 72  # per helper, 1 while it waits for a byte
+BELLS = ASLEEP + MOST_HELPERS  # per helper, the pipe that wakes it
 
-LONG = 512  # pauses
-WAKING = 2**18  # work from which it pays to wake a helper up: that takes 10 µs
-MOST = 64  # parts
+LONG = 512  # pauses between yields
+WAKING = 2**18  # minimum work to wake helpers for, which takes 10 µs
+MOST = 64  # maximum number of parts
 board[LEAST] = 2**16
 
 
@@ -51,27 +51,27 @@ def load(place: int) -> Any:
 
 @written(atomics.swap_code, "int64")
 def swap(place: int, number: int) -> Any:
-    """Replace a number on the board and return what was there."""
+    """Replace a number on the board and return the old one."""
     before, board[place] = board[place], number
     return before
 
 
 @written(atomics.add_code, "int64")
 def add(place: int, number: int) -> Any:
-    """Add to a number on the board and return what was there."""
+    """Add to a number on the board and return the old one."""
     board[place] += number
     return board[place] - number
 
 
 @written(atomics.address_code, "int64")
 def address(place: int) -> Any:
-    """Return where in memory a number on the board stands."""
+    """Return the memory address of a number on the board."""
     return board.ctypes.data + 8 * place
 
 
 @written(atomics.pause_code, "int64")
 def pause() -> Any:
-    """Wait for a moment."""
+    """Wait for a few cycles."""
     return 0
 
 
@@ -82,29 +82,29 @@ def only_compiled(*arguments: Any) -> Any:
 
 @written(atomics.call_code, "int64")
 def call(function: int, first: int, second: int, third: int) -> Any:
-    """Call the function at an address with three whole numbers; return what it does."""
+    """Call the function at an address with three integers; return its result."""
     return only_compiled()
 
 
 @written(atomics.tuple_address_code, "int64")
 def address_of(arguments: Any) -> Any:
-    """Return where a tuple is kept until the function that calls this one returns."""
+    """Return the address of a tuple, valid until the calling function returns."""
     return only_compiled()
 
 
 @written(atomics.part_address_code, atomics.part_type)
 def part_of(part: Any, arguments: Any) -> Any:
-    """Return the address of a function that ``call`` takes: ``part(number, parts, *arguments)``."""
+    """Return the address of a part for ``call``: ``part(number, parts, *arguments)``."""
     return only_compiled()
 
 
 def parts_of(length: int, work: int) -> int:
-    """Return into how many parts to cut so many places, which are so much work together."""
+    """Return the number of parts for work that divides into at most ``length`` parts."""
     return max(1, min(length, min(MOST, work // load(LEAST))))
 
 
 def take(function: int, arguments: int, parts: int) -> None:
-    """Do parts until all are taken."""
+    """Compute parts until all are taken."""
     while True:
         part = add(NEXT, 1)
         if part >= parts:
@@ -114,18 +114,18 @@ def take(function: int, arguments: int, parts: int) -> None:
 
 
 def hands() -> int:
-    """Return how many threads may share work."""
+    """Return the number of threads that can share work."""
     return 1 + load(HELPERS)
 
 
 def share(function: int, arguments: int, parts: int, work: int) -> None:
-    """Do all parts, with the helpers; return when they are done.
+    """Compute all parts, together with the helpers; return when they are done.
 
     Args:
         function: from ``part_of``.
         arguments: from ``address_of``.
-        parts: how many there are.
-        work: how much work they are together.
+        parts: the number of parts.
+        work: the total amount of work.
     """
     if parts < 2 or load(HELPERS) == 0 or swap(BUSY, 1):
         failed = 0
@@ -154,19 +154,19 @@ def share(function: int, arguments: int, parts: int, work: int) -> None:
 
 
 def wake() -> None:
-    """Wake all helpers up that sleep."""
+    """Wake up all sleeping helpers."""
     for helper in range(load(HELPERS)):
         if swap(ASLEEP + helper, 0):
             call(load(WRITE), load(BELLS + helper), address(NOTE), 1)
 
 
 def help_out(number: int, pipe: int, patience: int) -> None:
-    """Take parts of all work that is shared, until the board says that helpers are to end.
+    """Take parts of shared work until the board tells helpers to exit.
 
     Args:
-        number: of the helper, from 0 on.
-        pipe: its own, to read from, asleep until somebody writes to it.
-        patience: pauses before falling asleep.
+        number: the helper's number, from 0.
+        pipe: the helper's pipe; reading from it sleeps until a byte is written.
+        patience: number of pauses before sleeping.
     """
     done = 0
     while not load(END):
@@ -185,12 +185,12 @@ def help_out(number: int, pipe: int, patience: int) -> None:
         swap(ASLEEP + number, 1)
         ticket = load(OPEN)
         idle = (ticket == 0 or ticket == done) and not load(END)
-        # A helper that has been called in this moment finds a byte in its pipe.
+        # A helper woken up at this moment finds a byte in its pipe.
         if idle or swap(ASLEEP + number, 0) == 0:
             call(load(READ), pipe, address(NOTE + 1), 1)
 
 
 def wait(pauses: int) -> None:
-    """Pause so many times."""
+    """Pause the given number of times."""
     for _ in range(pauses):
         pause()

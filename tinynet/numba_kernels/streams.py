@@ -1,9 +1,9 @@
-"""Convolutions of streams: rows of images one after the other, zeros between them.
+"""Convolutions of streams: the rows of images in sequence, separated by zeros.
 
-A window is a list of offsets: what it holds at each place of a stream is the stream itself, read
-from so much further on. So nothing is copied to be multiplied, and sums stay in registers. Arrays
-have one dimension, places in them are numbers; ``start``, ``at`` and ``first`` say where in an
-array something begins, ``step`` how far it is from a row to the next.
+A window is a list of offsets: its values at each position of a stream are the stream itself,
+shifted by the offset. Nothing is copied before multiplication, and sums stay in registers. Arrays
+are one-dimensional; ``start``, ``at`` and ``first`` are positions in an array, ``step`` is the
+distance between rows.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from tinynet.numba_kernels.llvm.written import written
 from tinynet.numba_kernels.numpy_streams import combined, numbers
 from tinynet.numba_kernels.polynomials import ELEMENTS, RESULTS
 
-SPAN = 1024  # places whose rows fit the cache of a core
+SPAN = 1024  # positions whose rows fit the cache of a core
 
 
 @written(tile_code)
@@ -57,10 +57,10 @@ def elements(
     x: Array, start: int, step: int, low: int, high: int, width: int, offset: float32, out: Array,
     at: int, out_step: int, count: int,
 ) -> None:  # fmt: skip
-    """Write the sums of 6 rows that Winograd's products take.
+    """Write the sums of 6 rows that Winograd's products take as inputs.
 
-    Only rows from ``low`` to ``high`` are there, the others are zeros; of the results, only the
-    first ``count`` rows are written, with an offset added.
+    Rows outside of ``low`` to ``high`` are read as zeros; only the first ``count`` rows of the
+    results are written, with an offset added.
     """
     combined(ELEMENTS, x, start, step, low, high, width, offset, out, at, out_step, count)
 
@@ -88,19 +88,19 @@ def copied(
     x: Array, start: int, step: int, low: int, high: int, width: int, offset: float32, out: Array,
     at: int, out_step: int, count: int,
 ) -> None:  # fmt: skip
-    """Write a row, with an offset added."""
+    """Copy a row, with an offset added."""
     combined(np.ones((1, 1)), x, start, step, low, high, width, offset, out, at, out_step, count)
 
 
 @written(halved_code)
 def halved(x: Array, start: int, width: int, out: Array, at: int) -> None:
-    """Write every second number, so many."""
+    """Write ``width`` numbers, every second one of ``x``."""
     out[at : at + width] = x[start:][: 2 * width : 2]
 
 
 @written(doubled_code)
 def doubled(x: Array, start: int, width: int, offset: float32, out: Array, at: int) -> None:
-    """Write so many numbers, with an offset added, to every second place."""
+    """Write ``width`` numbers, with an offset added, to every second position."""
     out[at:][: 2 * width : 2] = x[start : start + width] + offset
 
 
@@ -108,7 +108,7 @@ def products(
     weights: Array, first: int, x: Array, start: int, offsets: Array, out: Array, at: int,
     step: int, blocks: int, length: int,
 ) -> None:  # fmt: skip
-    """Write what ``tile`` says for a length, rounded up to 32, and blocks of 8 rows.
+    """Write the results of ``tile`` for a length, rounded up to 32, and blocks of 8 rows.
 
     The weights are ``[blocks, offsets, 8]``.
     """
@@ -123,7 +123,7 @@ def gradients(
     y: Array, y_start: int, y_step: int, rows: int, x: Array, start: int, offsets: Array,
     length: int, out: Array, at: int,
 ) -> None:  # fmt: skip
-    """Add what ``dots`` says to ``[rows / 4, offsets / 6, 32]``; the length is a multiple of 16."""
+    """Add the results of ``dots`` to ``[rows / 4, offsets / 6, 32]``; length % 16 must be 0."""
     for first in range(0, length, SPAN):
         count = min(SPAN, length - first)
         for j in range(0, offsets.size, RIGHT):

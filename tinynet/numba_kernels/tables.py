@@ -1,7 +1,7 @@
-"""Tables whose rows are looked up by number, such as an embedding's: ``[count, width]``, float32.
+"""Tables whose rows are looked up by index, such as embeddings: ``[count, width]``, float32.
 
-Numbers of rows are ``[n]``, each from 0 to ``count - 1``. ``place`` is memory for a number for each
-row of the table, ``[count]``; what stands in it does not matter.
+Row numbers are ``[n]``, each from 0 to ``count - 1``. ``place`` is scratch memory with one number
+per row of the table, ``[count]``, which need not be initialized.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from tinynet.numba_kernels.elementary import ZERO
 
 
 def shorten(table: Array, numbers: Array, place: Array, longest: float64) -> None:
-    """Multiply the rows with numbers that are longer than ``longest`` such that they are no more.
+    """Scale down the given rows that are longer than ``longest`` to that length.
 
-    Each row once: that time that its number comes last.
+    Each row is scaled once, where its number comes last.
     """
     for i in range(numbers.size):
         place[numbers[i]] = i
@@ -34,17 +34,17 @@ def shorten(table: Array, numbers: Array, place: Array, longest: float64) -> Non
 
 
 def unite(numbers: Array, values: Array, place: Array, once: Array, sums: Array) -> int:
-    """Add up the rows that have the same number, in order; return how many numbers there are.
+    """Add up the rows that have the same number, in order; return the count of distinct numbers.
 
     Args:
         numbers, values: ``[n]`` and ``[n, width]``.
-        place: where the sums of each number are.
-        once, sums: for the numbers, each once, in order of first appearance, and the sums.
+        place: scratch memory for the position of each number's sum.
+        once, sums: outputs: the distinct numbers, in order of first appearance, and their sums.
     """
     found = 0
     for i in range(numbers.size):
         number, row = numbers[i], values[i]
-        at = place[number]  # not written yet, it may be anything: then another number stands there
+        at = place[number]  # may be uninitialized: then the number at this position differs
         if 0 <= at < found and once[at] == number:
             total = sums[at]
             for j in range(row.size):
@@ -60,11 +60,11 @@ def unite(numbers: Array, values: Array, place: Array, once: Array, sums: Array)
 
 
 def descend(table: Array, numbers: Array, values: Array, rate: float32, part: Array) -> None:
-    """Subtract ``rate`` times a row of values from each row of the table that has a number.
+    """Subtract ``rate`` times each row of values from the row of the table with its number.
 
     Args:
-        part: ``[width]``. The products are rounded on their way through it: so they are the same
-            as in an update of the whole table.
+        part: ``[width]``. Rounds the products on the way, for the same result as an update of the
+            whole table.
     """
     for i in range(numbers.size):
         row, move = table[numbers[i]], values[i]

@@ -1,7 +1,7 @@
-"""Products of the transpose of a matrix, as the gradients of weights are: ``a.T @ b``.
+"""Products with the transpose of a matrix, such as the gradients of weights: ``a.T @ b``.
 
-Nothing is turned around: a tile of the result takes 8 neighbours of each row of ``a``. That pays
-while rows are short: of longer ones, each number is on a page of memory of its own.
+Nothing is transposed: a tile of the result reads 8 adjacent numbers of each row of ``a``. This is
+fast while rows are short; in longer rows, each number is on a different memory page.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from tinynet.numba_kernels.llvm.written import written
 from tinynet.numba_kernels.matrices import line, pack
 from tinynet.numba_kernels.shared import shared
 
-STEP = 128  # rows that are worked on at once
+STEP = 128  # rows per block
 
 
 @written(turned_product)
@@ -22,7 +22,7 @@ def add(a: Array, b: Array, out: Array) -> None:
 
 
 def units(columns: int) -> int:
-    """Return how many panels of 32 columns of ``b`` parts of a product may consist of."""
+    """Return the number of panels of 32 columns of ``b``, into which a product divides."""
     return (columns + COLUMNS - 1) // COLUMNS
 
 
@@ -32,7 +32,7 @@ def product(a: Array, b: Array, out: Array, first: int, last: int) -> None:
 
     Args:
         a, b, out: ``[rows, n]``, ``[rows, m]``, ``[n, m]``.
-        first, last: the first panel of ``b``, and that after the last.
+        first, last: the first panel of ``b``, and the end of the panels.
     """
     low, high = first * COLUMNS, min(last * COLUMNS, b.shape[1])
     memory, whole = line(STEP * COLUMNS), high // COLUMNS * COLUMNS
@@ -49,7 +49,7 @@ def product(a: Array, b: Array, out: Array, first: int, last: int) -> None:
 
 
 def add_narrow(a: Array, panel: Array, out: Array) -> None:
-    """Add ``a.T @ panel`` to less than 32 columns of ``out``."""
+    """Add ``a.T @ panel`` to fewer than 32 columns of ``out``."""
     made = line(out.shape[0] * COLUMNS).reshape(out.shape[0], COLUMNS)
     made[:] = 0
     add(a, panel, made)

@@ -1,7 +1,7 @@
-"""LLVM's code for the few instructions that threads need to share work, see ``sharing``.
+"""LLVM code for the few instructions that threads need to share work, see ``sharing``.
 
-They read and write the *board*: 64-bit numbers in memory that all threads of this process see.
-Compiled code, also such that was read from numba's cache, knows it by its name.
+They access the *board*: 64-bit integers in memory visible to all threads of this process. Compiled
+code, including code from numba's cache, refers to it by name.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ import numpy as np
 from tinynet.dtypes import Array
 
 BOARD = "tinynet_kernels_board"
-_LINE = 8  # numbers of a line of the cache
+_LINE = 8  # numbers per cache line
 
 
 def lines(count: int) -> Array:
-    """Return memory for so many lines of 8 whole numbers, zeros."""
+    """Return zeros for ``count`` cache lines of 8 integers."""
     memory = np.zeros((count + 1) * _LINE, np.int64)
     start = -memory.ctypes.data // 8 % _LINE
     return memory[start : start + count * _LINE]
 
 
 def publish(board: Array) -> None:
-    """Let compiled code know where the board is."""
+    """Register the board's address for compiled code."""
     from llvmlite import binding
 
     binding.add_symbol(BOARD, board.ctypes.data)
@@ -43,27 +43,27 @@ def _place(builder: Any, number: Any) -> Any:
 
 
 def load_code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-    """Write the code that reads a number."""
+    """Emit code that reads a number."""
     return builder.load_atomic(_place(builder, args[0]), "seq_cst", 8)
 
 
 def swap_code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-    """Write the code that replaces a number and returns what was there."""
+    """Emit code that replaces a number and returns the old one."""
     return builder.atomic_rmw("xchg", _place(builder, args[0]), args[1], "seq_cst")
 
 
 def add_code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-    """Write the code that adds to a number and returns what was there."""
+    """Emit code that adds to a number and returns the old one."""
     return builder.atomic_rmw("add", _place(builder, args[0]), args[1], "seq_cst")
 
 
 def address_code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-    """Write the code that returns the address of a number."""
+    """Emit code that returns the address of a number."""
     return builder.ptrtoint(_place(builder, args[0]), args[0].type)
 
 
 def pause_code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-    """Write the code that waits for a moment, and leaves the core to others meanwhile."""
+    """Emit code that waits for a few cycles, leaving the core to other threads."""
     from llvmlite import binding, ir
 
     if binding.get_process_triple().startswith(("x86_64", "i686", "i386")):
@@ -73,7 +73,7 @@ def pause_code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
 
 
 def call_code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-    """Write the code that calls a function at an address with three numbers."""
+    """Emit code that calls a function at an address with three integers."""
     from llvmlite import ir
 
     number = ir.IntType(64)
@@ -82,7 +82,7 @@ def call_code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
 
 
 def tuple_address_code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-    """Write the code that keeps a tuple in this function's memory and returns its address."""
+    """Emit code that stores a tuple in this function's stack memory and returns its address."""
     from llvmlite import ir
     from numba.core import cgutils
 
@@ -91,15 +91,15 @@ def tuple_address_code(context: Any, builder: Any, signature: Any, args: Any) ->
 
 
 def part_name(part: Any, kinds: Any) -> str:
-    """Return the name by which compiled code knows a part for some types of arguments."""
+    """Return the name of a part in compiled code, for some types of arguments."""
     kept = hashlib.sha256(repr(kinds).encode()).hexdigest()[:16]
     return f"{part.py_func.__qualname__}_{kept}"
 
 
 def publish_part(part: Any, kinds: Any) -> None:
-    """Compile a part for some types of the kernel's arguments; let compiled code know where it is.
+    """Compile a part for some argument types of the kernel, and register its address.
 
-    Code that calls it may come from numba's cache, and then this has to be done before.
+    The calling code may come from numba's cache; this must be done before it runs.
     """
     from llvmlite import binding
     from numba import types
@@ -113,7 +113,7 @@ def publish_part(part: Any, kinds: Any) -> None:
 
 
 def part_type(context: Any, part: Any, kept: Any) -> Any:
-    """Compile a part for the types of its arguments; return the type of an address."""
+    """Compile a part for its argument types; return the type of an address."""
     from numba import types
 
     publish_part(part.dispatcher, kept.types)
@@ -121,9 +121,9 @@ def part_type(context: Any, part: Any, kept: Any) -> Any:
 
 
 def part_address_code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-    """Write a function that does a part, ``f(address of the arguments, part, parts)``.
+    """Emit a function that computes a part, ``f(address of the arguments, part, parts)``.
 
-    It returns 1 where the part raised, else 0.
+    It returns 1 if the part raised, else 0.
 
     Returns:
         Code for its address.

@@ -1,4 +1,4 @@
-"""Distributions of one attempt: Bernoulli, continuous and relaxed Bernoulli, geometric."""
+"""Bernoulli, continuous Bernoulli, relaxed Bernoulli and geometric distributions."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _PARAMETERS = {"probs": constraints.unit_interval, "logits": constraints.real}
 
 
 class _OneAttempt(ProbsOrLogits, Distribution):
-    """A distribution with the probability, or the log-odds, of success in one attempt."""
+    """Base of distributions with the probability, or log-odds, of success in one attempt."""
 
     arg_constraints: Any = _PARAMETERS
 
@@ -51,11 +51,11 @@ class _OneAttempt(ProbsOrLogits, Distribution):
 
 
 class Bernoulli(_OneAttempt, ExponentialFamily):
-    """The Bernoulli distribution: 1 with a probability, else 0.
+    """The Bernoulli distribution: 1 with the given probability, otherwise 0.
 
     Args:
         probs: the probability of 1.
-        logits: the log-odds of 1, instead.
+        logits: the log-odds of 1; an alternative to ``probs``.
         validate_args: as in Distribution.
 
     Raises:
@@ -82,7 +82,7 @@ class Bernoulli(_OneAttempt, ExponentialFamily):
 
     @property
     def mode(self) -> Tensor:
-        """The more probable value, not a number where both are equally probable."""
+        """The more probable value; NaN if both are equally probable."""
         return where(self.probs == 0.5, math.nan, (self.probs >= 0.5).to(self.probs))
 
     @property
@@ -98,7 +98,7 @@ class Bernoulli(_OneAttempt, ExponentialFamily):
         if self._validate_args:
             self._validate_sample(value)
         logits, value = broadcast_all(self.logits, value)
-        # Either term is 0 where the other counts, so that infinite logits give no 0 * inf.
+        # Each term is masked where the other counts, so that infinite logits give no 0 * inf.
         return value * logits - softplus(logits)
 
     def entropy(self) -> Tensor:
@@ -126,8 +126,8 @@ class ContinuousBernoulli(_OneAttempt, ExponentialFamily):
 
     Args:
         probs: the parameter, which is not the mean.
-        logits: its log-odds, instead.
-        lims: between them, about 1/2, Taylor series take the place of formulas with a 0 / 0.
+        logits: the log-odds of ``probs``; an alternative.
+        lims: bounds around 1/2 between which Taylor series replace formulas with a 0 / 0.
         validate_args: as in Distribution.
 
     Raises:
@@ -166,17 +166,17 @@ class ContinuousBernoulli(_OneAttempt, ExponentialFamily):
         return (self.probs <= self._lims[0]) | (self.probs > self._lims[1])
 
     def _cut_probs(self) -> Tensor:
-        """Return the probabilities, with a harmless one in place of those about 1/2."""
+        """Return the probabilities, with a harmless value for those close to 1/2."""
         return where(self._outside_unstable_region(), self.probs, self._lims[0])
 
     def _joined(self, formula: Tensor, constant: float, odd: float, *even: float) -> Tensor:
-        """Return a formula, and about 1/2 its series: ``constant + x ** odd * (c0 + c1 * x^2)``."""
+        """Return a formula, or near 1/2 its series: ``constant + x ** odd * (c0 + c1 * x^2)``."""
         x = self.probs - 0.5
         series = constant + (even[0] + even[1] * x.pow(2)) * x.pow(odd)
         return where(self._outside_unstable_region(), formula, series)
 
     def _cont_bern_log_norm(self) -> Tensor:
-        """Return the logarithm of what normalizes the density."""
+        """Return the logarithm of the normalizing constant of the density."""
         p = self._cut_probs()
         formula = log((log1p(-p) - log(p)) / (1 - 2 * p))
         return self._joined(formula, math.log(2), 2, 4 / 3, 104 / 45)
@@ -235,7 +235,7 @@ class ContinuousBernoulli(_OneAttempt, ExponentialFamily):
         return (self.logits,)
 
     def _log_normalizer(self, *natural_params: Tensor) -> Tensor:
-        """Return ``log((exp(x) - 1) / x)``, by its series about 0."""
+        """Return ``log((exp(x) - 1) / x)``, by its series near 0."""
         (x,) = natural_params
         near = (x > self._lims[0] - 0.5) & (x < self._lims[1] - 0.5)
         safe = where(near, self._lims[1] - 0.5, x)
@@ -249,7 +249,7 @@ class Geometric(_OneAttempt):
 
     Args:
         probs: the probability of success, above 0.
-        logits: its log-odds, instead.
+        logits: the log-odds of success; an alternative to ``probs``.
         validate_args: as in Distribution.
 
     Raises:
@@ -297,7 +297,7 @@ class Geometric(_OneAttempt):
         if self._validate_args:
             self._validate_sample(value)
         value, probs = broadcast_all(value, self.probs)
-        certain = where((probs == 1) & (value == 0), 0.0, probs)  # else 0 * log(0)
+        certain = where((probs == 1) & (value == 0), 0.0, probs)  # avoids 0 * log(0)
         return value * (-certain).log1p() + self.probs.log()
 
     def entropy(self) -> Tensor:
@@ -308,9 +308,9 @@ class LogitRelaxedBernoulli(_OneAttempt):
     """The distribution of the logits of a relaxed Bernoulli distribution.
 
     Args:
-        temperature: how far it is from a Bernoulli distribution.
+        temperature: the distance from a Bernoulli distribution.
         probs: the probability of 1.
-        logits: the log-odds of 1, instead.
+        logits: the log-odds of 1; an alternative to ``probs``.
         validate_args: as in Distribution.
 
     Raises:
@@ -349,14 +349,14 @@ class LogitRelaxedBernoulli(_OneAttempt):
 
 
 class RelaxedBernoulli(TransformedDistribution):
-    """A Bernoulli distribution made continuous, so that its samples have gradients.
+    """A continuous relaxation of the Bernoulli distribution, whose samples have gradients.
 
     (C. J. Maddison, A. Mnih, Y. W. Teh, "The Concrete Distribution", 2017.)
 
     Args:
-        temperature: how far it is from a Bernoulli distribution: near 0 samples are near 0 or 1.
+        temperature: the distance from a Bernoulli distribution: near 0, samples are near 0 or 1.
         probs: the probability of 1.
-        logits: the log-odds of 1, instead.
+        logits: the log-odds of 1; an alternative to ``probs``.
         validate_args: as in Distribution.
 
     Raises:
@@ -385,7 +385,7 @@ class RelaxedBernoulli(TransformedDistribution):
 
     @property
     def temperature(self) -> Tensor:
-        """How far it is from a Bernoulli distribution."""
+        """The distance from a Bernoulli distribution."""
         return self.base_dist.temperature
 
     @property

@@ -17,7 +17,7 @@ from tinynet.ops import _sample_dirichlet, digamma, exp, full_like, lgamma, stac
 
 
 class Dirichlet(ExponentialFamily):
-    """The Dirichlet distribution of vectors of the simplex.
+    """The Dirichlet distribution of vectors on the simplex.
 
     The density is ``prod(x ** (c - 1)) * gamma(sum(c)) / prod(gamma(c))``.
 
@@ -51,7 +51,7 @@ class Dirichlet(ExponentialFamily):
 
     @property
     def mode(self) -> Tensor:
-        """The value with the greatest density; a corner where all concentrations are below 1."""
+        """The value with the greatest density; a corner if all concentrations are below 1."""
         above = (self.concentration - 1).clamp(min=0.0)
         total = above.sum(-1, True)
         corner = self.concentration.argmax(-1, keepdim=True)
@@ -61,7 +61,7 @@ class Dirichlet(ExponentialFamily):
 
     @property
     def variance(self) -> Tensor:
-        """The variance of each part."""
+        """The variance of each component."""
         total = self.concentration.sum(-1, True)
         return self.concentration * (total - self.concentration) / (total.pow(2) * (total + 1))
 
@@ -90,7 +90,7 @@ class Dirichlet(ExponentialFamily):
 
 
 class Beta(ExponentialFamily):
-    """The beta distribution: the first part of a Dirichlet distribution of two parts.
+    """The beta distribution: the first component of a Dirichlet distribution of two.
 
     The density is ``x ** (a - 1) * (1 - x) ** (b - 1) / B(a, b)``.
 
@@ -172,7 +172,7 @@ def _kumaraswamy_moment(a: Tensor, b: Tensor, n: int) -> Tensor:
 
 
 class Kumaraswamy(TransformedDistribution):
-    """The Kumaraswamy distribution, which is much like beta, with a simple distribution function.
+    """The Kumaraswamy distribution, similar to beta, with a simple distribution function.
 
     ``cdf(x) = 1 - (1 - x ** a) ** b``.
 
@@ -218,7 +218,7 @@ class Kumaraswamy(TransformedDistribution):
 
     @property
     def mode(self) -> Tensor:
-        """The value with the greatest density, where both concentrations are at least 1."""
+        """The value with the greatest density, if both concentrations are at least 1."""
         a, b = self.concentration1, self.concentration0
         found = ((a - 1) / (a * b - 1)).pow(1 / a)
         return where((a >= 1) & (b >= 1) & (a * b > 1), found, math.nan)

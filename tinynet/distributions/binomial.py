@@ -26,7 +26,7 @@ from tinynet.random import default_generator
 
 
 def _counts_and_chance(total_count: Any, name: str, value: Any) -> tuple[Tensor, Tensor]:
-    """Return counts and probabilities (or logits) in one shape, and in the dtype of the latter."""
+    """Return counts and probabilities (or logits) in a common shape and the dtype of the latter."""
     if not isinstance(total_count, Tensor):
         total_count = tensor(total_count)
     if not isinstance(value, Tensor):
@@ -36,14 +36,14 @@ def _counts_and_chance(total_count: Any, name: str, value: Any) -> tuple[Tensor,
 
 
 class Binomial(ProbsOrLogits, Distribution):
-    """The binomial distribution: how many of several attempts succeed.
+    """The binomial distribution: the number of successes in ``total_count`` attempts.
 
     The probability of k is ``n! / (k! (n - k)!) * probs ** k * (1 - probs) ** (n - k)``.
 
     Args:
         total_count: the number n of attempts.
         probs: the probability of success.
-        logits: its log-odds, instead.
+        logits: the log-odds of success; an alternative to ``probs``.
         validate_args: as in Distribution.
 
     Raises:
@@ -75,7 +75,7 @@ class Binomial(ProbsOrLogits, Distribution):
 
     @constraints.dependent_property(is_discrete=True, event_dim=0)
     def support(self) -> Any:
-        """The numbers from 0 to ``total_count``."""
+        """The integers from 0 to ``total_count``."""
         return constraints.integer_interval(0, self.total_count)
 
     @property
@@ -125,19 +125,19 @@ class Binomial(ProbsOrLogits, Distribution):
 
 
 class Multinomial(Distribution):
-    """The multinomial distribution: how often each category comes in several draws.
+    """The multinomial distribution: the number of draws of each category.
 
     The probability of the counts k is ``n! / prod(k!) * prod(probs ** k)``.
 
     Args:
-        total_count: the number n of draws, a whole number.
-        probs: the probabilities of the categories, up to a factor.
-        logits: their logarithms, up to a summand, instead.
+        total_count: the number n of draws, an integer.
+        probs: the probabilities of the categories, not necessarily normalized.
+        logits: unnormalized log-probabilities; an alternative to ``probs``.
         validate_args: as in Distribution.
 
     Raises:
         ValueError: a parameter is outside its constraint; none is given, or both.
-        NotImplementedError: counts that differ.
+        NotImplementedError: different counts in a batch.
 
     Example:
         >>> d = tn.distributions.Multinomial(2, probs=tn.tensor([0.5, 0.5]))
@@ -170,7 +170,7 @@ class Multinomial(Distribution):
 
     @property
     def logits(self) -> Tensor:
-        """Their logarithms."""
+        """The log-probabilities of the categories."""
         return self._categorical.logits
 
     @property
@@ -222,9 +222,9 @@ class NegativeBinomial(ProbsOrLogits, Distribution):
     The probability of k is ``gamma(n + k) / (k! gamma(n)) * (1 - probs) ** n * probs ** k``.
 
     Args:
-        total_count: the number n of failures, not necessarily whole.
+        total_count: the number n of failures, not necessarily an integer.
         probs: the probability of success.
-        logits: its log-odds, instead.
+        logits: the log-odds of success; an alternative to ``probs``.
         validate_args: as in Distribution.
 
     Raises:

@@ -23,11 +23,11 @@ from tinynet.ops import arange, broadcast_tensors, eye, full, logsumexp, multino
 
 
 class Categorical(ProbsOrLogits, Distribution):
-    """The distribution of an index, each with a probability.
+    """The distribution of an index with a probability for each value.
 
     Args:
-        probs: the probabilities, along the last dimension, up to a factor.
-        logits: their logarithms, up to a summand, instead.
+        probs: the probabilities, along the last dimension, not necessarily normalized.
+        logits: unnormalized log-probabilities; an alternative to ``probs``.
         validate_args: as in Distribution.
 
     Raises:
@@ -62,7 +62,7 @@ class Categorical(ProbsOrLogits, Distribution):
 
     @property
     def mean(self) -> Tensor:
-        """Not a number: indices have no mean."""
+        """NaN: indices have no mean."""
         shape = self._extended_shape()
         return full(shape, math.nan, dtype=self.probs.dtype)
 
@@ -89,7 +89,7 @@ class Categorical(ProbsOrLogits, Distribution):
         return log_probs.gather(-1, value[..., :1]).squeeze(-1)
 
     def entropy(self) -> Tensor:
-        least = finfo(self.logits).min  # no 0 * -inf
+        least = finfo(self.logits).min  # avoids 0 * -inf
         return -(self.logits.clamp(min=least) * self.probs).sum(-1)
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
@@ -98,7 +98,7 @@ class Categorical(ProbsOrLogits, Distribution):
 
 
 class _OfCategorical(Distribution):
-    """A distribution of vectors with the parameters of a Categorical."""
+    """Base of distributions of vectors with the parameters of a Categorical."""
 
     arg_constraints: Any = {"probs": constraints.simplex, "logits": constraints.real_vector}
     _categorical: Categorical
@@ -122,7 +122,7 @@ class _OfCategorical(Distribution):
 
     @property
     def logits(self) -> Tensor:
-        """Their logarithms."""
+        """The log-probabilities of the categories."""
         return self._categorical.logits
 
     @property
@@ -132,11 +132,11 @@ class _OfCategorical(Distribution):
 
 
 class OneHotCategorical(_OfCategorical):
-    """The distribution of a vector of zeros with a single one.
+    """The distribution of one-hot vectors.
 
     Args:
-        probs: the probabilities, along the last dimension, up to a factor.
-        logits: their logarithms, up to a summand, instead.
+        probs: the probabilities, along the last dimension, not necessarily normalized.
+        logits: unnormalized log-probabilities; an alternative to ``probs``.
         validate_args: as in Distribution.
 
     Raises:
@@ -197,14 +197,14 @@ class OneHotCategorical(_OfCategorical):
 
 
 class OneHotCategoricalStraightThrough(OneHotCategorical):
-    """OneHotCategorical whose samples have the gradient of the probabilities.
+    """OneHotCategorical whose samples pass gradients to the probabilities.
 
     (Y. Bengio, N. Leonard, A. Courville, "Estimating or Propagating Gradients Through Stochastic
     Neurons for Conditional Computation", 2013.)
 
     Args:
-        probs: the probabilities, along the last dimension, up to a factor.
-        logits: their logarithms, up to a summand, instead.
+        probs: the probabilities, along the last dimension, not necessarily normalized.
+        logits: unnormalized log-probabilities; an alternative to ``probs``.
         validate_args: as in Distribution.
 
     Raises:
@@ -231,9 +231,9 @@ class ExpRelaxedCategorical(_OfCategorical):
     (C. J. Maddison, A. Mnih, Y. W. Teh, "The Concrete Distribution", 2017, appendix C.3.)
 
     Args:
-        temperature: how far it is from a categorical distribution.
-        probs: the probabilities, along the last dimension, up to a factor.
-        logits: their logarithms, up to a summand, instead.
+        temperature: the distance from a categorical distribution.
+        probs: the probabilities, along the last dimension, not necessarily normalized.
+        logits: unnormalized log-probabilities; an alternative to ``probs``.
         validate_args: as in Distribution.
 
     Raises:
@@ -242,7 +242,7 @@ class ExpRelaxedCategorical(_OfCategorical):
     """
 
     arg_constraints = _OfCategorical.arg_constraints
-    support = constraints.real_vector  # those whose exponentials sum to 1
+    support = constraints.real_vector  # vectors whose exponentials sum to 1
     has_rsample = True
     _unexpanded = ("temperature",)
 
@@ -273,15 +273,15 @@ class ExpRelaxedCategorical(_OfCategorical):
 
 
 class RelaxedOneHotCategorical(TransformedDistribution):
-    """A distribution on the simplex, near one-hot vectors, whose samples have gradients.
+    """A continuous relaxation of one-hot vectors on the simplex, whose samples have gradients.
 
     (E. Jang, S. Gu, B. Poole, "Categorical Reparameterization with Gumbel-Softmax", 2017.)
 
     Args:
-        temperature: how far it is from a categorical distribution: near 0 samples are nearly
+        temperature: the distance from a categorical distribution: near 0, samples are nearly
             one-hot.
-        probs: the probabilities, along the last dimension, up to a factor.
-        logits: their logarithms, up to a summand, instead.
+        probs: the probabilities, along the last dimension, not necessarily normalized.
+        logits: unnormalized log-probabilities; an alternative to ``probs``.
         validate_args: as in Distribution.
 
     Raises:
@@ -311,7 +311,7 @@ class RelaxedOneHotCategorical(TransformedDistribution):
 
     @property
     def temperature(self) -> Tensor:
-        """How far it is from a categorical distribution."""
+        """The distance from a categorical distribution."""
         return self.base_dist.temperature
 
     @property

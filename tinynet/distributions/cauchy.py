@@ -1,4 +1,4 @@
-"""Distributions with heavy tails: Cauchy, half-Cauchy, Student's t."""
+"""Heavy-tailed distributions: Cauchy, half-Cauchy, Student's t."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Cauchy(Distribution):
 
     Args:
         loc: the median.
-        scale: half of the samples are closer to it than this.
+        scale: half of the samples are within ``scale`` of the median.
         validate_args: as in Distribution.
 
     Raises:
@@ -44,7 +44,7 @@ class Cauchy(Distribution):
 
     @property
     def mean(self) -> Tensor:
-        """Not a number."""
+        """NaN: the mean does not exist."""
         return full_like(self.loc, math.nan).expand(self._extended_shape())
 
     @property
@@ -175,7 +175,7 @@ class StudentT(Distribution):
 
     @property
     def mean(self) -> Tensor:
-        """The expectation, not a number for ``df`` up to 1."""
+        """The expectation; NaN for ``df`` up to 1."""
         return where(self.df > 1, self.loc, math.nan)
 
     @property
@@ -185,7 +185,7 @@ class StudentT(Distribution):
 
     @property
     def variance(self) -> Tensor:
-        """The variance: infinite for ``df`` up to 2, not a number up to 1."""
+        """The variance: infinite for ``df`` up to 2, NaN up to 1."""
         safe = where(self.df > 2, self.df, 3.0)
         found = where(self.df > 2, self.scale.pow(2) * safe / (safe - 2), math.inf)
         return where(self.df > 1, found, math.nan)

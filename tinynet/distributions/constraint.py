@@ -1,4 +1,4 @@
-"""The base of constraints, and constraints that are made of others."""
+"""The base class of constraints, and constraints composed of others."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ class Constraint:
     """A set of values.
 
     Attributes:
-        is_discrete: whether the values are whole numbers, or other separate ones.
-        event_dim: how many of the last dimensions make one value.
+        is_discrete: whether the values are discrete, such as integers.
+        event_dim: the number of trailing dimensions that make up one value.
 
     Example:
         >>> tn.distributions.constraints.positive.check(tn.tensor([1.0, -1.0]))
@@ -25,24 +25,24 @@ class Constraint:
     event_dim: Any = 0
 
     def check(self, value: Any) -> Tensor:
-        """Return for each event whether it satisfies the constraint."""
+        """Return whether each event satisfies the constraint."""
         raise NotImplementedError
 
     def __repr__(self) -> str:
         return self.__class__.__name__.removeprefix("_") + "()"
 
 
-# ---- known only with the parameters -------------------------------------------------------------
+# ---- dependent on parameters --------------------------------------------------------------------
 
 
 class _Dependent(Constraint):
-    """A constraint that follows from other parameters; a placeholder that checks nothing.
+    """A placeholder for a constraint that depends on other parameters; it checks nothing.
 
     Args:
-        is_discrete, event_dim: those of the constraint that follows; NotImplemented where unknown.
+        is_discrete, event_dim: those of the final constraint; NotImplemented if unknown.
 
     Raises:
-        NotImplementedError: the attribute is read, and was not given.
+        NotImplementedError: reading an attribute that was not given.
 
     Example:
         >>> type(tn.distributions.constraints.dependent)(event_dim=1).event_dim
@@ -55,14 +55,14 @@ class _Dependent(Constraint):
 
     @property
     def is_discrete(self) -> bool:
-        """Whether the values are discrete, where that is known."""
+        """Whether the values are discrete, if known."""
         if self._is_discrete is NotImplemented:
             raise NotImplementedError(".is_discrete cannot be determined statically")
         return self._is_discrete
 
     @property
     def event_dim(self) -> int:
-        """The number of dimensions of an event, where that is known."""
+        """The number of dimensions of an event, if known."""
         if self._event_dim is NotImplemented:
             raise NotImplementedError(".event_dim cannot be determined statically")
         return self._event_dim
@@ -76,7 +76,7 @@ class _Dependent(Constraint):
     def __call__(
         self, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented
     ) -> _Dependent:
-        """Return the placeholder with more that is known."""
+        """Return the placeholder with more attributes given."""
         return _Dependent(**self._known(is_discrete, event_dim))
 
     def check(self, value: Any) -> Tensor:
@@ -84,14 +84,14 @@ class _Dependent(Constraint):
 
 
 class _DependentProperty(property, _Dependent):
-    """A property that is the constraint of an instance; read from the class, a placeholder.
+    """A property that returns an instance's constraint; on the class, a placeholder.
 
     Args:
         fn: returns the constraint of an instance.
-        is_discrete, event_dim: those of the constraint that follows; NotImplemented where unknown.
+        is_discrete, event_dim: those of the constraint; NotImplemented if unknown.
 
     Raises:
-        NotImplementedError: the attribute is read, and was not given.
+        NotImplementedError: reading an attribute that was not given.
 
     Example:
         >>> type(tn.distributions.Uniform.support).__name__
@@ -123,7 +123,7 @@ def is_dependent(constraint: Any) -> bool:
     return isinstance(constraint, _Dependent)
 
 
-# ---- of other constraints -----------------------------------------------------------------------
+# ---- composed of others -------------------------------------------------------------------------
 
 
 def _of_class(cseq: Sequence[Any]) -> list[Any]:
@@ -134,14 +134,14 @@ def _of_class(cseq: Sequence[Any]) -> list[Any]:
 
 
 class _IndependentConstraint(Constraint):
-    """A constraint whose events have further dimensions: all of their values must satisfy it.
+    """A constraint on events with more dimensions: all values in an event must satisfy it.
 
     Args:
         base_constraint: the constraint of one value.
-        reinterpreted_batch_ndims: the number of dimensions that join the event.
+        reinterpreted_batch_ndims: the number of batch dimensions that join the event.
 
     Raises:
-        AssertionError: an argument of another type, or a negative number.
+        AssertionError: an argument of the wrong type, or a negative number.
 
     Example:
         >>> c = tn.distributions.constraints
@@ -191,13 +191,13 @@ class _IndependentConstraint(Constraint):
 
 
 class MixtureSameFamilyConstraint(Constraint):
-    """The values of all components of a mixture, whose own dimension is missing in values.
+    """A constraint on mixtures: values lack the dimension of the components.
 
     Args:
         base_constraint: the constraint of a component.
 
     Raises:
-        AssertionError: that is no constraint.
+        AssertionError: not a constraint.
 
     Example:
         >>> c = tn.distributions.constraints
@@ -224,7 +224,7 @@ class MixtureSameFamilyConstraint(Constraint):
         return self.base_constraint.event_dim
 
     def check(self, value: Any) -> Tensor:
-        """Return for each event whether every component may have it."""
+        """Return whether every component accepts each event."""
         components = value.unsqueeze(-1 - self.event_dim)
         result = self.base_constraint.check(components)
         if value.dim() < self.event_dim:
@@ -237,7 +237,7 @@ class MixtureSameFamilyConstraint(Constraint):
 
 
 class _Several(Constraint):
-    """Constraints of the parts of a tensor along one dimension."""
+    """Constraints on the parts of a tensor along one dimension."""
 
     dim: int
     cseq: list[Any]
@@ -261,15 +261,16 @@ class _Several(Constraint):
 
 
 class _Cat(_Several):
-    """Parts of given lengths along a dimension, as ``cat`` joins them.
+    """Constraints on parts of given lengths along a dimension, joined as by ``cat``.
 
     Args:
         cseq: the constraint of each part.
         dim: the dimension.
-        lengths: the length of each part; 1 unless given.
+        lengths: the length of each part; 1 by default.
 
     Raises:
-        AssertionError: no constraints, or not as many as lengths; a value has no dimension ``dim``.
+        AssertionError: not constraints, a wrong number of lengths, or a value without dimension
+            ``dim``.
 
     Example:
         >>> c = tn.distributions.constraints
@@ -294,14 +295,14 @@ class _Cat(_Several):
 
 
 class _Stack(_Several):
-    """Slices along a dimension, as ``stack`` joins them.
+    """Constraints on slices along a dimension, joined as by ``stack``.
 
     Args:
         cseq: the constraint of each slice.
         dim: the dimension.
 
     Raises:
-        AssertionError: no constraints; a value has no dimension ``dim``.
+        AssertionError: not constraints, or a value without dimension ``dim``.
 
     Example:
         >>> c = tn.distributions.constraints
@@ -316,7 +317,7 @@ class _Stack(_Several):
 
     @property
     def event_dim(self) -> int:
-        """That of the slices, and one more if the dimension is one of an event."""
+        """The number of the slices, plus one if the dimension belongs to an event."""
         dim = super().event_dim
         return dim + 1 if self.dim + dim < 0 else dim
 

@@ -1,8 +1,8 @@
-"""``biject_to`` and ``transform_to``: from unconstrained numbers to the values of a constraint.
+"""``biject_to`` and ``transform_to``: transforms of unconstrained numbers to constrained values.
 
-``biject_to(constraint)`` is a bijection, with a log-determinant, as change of variables needs it;
-``transform_to(constraint)`` need not be one, and is simpler where it can be: a starting point for
-optimizers, which then may use more numbers than the value has.
+``biject_to(constraint)`` is a bijection with a log-determinant, as the change of variables
+requires. ``transform_to(constraint)`` need not be bijective and is simpler where possible; it suits
+optimizers, and may take more numbers than the value has.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Factory = Callable[[Any], Transform]
 
 
 class ConstraintRegistry:
-    """Which transform leads to the values of a constraint, by the constraint's class.
+    """A registry that maps the class of a constraint to a transform to its values.
 
     Raises:
         NotImplementedError: no transform is registered for the constraint.
@@ -49,14 +49,14 @@ class ConstraintRegistry:
         super().__init__()
 
     def register(self, constraint: Any, factory: Factory | None = None) -> Any:
-        """Register a function from constraints of a class to transforms; also as a decorator.
+        """Register a function from constraints of a class to transforms; also a decorator.
 
         Args:
             constraint: a subclass of Constraint, or an instance of one.
             factory: takes the constraint, returns the transform.
 
         Raises:
-            TypeError: the constraint is none.
+            TypeError: ``constraint`` is not a constraint.
         """
         if factory is None:
             return lambda factory: self.register(constraint, factory)
@@ -74,7 +74,7 @@ class ConstraintRegistry:
         """Return the transform from unconstrained numbers to the values of a constraint.
 
         Raises:
-            NotImplementedError: none is registered.
+            NotImplementedError: no transform is registered.
         """
         try:
             factory = self._registry[type(constraint)]
@@ -90,7 +90,7 @@ transform_to = ConstraintRegistry()
 
 
 def _both(constraint: Any) -> Callable[[Factory], Factory]:
-    """Register a function for both."""
+    """Register a function in both registries."""
 
     def register(factory: Factory) -> Factory:
         biject_to.register(constraint, factory)
@@ -150,11 +150,11 @@ def _to_corr_cholesky(constraint: Any) -> Transform:
     return CorrCholeskyTransform()
 
 
-# ---- of other constraints -----------------------------------------------------------------------
+# ---- composed constraints -----------------------------------------------------------------------
 
 
 def _register_combined(registry: ConstraintRegistry) -> None:
-    """Register transforms for constraints whose parts the registry knows."""
+    """Register transforms for constraints composed of registered ones."""
 
     @registry.register(constraints.independent)
     def independent(constraint: Any) -> Transform:

@@ -1,7 +1,7 @@
-"""Constraints: which values a parameter or a sample may have.
+"""Constraints on the values of parameters and samples.
 
-A constraint checks values (``check``), knows whether they are discrete and how many of their last
-dimensions are one event. ``biject_to`` and ``transform_to`` find transforms to its values.
+A constraint checks values (``check``) and defines whether they are discrete and how many trailing
+dimensions one event has. ``biject_to`` and ``transform_to`` find transforms to its values.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tinynet.distributions.constraint import (
 )
 from tinynet.ops import full, linalg
 
-# ---- of numbers ---------------------------------------------------------------------------------
+# ---- numbers ------------------------------------------------------------------------------------
 
 
 class _Boolean(Constraint):
@@ -37,14 +37,14 @@ class _Boolean(Constraint):
 
 
 class _Real(Constraint):
-    """All numbers, infinite ones too."""
+    """All numbers, including infinite ones."""
 
     def check(self, value: Any) -> Tensor:
-        return value == value  # false only for NaN
+        return value == value  # False only for NaN
 
 
 class _Bounded(Constraint):
-    """Numbers between bounds, which the repr shows."""
+    """Numbers between bounds, shown in the repr."""
 
     def __init__(self, **bounds: Any):
         self.__dict__.update(bounds)
@@ -58,7 +58,7 @@ class _Bounded(Constraint):
 
 
 class _IntegerInterval(_Bounded):
-    """Whole numbers from ``lower_bound`` to ``upper_bound``, both included.
+    """Integers from ``lower_bound`` to ``upper_bound``, both included.
 
     Args:
         lower_bound, upper_bound: any tensor or number.
@@ -79,7 +79,7 @@ class _IntegerInterval(_Bounded):
 
 
 class _IntegerLessThan(_Bounded):
-    """Whole numbers up to ``upper_bound``."""
+    """Integers up to ``upper_bound``."""
 
     is_discrete = True
 
@@ -91,7 +91,7 @@ class _IntegerLessThan(_Bounded):
 
 
 class _IntegerGreaterThan(_Bounded):
-    """Whole numbers from ``lower_bound`` on."""
+    """Integers greater than or equal to ``lower_bound``."""
 
     is_discrete = True
 
@@ -103,7 +103,7 @@ class _IntegerGreaterThan(_Bounded):
 
 
 class _GreaterThan(_Bounded):
-    """Numbers above ``lower_bound``.
+    """Numbers greater than ``lower_bound``.
 
     Args:
         lower_bound: any tensor or number.
@@ -122,7 +122,7 @@ class _GreaterThan(_Bounded):
 
 
 class _GreaterThanEq(_Bounded):
-    """Numbers from ``lower_bound`` on.
+    """Numbers greater than or equal to ``lower_bound``.
 
     Args:
         lower_bound: any tensor or number.
@@ -141,7 +141,7 @@ class _GreaterThanEq(_Bounded):
 
 
 class _LessThan(_Bounded):
-    """Numbers below ``upper_bound``.
+    """Numbers less than ``upper_bound``.
 
     Args:
         upper_bound: any tensor or number.
@@ -179,7 +179,7 @@ class _Interval(_Bounded):
 
 
 class _HalfOpenInterval(_Bounded):
-    """Numbers from ``lower_bound`` to before ``upper_bound``.
+    """Numbers from ``lower_bound`` up to but excluding ``upper_bound``.
 
     Args:
         lower_bound, upper_bound: any tensor or number.
@@ -197,11 +197,11 @@ class _HalfOpenInterval(_Bounded):
         return (self.lower_bound <= value) & (value < self.upper_bound)
 
 
-# ---- of vectors ---------------------------------------------------------------------------------
+# ---- vectors ------------------------------------------------------------------------------------
 
 
 class _OneHot(Constraint):
-    """Vectors of zeros with a single one."""
+    """One-hot vectors."""
 
     is_discrete = True
     event_dim = 1
@@ -220,7 +220,7 @@ class _Simplex(Constraint):
 
 
 class _Multinomial(Constraint):
-    """Vectors of nonnegative whole numbers whose sum is at most ``upper_bound``.
+    """Vectors of nonnegative integers whose sum is at most ``upper_bound``.
 
     Args:
         upper_bound: any tensor or number.
@@ -241,7 +241,7 @@ class _Multinomial(Constraint):
         return (value >= 0).all(-1) & (value.sum(-1) <= self.upper_bound)
 
 
-# ---- of matrices --------------------------------------------------------------------------------
+# ---- matrices -----------------------------------------------------------------------------------
 
 
 class _Square(Constraint):

@@ -1,4 +1,4 @@
-"""What all distributions share: shapes, validation, expansion, and the exponential family."""
+"""The base classes of distributions: shapes, validation, expansion, the exponential family."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ EMPTY = Size(())
 
 
 def not_implemented(self: Any, *args: Any, **kwargs: Any) -> Any:
-    """Raise NotImplementedError, for what a distribution does not have."""
+    """Raise NotImplementedError for a feature that a distribution lacks."""
     raise NotImplementedError
 
 
 class Distribution:
-    """The base of all distributions.
+    """The base class of all distributions.
 
-    Samples have the shape ``sample_shape + batch_shape + event_shape``: how many were asked for,
-    then the independent distributions of one object, then what one draw of one of them is.
+    Samples have the shape ``sample_shape + batch_shape + event_shape``: the requested number of
+    samples, the independent distributions of one object, and a single draw.
 
     Args:
-        batch_shape: the shape of the parameters, without that of one event.
+        batch_shape: the shape of the parameters, without the event dimensions.
         event_shape: the shape of one draw; empty for distributions of numbers.
-        validate_args: whether parameters and values are checked; the default unless given, see
-            ``set_default_validate_args``.
+        validate_args: whether to check parameters and values; see ``set_default_validate_args`` for
+            the default.
 
     Attributes:
         has_rsample: whether ``rsample`` gives samples with a gradient.
@@ -49,11 +49,11 @@ class Distribution:
     has_rsample = False
     has_enumerate_support = False
     _validate_args = __debug__
-    _unexpanded: tuple[str, ...] = ()  # attributes whose first dimensions are not the batch's
+    _unexpanded: tuple[str, ...] = ()  # attributes whose leading dimensions are not the batch's
 
     @staticmethod
     def set_default_validate_args(value: bool) -> None:
-        """Set whether distributions check parameters and values unless told otherwise."""
+        """Set whether distributions check parameters and values by default."""
         if value not in (True, False):
             raise ValueError
         Distribution._validate_args = value
@@ -123,9 +123,9 @@ class Distribution:
         return self.variance.sqrt()
 
     def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Self:
-        """Return the same distribution with a larger batch shape, as ``Tensor.expand`` does.
+        """Return the distribution expanded to a larger batch shape, like ``Tensor.expand``.
 
-        Nothing is copied: the parameters are expanded views.
+        The parameters are expanded views, not copies.
         """
         owner = _declaring(self)
         if owner is Distribution:
@@ -136,7 +136,7 @@ class Distribution:
         return new
 
     def _expanded(self, batch_shape: Size) -> dict[str, Any]:
-        """Return the attributes of the expanded one: tensors and distributions grow in front."""
+        """Return the expanded attributes: tensors and distributions get leading dimensions."""
         count, found = len(self._batch_shape), dict(vars(self))
         for name, value in found.items():
             if name in self._unexpanded:
@@ -167,7 +167,7 @@ class Distribution:
         raise NotImplementedError
 
     def sample_n(self, n: int) -> Tensor:
-        """Return n samples; ``sample((n,))`` is the present form."""
+        """Return n samples; prefer ``sample((n,))``."""
         warnings.warn(
             "`sample_n(n)` will be deprecated. Use `sample((n,))` instead.",
             FutureWarning,
@@ -180,18 +180,18 @@ class Distribution:
         raise NotImplementedError
 
     def cdf(self, value: Tensor) -> Tensor:
-        """Return the probability of a sample that is not greater than a value."""
+        """Return the probability that a sample is at most a value."""
         raise NotImplementedError
 
     def icdf(self, value: Tensor) -> Tensor:
-        """Return the value that ``cdf`` maps to a probability."""
+        """Return the value that ``cdf`` maps to a probability: the quantile."""
         raise NotImplementedError
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
         """Return all values of a discrete distribution, along a new first dimension.
 
         Args:
-            expand: whether they are repeated over the batch shape.
+            expand: whether to repeat them over the batch shape.
         """
         raise NotImplementedError
 
@@ -210,7 +210,7 @@ class Distribution:
         return Size(tuple(sample_shape)) + self._batch_shape + self._event_shape
 
     def _validate_sample(self, value: Tensor) -> None:
-        """Raise ValueError for a value of a wrong type or shape, or outside the support."""
+        """Raise ValueError for a value of the wrong type or shape, or outside the support."""
         if not isinstance(value, Tensor):
             raise ValueError("The value argument to log_prob must be a Tensor")
         first = len(value.shape) - len(self._event_shape)
@@ -256,13 +256,13 @@ class Distribution:
 
 
 def _is_lazy(distribution: Distribution, name: str) -> bool:
-    """Return whether an attribute is computed from other parameters when first needed."""
+    """Return whether an attribute is computed from other parameters on first access."""
     computed = isinstance(getattr(type(distribution), name, None), lazy_property)
     return computed and name not in vars(distribution)
 
 
 def _declaring(distribution: Distribution) -> type:
-    """Return the class in whose ``arg_constraints`` the parameters are declared."""
+    """Return the class whose ``arg_constraints`` declare the parameters."""
     return next(cls for cls in type(distribution).__mro__ if "arg_constraints" in vars(cls))
 
 

@@ -1,4 +1,4 @@
-"""The gamma distribution and its relatives: exponential, chi-squared, inverse gamma, F."""
+"""The gamma, exponential, chi-squared, inverse gamma and F distributions."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Gamma(ExponentialFamily):
     def rsample(self, sample_shape: Sequence[int] = EMPTY) -> Tensor:
         shape = self._extended_shape(sample_shape)
         value = _standard_gamma(self.concentration.expand(shape)) / self.rate.expand(shape)
-        value.detach().clamp_(min=finfo(value).tiny)  # its logarithm is finite
+        value.detach().clamp_(min=finfo(value).tiny)  # so that its logarithm is finite
         return value
 
     def log_prob(self, value: Tensor) -> Tensor:
@@ -100,7 +100,7 @@ class Chi2(Gamma):
     """The distribution of the sum of squares of ``df`` standard normal numbers.
 
     Args:
-        df: the degrees of freedom, not necessarily whole.
+        df: the degrees of freedom, not necessarily an integer.
         validate_args: as in Distribution.
 
     Raises:
@@ -199,7 +199,7 @@ class InverseGamma(TransformedDistribution):
 
     Args:
         concentration: the shape of the gamma distribution.
-        rate: its rate, which is the scale here.
+        rate: the rate of the gamma distribution, which is the scale here.
         validate_args: as in Distribution.
 
     Raises:
@@ -232,7 +232,7 @@ class InverseGamma(TransformedDistribution):
 
     @property
     def mean(self) -> Tensor:
-        """The expectation, infinite for concentrations up to 1."""
+        """The expectation; infinite for concentrations up to 1."""
         shape = self.concentration
         return where(shape > 1, self.rate / where(shape > 1, shape - 1, 1.0), math.inf)
 
@@ -243,7 +243,7 @@ class InverseGamma(TransformedDistribution):
 
     @property
     def variance(self) -> Tensor:
-        """The variance, infinite for concentrations up to 2."""
+        """The variance; infinite for concentrations up to 2."""
         shape = self.concentration
         safe = where(shape > 2, shape, 3.0)
         return where(shape > 2, self.rate.square() / ((safe - 1).square() * (safe - 2)), math.inf)
@@ -254,7 +254,7 @@ class InverseGamma(TransformedDistribution):
 
 
 class FisherSnedecor(Distribution):
-    """The F distribution: of the ratio of two chi-squared numbers over their degrees of freedom.
+    """The F distribution of the ratio of two chi-squared numbers over their degrees of freedom.
 
     Args:
         df1: the degrees of freedom of the numerator.
@@ -281,19 +281,19 @@ class FisherSnedecor(Distribution):
 
     @property
     def mean(self) -> Tensor:
-        """The expectation, not a number for ``df2`` up to 2."""
+        """The expectation; NaN for ``df2`` up to 2."""
         safe = where(self.df2 > 2, self.df2, math.nan)
         return safe / (safe - 2)
 
     @property
     def mode(self) -> Tensor:
-        """The value with the greatest density, not a number for ``df1`` up to 2."""
+        """The value with the greatest density; NaN for ``df1`` up to 2."""
         safe = where(self.df1 > 2, self.df1, math.nan)
         return (safe - 2) / safe * self.df2 / (self.df2 + 2)
 
     @property
     def variance(self) -> Tensor:
-        """The variance, not a number for ``df2`` up to 4."""
+        """The variance; NaN for ``df2`` up to 4."""
         safe = where(self.df2 > 4, self.df2, math.nan)
         below = self.df1 * (safe - 2).pow(2) * (safe - 4)
         return 2 * safe.pow(2) * (self.df1 + safe - 2) / below

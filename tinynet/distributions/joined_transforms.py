@@ -1,4 +1,4 @@
-"""Transforms of the parts of a tensor, and of its shape."""
+"""Transforms that reshape a tensor, or transform its parts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class ReshapeTransform(Transform):
         cache_size: as in Transform.
 
     Raises:
-        ValueError: shapes with different numbers of elements.
+        ValueError: the shapes have different numbers of elements.
 
     Example:
         >>> tn.distributions.ReshapeTransform((2, 3), (6,))(tn.ones(4, 2, 3)).shape
@@ -115,16 +115,17 @@ class _Several(Transform):
 
 
 class CatTransform(_Several):
-    """Transforms of the parts of a tensor along a dimension, which ``cat`` joins again.
+    """Transform the parts of a tensor along a dimension, and join them with ``cat``.
 
     Args:
         tseq: the transforms.
         dim: the dimension.
-        lengths: the length of each part; 1 unless given.
+        lengths: the length of each part; 1 by default.
         cache_size: as in Transform.
 
     Raises:
-        AssertionError: an input has no dimension ``dim``, or not as long a one as the parts are.
+        AssertionError: an input has no dimension ``dim``, or its length differs from the sum of
+            parts.
 
     Example:
         >>> D = tn.distributions
@@ -189,7 +190,7 @@ class CatTransform(_Several):
 
 
 class StackTransform(_Several):
-    """Transforms of the slices of a tensor along a dimension, which ``stack`` joins again.
+    """Transform the slices of a tensor along a dimension, and join them with ``stack``.
 
     Args:
         tseq: the transforms.
@@ -197,7 +198,7 @@ class StackTransform(_Several):
         cache_size: as in Transform.
 
     Raises:
-        AssertionError: the dimension ``dim`` of an input has not one slice for each transform.
+        AssertionError: the number of slices in dimension ``dim`` differs from that of transforms.
 
     Example:
         >>> D = tn.distributions

@@ -1,4 +1,4 @@
-"""Transforms of vectors and matrices: to the simplex, to Cholesky factors, to covariances."""
+"""Transforms of vectors and matrices: to the simplex, Cholesky factors and covariances."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tinynet.ops import arange, cat, eye, linalg, log, ones_like, softmax, tanh
 
 
 class WithoutParameters(Transform):
-    """A transform that equals every other of its class."""
+    """Base of transforms without parameters: all instances of a class are equal."""
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self)
@@ -28,7 +28,7 @@ def _refuse_short(shape: Sequence[int], least: int) -> None:
 
 
 def _before(x: Tensor) -> Tensor:
-    """Return the vector after a one, without its last number: ``[1, x[0], ..., x[n - 2]]``."""
+    """Prepend a one to the vector and drop its last number: ``[1, x[0], ..., x[n - 2]]``."""
     return cat([ones_like(x[..., :1]), x[..., :-1]], -1)
 
 
@@ -57,10 +57,10 @@ class SoftmaxTransform(WithoutParameters):
 
 
 class StickBreakingTransform(WithoutParameters):
-    """From n numbers to a point of the simplex with n + 1 parts.
+    """Stick breaking: from n numbers to a point on the simplex with n + 1 components.
 
-    Part i is the fraction ``sigmoid(x[i] - log(n - i))`` of what the parts before it have left, so
-    that zeros become equal parts.
+    Component i is the fraction ``sigmoid(x[i] - log(n - i))`` of the remainder of the previous
+    ones, so that zeros give equal components.
 
     Example:
         >>> tn.distributions.StickBreakingTransform()(tn.zeros(3))
@@ -85,7 +85,7 @@ class StickBreakingTransform(WithoutParameters):
         return part.log() - left.log() + log(_others(part))
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
-        # dy[i] / dx[i] is y[i] times the fraction that is left after it.
+        # dy[i] / dx[i] is y[i] times the fraction that remains after it.
         return (y[..., :-1].log() - softplus(self._shifted(x))).sum(-1)
 
     def forward_shape(self, shape: Sequence[int]) -> Any:
@@ -98,7 +98,7 @@ class StickBreakingTransform(WithoutParameters):
 
 
 def _others(x: Tensor) -> Tensor:
-    """Return n, n - 1, ..., 1: how many parts come after each."""
+    """Return n, n - 1, ..., 1: the number of components after each."""
     return arange(x.shape[-1], 0, -1, dtype=x.dtype)
 
 
@@ -122,7 +122,7 @@ class LowerCholeskyTransform(WithoutParameters):
 
 
 class PositiveDefiniteTransform(WithoutParameters):
-    """From any matrices to positive definite ones: ``L @ L.mT`` of LowerCholeskyTransform's L.
+    """From any matrices to positive definite ``L @ L.mT``, with L from LowerCholeskyTransform.
 
     Example:
         >>> tn.distributions.PositiveDefiniteTransform()(tn.zeros(2, 2))
@@ -144,9 +144,9 @@ class PositiveDefiniteTransform(WithoutParameters):
 class CorrCholeskyTransform(Transform):
     """From ``n * (n - 1) / 2`` numbers to the Cholesky factor of an n by n correlation matrix.
 
-    Their hyperbolic tangents are the canonical partial correlations, row by row; what a row has
-    left after them is on the diagonal (D. Lewandowski, D. Kurowicka, H. Joe, "Generating random
-    correlation matrices based on vines and extended onion method", 2009).
+    The hyperbolic tangents of the numbers are the canonical partial correlations, row by row; the
+    diagonal holds the remainder of each row (D. Lewandowski, D. Kurowicka, H. Joe, "Generating
+    random correlation matrices based on vines and extended onion method", 2009).
 
     Example:
         >>> tn.distributions.CorrCholeskyTransform()(tn.zeros(1))

@@ -17,12 +17,12 @@ class MixtureSameFamily(Distribution):
     """A mixture of distributions of one family: the last batch dimension is the component.
 
     Args:
-        mixture_distribution: the Categorical that picks a component.
+        mixture_distribution: the Categorical that selects a component.
         component_distribution: the components.
         validate_args: as in Distribution.
 
     Raises:
-        ValueError: something else; shapes that do not fit.
+        ValueError: an argument of the wrong type, or incompatible shapes.
 
     Example:
         >>> D = tn.distributions
@@ -59,7 +59,7 @@ class MixtureSameFamily(Distribution):
 
     @property
     def mixture_distribution(self) -> Categorical:
-        """The distribution of the component."""
+        """The distribution of the component's index."""
         return self._mixture_distribution
 
     @property
@@ -69,7 +69,7 @@ class MixtureSameFamily(Distribution):
 
     @constraints.dependent_property
     def support(self) -> Any:
-        """What every component may give."""
+        """The values that every component supports."""
         return constraints.MixtureSameFamilyConstraint(self._component_distribution.support)
 
     @property
@@ -77,7 +77,7 @@ class MixtureSameFamily(Distribution):
         return self._over_events(self._mixture_distribution.probs)
 
     def _over_events(self, x: Tensor) -> Tensor:
-        """Return numbers of components with dimensions that broadcast over events."""
+        """Give numbers per component dimensions that broadcast over events."""
         return x.reshape(x.shape + (1,) * self._event_ndims)
 
     def _summed(self, x: Tensor) -> Tensor:
@@ -90,7 +90,7 @@ class MixtureSameFamily(Distribution):
 
     @property
     def variance(self) -> Tensor:
-        """The mean of the variances, and the variance of the means."""
+        """The mean of the variances plus the variance of the means."""
         weights, components = self._weights, self._component_distribution
         away = components.mean - self.mean.unsqueeze(-1 - self._event_ndims)
         return self._summed(weights * components.variance) + self._summed(weights * away.pow(2))

@@ -1,4 +1,4 @@
-"""The multivariate normal distribution, by a matrix or by a few factors."""
+"""Multivariate normal distributions, with full or low-rank covariance."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def solved(lower: Tensor, x: Tensor) -> Tensor:
 
 
 def mahalanobis(lower: Tensor, x: Tensor) -> Tensor:
-    """Return the squared length of ``inv(lower) @ x`` for vectors x, in the metric of L @ L.mT.
+    """Return the squared Mahalanobis length of vectors x: that of ``inv(lower) @ x``.
 
-    Samples become columns, so that each triangular system is solved once for all of them.
+    Samples become columns, so that each triangular system is solved once for all samples.
     """
     batch = len(lower.shape) - 2
     samples = x.shape[: x.dim() - 1 - batch]
@@ -36,8 +36,8 @@ def half_log_det(lower: Tensor) -> Tensor:
 def precision_to_scale_tril(precision: Tensor) -> Tensor:
     """Return the Cholesky factor of the inverse of a matrix.
 
-    Backwards in both dimensions, a Cholesky factor is an upper triangular U with ``U @ U.mT`` the
-    matrix; the inverse of ``U.mT`` is lower triangular, and what is looked for.
+    With both dimensions reversed, a Cholesky factor is an upper triangular U whose ``U @ U.mT`` is
+    the matrix; the inverse of ``U.mT`` is the lower triangular factor.
     """
     upper = flip(linalg.cholesky(flip(precision, (-2, -1))), (-2, -1))
     identity = eye(precision.shape[-1], dtype=precision.dtype)
@@ -45,7 +45,7 @@ def precision_to_scale_tril(precision: Tensor) -> Tensor:
 
 
 class GivenMatrix(Distribution):
-    """A distribution with a matrix parameter in one of three forms."""
+    """Base of distributions with a matrix parameter in one of three forms."""
 
     _unexpanded = ("_unbroadcasted_scale_tril",)
     _matrix_dims = 2
@@ -54,7 +54,7 @@ class GivenMatrix(Distribution):
         vars(self)[name] = matrix.expand(Size(batch_shape) + matrix.shape[-2:])
 
     def _factor(self, name: str, matrix: Tensor) -> None:
-        """Keep the Cholesky factor of the covariance matrix; after validation, which it needs."""
+        """Store the Cholesky factor of the covariance matrix; it requires validated parameters."""
         forms = {
             "scale_tril": lambda m: m,
             "covariance_matrix": linalg.cholesky,
@@ -83,15 +83,15 @@ class GivenMatrix(Distribution):
 
 
 class MultivariateNormal(GivenMatrix):
-    """The normal distribution of vectors, with one of three forms of the covariance.
+    """The multivariate normal distribution, with one of three forms of the covariance.
 
     The density is ``exp(-d @ inv(C) @ d / 2) / sqrt(det(2 * pi * C))`` with ``d = x - loc``.
 
     Args:
         loc: the mean, a vector.
         covariance_matrix: C.
-        precision_matrix: its inverse, instead.
-        scale_tril: its Cholesky factor, instead; no factorization is needed then.
+        precision_matrix: the inverse of C; an alternative.
+        scale_tril: the Cholesky factor of C; an alternative that needs no factorization.
         validate_args: as in Distribution.
 
     Raises:
@@ -186,8 +186,8 @@ def one_matrix(
 class LowRankMultivariateNormal(Distribution):
     """The multivariate normal distribution with covariance ``W @ W.mT + diag(D)``.
 
-    With few columns in W it needs neither the memory nor the time of a full matrix: by Woodbury's
-    identity and the matrix determinant lemma, only ``I + W.mT @ diag(1 / D) @ W`` is factored.
+    With few columns in W it needs less memory and time than a full matrix: by Woodbury's identity
+    and the matrix determinant lemma, only ``I + W.mT @ diag(1 / D) @ W`` is factored.
 
     Args:
         loc: the mean, a vector.
@@ -196,7 +196,7 @@ class LowRankMultivariateNormal(Distribution):
         validate_args: as in Distribution.
 
     Raises:
-        ValueError: a parameter is outside its constraint, or does not fit in shape.
+        ValueError: a parameter is outside its constraint, or its shape does not match.
 
     Example:
         >>> D = tn.distributions
@@ -265,7 +265,7 @@ class LowRankMultivariateNormal(Distribution):
     @lazy_property
     def scale_tril(self) -> Tensor:
         """The Cholesky factor of the covariance matrix."""
-        # Of I + inv(sqrt(D)) @ W @ W.mT @ inv(sqrt(D)), which no small D spoils.
+        # Factors I + inv(sqrt(D)) @ W @ W.mT @ inv(sqrt(D)), which is accurate for small D, too.
         root = self._unbroadcasted_cov_diag.sqrt().unsqueeze(-1)
         scaled = self._unbroadcasted_cov_factor / root
         identity = eye(scaled.shape[-2], dtype=scaled.dtype)

@@ -1,4 +1,4 @@
-"""The normal distribution, and distributions of functions of normal numbers."""
+"""Normal, log-normal, half-normal and logistic-normal distributions."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class Normal(ExponentialFamily):
 
 
 class LogNormal(TransformedDistribution):
-    """The distribution of ``exp(x)`` for a normal x.
+    """The log-normal distribution of ``exp(x)`` for a normal x.
 
     Args:
         loc: the mean of the logarithm.
@@ -154,7 +154,7 @@ class LogNormal(TransformedDistribution):
 
 
 class HalfNormal(TransformedDistribution):
-    """The distribution of ``|x|`` for a normal x with mean 0.
+    """The half-normal distribution of ``|x|`` for a normal x with mean 0.
 
     Args:
         scale: the standard deviation of x.
@@ -217,7 +217,7 @@ class HalfNormal(TransformedDistribution):
 
 
 class LogisticNormal(TransformedDistribution):
-    """The distribution on the simplex that stick breaking makes of a vector of normal numbers.
+    """The logistic-normal distribution: stick breaking of a normal vector gives a simplex point.
 
     Args:
         loc: the means, a vector.
@@ -244,10 +244,10 @@ class LogisticNormal(TransformedDistribution):
 
     @property
     def loc(self) -> Tensor:
-        """The means of the normal numbers."""
+        """The means of the normal vector."""
         return self.base_dist.base_dist.loc
 
     @property
     def scale(self) -> Tensor:
-        """The standard deviations of the normal numbers."""
+        """The standard deviations of the normal vector."""
         return self.base_dist.base_dist.scale

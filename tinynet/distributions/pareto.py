@@ -1,4 +1,4 @@
-"""Distributions of extremes: Pareto, generalized Pareto, Gumbel, Weibull."""
+"""Extreme value distributions: Pareto, generalized Pareto, Gumbel, Weibull."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from tinynet.ops import exp, expm1, full_like, lgamma, log, log1p, ones_like, ra
 class Pareto(TransformedDistribution):
     """The Pareto distribution of type 1.
 
-    The density is ``alpha * scale ** alpha / x ** (alpha + 1)`` from ``scale`` on.
+    The density is ``alpha * scale ** alpha / x ** (alpha + 1)`` for x from ``scale`` on.
 
     Args:
-        scale: the least value.
+        scale: the smallest value.
         alpha: the exponent.
         validate_args: as in Distribution.
 
@@ -45,12 +45,12 @@ class Pareto(TransformedDistribution):
 
     @constraints.dependent_property(is_discrete=False, event_dim=0)
     def support(self) -> Any:
-        """The numbers from ``scale`` on."""
+        """The numbers greater than or equal to ``scale``."""
         return constraints.greater_than_eq(self.scale)
 
     @property
     def mean(self) -> Tensor:
-        """The expectation, infinite for ``alpha`` up to 1."""
+        """The expectation; infinite for ``alpha`` up to 1."""
         a = self.alpha.clamp(min=1)
         return a * self.scale / (a - 1)
 
@@ -61,7 +61,7 @@ class Pareto(TransformedDistribution):
 
     @property
     def variance(self) -> Tensor:
-        """The variance, infinite for ``alpha`` up to 2."""
+        """The variance; infinite for ``alpha`` up to 2."""
         a = self.alpha.clamp(min=2)
         return self.scale.pow(2) * a / ((a - 1).pow(2) * (a - 2))
 
@@ -70,16 +70,16 @@ class Pareto(TransformedDistribution):
 
 
 class GeneralizedPareto(Distribution):
-    """The generalized Pareto distribution, of what exceeds a high threshold.
+    """The generalized Pareto distribution of excesses over a high threshold.
 
     ``cdf(x) = 1 - (1 + c * z) ** (-1 / c)`` with ``z = (x - loc) / scale``, and ``1 - exp(-z)`` at
     c = 0 (J. R. M. Hosking, J. R. Wallis, "Parameter and Quantile Estimation for the Generalized
     Pareto Distribution", 1987).
 
     Args:
-        loc: the least value.
+        loc: the smallest value.
         scale: the width.
-        concentration: the shape c; below 0 values have an upper end, ``loc - scale / c``.
+        concentration: the shape c; if negative, ``loc - scale / c`` bounds the values.
         validate_args: as in Distribution.
 
     Raises:
@@ -103,7 +103,7 @@ class GeneralizedPareto(Distribution):
 
     @constraints.dependent_property(is_discrete=False, event_dim=0)
     def support(self) -> Any:
-        """The numbers from ``loc`` on, up to an end where the concentration is negative."""
+        """The numbers from ``loc`` on; negative concentrations have an upper bound, too."""
         high = where(self.concentration < 0, self.loc - self.scale / self._shape, math.inf)
         return constraints.interval(self.loc, high)
 
@@ -113,7 +113,7 @@ class GeneralizedPareto(Distribution):
 
     @property
     def _shape(self) -> Tensor:
-        """The concentration, with 1 where it is 0 and the other formula holds."""
+        """Return the concentration, with 1 in place of 0, where the other formula holds."""
         return where(self._is_exponential, ones_like(self.concentration), self.concentration)
 
     def _z(self, x: Tensor) -> Tensor:
@@ -130,7 +130,7 @@ class GeneralizedPareto(Distribution):
         return found - self.scale.log()
 
     def log_survival_function(self, value: Tensor) -> Tensor:
-        """Return the logarithm of the probability of a sample above a value."""
+        """Return the logarithm of the probability that a sample exceeds a value."""
         if self._validate_args:
             self._validate_sample(value)
         z, c = self._z(value), self._shape
@@ -150,14 +150,14 @@ class GeneralizedPareto(Distribution):
 
     @property
     def mean(self) -> Tensor:
-        """The expectation, not a number for concentrations from 1 on."""
+        """The expectation; NaN for concentrations from 1 on."""
         c = self.concentration
         safe = where(c < 1, c, 0.5)
         return where(c < 1, self.loc + self.scale / (1 - safe), math.nan)
 
     @property
     def variance(self) -> Tensor:
-        """The variance, not a number for concentrations from 1/2 on."""
+        """The variance; NaN for concentrations from 1/2 on."""
         c = self.concentration
         safe = where(c < 0.5, c, 0.25)
         found = self.scale**2 / ((1 - safe) ** 2 * (1 - 2 * safe))
@@ -173,7 +173,7 @@ class GeneralizedPareto(Distribution):
 
 
 class Gumbel(TransformedDistribution):
-    """The Gumbel distribution of the greatest of many samples.
+    """The Gumbel distribution of the maximum of many samples.
 
     ``cdf(x) = exp(-exp(-(x - loc) / scale))``.
 

@@ -1,4 +1,4 @@
-"""The base of transforms, and transforms that are made of others."""
+"""The base class of transforms, and transforms composed of others."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from tinynet.ops import zeros_like
 
 
 class Transform:
-    """A differentiable map of tensors, with the logarithm of the volume that it stretches.
+    """A differentiable map of tensors, with its log-determinant.
 
     Subclasses define ``domain``, ``codomain``, ``_call``, ``_inverse`` and
     ``log_abs_det_jacobian``.
 
     Args:
-        cache_size: 1 keeps the latest input and output, so that ``t.inv(t(x))`` is x itself; 0
-            keeps nothing.
+        cache_size: 1 caches the latest input and output, so that ``t.inv(t(x))`` is x itself; 0
+            caches nothing.
 
     Attributes:
         bijective: whether ``t.inv(t(x)) == x``, and ``t(t.inv(y)) == y``.
 
     Raises:
-        ValueError: another ``cache_size``.
+        ValueError: ``cache_size`` is neither 0 nor 1.
 
     Example:
         >>> t = tn.distributions.ExpTransform()
@@ -53,7 +53,7 @@ class Transform:
 
     @property
     def event_dim(self) -> int:
-        """The number of last dimensions that are mapped together, where both sides agree."""
+        """The number of trailing dimensions in an event, if both sides agree."""
         if self.domain.event_dim == self.codomain.event_dim:
             return self.domain.event_dim
         raise ValueError("Please use either .domain.event_dim or .codomain.event_dim")
@@ -72,7 +72,7 @@ class Transform:
 
     @property
     def sign(self) -> Any:
-        """The sign of the derivative, +1 or -1, of a monotonic transform of numbers."""
+        """The sign of the derivative of a monotonic transform: +1 or -1."""
         raise NotImplementedError
 
     def with_cache(self, cache_size: int = 1) -> Transform:
@@ -128,16 +128,16 @@ class Transform:
         return self.__class__.__name__ + "()"
 
     def forward_shape(self, shape: Sequence[int]) -> Any:
-        """Return the shape of the output for an input of a shape."""
+        """Return the shape of the output for the shape of an input."""
         return shape
 
     def inverse_shape(self, shape: Sequence[int]) -> Any:
-        """Return the shape of the input for an output of a shape."""
+        """Return the shape of the input for the shape of an output."""
         return shape
 
 
 class _InverseTransform(Transform):
-    """A transform backwards: it calls the other one, and shares its cache."""
+    """The inverse of a transform; it shares the transform's cache."""
 
     def __init__(self, transform: Transform):
         super().__init__(cache_size=transform._cache_size)
@@ -145,17 +145,17 @@ class _InverseTransform(Transform):
 
     @property
     def domain(self) -> Any:
-        """The codomain of the other."""
+        """The codomain of the original transform."""
         return self._inv.codomain
 
     @property
     def codomain(self) -> Any:
-        """The domain of the other."""
+        """The domain of the original transform."""
         return self._inv.domain
 
     @property
     def bijective(self) -> bool:
-        """Whether the other is bijective."""
+        """Whether the original transform is bijective."""
         return self._inv.bijective
 
     @property
@@ -203,14 +203,14 @@ def _widened(constraint: Any, event_dim: int) -> Any:
 
 
 class ComposeTransform(Transform):
-    """Several transforms, one after the other.
+    """Several transforms applied one after the other.
 
     Args:
-        parts: the transforms, in the order in which they are applied.
+        parts: the transforms, in the order of application.
         cache_size: as in Transform.
 
     Raises:
-        ValueError: another ``cache_size``.
+        ValueError: ``cache_size`` is neither 0 nor 1.
 
     Example:
         >>> D = tn.distributions
@@ -232,7 +232,7 @@ class ComposeTransform(Transform):
 
     @property
     def domain(self) -> Any:
-        """The domain of the first, with as many event dimensions as later ones need."""
+        """The domain of the first, with the event dimensions that later transforms need."""
         if not self.parts:
             return constraints.real
         needed = self.parts[-1].codomain.event_dim
@@ -243,7 +243,7 @@ class ComposeTransform(Transform):
 
     @property
     def codomain(self) -> Any:
-        """The codomain of the last, with as many event dimensions as earlier ones need."""
+        """The codomain of the last, with the event dimensions that earlier transforms need."""
         if not self.parts:
             return constraints.real
         needed = self.parts[0].domain.event_dim
@@ -312,15 +312,15 @@ identity_transform = ComposeTransform([])
 
 
 class IndependentTransform(Transform):
-    """A transform whose last batch dimensions count as one event: its Jacobians are summed.
+    """A transform whose last batch dimensions count as event: it sums their log-determinants.
 
     Args:
         base_transform: the transform.
-        reinterpreted_batch_ndims: how many further dimensions an event gets.
+        reinterpreted_batch_ndims: the number of batch dimensions that join the event.
         cache_size: as in Transform.
 
     Raises:
-        ValueError: an input with too few dimensions.
+        ValueError: an input has too few dimensions.
 
     Example:
         >>> D = tn.distributions
@@ -341,12 +341,12 @@ class IndependentTransform(Transform):
 
     @property
     def domain(self) -> Any:
-        """That of the base, with more event dimensions."""
+        """The domain of the base, with more event dimensions."""
         return constraints.independent(self.base_transform.domain, self.reinterpreted_batch_ndims)
 
     @property
     def codomain(self) -> Any:
-        """That of the base, with more event dimensions."""
+        """The codomain of the base, with more event dimensions."""
         return constraints.independent(self.base_transform.codomain, self.reinterpreted_batch_ndims)
 
     @property

@@ -1,4 +1,4 @@
-"""Distributions made of another: its batch as events, or its samples transformed."""
+"""Distributions derived from another: batch dimensions as events, or transformed samples."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from tinynet.distributions.utils import sum_rightmost
 
 
 class Independent(Distribution):
-    """A distribution whose last batch dimensions count as one event: log-densities are summed.
+    """A distribution whose last batch dimensions count as event: it sums their log-densities.
 
     Args:
         base_distribution: the distribution.
-        reinterpreted_batch_ndims: how many batch dimensions become event dimensions.
+        reinterpreted_batch_ndims: the number of batch dimensions that become event dimensions.
         validate_args: as in Distribution.
 
     Raises:
@@ -52,12 +52,12 @@ class Independent(Distribution):
 
     @property
     def has_rsample(self) -> bool:  # type: ignore[override]
-        """Whether the base has it."""
+        """Whether the base has ``rsample``."""
         return self.base_dist.has_rsample
 
     @property
     def has_enumerate_support(self) -> bool:  # type: ignore[override]
-        """Whether the base has it, and nothing was reinterpreted."""
+        """Whether the base has ``enumerate_support`` and no dimension is reinterpreted."""
         return self.reinterpreted_batch_ndims == 0 and self.base_dist.has_enumerate_support
 
     @constraints.dependent_property
@@ -106,16 +106,16 @@ class Independent(Distribution):
 class TransformedDistribution(Distribution):
     """The distribution of ``t(x)``, where x has a base distribution.
 
-    Its density is that of x over ``|det dt/dx|``.
+    Its density is that of x divided by ``|det dt/dx|``.
 
     Args:
         base_distribution: the distribution of x.
-        transforms: a transform, or several that are applied in order; invertible ones where
-            ``log_prob`` is asked for.
+        transforms: a transform, or a list of transforms applied in order; ``log_prob`` requires
+            invertible ones.
         validate_args: as in Distribution.
 
     Raises:
-        ValueError: ``transforms`` is something else; samples of the base have too few dimensions.
+        ValueError: ``transforms`` is not a transform or list; base samples have too few dimensions.
 
     Example:
         >>> D = tn.distributions
@@ -148,7 +148,7 @@ class TransformedDistribution(Distribution):
         super().__init__(shape[:cut], shape[cut:], validate_args=validate_args)
 
     def _set_base(self, base: Distribution) -> None:
-        """Keep the base, with its batch expanded and its events enlarged as the transforms need."""
+        """Store the base, with the batch and event dimensions that the transforms need."""
         shape = base.batch_shape + base.event_shape
         whole = ComposeTransform(self.transforms)
         if len(shape) < whole.domain.event_dim:
@@ -180,7 +180,7 @@ class TransformedDistribution(Distribution):
 
     @property
     def has_rsample(self) -> bool:  # type: ignore[override]
-        """Whether the base has it."""
+        """Whether the base has ``rsample``."""
         return self.base_dist.has_rsample
 
     def _transformed(self, x: Tensor) -> Tensor:
@@ -210,7 +210,7 @@ class TransformedDistribution(Distribution):
         return stretched + sum_rightmost(inner, event_dim - len(self.base_dist.event_shape))
 
     def _monotonize_cdf(self, value: Tensor) -> Tensor:
-        """Return ``1 - value`` where the transforms turn the order around."""
+        """Return ``1 - value`` where the transforms reverse the order."""
         sign: Any = 1
         for t in self.transforms:
             sign = sign * t.sign

@@ -31,7 +31,7 @@ from tinynet.distributions.transform import (
 from tinynet.distributions.utils import broadcast_all, finfo, softplus, sum_rightmost
 from tinynet.ops import broadcast_shapes, full_like
 
-# ---- of numbers ---------------------------------------------------------------------------------
+# ---- transforms of numbers ----------------------------------------------------------------------
 
 
 class ExpTransform(WithoutParameters):
@@ -65,7 +65,7 @@ class PowerTransform(Transform):
         cache_size: as in Transform.
 
     Raises:
-        ValueError: the exponent is neither.
+        ValueError: the exponent is neither a number nor a tensor.
 
     Example:
         >>> tn.distributions.PowerTransform(2.0)(tn.tensor(3.0))
@@ -158,7 +158,7 @@ class SoftplusTransform(WithoutParameters):
 
 
 class TanhTransform(WithoutParameters):
-    """``y = tanh(x)``. With ``cache_size=1`` the inverse of a large x is x, and not infinite.
+    """``y = tanh(x)``. With ``cache_size=1``, the inverse returns large x instead of infinity.
 
     Example:
         >>> tn.distributions.TanhTransform()(tn.tensor(0.0))
@@ -179,7 +179,7 @@ class TanhTransform(WithoutParameters):
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         return 2.0 * (
             math.log(2.0) - x - softplus(-2.0 * x)
-        )  # log(1 - tanh(x) ** 2), exact far out
+        )  # log(1 - tanh(x) ** 2), accurate for large x
 
 
 class AbsTransform(WithoutParameters):
@@ -204,13 +204,13 @@ class AffineTransform(Transform):
     """``y = loc + scale * x``.
 
     Args:
-        loc: what is added: a number or a tensor.
+        loc: the summand: a number or a tensor.
         scale: the factor.
-        event_dim: how many last dimensions are one event.
+        event_dim: the number of trailing dimensions in one event.
         cache_size: as in Transform.
 
     Raises:
-        ValueError: another ``cache_size``.
+        ValueError: ``cache_size`` is neither 0 nor 1.
 
     Example:
         >>> tn.distributions.AffineTransform(1.0, 2.0)(tn.tensor(3.0))
@@ -283,14 +283,14 @@ def _equal(a: Any, b: Any) -> bool:
 
 
 class CumulativeDistributionTransform(Transform):
-    """The distribution function: it maps samples to uniform numbers.
+    """The distribution function as a transform: it maps samples to uniform numbers.
 
     Args:
         distribution: a distribution of numbers with ``cdf`` and ``icdf``.
         cache_size: as in Transform.
 
     Raises:
-        ValueError: another ``cache_size``.
+        ValueError: ``cache_size`` is neither 0 nor 1.
 
     Example:
         >>> D = tn.distributions

@@ -1,4 +1,4 @@
-"""Distributions with a location: uniform, Laplace, von Mises."""
+"""Uniform, Laplace and von Mises distributions."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Uniform(Distribution):
 
     @property
     def arg_constraints(self) -> Any:
-        """The constraint of each parameter: each bounds the other."""
+        """The constraints of the parameters, which bound each other."""
         return {
             "low": constraints.less_than(self.high),
             "high": constraints.greater_than(self.low),
@@ -56,7 +56,7 @@ class Uniform(Distribution):
 
     @property
     def mode(self) -> Tensor:
-        """Not a number: no value has a greater density than another."""
+        """NaN: all values have the same density."""
         return math.nan * self.high
 
     @property
@@ -98,7 +98,7 @@ class Laplace(Distribution):
 
     Args:
         loc: the mean.
-        scale: the mean distance from it.
+        scale: the mean distance from the mean.
         validate_args: as in Distribution.
 
     Raises:
@@ -160,13 +160,13 @@ class Laplace(Distribution):
 
 
 class VonMises(Distribution):
-    """The von Mises distribution of angles: much like a normal distribution on the circle.
+    """The von Mises distribution of angles, similar to a normal distribution on the circle.
 
     The density is ``exp(concentration * cos(x - loc)) / (2 * pi * I0(concentration))``.
 
     Args:
         loc: the mean angle, in radians.
-        concentration: the inverse of the variance, about.
+        concentration: approximately the inverse of the variance.
         validate_args: as in Distribution.
 
     Raises:
@@ -210,6 +210,6 @@ class VonMises(Distribution):
     def log_prob(self, value: Tensor) -> Tensor:
         if self._validate_args:
             self._validate_sample(value)
-        # Both terms are of I0's exponentially scaled form, which does not overflow.
+        # Both terms use the exponentially scaled I0, which does not overflow.
         turn = self.concentration * (cos(value - self.loc) - 1)
         return turn - LOG_2PI - log(special.i0e(self.concentration))

@@ -1,4 +1,4 @@
-"""What several distributions need: broadcasting, probabilities and logits, lazy attributes."""
+"""Shared helpers: broadcasting, probabilities and logits, lazy attributes."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ from tinynet.ops import (
     zeros_like,
 )
 
-EULER = 0.5772156649015328606  # the constant of Euler and Mascheroni
+EULER = 0.5772156649015328606  # the Euler-Mascheroni constant
 LOG_2PI = math.log(2 * math.pi)
 
 
 def broadcast_all(*values: Any) -> tuple[Tensor, ...]:
-    """Return numbers and tensors as tensors of one shape.
+    """Convert numbers and tensors to tensors of a common shape.
 
-    Numbers get the dtype of the first tensor, and the default dtype where there is none.
+    Numbers get the dtype of the first tensor, or the default dtype if there is none.
 
     Raises:
-        ValueError: neither a number nor a tensor.
+        ValueError: an argument is neither a number nor a tensor.
 
     Example:
         >>> tn.distributions.utils.broadcast_all(0.0, tn.ones(2))
@@ -60,11 +60,11 @@ def _standard_normal(shape: Sequence[int], dtype: DtypeLike, device: DeviceLike)
 
 
 def sum_rightmost(value: Tensor, dim: int) -> Tensor:
-    """Return the sum over the last ``dim`` dimensions."""
+    """Sum over the last ``dim`` dimensions."""
     return value.reshape(value.shape[: len(value.shape) - dim] + (-1,)).sum(-1) if dim else value
 
 
-_sum_rightmost = sum_rightmost  # PyTorch's name, which libraries import
+_sum_rightmost = sum_rightmost  # PyTorch's private name, imported by libraries
 
 
 def softplus(x: Tensor) -> Tensor:
@@ -73,7 +73,7 @@ def softplus(x: Tensor) -> Tensor:
 
 
 def xlogx(x: Tensor) -> Tensor:
-    """Return ``x * log(x)``, and its limit 0 at 0, where the gradient is taken as 0, too."""
+    """Return ``x * log(x)``, or its limit 0 at 0, where the gradient is also 0."""
     return x * log(where(x > 0, x, 1.0))
 
 
@@ -81,7 +81,7 @@ def xlogx(x: Tensor) -> Tensor:
 
 
 def logits_to_probs(logits: Tensor, is_binary: bool = False) -> Tensor:
-    """Return the probabilities of logits: a sigmoid if binary, else a softmax.
+    """Convert logits to probabilities: by a sigmoid if binary, otherwise a softmax.
 
     Example:
         >>> tn.distributions.utils.logits_to_probs(tn.zeros(2))
@@ -91,7 +91,7 @@ def logits_to_probs(logits: Tensor, is_binary: bool = False) -> Tensor:
 
 
 def clamp_probs(probs: Tensor) -> Tensor:
-    """Return probabilities moved inside the open interval (0, 1), by one rounding.
+    """Clamp probabilities to the open interval (0, 1), by one rounding unit.
 
     Example:
         >>> bool(tn.distributions.utils.clamp_probs(tn.tensor(0.0)) > 0)
@@ -102,7 +102,7 @@ def clamp_probs(probs: Tensor) -> Tensor:
 
 
 def probs_to_logits(probs: Tensor, is_binary: bool = False) -> Tensor:
-    """Return logits of probabilities: log-odds if binary, else logarithms.
+    """Convert probabilities to logits: log-odds if binary, otherwise logarithms.
 
     Example:
         >>> tn.distributions.utils.probs_to_logits(tn.tensor(0.5), is_binary=True)
@@ -113,13 +113,13 @@ def probs_to_logits(probs: Tensor, is_binary: bool = False) -> Tensor:
 
 
 def finfo(x: Tensor) -> Any:
-    """Return the limits of a tensor's dtype (of the default dtype for whole numbers)."""
+    """Return the limits of a tensor's dtype (of the default dtype for integers)."""
     kind = x.dtype if x.dtype.is_floating_point else dtypes.get_default_dtype()
     return type_info.finfo(kind)
 
 
 def one_of(**given: Any) -> tuple[str, Any]:
-    """Return the name and the value of the one argument that is given.
+    """Return the name and the value of the one argument given.
 
     Raises:
         ValueError: none is given, or both.
@@ -131,7 +131,7 @@ def one_of(**given: Any) -> tuple[str, Any]:
 
 
 class lazy_property:  # noqa: N801  PyTorch's name
-    """An attribute that is computed when first read, and then kept, with its history.
+    """An attribute that is computed on first access and then kept, with its history.
 
     Example:
         >>> d = tn.distributions.Bernoulli(logits=tn.tensor(0.0))
@@ -148,22 +148,22 @@ class lazy_property:  # noqa: N801  PyTorch's name
             return _ReadFromClass(self.wrapped)
         with enable_grad():
             value = self.wrapped(instance)
-        instance.__dict__[self.name] = value  # found before this descriptor from now on
+        instance.__dict__[self.name] = value  # later reads find this before the descriptor
         return value
 
 
 class _ReadFromClass(property, lazy_property):
-    """What the class shows of a lazy attribute: a property, as documentation expects one."""
+    """The class's view of a lazy attribute: a property, which documentation tools expect."""
 
 
 class ProbsOrLogits:
-    """Parameters ``probs`` or ``logits``: one is given, the other computed when asked for."""
+    """Parameters ``probs`` or ``logits``: one is given, the other computed on demand."""
 
     is_binary = True
 
     @lazy_property
     def logits(self) -> Tensor:
-        """The log-odds (or, of several categories, the logarithms up to a constant)."""
+        """The log-odds, or for several categories the log-probabilities up to a constant."""
         return probs_to_logits(self.probs, is_binary=self.is_binary)
 
     @lazy_property
@@ -173,7 +173,7 @@ class ProbsOrLogits:
 
     @property
     def _param(self) -> Tensor:
-        """The one that was given."""
+        """The parameter that was given."""
         return vars(self)[self._given]
 
     _given: str
@@ -192,7 +192,7 @@ class ProbsOrLogits:
 
 
 def normalized(name: str, value: Tensor) -> Tensor:
-    """Return weights of categories as probabilities, or logits as log-probabilities.
+    """Normalize weights of categories to probabilities, or logits to log-probabilities.
 
     Raises:
         ValueError: the parameter has no dimension.
@@ -204,14 +204,14 @@ def normalized(name: str, value: Tensor) -> Tensor:
     return value - logsumexp(value, dim=-1, keepdim=True)
 
 
-# ---- triangles ----------------------------------------------------------------------------------
+# ---- triangular matrices ------------------------------------------------------------------------
 
 
 def tril_matrix_to_vec(mat: Tensor, diag: int = 0) -> Tensor:
     """Return the lower triangles of matrices, up to diagonal ``diag``, as vectors, row by row.
 
     Raises:
-        ValueError: a diagonal that the matrix does not have.
+        ValueError: the matrix has no such diagonal.
 
     Example:
         >>> tn.distributions.utils.tril_matrix_to_vec(tn.tensor([[1.0, 0.0], [2.0, 3.0]]))
@@ -233,7 +233,7 @@ def vec_to_tril_matrix(vec: Tensor, diag: int = 0) -> Tensor:
     """Return lower triangular matrices with the given entries, row by row.
 
     Raises:
-        ValueError: no triangle has that number of entries.
+        ValueError: the number of entries fits no triangle.
 
     Example:
         >>> tn.distributions.utils.vec_to_tril_matrix(tn.tensor([1.0, 2.0, 3.0]))

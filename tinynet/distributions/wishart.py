@@ -1,4 +1,4 @@
-"""Distributions of matrices: Wishart's, and LKJ's of correlation matrices."""
+"""Distributions of matrices: Wishart, and LKJ for correlation matrices."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ def _digammas(x: Tensor, p: int) -> Tensor:
 
 
 class Wishart(GivenMatrix, ExponentialFamily):
-    """The Wishart distribution: of ``X.mT @ X`` for df rows X of a normal distribution.
+    """The Wishart distribution of ``X.mT @ X``, where X has df rows of a normal distribution.
 
-    Samples are made by Bartlett's decomposition: L @ A @ A.mT @ L.mT, A lower triangular with
-    chi-distributed numbers on the diagonal and normal ones below (S. Sawyer, "Wishart
-    Distributions and Inverse-Wishart Sampling", 2007).
+    Samples use Bartlett's decomposition: L @ A @ A.mT @ L.mT, where A is lower triangular with
+    chi-distributed numbers on the diagonal and normal ones below (S. Sawyer, "Wishart Distributions
+    and Inverse-Wishart Sampling", 2007).
 
     Args:
         df: the degrees of freedom, above the dimension minus 1.
         covariance_matrix: the covariance of a row.
-        precision_matrix: its inverse, instead.
-        scale_tril: its Cholesky factor, instead.
+        precision_matrix: the inverse of the covariance; an alternative.
+        scale_tril: the Cholesky factor of the covariance; an alternative.
         validate_args: as in Distribution.
 
     Raises:
@@ -52,7 +52,7 @@ class Wishart(GivenMatrix, ExponentialFamily):
 
     @property
     def arg_constraints(self) -> Any:
-        """The constraint of each parameter."""
+        """The constraints of the parameters."""
         return {
             "covariance_matrix": constraints.positive_definite,
             "precision_matrix": constraints.positive_definite,
@@ -104,7 +104,7 @@ class Wishart(GivenMatrix, ExponentialFamily):
 
     @property
     def mode(self) -> Tensor:
-        """The matrix with the greatest density, not a number for ``df`` up to dimension + 1."""
+        """The matrix with the greatest density; NaN for ``df`` up to dimension + 1."""
         factor = self.df - self._p - 1
         factor = factor.masked_fill(factor <= 0, math.nan)
         return factor.view(self._batch_shape + (1, 1)) * self.covariance_matrix
@@ -152,13 +152,13 @@ class Wishart(GivenMatrix, ExponentialFamily):
 class LKJCholesky(Distribution):
     """The LKJ distribution of Cholesky factors of correlation matrices.
 
-    The density of the matrix is proportional to ``det ** (concentration - 1)``. Samples are made
-    row by row, by the extended onion method (D. Lewandowski, D. Kurowicka, H. Joe, "Generating
+    The density of the matrix is proportional to ``det ** (concentration - 1)``. Samples are drawn
+    row by row with the extended onion method (D. Lewandowski, D. Kurowicka, H. Joe, "Generating
     random correlation matrices based on vines and extended onion method", 2009).
 
     Args:
         dim: the number of rows.
-        concentration: 1 makes all correlation matrices equally probable, more those near identity.
+        concentration: 1 gives uniform correlation matrices; larger values favour the identity.
         validate_args: as in Distribution.
 
     Raises:
@@ -185,7 +185,7 @@ class LKJCholesky(Distribution):
         self._beta = Beta(0.5 * rows, rest)
 
     def sample(self, sample_shape: Sequence[int] = EMPTY) -> Tensor:
-        """Return samples: each row is a random direction, and what its length leaves to 1."""
+        """Return samples: each row is a random direction, completed to length 1 by the diagonal."""
         square = self._beta.sample(sample_shape).unsqueeze(-1)
         shape = self._extended_shape(sample_shape)
         kind = self.concentration.dtype

@@ -1,4 +1,4 @@
-"""The Kullback-Leibler divergence of two distributions, by a table of formulas."""
+"""The Kullback-Leibler divergence between two distributions, by a table of formulas."""
 
 from tinynet.distributions.kl import across as across
 from tinynet.distributions.kl import multivariate as multivariate

@@ -1,8 +1,8 @@
 """Divergences between families: ``-entropy(p) - E[log q(x)]``, the latter from moments of p.
 
-``E[log q(x)]`` of each family q needs only a few moments of p: its mean and variance, the mean
-logarithm, or the moment-generating function. So each family says its moments once. Where p has
-values that q has not, the divergence is infinite.
+``E[log q(x)]`` of each family q needs only a few moments of p: mean and variance, mean logarithm,
+or the moment-generating function. So each family defines its moments once. If p has values outside
+the support of q, the divergence is infinite.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Moment = Callable[[Any], Tensor]
 
 
 def _mean_log_of_uniform(low: Tensor, high: Tensor) -> Tensor:
-    """Return the mean of log(x) between bounds from 0 on: the integral is ``x log(x) - x``."""
+    """Return the mean of log(x) between nonnegative bounds; the integral is ``x log(x) - x``."""
     width = where(high > low, high - low, 1.0)
     return (xlogx(high) - xlogx(low)) / width - 1
 
@@ -102,7 +102,7 @@ def _of_pareto(p: Any, q: Any) -> Tensor:
 
 
 def _of_poisson(p: Any, q: Any) -> Tensor:
-    """For p with the values 0 and 1, whose factorials are 1."""
+    """Return the formula for p with the values 0 and 1, whose factorials are 1."""
     return p.mean * q.rate.log() - q.rate
 
 
@@ -127,7 +127,7 @@ EXPECTED: dict[type, Callable[[Any, Any], Tensor]] = {
     Uniform: _of_uniform,
 }
 
-# ---- the pairs ----------------------------------------------------------------------------------
+# ---- pairs of distributions ---------------------------------------------------------------------
 
 FINITE: dict[type, tuple[type, ...]] = {
     Bernoulli: (Poisson,),
@@ -154,7 +154,7 @@ INFINITE: dict[type, tuple[type, ...]] = {
     Poisson: (Bernoulli, Binomial),
 }
 
-# Where one of the two has bounds that are parameters: whether p has values that q has not.
+# One has bounds as parameters: check whether p has values outside the support of q.
 OUTSIDE: dict[tuple[type, type], Callable[[Any, Any], Tensor]] = {
     (Beta, Uniform): lambda p, q: (q.low > 0) | (q.high < 1),
     (ContinuousBernoulli, Uniform): lambda p, q: (q.low > 0) | (q.high < 1),

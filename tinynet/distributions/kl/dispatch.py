@@ -1,4 +1,4 @@
-"""``kl_divergence`` and ``register_kl``: which formula serves which pair of distributions."""
+"""``kl_divergence`` and ``register_kl``: formulas by pairs of distributions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def register_kl(type_p: type, type_q: type) -> Callable[[Formula], Formula]:
         type_q: the class of the second.
 
     Raises:
-        TypeError: a class is not one of distributions.
+        TypeError: a class is not a distribution.
 
     Example:
         >>> D = tn.distributions
@@ -48,7 +48,7 @@ def register_kl(type_p: type, type_q: type) -> Callable[[Formula], Formula]:
 
 
 def _find(type_p: type, type_q: type) -> Callable[[Any, Any], Tensor]:
-    """Return the formula for the nearest base classes, that of p counting first."""
+    """Return the formula for the nearest base classes, giving priority to those of p."""
     steps = {
         pair: (type_p.__mro__.index(pair[0]), type_q.__mro__.index(pair[1]))
         for pair in _KL_REGISTRY
@@ -75,8 +75,8 @@ def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
     """Return the Kullback-Leibler divergence: the mean of ``log p(x) - log q(x)`` for x from p.
 
     Args:
-        p: the distribution that samples come from.
-        q: the distribution that it is compared with.
+        p: the distribution of the samples.
+        q: the distribution to compare with.
 
     Returns:
         A tensor of the batch shape.

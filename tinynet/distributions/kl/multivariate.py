@@ -1,7 +1,8 @@
 """Divergences between multivariate normal distributions, with full or low-rank covariances.
 
-``(tr(inv(C1) @ C0) + d @ inv(C1) @ d - n + log det C1 - log det C0) / 2`` with d between the means.
-The trace is the sum of ``x @ inv(C1) @ x`` over the columns x of any R with ``C0 = R @ R.mT``.
+``(tr(inv(C1) @ C0) + d @ inv(C1) @ d - n + log det C1 - log det C0) / 2``, where d is the
+difference of the means. The trace is the sum of ``x @ inv(C1) @ x`` over the columns x of any R
+with ``C0 = R @ R.mT``.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def _squares(q: Any, x: Tensor) -> Tensor:
 
 
 def _squares_of_diagonal(q: Any, diagonal: Tensor) -> Tensor:
-    """Return the same for the square root of a diagonal matrix, which stays a vector."""
+    """Return that sum for the square root of a diagonal matrix, stored as a vector."""
     if isinstance(q, MultivariateNormal):
         return _squares(q, diagonal.sqrt().diag_embed())
     outside = (diagonal / q._unbroadcasted_cov_diag).sum(-1)

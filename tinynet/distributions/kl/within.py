@@ -1,4 +1,4 @@
-"""Divergences within a family, each in closed form."""
+"""Divergences within a family, in closed form."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _bregman(p: Any, q: Any) -> Tensor:
 
 @register_kl(TransformedDistribution, TransformedDistribution)
 def _transformed(p: Any, q: Any) -> Tensor:
-    """Return the divergence of the bases: bijections do not change it."""
+    """Return the divergence of the bases, which bijections do not change."""
     if p.transforms != q.transforms or p.event_shape != q.event_shape:
         raise NotImplementedError
     return kl_divergence(p.base_dist, q.base_dist)
@@ -59,7 +59,7 @@ def _independent(p: Any, q: Any) -> Tensor:
 
 
 def _weighted(chance: Any, difference: Any, impossible: Any) -> Tensor:
-    """Return ``chance * difference``; 0 at chance 0, and infinite for what q makes impossible."""
+    """Return ``chance * difference``: 0 for chance 0, infinite for values that q excludes."""
     found = where(impossible, math.inf, chance * difference)
     return where(chance == 0, 0.0, found)
 

@@ -1,8 +1,8 @@
-"""Sparse matrices times dense ones, as networks on graphs need: ``torch.sparse``.
+"""Products of sparse and dense matrices, as in graph neural networks: ``torch.sparse``.
 
-A sparse tensor knows where its entries are (``Places``) and keeps their values as a tensor, with
-its history. Products with dense matrices work on the entries alone, forward and backward; all else
-is computed on the dense array that it turns into.
+A sparse tensor stores the indices of its entries (``Places``) and their values as a tensor with a
+history. Products with dense matrices use only the entries, in forward and backward; all other
+operations convert it to a dense array.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tinynet.ops.pointwise.conversion import converted
 
 
 class Places:
-    """Where the entries of a sparse tensor are.
+    """The indices of the entries of a sparse tensor.
 
     Attributes:
         index: ``[dimensions, entries]``.
@@ -256,15 +256,15 @@ def sparse_coo_tensor(
 
     Args:
         indices: ``[dimensions, entries]``.
-        values: ``[entries]``; those of one place are added.
-        size: the shape; just large enough unless given.
-        dtype: that of the values unless given.
-        device: only the cpu.
-        requires_grad: record what is done with the values.
+        values: ``[entries]``; values with the same indices are added.
+        size: the shape; by default the smallest that fits.
+        dtype: by default that of the values.
+        device: only the CPU.
+        requires_grad: record operations on the values.
         is_coalesced, check_invariants: ignored: indices are always checked.
 
     Raises:
-        RuntimeError: an index outside of the shape; numbers of entries that differ.
+        RuntimeError: an index is outside the shape, or the numbers of entries differ.
 
     Example:
         >>> tn.sparse_coo_tensor([[0, 1], [1, 0]], [3.0, 4.0]).to_dense()
@@ -295,14 +295,14 @@ def sparse_csr_tensor(
     """Return a sparse matrix of the given entries, row by row.
 
     Args:
-        crow_indices: ``[rows + 1]``, where each row begins among the entries.
-        col_indices: ``[entries]``, their columns.
+        crow_indices: ``[rows + 1]``, the number of the first entry of each row.
+        col_indices: ``[entries]``, the columns.
         values: ``[entries]``.
-        size: the shape; just large enough unless given.
+        size: the shape; by default the smallest that fits.
         **options: see ``sparse_coo_tensor``.
 
     Raises:
-        RuntimeError: an index outside of the shape; numbers of entries that differ.
+        RuntimeError: an index is outside the shape, or the numbers of entries differ.
 
     Example:
         >>> tn.sparse_csr_tensor([0, 1, 2], [1, 0], [3.0, 4.0]).to_dense()
@@ -321,11 +321,11 @@ def mm(mat1: Tensor, mat2: Tensor) -> Tensor:
     The gradients are ``g @ mat2.T`` at the entries, and ``mat1.T @ g``.
 
     Args:
-        mat1: ``[n, m]``, sparse; a dense one is multiplied as such.
-        mat2: ``[m, k]``; a sparse one turns into a dense one.
+        mat1: ``[n, m]``, sparse or dense.
+        mat2: ``[m, k]``; a sparse matrix is converted to a dense one.
 
     Raises:
-        RuntimeError: shapes that do not fit.
+        RuntimeError: the shapes do not fit.
 
     Example:
         >>> tn.sparse.mm(tn.eye(2).to_sparse(), tn.tensor([[1.0], [2.0]]))
@@ -346,7 +346,7 @@ def mm(mat1: Tensor, mat2: Tensor) -> Tensor:
 
 @method
 def to_sparse(self: Tensor, sparse_dim: int | None = None, *, layout: Any = None) -> Tensor:
-    """Return the tensor with its nonzero entries only.
+    """Return a sparse tensor with the nonzero entries.
 
     Args:
         sparse_dim, layout: accepted: all dimensions are sparse.

@@ -1,4 +1,4 @@
-"""Operations on a whole batch at once: what ``vmap`` and batched backward passes run on."""
+"""Batched execution of operations, for ``vmap`` and batched backward passes."""
 
 from tinynet.batching.array import BatchedArray as BatchedArray
 from tinynet.batching.array import UnbatchableError as UnbatchableError

@@ -1,9 +1,9 @@
 """An array with hidden leading dimensions: the batches over which ``vmap`` runs.
 
-It stands in ``Tensor._array`` and shows the shape of one example, so that shapes, dtypes, views,
-recording and backward passes need not know of batches. Kernels do not see it: while a level is
-alive, ``dispatch.py`` stands before each. Of numpy's interface it has what tinynet asks of arrays
-outside kernels; for anything else it raises ``UnbatchableError``: the examples run one by one.
+It replaces ``Tensor._array`` and has the shape of one example, so shapes, dtypes, views, recording
+and backward passes need not handle batches. Kernels do not see it: while a level is alive,
+``dispatch.py`` wraps each kernel. It has the part of numpy's interface that tinynet uses outside
+kernels; anything else raises ``UnbatchableError``, and the examples run one by one.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ CONTROL_FLOW = (
 
 
 class UnbatchableError(RuntimeError):
-    """Something is done with a batch that only single examples can do."""
+    """An operation that is only possible on single examples, not on a batch."""
 
 
 def _refused(message: str) -> RuntimeError:
-    """Return the error for the user's line; another one where tinynet itself wants a value."""
+    """Return the error for the user's line, or another one if tinynet itself reads a value."""
     frame = sys._getframe(3)  # of what called Tensor.item, Tensor.__bool__, ...
     return (RuntimeError if is_outside(frame.f_code.co_filename) else UnbatchableError)(message)
 
 
 class BatchedArray(NDArrayOperatorsMixin):
-    """An array that stands for one array per example.
+    """An array that represents one array per example.
 
     Args:
         array: the arrays of all examples; its first dimensions are those of the levels.
@@ -60,10 +60,10 @@ class BatchedArray(NDArrayOperatorsMixin):
 
     @property  # type: ignore[misc]
     def __class__(self) -> Any:
-        """Make ``isinstance`` take it for an array wherever tensors keep theirs."""
+        """Make ``isinstance`` treat it as an array."""
         return np.ndarray
 
-    # ---- what an example is -----------------------------------------------------------------
+    # ---- properties of an example -----------------------------------------------------------
 
     @property
     def batch(self) -> tuple[int, ...]:
@@ -108,12 +108,12 @@ class BatchedArray(NDArrayOperatorsMixin):
 
     @property
     def flags(self) -> Any:
-        """Flags of the whole."""
+        """Flags of the array of all examples."""
         return self.array.flags
 
     @property
     def base(self) -> Any:
-        """What owns the memory: never None, so that in-place operations go the long way."""
+        """The owner of the memory: never None, so that in-place operations take the slow path."""
         return self.array
 
     def __len__(self) -> int:
@@ -126,7 +126,7 @@ class BatchedArray(NDArrayOperatorsMixin):
         return BatchedArray(array, self.levels)
 
     def for_each(self, array: Array | BatchedArray) -> BatchedArray:
-        """Return a copy of a plain array for each example; what is batched already as it is."""
+        """Return a copy of a plain array for each example; a batched array unchanged."""
         if isinstance(array, BatchedArray):
             return array
         return self.like(np.broadcast_to(array, self.batch + array.shape).copy())
@@ -142,12 +142,12 @@ class BatchedArray(NDArrayOperatorsMixin):
         return text
 
     def astype(self, dtype: Any, copy: bool = True) -> BatchedArray:
-        """Return the same in another dtype; itself if nothing changes and ``copy`` is False."""
+        """Return the array in another dtype; itself if nothing changes and ``copy`` is False."""
         made = self.array.astype(dtype, copy=copy)
         return self if made is self.array else self.like(made)
 
     def copy(self, order: Any = "C") -> BatchedArray:
-        """Return one with memory of its own."""
+        """Return a copy."""
         return self.like(self.array.copy(order))
 
     def reshape(self, *shape: Any, copy: bool | None = None) -> BatchedArray:
@@ -202,7 +202,7 @@ class BatchedArray(NDArrayOperatorsMixin):
     # ---- single values ----------------------------------------------------------------------
 
     def item(self) -> Any:
-        """Refuse: there is a value for each example."""
+        """Raise an error: there is a value for each example."""
         raise _refused(ITEM)
 
     tolist = item
@@ -217,7 +217,7 @@ class BatchedArray(NDArrayOperatorsMixin):
 
     @property
     def __array_interface__(self) -> Any:
-        """Refuse: the memory is that of all examples."""
+        """Raise an error: the memory belongs to all examples."""
         raise UnbatchableError("vmap: the memory of an array outside of an operation")
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What stands before the kernels while a batch is alive; nothing does otherwise."""
+"""Dispatch of kernels to batching rules, active only while a batch is alive."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _state = _State()
 
 
 def begin(meets_batches: Callable[[list[Any]], bool]) -> None:
-    """Put batching kernels in the place of the plain ones, for the first level that lives."""
+    """Replace the plain kernels by batching ones, for the first level."""
     with _lock:
         _state.alive += 1
         if _state.alive == 1:
@@ -36,7 +36,7 @@ def begin(meets_batches: Callable[[list[Any]], bool]) -> None:
 
 
 def end() -> None:
-    """Put the plain kernels back, after the last level."""
+    """Restore the plain kernels, after the last level."""
     with _lock:
         _state.alive -= 1
         if _state.alive == 0:
@@ -45,7 +45,7 @@ def end() -> None:
 
 
 def set_fallback_warning(enabled: bool) -> None:
-    """Warn, or not, where an operation runs example by example."""
+    """Enable or disable warnings for operations that run example by example."""
     _state.warns = bool(enabled)
 
 
@@ -94,7 +94,7 @@ def _run(op: Any, kernel: Callable[..., Any], args: tuple[Any, ...], kwargs: Any
 
 
 def _loop(call: Call) -> Any:
-    """Return what the kernel gives for each example, stacked."""
+    """Return the kernel's results for each example, stacked."""
     found = [_flat(a, call) for a in call.args]
     rows = [
         call.kernel(*(_example(x, batched, i) for x, batched in found), **call.kwargs)
@@ -107,7 +107,7 @@ def _loop(call: Call) -> Any:
 
 
 def _flat(x: Any, call: Call) -> tuple[Any, Any]:
-    """Return an argument with one dimension for all levels, and what of it is batched."""
+    """Return an argument with one dimension for all levels, and whether it is batched."""
     if is_batched(x):
         return call.full(x).reshape(call.examples, *x.shape), True
     if isinstance(x, (tuple, list)) and any(map(is_batched, x)):

@@ -1,4 +1,4 @@
-"""Which rule an operation has: from what it is declared as, else from these lists."""
+"""The batching rule of each operation, from its declaration or from the lists here."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FAMILIES: dict[str, Rule] = {}
 
 
 def rule_of(op: Any) -> Rule | None:
-    """Return how an operation runs on a whole batch; None: example by example."""
+    """Return the batching rule of an operation; None: example by example."""
     found = FAMILIES.get(op.name)
     if found is not None or op.name in EXAMPLE_BY_EXAMPLE:
         return found

@@ -1,4 +1,4 @@
-"""How indexing by arrays runs on a batch, whether the array, the indices, or both are batched."""
+"""Batching rules of indexing by arrays, for batched arrays, batched indices, or both."""
 
 from __future__ import annotations
 

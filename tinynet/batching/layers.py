@@ -1,4 +1,4 @@
-"""How the fused operations of layers and losses run on a batch."""
+"""Batching rules of the fused operations of layers and losses."""
 
 from __future__ import annotations
 

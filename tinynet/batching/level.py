@@ -1,4 +1,4 @@
-"""A level of ``vmap``: how tensors enter and leave a batch, and what gradients make of it."""
+"""A level of ``vmap``: how tensors enter and leave a batch, and how gradients pass its border."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ _mine = _Mine()
 
 
 class Level:
-    """One run over a batch; inner ones have larger numbers.
+    """One run over a batch; inner levels have larger numbers.
 
-    While a level is alive, ``dispatch`` stands before the kernels. It is open in its ``with``
-    block, and lives on in graphs that were recorded in it.
+    While a level is alive, ``dispatch`` wraps the kernels. It is open in its ``with`` block, and
+    stays alive in graphs that were recorded in it.
 
     Args:
         size: number of examples.
@@ -66,7 +66,7 @@ class Level:
         return f"Level({self.number})"
 
     def enter(self, t: Tensor, dim: int) -> Tensor:
-        """Return the tensor without its dimension ``dim``, over which it now runs unseen."""
+        """Return the tensor with its dimension ``dim`` hidden as the batch dimension."""
         made: Tensor = enter.function(t, dim, self)
         return made
 
@@ -120,7 +120,7 @@ def enter(x: Array, /, dim: int, level: Level) -> Array:
 
 @operation(methods=False, node="UnbatchBackward0")
 def leave(x: Array, /, dim: int, level: Level) -> Array:
-    """Return the batch of some examples; one that they share is repeated."""
+    """Return the batch of the examples; a shared tensor is repeated."""
     return _out_of(x, dim, level)
 
 
@@ -130,7 +130,7 @@ leave.grad(x=lambda g, dim, level: enter(g, dim, level))
 
 def meets_batches(nodes: list[Node]) -> bool:
     """Return whether a pass over these nodes meets batched arrays."""
-    outer = mode.backward_pass  # a pass may be a part of another one
+    outer = mode.backward_pass  # passes can be nested
     return (
         _mine.open > 0
         or (outer is not None and outer.batched)
@@ -138,14 +138,14 @@ def meets_batches(nodes: list[Node]) -> bool:
     )
 
 
-# ---- gradients of what a batch shares -----------------------------------------------------------
+# ---- gradients of shared tensors ----------------------------------------------------------------
 
 
 def settled(g: Tensor, target: Node | Tensor) -> Tensor:
-    """Return a gradient as it arrives outside of levels that are over: summed over their examples.
+    """Return a gradient summed over the examples of closed levels, for targets outside of them.
 
-    Inside a level each example has its own gradient, also of a tensor that they share: those are
-    the gradients per example. What was there before the level belongs to all examples together.
+    Inside a level each example has its own gradient, even for a shared tensor: these are the
+    per-example gradients. Tensors from before the level belong to all examples together.
     """
     for level in levels_of(g):
         if level.open:

@@ -1,4 +1,4 @@
-"""How products run on a batch: one large one where an operand is shared, else one per example."""
+"""Batching rules of products: one large product if an operand is shared, else one per example."""
 
 from __future__ import annotations
 

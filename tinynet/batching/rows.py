@@ -1,4 +1,4 @@
-"""A function of single tensors, applied to all rows of some, at once."""
+"""Functions of single tensors, applied to all rows of tensors at once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Found = Sequence[Any]  # tensors, and None
 
 
 def by_rows(function: Callable[..., Found], *batches: Tensor) -> list[Any]:
-    """Return what a function gives for the rows of its arguments, stacked.
+    """Apply a function to the rows of its arguments, and stack the results.
 
     Args:
         function: of as many tensors; returns several tensors, or None, always in the same places.
@@ -32,7 +32,7 @@ def by_rows(function: Callable[..., Found], *batches: Tensor) -> list[Any]:
 
 
 def one_by_one(function: Callable[..., Found], *batches: Tensor) -> list[Any]:
-    """Return what ``by_rows`` does, by a call for each row."""
+    """Return the result of ``by_rows``, by a call for each row."""
     rows = [function(*row) for row in zip(*batches, strict=True)]
     return [
         None if column[0] is None else stack.function(list(column), 0)
@@ -43,12 +43,12 @@ def one_by_one(function: Callable[..., Found], *batches: Tensor) -> list[Any]:
 def by_units(
     function: Callable[[Tensor], Found], like: Tensor, chunk_size: int | None = None
 ) -> list[Any]:
-    """Return what a function gives for the unit vectors in the shape of a tensor, stacked.
+    """Apply a function to the unit vectors in the shape of a tensor, and stack the results.
 
     Args:
         function: see ``by_rows``.
         like: its elements, at least one, are counted in row-major order.
-        chunk_size: how many unit vectors to take at once; None: all.
+        chunk_size: the number of unit vectors per call; None: all.
     """
     count = like.numel()
     size = min(chunk_size or count, count)

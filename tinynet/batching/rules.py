@@ -1,9 +1,9 @@
-"""How each operation runs on a whole batch: a rule for each family of declarations.
+"""Batching rules, one for each family of declarations.
 
-What an operation is declared as says which family it belongs to: pointwise operations align their
-operands, a parameter that names dimensions is shifted past those of the batch, one that is a shape
-is preceded by them. ``families.py`` names what declarations do not show. An operation without a
-rule runs example by example.
+The declaration of an operation determines its family: pointwise operations align their operands;
+parameters that name dimensions are shifted past those of the batch; shapes get the batch's lengths
+prepended. ``families.py`` lists operations whose declarations do not show the family. Operations
+without a rule run example by example.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Rule = Callable[["Call"], Any]
 
 
 class NoRuleError(Exception):
-    """The rule does not know this kind of call."""
+    """A call that a rule does not support."""
 
 
 class Call:

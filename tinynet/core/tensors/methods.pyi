@@ -1592,15 +1592,15 @@ class TensorMethods:
     ) -> tuple[Tensor, ...]:
         """Split a dimension into views of the given sizes."""
     def to_sparse(self, sparse_dim: builtins.int | None = None, *, layout: Any = None) -> Tensor:
-        """Return the tensor with its nonzero entries only."""
+        """Return a sparse tensor with the nonzero entries."""
     def to_sparse_coo(
         self, sparse_dim: builtins.int | None = None, *, layout: Any = None
     ) -> Tensor:
-        """Return the tensor with its nonzero entries only."""
+        """Return a sparse tensor with the nonzero entries."""
     def to_sparse_csr(
         self, sparse_dim: builtins.int | None = None, *, layout: Any = None
     ) -> Tensor:
-        """Return the tensor with its nonzero entries only."""
+        """Return a sparse tensor with the nonzero entries."""
     def storage(self) -> TypedStorage:
         """Return the memory that the tensor is a view of, as numbers."""
     def untyped_storage(self) -> UntypedStorage:

@@ -20,7 +20,7 @@ MATHEMATICAL = {
 
 EXEMPT = {
     "makes, converts and moves elements: the first sentence is the definition": (
-        "core/* core/*/* dtypes ops/aliases ops/pointwise/apply ops/shaping/combinations "
+        "core/* core/*/* dtypes ops/pointwise/apply ops/shaping/combinations "
         "ops/pointwise/conversion ops/shaping/flipping ops/creation/constructors "
         "ops/creation/fill ops/shaping/meshgrid ops/indexing/getitem ops/indexing/keys "
         "ops/creation/tensor_types ops/creation/like ops/creation/properties ops/creation/ranges "

@@ -65,3 +65,16 @@ def test_a_median_along_a_dimension_takes_out():
     assert tn.nanmedian(X, 1, out=(values, indices))[1] is indices
     with pytest.raises(TypeError, match=r"median\(\) received an invalid combination"):
         tn.median(X, out=values)
+
+
+@pytest.mark.parametrize("name", ["concat", "concatenate"])
+def test_another_name_takes_out_as_the_first_does(name):
+    out = tn.empty(4)
+    assert getattr(tn, name)([tn.ones(2), tn.zeros(2)], out=out) is out
+    assert out.tolist() == [1, 1, 0, 0]
+
+
+@pytest.mark.parametrize("name", ["moveaxis", "unsafe_chunk", "unsafe_split"])
+def test_another_name_refuses_what_the_first_does(name):
+    with pytest.raises(TypeError, match="must be Tensor, not list"):
+        getattr(tn, name)([1.0], 0, 0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -35,18 +34,6 @@ def refuse_others(function: str, **given: Any) -> None:
         if not isinstance(x, Tensor):
             shown = "input" if name == "self" else name
             raise errors.must_be_tensor(function, shown, position + 1, x)
-
-
-def tensor_first(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Make a composite, called as a function, refuse a first argument that is not a tensor."""
-
-    @functools.wraps(function)
-    def looking(*args: Any, **kwargs: Any) -> Any:
-        if args and not isinstance(args[0], Tensor):
-            raise errors.must_be_tensor(function.__name__, "input", 1, args[0])
-        return function(*args, **kwargs)
-
-    return looking
 
 
 def refuse_outside(index: Array, n: int, dim: int) -> None:

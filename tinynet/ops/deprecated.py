@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import math
 import warnings
 from collections.abc import Callable
@@ -14,29 +15,25 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.core.tensors.tensor import Tensor
+from tinynet.core.tensors.tensor import Tensor, public_function
 from tinynet.devices import DeviceLike
 from tinynet.dtypes import DtypeLike, get_default_dtype
 from tinynet.ops.creation.ranges import arange
 
-_ADDED = ("self alpha other",)
-_SCALED = ("self value first second",)
-_PRODUCT = ("beta self alpha first second", "beta self first second")
-ORDERS: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(("add", "sub"), _ADDED),
-    **dict.fromkeys(("addcmul", "addcdiv"), _SCALED),
-    **dict.fromkeys(("addmm", "addmv", "addr", "addbmm", "baddbmm"), _PRODUCT),
-}
-"""Function -> the old orders of its arguments. A method has itself first."""
 _NUMBERS = ("alpha", "beta", "value")
 
 
 def reordered(name: str, function: Callable[..., Any], is_method: bool) -> Callable[..., Any]:
     """Let a function or method take the old orders of its arguments, with PyTorch's warning."""
+    code = inspect.unwrap(function).__code__
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    own, *tensors = [n for n in names if n not in _NUMBERS]
+    beta, after = [n for n in names if n == "beta"], [n for n in names if n in ("alpha", "value")]
+    first = [own, *beta] if is_method else [*beta, own]
     orders = {}
-    for names in map(str.split, ORDERS[name.rstrip("_")]):
-        order = ["self", *(n for n in names if n != "self")] if is_method else names
-        orders[len(order)] = order
+    for order in ([*first, *after, *tensors], [*first, *tensors]):
+        if len(order) > len(tensors) + 1:
+            orders[len(order)] = order
 
     @functools.wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
@@ -52,11 +49,12 @@ def reordered(name: str, function: Callable[..., Any], is_method: bool) -> Calla
             "the tensors.",
             stacklevel=2,
         )
-        return function(given.pop("self"), *given.values(), **numbers, **kwargs)
+        return function(given.pop(own), *given.values(), **numbers, **kwargs)
 
     return called
 
 
+@functools.partial(public_function, name="range")
 def inclusive_range(
     start: float = 0,
     end: float | None = None,

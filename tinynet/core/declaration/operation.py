@@ -8,22 +8,22 @@ than importing numpy).
 
 from __future__ import annotations
 
-import functools
 import re
 import sys
 from collections.abc import Callable, Sequence
 from types import CodeType, FunctionType
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 
 from tinynet import dtypes, errors, widening
-from tinynet.core.declaration import casting, compiler
+from tinynet.core.declaration import compiler
 from tinynet.core.declaration.codegen import parameters
+from tinynet.core.declaration.composite import COMPOSITES as COMPOSITES
+from tinynet.core.declaration.composite import public as public
 from tinynet.core.declaration.observers import observable
-from tinynet.core.declaration.out_argument import with_out
 from tinynet.core.tensors.inplace import run_inplace
-from tinynet.core.tensors.tensor import Tensor, method, wrap
+from tinynet.core.tensors.tensor import ALIASES, FUNCTIONS, METHODS, Tensor, method, wrap
 from tinynet.core.tensors.version import NUMBER
 
 REGISTRY: dict[str, Operation] = {}
@@ -61,7 +61,6 @@ class Operation:
         kind: str,
         kernel: Callable[..., Any] | None,
         *,
-        inplace: bool = False,
         ints: str = "keep",
         outputs: Sequence[str] = (),
         hidden: Sequence[str] = (),
@@ -70,13 +69,14 @@ class Operation:
         result: Callable[..., Any] | None = None,
         node: str | None = None,
         methods: bool = True,
-        operator: str | None = None,
         exempt: Sequence[str] = (),
         many: bool = False,
         mixed: Callable[[Any, Any], None] | None = None,
         numbers: bool | str = True,
         out: bool = False,
         autocast: str | None = None,
+        of_numbers: bool = False,
+        **faces: Any,
     ):
         self.name, self.declared, self.kind = declared.__name__, declared, kind
         self._parameters(declared.__code__)
@@ -85,7 +85,7 @@ class Operation:
         self.differentiable = differentiable
         self.frees, self.exempt = frozenset(frees), frozenset(exempt)
         self.result, self.many = result, many
-        self.mixed, self.numbers = mixed, numbers
+        self.mixed, self.numbers, self.of_numbers = mixed, numbers, of_numbers
         self.multiple, self.autocast = bool(outputs) or many, autocast
         self.ufunc = kernel if isinstance(kernel, np.ufunc) else None
         self.kernel: Callable[..., Any] = widening.kernel_of(self, kernel or declared)
@@ -94,7 +94,7 @@ class Operation:
         self.formulas: dict[str, Callable[..., Any]] | None = None
         self.joint: Callable[..., Any] | None = None
         self.recorded: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {}
-        self._install(methods, operator, inplace)
+        self._install(methods, **faces)
 
     def _parameters(self, code: CodeType) -> None:
         """Separate the tensor inputs, which come before ``/``, from the attributes."""
@@ -104,18 +104,31 @@ class Operation:
         self.attributes = names[count:]
         self.keyword_only = code.co_kwonlyargcount
 
-    def _install(self, methods: bool, operator: str | None, inplace: bool) -> None:
+    def _install(
+        self,
+        methods: bool,
+        operator: str | None = None,
+        inplace: bool | str = False,
+        aliases: Sequence[str] = (),
+        numbers_first: bool = False,
+    ) -> None:
         if self.name in REGISTRY:
             raise ValueError(f"operation {self.name!r} is declared twice")
         REGISTRY[self.name] = self
+        self.numbers_first = numbers_first
         self.function = compiler.lazy(self, self.declared)
+        ALIASES.update(dict.fromkeys(aliases, self.name))
         if methods:
             method(self.function)
+            FUNCTIONS[self.name] = self.function
         if operator is not None:
             self.operator = compiler.lazy(self, self.declared, operator=True)
             self._operators(operator)
         if inplace:
             self.inplace()
+        simple = inplace is True and self.kind == "pointwise" and len(self.tensors) == 1
+        if simple or inplace == "function":
+            FUNCTIONS[f"{self.name}_"] = METHODS[f"{self.name}_"]
 
     # ---- derivative -------------------------------------------------------------------------
 
@@ -255,7 +268,7 @@ class Operation:
             TypeError: an input is neither a tensor nor (for pointwise operations) a number.
         """
         tensors = [x for x in inputs if isinstance(x, Tensor)]
-        if self.kind != "pointwise" or (not tensors and self.name not in _OF_NUMBERS):
+        if self.kind != "pointwise" or (not tensors and not self.of_numbers):
             self._refuse(inputs)
         values = [x._array if isinstance(x, Tensor) else x for x in inputs]
         counted = [
@@ -302,7 +315,6 @@ class Operation:
 _RESERVED_FORWARD = frozenset("c edges f m n o out r t v".split())
 _RESERVED_BACKWARD = frozenset("freed g n results wanted".split())
 _NUMBERS = frozenset({float, int, bool})
-_OF_NUMBERS = frozenset("add div floor_divide mul sub".split())  # accept two numbers
 
 
 def _is_operand(x: Any) -> bool:
@@ -316,15 +328,19 @@ def pointwise(
 
     Args:
         kernel: the numpy function; the declared function itself unless given.
-        inplace: also make ``name_``.
+        inplace: also make the method ``name_`` and, for one tensor, a function of that name;
+            ``"method"``: no function; ``"function"``: a function for any number of tensors.
         ints: the treatment of integers: ``"keep"``, ``"float"`` or ``"error"``.
         operator: Python's operator, such as ``"mul"`` for ``*``.
         node: name of the node class; by default from the operation's name.
         exempt: inputs excluded from promotion (the condition of ``where``).
-        methods: whether it is a Tensor method too; if so, the function takes ``out=``.
+        methods: whether it is public: a function, which takes ``out=``, and a Tensor method.
+        aliases: other public names of its function, its method and ``name_``.
         out: whether the function takes ``out=`` even if it is not a method.
         mixed: called with the arrays if dtypes differ, to refuse what PyTorch refuses.
         numbers: whether an input may be a Python number; ``"other"``: not the first.
+        of_numbers: whether all inputs may be.
+        numbers_first: whether PyTorch still takes ``alpha`` or ``beta`` before the tensors.
     """
     return lambda declared: Operation(declared, "pointwise", kernel, **options)
 
@@ -362,36 +378,6 @@ def sequence(**options: Any) -> Callable[[Any], Operation]:
     return lambda declared: Operation(declared, "sequence", None, **options)
 
 
-@overload
-def public(
-    function: Any, *, as_method: bool = ..., out: bool = ..., autocast: str | None = ...
-) -> Any: ...
-@overload
-def public(
-    *, as_method: bool = ..., out: bool = ..., autocast: str | None = ...
-) -> Callable[[Any], Any]: ...
-def public(
-    function: Any = None, *, as_method: bool = True, out: bool = False, autocast: str | None = None
-) -> Any:
-    """Declare a composite: a function on tensors built from operations, and a Tensor method.
-
-    Args:
-        function: the composite.
-        as_method: whether it is a Tensor method too.
-        out: whether the function (not the method) takes ``out=``.
-        autocast: the dtype that autocast casts the arguments to, see core/declaration/casting.py.
-    """
-    if function is None:
-        return functools.partial(public, as_method=as_method, out=out, autocast=autocast)
-    compiler.call_input(function)
-    function = function if autocast is None else casting.autocast(autocast)(function)
-    COMPOSITES[function.__name__] = with_out(function) if out else function
-    if as_method:
-        method(function)
-    return function
-
-
-COMPOSITES: dict[str, Any] = {}
 assert sys.version_info >= (3, 11)
 compiler.NAMESPACE["is_operand"] = _is_operand
 assert observable.namespace is compiler.NAMESPACE

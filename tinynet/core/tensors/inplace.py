@@ -17,7 +17,7 @@ from tinynet.core.graph.node import Edge, Freed, Node, count_nodes, move_retaine
 from tinynet.core.messages import leaf_moved_error, leaf_write_error
 from tinynet.core.modes import mode
 from tinynet.core.tensors.overlap import refuse_overlap, refuse_partial_overlap
-from tinynet.core.tensors.tensor import Tensor, counter_of, method, wrap
+from tinynet.core.tensors.tensor import Tensor, counter_of, method, public_function, wrap
 from tinynet.core.tensors.version import Version, refuse_inference
 from tinynet.core.tensors.views import Chain, View, edge_of, forbidden_view, grad_fn, requires_grad
 from tinynet.dtypes import Array
@@ -324,6 +324,7 @@ def refuse_batch(array: Array, values: Any) -> None:
         raise RuntimeError(errors.VMAP_IN_PLACE)
 
 
+@public_function
 @method
 def detach_(self: Tensor) -> Tensor:
     """Detach the tensor from its history in place: make it a leaf that does not require grad.

@@ -405,6 +405,10 @@ class TensorMethods:
         """Return the absolute value."""
     def abs_(self) -> Self:
         """Write the result of ``abs`` to this tensor and return it."""
+    def absolute(self) -> Tensor:
+        """Return the absolute value."""
+    def absolute_(self) -> Self:
+        """Write the result of ``abs`` to this tensor and return it."""
     def tanh(self) -> Tensor:
         """Return the hyperbolic tangent."""
     def tanh_(self) -> Self:
@@ -1493,86 +1497,26 @@ class TensorMethods:
         """Replace runs of equal elements, or of equal slices along a dimension, by one of them."""
     def narrow_copy(self, *args: Any, **kwargs: Any) -> Any:
         """Return a copy of what ``narrow`` returns."""
-    def absolute(self) -> Tensor:
-        """Return the absolute value."""
-    def absolute_(self) -> Self:
-        """Write the result of ``abs`` to this tensor and return it."""
-    def arccos(self) -> Tensor:
-        """Return the angle in [0, pi] whose cosine is the element; NaN outside [-1, 1]."""
-    def arccos_(self) -> Self:
-        """Write the result of ``acos`` to this tensor and return it."""
-    def arccosh(self) -> Tensor:
-        """Return the inverse of the hyperbolic cosine, at least 0; NaN below 1."""
-    def arccosh_(self) -> Self:
-        """Write the result of ``acosh`` to this tensor and return it."""
-    def arcsin(self) -> Tensor:
-        """Return the angle in [-pi/2, pi/2] whose sine is the element; NaN outside [-1, 1]."""
-    def arcsin_(self) -> Self:
-        """Write the result of ``asin`` to this tensor and return it."""
-    def arcsinh(self) -> Tensor:
-        """Return the inverse of the hyperbolic sine."""
-    def arcsinh_(self) -> Self:
-        """Write the result of ``asinh`` to this tensor and return it."""
-    def arctan(self) -> Tensor:
-        """Return the angle in [-pi/2, pi/2] whose tangent is the element."""
-    def arctan_(self) -> Self:
-        """Write the result of ``atan`` to this tensor and return it."""
-    def arctan2(self, other: Tensor) -> Tensor:
-        """Return the angle in [-pi, pi] of the point with x ``other`` and y ``self``."""
-    def arctan2_(self, other: Tensor) -> Self:
-        """Write the result of ``atan2`` to this tensor and return it."""
-    def arctanh(self) -> Tensor:
-        """Return the inverse of the hyperbolic tangent; NaN outside [-1, 1]."""
-    def arctanh_(self) -> Self:
-        """Write the result of ``atanh`` to this tensor and return it."""
-    def clip(self, min: Bound = None, max: Bound = None) -> Tensor:
-        """Clamp all elements to ``[min, max]``; each bound is a number, a tensor or None."""
-    def clip_(self, min: Bound = None, max: Bound = None) -> Self:
-        """Clamp this tensor to ``[min, max]`` in place and return it."""
-    def divide(self, other: Tensor | builtins.float, *, rounding_mode: str | None = None) -> Tensor:
-        """Divide elementwise; optionally round towards zero (``"trunc"``) or down (``"floor"``)."""
-    def divide_(self, other: Tensor | builtins.float, *, rounding_mode: str | None = None) -> Self:
-        """Divide this tensor in place and return it; see ``div`` for the arguments."""
-    def fix(self) -> Tensor:
-        """Return the integer part."""
-    def fix_(self) -> Self:
-        """Write the result of ``trunc`` to this tensor and return it."""
-    def greater(self, other: Tensor | builtins.float) -> Tensor:
-        """Return True where ``self`` is greater than ``other``."""
-    def greater_(self, other: Tensor | builtins.float) -> Self:
-        """Write the result of ``gt`` to this tensor and return it."""
-    def greater_equal(self, other: Tensor | builtins.float) -> Tensor:
-        """Return True where ``self`` is greater than or equal to ``other``."""
-    def greater_equal_(self, other: Tensor | builtins.float) -> Self:
-        """Write the result of ``ge`` to this tensor and return it."""
-    def less(self, other: Tensor | builtins.float) -> Tensor:
-        """Return True where ``self`` is less than ``other``."""
-    def less_(self, other: Tensor | builtins.float) -> Self:
-        """Write the result of ``lt`` to this tensor and return it."""
-    def less_equal(self, other: Tensor | builtins.float) -> Tensor:
-        """Return True where ``self`` is less than or equal to ``other``."""
-    def less_equal_(self, other: Tensor | builtins.float) -> Self:
-        """Write the result of ``le`` to this tensor and return it."""
+    def swapdims_(self, dim0: builtins.int, dim1: builtins.int) -> Self:
+        """Swap two dimensions of this tensor and return it."""
     def moveaxis(self, source: Ints, destination: Ints) -> Tensor:
         """Return a view with one or more dimensions moved to other positions."""
-    def multiply(self, other: Tensor | builtins.float) -> Tensor:
-        """Return the elementwise product."""
-    def multiply_(self, other: Tensor | builtins.float) -> Self:
-        """Write the result of ``mul`` to this tensor and return it."""
     def negative(self) -> Tensor:
         """Return the negative."""
     def negative_(self) -> Self:
         """Write the result of ``neg`` to this tensor and return it."""
-    def not_equal(self, other: Tensor | builtins.float) -> Tensor:
-        """Return True where ``self`` differs from ``other``."""
-    def not_equal_(self, other: Tensor | builtins.float) -> Self:
-        """Write the result of ``ne`` to this tensor and return it."""
     def subtract(self, other: Tensor | builtins.float, *, alpha: builtins.float = 1) -> Tensor:
         """Return ``self - alpha * other``."""
     def subtract_(self, other: Tensor | builtins.float, *, alpha: builtins.float = 1) -> Self:
         """Write ``self - alpha * other`` to this tensor and return it."""
-    def swapdims_(self, dim0: builtins.int, dim1: builtins.int) -> Self:
-        """Swap two dimensions of this tensor and return it."""
+    def multiply(self, other: Tensor | builtins.float) -> Tensor:
+        """Return the elementwise product."""
+    def multiply_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``mul`` to this tensor and return it."""
+    def divide(self, other: Tensor | builtins.float, *, rounding_mode: str | None = None) -> Tensor:
+        """Divide elementwise; optionally round towards zero (``"trunc"``) or down (``"floor"``)."""
+    def divide_(self, other: Tensor | builtins.float, *, rounding_mode: str | None = None) -> Self:
+        """Divide this tensor in place and return it; see ``div`` for the arguments."""
     def true_divide(
         self, other: Tensor | builtins.float, *, rounding_mode: str | None = None
     ) -> Tensor:
@@ -1581,16 +1525,72 @@ class TensorMethods:
         self, other: Tensor | builtins.float, *, rounding_mode: str | None = None
     ) -> Self:
         """Divide this tensor in place and return it; see ``div`` for the arguments."""
-    def unsafe_chunk(self, chunks: builtins.int, dim: builtins.int = 0) -> tuple[Tensor, ...]:
-        """Split into at most ``chunks`` views of equal size (the last may be smaller)."""
     def unsafe_split(
         self, split_size: builtins.int | Sequence[builtins.int], dim: builtins.int = 0
     ) -> tuple[Tensor, ...]:
         """Split into views of equal size (the last may be smaller) or of the given sizes."""
+    def unsafe_chunk(self, chunks: builtins.int, dim: builtins.int = 0) -> tuple[Tensor, ...]:
+        """Split into at most ``chunks`` views of equal size (the last may be smaller)."""
     def unsafe_split_with_sizes(
         self, split_sizes: Sequence[builtins.int], dim: builtins.int = 0
     ) -> tuple[Tensor, ...]:
         """Split a dimension into views of the given sizes."""
+    def clip(self, min: Bound = None, max: Bound = None) -> Tensor:
+        """Clamp all elements to ``[min, max]``; each bound is a number, a tensor or None."""
+    def clip_(self, min: Bound = None, max: Bound = None) -> Self:
+        """Clamp this tensor to ``[min, max]`` in place and return it."""
+    def fix(self) -> Tensor:
+        """Return the integer part."""
+    def fix_(self) -> Self:
+        """Write the result of ``trunc`` to this tensor and return it."""
+    def arcsin(self) -> Tensor:
+        """Return the angle in [-pi/2, pi/2] whose sine is the element; NaN outside [-1, 1]."""
+    def arcsin_(self) -> Self:
+        """Write the result of ``asin`` to this tensor and return it."""
+    def arccos(self) -> Tensor:
+        """Return the angle in [0, pi] whose cosine is the element; NaN outside [-1, 1]."""
+    def arccos_(self) -> Self:
+        """Write the result of ``acos`` to this tensor and return it."""
+    def arctan(self) -> Tensor:
+        """Return the angle in [-pi/2, pi/2] whose tangent is the element."""
+    def arctan_(self) -> Self:
+        """Write the result of ``atan`` to this tensor and return it."""
+    def arctan2(self, other: Tensor) -> Tensor:
+        """Return the angle in [-pi, pi] of the point with x ``other`` and y ``self``."""
+    def arctan2_(self, other: Tensor) -> Self:
+        """Write the result of ``atan2`` to this tensor and return it."""
+    def arcsinh(self) -> Tensor:
+        """Return the inverse of the hyperbolic sine."""
+    def arcsinh_(self) -> Self:
+        """Write the result of ``asinh`` to this tensor and return it."""
+    def arccosh(self) -> Tensor:
+        """Return the inverse of the hyperbolic cosine, at least 0; NaN below 1."""
+    def arccosh_(self) -> Self:
+        """Write the result of ``acosh`` to this tensor and return it."""
+    def arctanh(self) -> Tensor:
+        """Return the inverse of the hyperbolic tangent; NaN outside [-1, 1]."""
+    def arctanh_(self) -> Self:
+        """Write the result of ``atanh`` to this tensor and return it."""
+    def not_equal(self, other: Tensor | builtins.float) -> Tensor:
+        """Return True where ``self`` differs from ``other``."""
+    def not_equal_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``ne`` to this tensor and return it."""
+    def less(self, other: Tensor | builtins.float) -> Tensor:
+        """Return True where ``self`` is less than ``other``."""
+    def less_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``lt`` to this tensor and return it."""
+    def less_equal(self, other: Tensor | builtins.float) -> Tensor:
+        """Return True where ``self`` is less than or equal to ``other``."""
+    def less_equal_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``le`` to this tensor and return it."""
+    def greater(self, other: Tensor | builtins.float) -> Tensor:
+        """Return True where ``self`` is greater than ``other``."""
+    def greater_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``gt`` to this tensor and return it."""
+    def greater_equal(self, other: Tensor | builtins.float) -> Tensor:
+        """Return True where ``self`` is greater than or equal to ``other``."""
+    def greater_equal_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``ge`` to this tensor and return it."""
     def to_sparse(self, sparse_dim: builtins.int | None = None, *, layout: Any = None) -> Tensor:
         """Return a sparse tensor with the nonzero entries."""
     def to_sparse_coo(

@@ -441,6 +441,14 @@ def counter_of(t: Tensor) -> Version:
 
 
 METHODS: dict[str, Any] = {}  # added by other files
+FUNCTIONS: dict[str, Any] = {}  # the public ones, under their first names
+ALIASES: dict[str, str] = {}  # another name -> the first
+
+
+def public_function(function: F, name: str | None = None) -> F:
+    """Make a function public as it is."""
+    FUNCTIONS[name or function.__name__] = function  # type: ignore[attr-defined]
+    return function
 
 
 def method(function: F, name: str | None = None) -> F:

@@ -15,7 +15,7 @@ from tinynet.core.callsite import Site, here, locate
 from tinynet.core.graph.node import NOWHERE_EDGE, Edge, Node, move_retained
 from tinynet.core.messages import view_write_error
 from tinynet.core.modes import enable_grad, mode
-from tinynet.core.tensors.tensor import VIEW, Tensor, counter_of, method, wrap
+from tinynet.core.tensors.tensor import VIEW, Tensor, counter_of, method, public_function, wrap
 from tinynet.core.tensors.version import INFERENCE
 from tinynet.dtypes import FLOATING
 
@@ -282,6 +282,7 @@ def _is_view(self: Tensor) -> bool:
     return self._view is not None
 
 
+@public_function
 @method
 def detach(self: Tensor) -> Tensor:
     """Return a tensor with the same memory and version counter, but without history.

@@ -11,7 +11,7 @@ import numpy as np
 
 from tinynet import dtypes, layouts
 from tinynet.core.declaration.out_argument import with_out
-from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.core.tensors.tensor import Tensor, public_function, wrap
 from tinynet.devices import DeviceLike, require_cpu
 from tinynet.dtypes import Array, DtypeLike
 from tinynet.ops.shaping.views import Ints, sizes
@@ -133,6 +133,7 @@ def _not_numbers(data: Any) -> Exception:
     return TypeError(f"new(): invalid data type '{type(item).__name__}'")
 
 
+@public_function
 def tensor(
     data: Any, *, dtype: DtypeLike = None, device: DeviceLike = None, requires_grad: bool = False
 ) -> Tensor:
@@ -167,6 +168,7 @@ def tensor(
     return finish(_array_of(data, dtype), requires_grad)
 
 
+@public_function
 def as_tensor(data: Any, dtype: DtypeLike = None, device: DeviceLike = None) -> Tensor:
     """Convert ``data`` to a tensor, sharing memory with a tensor or array where possible.
 
@@ -188,6 +190,7 @@ def as_tensor(data: Any, dtype: DtypeLike = None, device: DeviceLike = None) -> 
     return tensor(data, dtype=dtype)
 
 
+@public_function
 def from_numpy(array: Array) -> Tensor:
     """Create a tensor that shares the memory of a numpy array.
 
@@ -251,6 +254,7 @@ def float_kind(dtype: Any) -> Any:
     return dtypes.default_float() if dtype is None else dtypes.as_numpy(dtype)
 
 
+@public_function
 @with_out
 def zeros(
     *size: Ints, dtype: DtypeLike = None, device: DeviceLike = None, requires_grad: bool = False
@@ -269,6 +273,7 @@ def zeros(
     return finish(np.zeros(shape_of(size, "zeros"), float_kind(dtype)), requires_grad)
 
 
+@public_function
 @with_out
 def ones(
     *size: Ints, dtype: DtypeLike = None, device: DeviceLike = None, requires_grad: bool = False
@@ -288,6 +293,7 @@ def ones(
     return finish(np.ones(shape_of(size, "ones"), float_kind(dtype)), requires_grad)
 
 
+@public_function
 @with_out
 def empty(
     *size: Ints,
@@ -321,6 +327,7 @@ def refuse_no_number(function: str, value: Any) -> None:
         )
 
 
+@public_function
 @with_out
 def full(
     size: Sequence[int],
@@ -353,6 +360,7 @@ def full(
     return finish(np.full(shape_of((size,), "full"), value, kind), requires_grad)
 
 
+@public_function
 @with_out
 def eye(
     n: int,

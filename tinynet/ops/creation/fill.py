@@ -47,7 +47,7 @@ def zeroed(self: Array, /) -> Array:
 zeroed.grad(self=lambda g: zeros_instead(g))
 
 
-@public
+@public(function=True)
 def fill_(self: Tensor, value: Tensor | float) -> Tensor:
     """Fill this tensor with one value and return it."""
     if isinstance(value, Tensor):
@@ -114,7 +114,7 @@ def diagonal_filled(self: Array, /, value: float, wrap: bool) -> Array:
 diagonal_filled.grad(self=lambda g, wrap: diagonal_filled(g, 0.0, wrap))
 
 
-@public
+@public(checks=True, function=True)
 def zero_(self: Tensor) -> Tensor:
     """Fill this tensor with zeros and return it.
 

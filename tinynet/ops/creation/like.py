@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes, errors, layouts
+from tinynet.core.declaration.composite import tensor_first
 from tinynet.core.tensors.subclasses import alike
-from tinynet.core.tensors.tensor import Tensor, method
+from tinynet.core.tensors.tensor import Tensor, method, public_function
 from tinynet.devices import DeviceLike, require_cpu
 from tinynet.dtypes import DtypeLike
 from tinynet.ops.creation.constructors import (
@@ -52,6 +53,7 @@ def _for_each(like: Tensor, made: Tensor) -> Tensor:
     return alike(made, like)
 
 
+@public_function
 def zeros_like(
     input: Tensor,
     *,
@@ -72,6 +74,7 @@ def zeros_like(
     return _like(np.zeros, "zeros_like", input, dtype, requires_grad, memory_format)
 
 
+@public_function
 def ones_like(
     input: Tensor,
     *,
@@ -92,6 +95,7 @@ def ones_like(
     return _like(np.ones, "ones_like", input, dtype, requires_grad, memory_format)
 
 
+@public_function
 def empty_like(
     input: Tensor,
     *,
@@ -112,6 +116,7 @@ def empty_like(
     return _like(np.empty, "empty_like", input, dtype, requires_grad, memory_format)
 
 
+@public_function
 def full_like(
     input: Tensor,
     fill_value: Any,
@@ -138,6 +143,8 @@ def full_like(
     return _for_each(input, finish(whole, requires_grad))
 
 
+@public_function
+@tensor_first
 def rand_like(
     input: Tensor,
     *,
@@ -166,6 +173,8 @@ def rand_like(
     return _drawn_like(made, input, memory_format)
 
 
+@public_function
+@tensor_first
 def randn_like(
     input: Tensor,
     *,
@@ -194,6 +203,8 @@ def randn_like(
     return _drawn_like(made, input, memory_format)
 
 
+@public_function
+@tensor_first
 def randint_like(
     input: Tensor,
     low: int | None = None,

@@ -6,7 +6,7 @@ import numpy as np
 
 from tinynet import dtypes
 from tinynet.core.declaration.out_argument import with_out
-from tinynet.core.tensors.tensor import Tensor, method, wrap
+from tinynet.core.tensors.tensor import Tensor, method, public_function, wrap
 from tinynet.dtypes import Array
 from tinynet.ops.argument_errors import refuse_others
 from tinynet.random import Generator, numbers_of
@@ -61,6 +61,7 @@ def _indices(rows: Array, levels: Array) -> Array:
     return found.reshape(levels.shape) - number * rows.shape[1]
 
 
+@public_function
 @with_out
 def multinomial(
     input: Tensor,

@@ -10,7 +10,7 @@ import numpy as np
 from tinynet.core.callsite import warn
 from tinynet.core.declaration.operation import public
 from tinynet.core.tensors.size import Size
-from tinynet.core.tensors.tensor import Tensor, legacy_array, method, wrap
+from tinynet.core.tensors.tensor import Tensor, legacy_array, method, public_function, wrap
 from tinynet.devices import DeviceLike
 from tinynet.dtypes import DtypeLike
 from tinynet.ops.argument_errors import refuse_others
@@ -61,7 +61,7 @@ def is_signed(self: Tensor) -> bool:
     return self.dtype.is_signed
 
 
-@public
+@public(checks=True)
 def is_conj(self: Tensor) -> bool:
     """Return False: tinynet has no complex tensors.
 
@@ -72,7 +72,7 @@ def is_conj(self: Tensor) -> bool:
     return False
 
 
-@public
+@public(checks=True)
 def is_neg(self: Tensor) -> bool:
     """Return False: tinynet computes negatives instead of marking them.
 
@@ -83,7 +83,7 @@ def is_neg(self: Tensor) -> bool:
     return False
 
 
-@public
+@public(checks=True)
 def conj(self: Tensor) -> Tensor:
     """Return the tensor itself: real numbers are their own conjugates.
 
@@ -94,7 +94,7 @@ def conj(self: Tensor) -> Tensor:
     return self
 
 
-@public
+@public(checks=True)
 def resolve_conj(self: Tensor) -> Tensor:
     """Return the tensor itself: no conjugate is pending.
 
@@ -105,7 +105,7 @@ def resolve_conj(self: Tensor) -> Tensor:
     return self
 
 
-@public
+@public(checks=True)
 def resolve_neg(self: Tensor) -> Tensor:
     """Return the tensor itself: no negative is pending.
 
@@ -136,8 +136,8 @@ def real(input: Tensor) -> Tensor:
     return input
 
 
-public(is_complex, as_method=False)
-public(real, as_method=False)
+public(is_complex, as_method=False, checks=True)
+public(real, as_method=False, checks=True)
 
 
 def _flag(name: str, value: bool) -> None:
@@ -213,6 +213,7 @@ def ndimension(self: Tensor) -> int:
     return self._array.ndim
 
 
+@public_function
 @method
 def get_device(self: Tensor) -> int:
     """Return -1: all tensors are on the CPU.

@@ -9,7 +9,7 @@ import numpy as np
 from tinynet import dtypes, errors
 from tinynet.core.declaration.operation import operation
 from tinynet.core.declaration.out_argument import with_out
-from tinynet.core.tensors.tensor import Tensor, method, wrap
+from tinynet.core.tensors.tensor import Tensor, method, public_function, wrap
 from tinynet.devices import DeviceLike, require_cpu
 from tinynet.dtypes import Array, DtypeLike
 from tinynet.ops.argument_errors import c_name, refuse_others
@@ -39,6 +39,7 @@ def drawn_uniform(generator: Generator | None, name: str, shape: Any, kind: Any)
     return np.asarray(numbers_of(generator, name).random(shape, dtype=drawn))
 
 
+@public_function
 @with_out
 def rand(
     *size: Ints,
@@ -67,6 +68,7 @@ def rand(
     return _made(drawn, dtype, requires_grad)
 
 
+@public_function
 @with_out
 def randn(
     *size: Ints,
@@ -94,6 +96,7 @@ def randn(
     return _made(drawn, dtype, requires_grad)
 
 
+@public_function
 @with_out
 def randint(
     low: int = 0,
@@ -143,6 +146,7 @@ def check_range(low: int, high: int, kind: np.dtype[Any]) -> None:
             raise RuntimeError(f"{name} is out of bounds for {c_name(np.empty(0, kind))}")
 
 
+@public_function
 @with_out
 def randperm(
     n: int,
@@ -215,6 +219,7 @@ def probability(p: float) -> float:
     return p
 
 
+@public_function
 @with_out
 def bernoulli(
     input: Tensor, p: float | None = None, *, generator: Generator | None = None
@@ -240,6 +245,7 @@ def bernoulli(
     return bernoulli_values.function(input, drawn)
 
 
+@public_function
 def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
     """Draw numbers from Poisson distributions with the given rates.
 
@@ -261,6 +267,7 @@ def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
     return poisson_values.function(input, np.asarray(drawn))
 
 
+@public_function
 def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) -> Tensor:
     """Draw the number of successes among ``count`` attempts, each with probability ``prob``.
 
@@ -288,6 +295,7 @@ def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) ->
     return binomial_values.function(like, drawn)
 
 
+@public_function
 @with_out
 def normal(
     mean: Tensor | float = 0.0,

@@ -10,7 +10,7 @@ import numpy as np
 
 from tinynet import dtypes
 from tinynet.core.declaration.out_argument import with_out
-from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.core.tensors.tensor import Tensor, public_function, wrap
 from tinynet.devices import DeviceLike, require_cpu
 from tinynet.dtypes import Array, DtypeLike
 from tinynet.ops.creation.constructors import (
@@ -31,6 +31,7 @@ def _number(x: Any) -> Any:
     return x.item() if isinstance(x, Tensor) else x
 
 
+@public_function
 @with_out
 def arange(
     start: Any = 0,
@@ -120,6 +121,7 @@ def _wide(kind: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(np.float32 if single else np.float64)
 
 
+@public_function
 @with_out
 def linspace(
     start: Tensor | float,
@@ -152,6 +154,7 @@ def linspace(
     return finish(found.astype(kind), requires_grad)
 
 
+@public_function
 @with_out
 def logspace(
     start: Tensor | float,
@@ -192,6 +195,7 @@ def logspace(
 # ---- numbers, and existing memory ---------------------------------------------------------------
 
 
+@public_function
 def scalar_tensor(
     s: float,
     *,
@@ -217,6 +221,7 @@ def scalar_tensor(
     return finish(np.asarray(dtypes.representable(s, kind), kind), requires_grad)
 
 
+@public_function
 def asarray(
     obj: Any,
     *,
@@ -261,6 +266,7 @@ def asarray(
     return found
 
 
+@public_function
 def frombuffer(
     buffer: Any,
     *,
@@ -307,6 +313,7 @@ def frombuffer(
     return finish(np.frombuffer(buffer, kind, count, offset), requires_grad)
 
 
+@public_function
 def empty_strided(
     size: Sequence[int],
     stride: Sequence[int],
@@ -339,6 +346,7 @@ def empty_strided(
     return finish(made, requires_grad)
 
 
+@public_function
 def empty_permuted(
     size: Sequence[int],
     physical_layout: Sequence[int],

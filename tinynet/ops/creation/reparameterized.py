@@ -16,7 +16,8 @@ import numpy as np
 
 from tinynet import extension_dtypes
 from tinynet.core.declaration.operation import operation, pointwise, public
-from tinynet.core.tensors.tensor import Tensor
+from tinynet.core.declaration.out_argument import with_out
+from tinynet.core.tensors.tensor import Tensor, public_function
 from tinynet.dtypes import Array
 from tinynet.ops.argument_errors import no_derivative, refuse_others
 from tinynet.ops.creation.random import refuse_integers
@@ -232,3 +233,6 @@ def _sample_dirichlet(self: Tensor, generator: Generator | None = None) -> Tenso
 
 public(_standard_gamma, as_method=False)
 public(_sample_dirichlet, as_method=False)
+
+public_function(with_out(_standard_gamma_grad.function))
+public_function(with_out(_dirichlet_grad.function))

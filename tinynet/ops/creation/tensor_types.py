@@ -6,7 +6,14 @@ from typing import Any
 
 from tinynet import dtypes
 from tinynet.core.tensors.subclasses import shared
-from tinynet.core.tensors.tensor import Tensor, counter_of, legacy_array, method, wrap
+from tinynet.core.tensors.tensor import (
+    Tensor,
+    counter_of,
+    legacy_array,
+    method,
+    public_function,
+    wrap,
+)
 
 
 class TensorKind(type):
@@ -74,7 +81,7 @@ def _legacy(dtype: dtypes.dtype) -> Any:
         (tinynet.Size([2, 3]), {[number(1), number(0)]})
     """
     members = {"__new__": make, "__doc__": doc, "dtype": dtype}
-    return TensorKind(dtype.tensor_name, (), members)
+    return public_function(TensorKind(dtype.tensor_name, (), members))
 
 
 FloatTensor = _legacy(dtypes.float32)

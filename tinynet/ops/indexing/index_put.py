@@ -25,7 +25,7 @@ from tinynet.ops.shaping.views import axis_of, embed, reshape
 # ---- by index tuples ----------------------------------------------------------------------------
 
 
-@public
+@public(function=True)
 def index_put_(
     self: Tensor, indices: tuple[Tensor, ...], values: Tensor, accumulate: bool = False
 ) -> Tensor:

@@ -108,7 +108,7 @@ def cholesky(self: Tensor, upper: bool = False) -> Tensor:
     return L
 
 
-@public(out=True, autocast="float32")
+@public(out=True, autocast="float32", checks=True)
 def cholesky_solve(self: Tensor, input2: Tensor, upper: bool = False) -> Tensor:
     """Solve ``A X = B``, given the Cholesky factor of A.
 

@@ -20,7 +20,7 @@ def _scaled(x: Array, value: float) -> Array:
     return x if value == 1 else x * number_as(value, x.dtype)
 
 
-@pointwise(inplace=True, numbers=False)
+@pointwise(inplace=True, numbers=False, numbers_first=True)
 def addcmul(self: Array, tensor1: Array, tensor2: Array, /, *, value: float = 1) -> Array:
     """Return ``self + value * tensor1 * tensor2``.
 
@@ -42,7 +42,7 @@ addcmul.grad(
 )
 
 
-@pointwise(inplace=True, numbers=False)
+@pointwise(inplace=True, numbers=False, numbers_first=True)
 def addcdiv(self: Array, tensor1: Array, tensor2: Array, /, *, value: float = 1) -> Array:
     """Return ``self + value * tensor1 / tensor2``.
 

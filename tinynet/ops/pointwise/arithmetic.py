@@ -13,7 +13,7 @@ from tinynet.core.declaration.operation import operation, pointwise, public
 from tinynet.core.declaration.out_argument import with_out
 from tinynet.core.tensors.inplace import run_inplace
 from tinynet.core.tensors.overlap import refuse_partial_overlap
-from tinynet.core.tensors.tensor import Tensor, method, wrap
+from tinynet.core.tensors.tensor import Tensor, method, public_function, wrap
 from tinynet.dtypes import Array
 from tinynet.ops.pointwise.division import floor_divide, quotient_rounded
 from tinynet.ops.pointwise.exponential import reciprocal
@@ -22,7 +22,7 @@ from tinynet.ops.pointwise.where import pick
 # ---- sum, difference, product, quotient ---------------------------------------------------------
 
 
-@pointwise(np.add, operator="add", methods=False)
+@pointwise(np.add, operator="add", methods=False, of_numbers=True, numbers_first=True)
 def add(self: Array, other: Array, /) -> Array:
     """Return the elementwise sum.
 
@@ -48,7 +48,15 @@ def _no_bools(a: Array, b: Array) -> None:
         )
 
 
-@pointwise(np.subtract, operator="sub", methods=False, mixed=_no_bools)
+@pointwise(
+    np.subtract,
+    operator="sub",
+    methods=False,
+    mixed=_no_bools,
+    aliases=("subtract",),
+    of_numbers=True,
+    numbers_first=True,
+)
 def sub(self: Array, other: Array, /) -> Array:
     """Return the elementwise difference.
 
@@ -61,7 +69,7 @@ def sub(self: Array, other: Array, /) -> Array:
 sub.grad(self=lambda g: g, other=lambda g: -g)
 
 
-@pointwise(np.multiply, operator="mul", inplace=True)
+@pointwise(np.multiply, operator="mul", inplace=True, aliases=("multiply",), of_numbers=True)
 def mul(self: Array, other: Array, /) -> Array:
     """Return the elementwise product.
 
@@ -74,7 +82,14 @@ def mul(self: Array, other: Array, /) -> Array:
 mul.grad(self=lambda g, other: g * other, other=lambda g, self: g * self)
 
 
-@pointwise(np.true_divide, operator="truediv", ints="float", methods=False)
+@pointwise(
+    np.true_divide,
+    operator="truediv",
+    ints="float",
+    methods=False,
+    aliases=("divide", "true_divide"),
+    of_numbers=True,
+)
 def div(self: Array, other: Array, /) -> Array:
     """Return the elementwise quotient; integers give floats.
 
@@ -323,3 +338,4 @@ def _chosen(self: Tensor, condition: Tensor, other: Tensor | float) -> Tensor:
 
 
 method(_chosen, "where")
+public_function(choose, "where")

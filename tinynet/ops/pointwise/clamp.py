@@ -87,7 +87,7 @@ fmin.grad(
 # ---- replacement of NaN and infinity ------------------------------------------------------------
 
 
-@operation(inplace=True)
+@operation(inplace="function")
 def nan_to_num(
     self: Array,
     /,
@@ -153,7 +153,7 @@ clamp_tensors.grad(
 )
 
 
-@public(out=True)
+@public(out=True, aliases=("clip",))
 def clamp(self: Tensor, min: Bound = None, max: Bound = None) -> Tensor:
     """Clamp all elements to ``[min, max]``; each bound is a number, a tensor or None.
 
@@ -168,7 +168,7 @@ def clamp(self: Tensor, min: Bound = None, max: Bound = None) -> Tensor:
     return op.function(self, *bounds)
 
 
-@public
+@public(function=True)
 def clamp_(self: Tensor, min: Bound = None, max: Bound = None) -> Tensor:
     """Clamp this tensor to ``[min, max]`` in place and return it."""
     op, bounds = _bounds(self, min, max)
@@ -215,7 +215,7 @@ def _as_tensor(like: Tensor, bound: Any) -> Tensor:
 # ---- one bound ----------------------------------------------------------------------------------
 
 
-@pointwise(inplace=True, node="ClampMinBackward1", numbers="other")
+@pointwise(inplace="function", node="ClampMinBackward1", numbers="other")
 def clamp_min(self: Array, min: Array, /) -> Array:
     """Return the elements, raised to at least ``min`` (a number or a tensor).
 
@@ -226,7 +226,7 @@ def clamp_min(self: Array, min: Array, /) -> Array:
     return np.maximum(self, min)
 
 
-@pointwise(inplace=True, node="ClampMaxBackward1", numbers="other")
+@pointwise(inplace="function", node="ClampMaxBackward1", numbers="other")
 def clamp_max(self: Array, max: Array, /) -> Array:
     """Return the elements, lowered to at most ``max`` (a number or a tensor).
 

@@ -22,7 +22,7 @@ def eq(self: Array, other: Array, /) -> Array:
     """
 
 
-@pointwise(np.not_equal, operator="ne", inplace=True, numbers="other")
+@pointwise(np.not_equal, operator="ne", inplace=True, numbers="other", aliases=("not_equal",))
 def ne(self: Array, other: Array, /) -> Array:
     """Return True where ``self`` differs from ``other``.
 
@@ -32,7 +32,7 @@ def ne(self: Array, other: Array, /) -> Array:
     """
 
 
-@pointwise(np.less, operator="lt", inplace=True, numbers="other")
+@pointwise(np.less, operator="lt", inplace=True, numbers="other", aliases=("less",))
 def lt(self: Array, other: Array, /) -> Array:
     """Return True where ``self`` is less than ``other``.
 
@@ -42,7 +42,7 @@ def lt(self: Array, other: Array, /) -> Array:
     """
 
 
-@pointwise(np.less_equal, operator="le", inplace=True, numbers="other")
+@pointwise(np.less_equal, operator="le", inplace=True, numbers="other", aliases=("less_equal",))
 def le(self: Array, other: Array, /) -> Array:
     """Return True where ``self`` is less than or equal to ``other``.
 
@@ -52,7 +52,7 @@ def le(self: Array, other: Array, /) -> Array:
     """
 
 
-@pointwise(np.greater, operator="gt", inplace=True, numbers="other")
+@pointwise(np.greater, operator="gt", inplace=True, numbers="other", aliases=("greater",))
 def gt(self: Array, other: Array, /) -> Array:
     """Return True where ``self`` is greater than ``other``.
 
@@ -62,7 +62,9 @@ def gt(self: Array, other: Array, /) -> Array:
     """
 
 
-@pointwise(np.greater_equal, operator="ge", inplace=True, numbers="other")
+@pointwise(
+    np.greater_equal, operator="ge", inplace=True, numbers="other", aliases=("greater_equal",)
+)
 def ge(self: Array, other: Array, /) -> Array:
     """Return True where ``self`` is greater than or equal to ``other``.
 
@@ -105,7 +107,7 @@ def logical_xor(self: Array, other: Array, /) -> Array:
     """
 
 
-@pointwise(np.logical_not, inplace=True)
+@pointwise(np.logical_not, inplace="method")
 def logical_not(self: Array, /) -> Array:
     """Return True where the element is zero.
 
@@ -145,7 +147,7 @@ def bitwise_xor(self: Array, other: Array, /) -> Array:
     """
 
 
-@pointwise(operator="invert", inplace=True)
+@pointwise(operator="invert", inplace="method")
 def bitwise_not(self: Array, /) -> Array:
     """Return the bitwise NOT; the logical one for booleans.
 

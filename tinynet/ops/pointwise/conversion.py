@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes, layouts
+from tinynet.core.declaration.composite import tensor_first
 from tinynet.core.declaration.operation import operation, public
-from tinynet.core.tensors.tensor import Tensor, method, wrap
+from tinynet.core.tensors.tensor import Tensor, method, public_function, wrap
 from tinynet.devices import DeviceLike, require_cpu
 from tinynet.devices import device as Device
 from tinynet.dtypes import Array, DtypeLike
@@ -88,7 +89,7 @@ def target_of(args: tuple[Any, ...]) -> tuple[Any, tuple[bool, ...]]:
     return kind, tuple(rest)
 
 
-@public
+@public(function=False)
 def to(
     self: Tensor,
     *args: Any,
@@ -133,7 +134,7 @@ def to(
     return converted(self, kind, copy, memory_format)
 
 
-@public
+@public(function=False)
 def type_as(self: Tensor, other: Tensor) -> Tensor:
     """Convert the tensor to the dtype of another one.
 
@@ -152,7 +153,7 @@ _BY_TENSOR_NAME = {
 }
 
 
-@public
+@public(function=False)
 def type(
     self: Tensor,
     dtype: dtypes.dtype | TensorKind | str | None = None,
@@ -191,7 +192,7 @@ def type(
     return converted(self, dtypes.as_numpy(dtype))
 
 
-@public
+@public(function=False)
 def cpu(self: Tensor, memory_format: Any = None) -> Tensor:
     """Return the tensor itself, or a copy in another memory format.
 
@@ -233,6 +234,7 @@ _shorthand("char", dtypes.int8)
 _shorthand("byte", dtypes.uint8)
 
 
+@public_function
 def set_default_tensor_type(t: Any) -> None:
     """Set the default floating-point dtype by tensor type; prefer ``set_default_dtype``.
 
@@ -257,6 +259,7 @@ def set_default_tensor_type(t: Any) -> None:
 # ---- queries ------------------------------------------------------------------------------------
 
 
+@public_function
 def is_tensor(obj: Any) -> bool:
     """Return True if ``obj`` is a tensor.
 
@@ -267,6 +270,8 @@ def is_tensor(obj: Any) -> bool:
     return isinstance(obj, Tensor)
 
 
+@public_function
+@tensor_first
 def is_floating_point(input: Tensor) -> bool:
     """Return True if the dtype is a floating-point one.
 
@@ -277,6 +282,8 @@ def is_floating_point(input: Tensor) -> bool:
     return input.is_floating_point()
 
 
+@public_function
+@tensor_first
 def numel(input: Tensor) -> int:
     """Return the number of elements.
 
@@ -290,6 +297,7 @@ def numel(input: Tensor) -> int:
     return input.numel()
 
 
+@public_function
 def result_type(tensor1: Any, tensor2: Any) -> dtypes.dtype:
     """Return the dtype that an operation on two tensors or numbers would give.
 

@@ -27,7 +27,7 @@ def _whole(name: str, function: Any, self: Array, other: Array) -> Array:
     return function(self, other)
 
 
-@pointwise(operator="floordiv", inplace=True, node="NotImplemented")
+@pointwise(operator="floordiv", inplace=True, node="NotImplemented", of_numbers=True)
 def floor_divide(self: Array, other: Array, /) -> Array:
     """Divide and round down; without derivative.
 
@@ -95,7 +95,7 @@ fmod.grad(
 # ---- common divisors ----------------------------------------------------------------------------
 
 
-@pointwise(inplace=True, numbers=False)
+@pointwise(inplace="function", numbers=False)
 def gcd(self: Array, other: Array, /) -> Array:
     """Return the greatest common divisor of integers, at least 0.
 
@@ -107,7 +107,7 @@ def gcd(self: Array, other: Array, /) -> Array:
     return np.gcd(self, other)
 
 
-@pointwise(inplace=True, numbers=False)
+@pointwise(inplace="function", numbers=False)
 def lcm(self: Array, other: Array, /) -> Array:
     """Return the least common multiple of integers, at least 0.
 

@@ -112,7 +112,7 @@ def _inverse(y: Array, rest: Array) -> Array:
     return np.where(rest > 0, inner, np.where(rest == 0, np.copysign(np.inf, y), np.nan))
 
 
-@pointwise(ints="float", inplace=True)
+@pointwise(ints="float", inplace="method")
 def erfinv(self: Array, /) -> Array:
     """Return the inverse of the error function; NaN outside [-1, 1].
 

@@ -12,7 +12,7 @@ import numpy as np
 from tinynet import numba_kernels, threads
 from tinynet.core.declaration.operation import pointwise, public
 from tinynet.core.graph.double_backward import derivative
-from tinynet.core.tensors.tensor import Tensor
+from tinynet.core.tensors.tensor import METHODS, Tensor, method, public_function
 from tinynet.dtypes import Array
 from tinynet.numba_kernels import activations
 from tinynet.ops.pointwise.where import zeros_for
@@ -171,7 +171,7 @@ square.grad(self=lambda g, self: g * (2.0 * self))
 # ---- sign and rounding --------------------------------------------------------------------------
 
 
-@pointwise(operator="neg", inplace=True)
+@pointwise(operator="neg", inplace=True, aliases=("negative",))
 def neg(self: Array, /) -> Array:
     """Return the negative.
 
@@ -190,7 +190,7 @@ def neg(self: Array, /) -> Array:
 neg.grad(self=lambda g: -g)
 
 
-@public
+@public(checks=True)
 def positive(self: Tensor) -> Tensor:
     """Return the tensor itself: ``+x``.
 
@@ -206,7 +206,7 @@ def positive(self: Tensor) -> Tensor:
     return self
 
 
-@pointwise(inplace=True)
+@pointwise(inplace="method")
 def sign(self: Array, /) -> Array:
     """Return the sign of the element, ``(x > 0) - (x < 0)``: 0 for 0 and NaN.
 
@@ -238,6 +238,9 @@ def abs(self: Array, /) -> Array:
 
 
 abs.grad(self=lambda g, self: g * sign(self))
+# ``absolute_`` is a method only.
+public_function(method(abs.function, "absolute"), "absolute")
+method(METHODS["abs_"], "absolute_")
 
 
 # ---- saturating functions -----------------------------------------------------------------------

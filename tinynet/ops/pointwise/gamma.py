@@ -54,7 +54,7 @@ def _lgamma(x: Array) -> Array:
     return np.where(x < 0.5, math.log(math.pi) - np.log(_sine_of_pi(x)) - found, found)
 
 
-@pointwise(ints="float", inplace=True)
+@pointwise(ints="float", inplace="method")
 def lgamma(self: Array, /) -> Array:
     """Return the logarithm of the absolute value of the gamma function.
 
@@ -84,7 +84,7 @@ def _digamma(x: Array) -> Array:
     return np.where(x == 0, np.copysign(np.inf, -x), found)
 
 
-@pointwise(ints="float", inplace=True)
+@pointwise(ints="float", inplace="method")
 def digamma(self: Array, /) -> Array:
     """Return the derivative of ``lgamma``.
 

@@ -68,7 +68,7 @@ def _times(factor: Array, logarithm: Array, other: Any) -> Array:
     )
 
 
-@pointwise(ints="float", inplace=True)
+@pointwise(ints="float", inplace="function")
 def xlogy(self: Array, other: Array, /) -> Array:
     """Return ``self * log(other)``, or 0 where ``self`` is 0.
 

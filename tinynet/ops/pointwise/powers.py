@@ -177,7 +177,7 @@ def _no_bools(a: Array, b: Array) -> None:
         refuse_kinds("ldexp", "b", b)
 
 
-@pointwise(ints="float", inplace=True, numbers=False, mixed=_no_bools)
+@pointwise(ints="float", inplace="function", numbers=False, mixed=_no_bools)
 def ldexp(self: Array, other: Array, /) -> Array:
     """Return ``self * 2 ** other``.
 

@@ -48,7 +48,7 @@ def ceil(self: Array, /) -> Array:
 ceil.grad(self=zeros_for)
 
 
-@pointwise(inplace=True)
+@pointwise(inplace=True, aliases=("fix",))
 def trunc(self: Array, /) -> Array:
     """Return the integer part.
 
@@ -104,7 +104,7 @@ def signbit(self: Array, /) -> Array:
     return np.signbit(self) if self.dtype.kind == "f" else np.less(self, 0)
 
 
-@pointwise(inplace=True)
+@pointwise(inplace="method")
 def sgn(self: Array, /) -> Array:
     """Return the sign: -1, 0 or 1; the same as ``sign`` for real numbers.
 

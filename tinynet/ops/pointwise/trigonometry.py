@@ -56,7 +56,7 @@ tan.grad(self=lambda g, result: g * (1 + result * result))
 # ---- their inverses -----------------------------------------------------------------------------
 
 
-@pointwise(np.arcsin, ints="float", inplace=True)
+@pointwise(np.arcsin, ints="float", inplace=True, aliases=("arcsin",))
 def asin(self: Array, /) -> Array:
     """Return the angle in [-pi/2, pi/2] whose sine is the element; NaN outside [-1, 1].
 
@@ -66,7 +66,7 @@ def asin(self: Array, /) -> Array:
     """
 
 
-@pointwise(np.arccos, ints="float", inplace=True)
+@pointwise(np.arccos, ints="float", inplace=True, aliases=("arccos",))
 def acos(self: Array, /) -> Array:
     """Return the angle in [0, pi] whose cosine is the element; NaN outside [-1, 1].
 
@@ -76,7 +76,7 @@ def acos(self: Array, /) -> Array:
     """
 
 
-@pointwise(np.arctan, ints="float", inplace=True)
+@pointwise(np.arctan, ints="float", inplace=True, aliases=("arctan",))
 def atan(self: Array, /) -> Array:
     """Return the angle in [-pi/2, pi/2] whose tangent is the element.
 
@@ -91,7 +91,7 @@ acos.grad(self=lambda g, self: g * -rsqrt(1 - self * self))
 atan.grad(self=lambda g, self: g / (self * self + 1))
 
 
-@pointwise(np.arctan2, ints="float", inplace=True, numbers=False)
+@pointwise(np.arctan2, ints="float", inplace=True, numbers=False, aliases=("arctan2",))
 def atan2(self: Array, other: Array, /) -> Array:
     """Return the angle in [-pi, pi] of the point with x ``other`` and y ``self``.
 
@@ -157,7 +157,7 @@ sinh.grad(self=lambda g, self: g * cosh(self))
 cosh.grad(self=lambda g, self: g * sinh(self))
 
 
-@pointwise(np.arcsinh, ints="float", inplace=True)
+@pointwise(np.arcsinh, ints="float", inplace=True, aliases=("arcsinh",))
 def asinh(self: Array, /) -> Array:
     """Return the inverse of the hyperbolic sine.
 
@@ -167,7 +167,7 @@ def asinh(self: Array, /) -> Array:
     """
 
 
-@pointwise(np.arccosh, ints="float", inplace=True)
+@pointwise(np.arccosh, ints="float", inplace=True, aliases=("arccosh",))
 def acosh(self: Array, /) -> Array:
     """Return the inverse of the hyperbolic cosine, at least 0; NaN below 1.
 
@@ -177,7 +177,7 @@ def acosh(self: Array, /) -> Array:
     """
 
 
-@pointwise(np.arctanh, ints="float", inplace=True)
+@pointwise(np.arctanh, ints="float", inplace=True, aliases=("arctanh",))
 def atanh(self: Array, /) -> Array:
     """Return the inverse of the hyperbolic tangent; NaN outside [-1, 1].
 

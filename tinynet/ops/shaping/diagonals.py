@@ -300,7 +300,7 @@ public(triu_indices, as_method=False)
 # ---- adjoints -----------------------------------------------------------------------------------
 
 
-@public
+@public(checks=True)
 def adjoint(self: Tensor) -> Tensor:
     """Return a view with the last two dimensions swapped; the same as ``mT`` for real numbers.
 

@@ -136,7 +136,7 @@ def contiguous_copy(self: Array, /, wanted: Any = layouts.contiguous_format) -> 
 contiguous_copy.grad(self=lambda g: g)
 
 
-@public
+@public(function=False)
 def contiguous(
     self: Tensor, memory_format: layouts.memory_format = layouts.contiguous_format
 ) -> Tensor:

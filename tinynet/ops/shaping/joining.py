@@ -9,7 +9,8 @@ import numpy as np
 
 from tinynet import dtypes, errors
 from tinynet.core.declaration.operation import Operation, sequence
-from tinynet.core.tensors.tensor import Tensor
+from tinynet.core.declaration.out_argument import with_out
+from tinynet.core.tensors.tensor import Tensor, public_function
 from tinynet.dtypes import Array
 
 
@@ -44,7 +45,7 @@ def _axis(dim: int, ndim: int) -> int:
     return dim % ndim
 
 
-@sequence(methods=False, autocast="widest")
+@sequence(methods=False, autocast="widest", aliases=("concat", "concatenate"))
 def cat(tensors: list[Array], /, dim: int = 0) -> Array:
     """Join tensors along an existing dimension.
 
@@ -144,3 +145,7 @@ def together(parts: Sequence[Any], axis: int) -> Any:
     """Stack tensors; without a copy if they are slices of one array that a kernel has written."""
     whole = _around(parts, axis)
     return stack(parts, axis) if whole is None else whole
+
+
+public_function(with_out(cat.function))
+public_function(with_out(stack.function))

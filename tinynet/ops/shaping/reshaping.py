@@ -19,7 +19,7 @@ from tinynet.ops.shaping.views import reshape as reshaped
 # ---- shape --------------------------------------------------------------------------------------
 
 
-@public
+@public(function=False)
 def view(self: Tensor, *size: Ints | DtypeLike, dtype: DtypeLike = None) -> Tensor:
     """Return a view with another shape (one size may be -1), or of the bytes in another dtype.
 
@@ -36,7 +36,7 @@ def view(self: Tensor, *size: Ints | DtypeLike, dtype: DtypeLike = None) -> Tens
     return views.view_as_shape.function(self, infer(sizes(size), self._array.size))
 
 
-@public
+@public(checks=True)
 def reshape(self: Tensor, *shape: Ints) -> Tensor:
     """Return the tensor with another shape: a view where possible, otherwise a copy.
 
@@ -51,7 +51,7 @@ def reshape(self: Tensor, *shape: Ints) -> Tensor:
     return reshaped(self, infer(sizes(shape), self._array.size))
 
 
-@public
+@public(function=False)
 def view_as(self: Tensor, other: Tensor) -> Tensor:
     """Return a view with the shape of another tensor.
 
@@ -65,7 +65,7 @@ def view_as(self: Tensor, other: Tensor) -> Tensor:
     return view(self, other.shape)
 
 
-@public
+@public(function=False)
 def reshape_as(self: Tensor, other: Tensor) -> Tensor:
     """Return the tensor with the shape of another one.
 
@@ -79,7 +79,7 @@ def reshape_as(self: Tensor, other: Tensor) -> Tensor:
     return reshape(self, other.shape)
 
 
-@public
+@public(checks=True)
 def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """Flatten a range of dimensions into one.
 
@@ -102,7 +102,7 @@ def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     return reshape(self, (*old[:start], Size(old[start : end + 1]).numel(), *old[end + 1 :]))
 
 
-@public
+@public(checks=True)
 def ravel(self: Tensor) -> Tensor:
     """Flatten the tensor into one dimension.
 
@@ -115,7 +115,7 @@ def ravel(self: Tensor) -> Tensor:
     return reshape(self, -1)
 
 
-@public
+@public(checks=True)
 def unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
     """Split one dimension into several.
 
@@ -152,7 +152,7 @@ def squeeze(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
     return views.squeeze_dims.function(self, tuple(dim))
 
 
-@public
+@public(function=False)
 def expand(self: Tensor, *size: Ints) -> Tensor:
     """Return a view in which dimensions of length 1 repeat; -1 keeps a size.
 
@@ -166,7 +166,7 @@ def expand(self: Tensor, *size: Ints) -> Tensor:
     return views.expand_to.function(self, sizes(size))
 
 
-@public
+@public(function=False)
 def expand_as(self: Tensor, other: Tensor) -> Tensor:
     """Return a view expanded to the shape of another tensor.
 
@@ -213,7 +213,7 @@ def permute(self: Tensor, *dims: Ints) -> Tensor:
     return views.permute_dims.function(self, sizes(dims))
 
 
-@public
+@public(aliases=("moveaxis",), checks=True)
 def movedim(self: Tensor, source: Ints, destination: Ints) -> Tensor:
     """Return a view with one or more dimensions moved to other positions.
 
@@ -340,7 +340,7 @@ def roll(self: Tensor, shifts: Any, dims: Any = None) -> Tensor:
     return flipping.roll_dims.function(self, moves, axes)
 
 
-@public
+@public(function=False)
 def repeat(self: Tensor, *repeats: Ints) -> Tensor:
     """Repeat the tensor along each dimension, in a copy.
 
@@ -355,7 +355,7 @@ def repeat(self: Tensor, *repeats: Ints) -> Tensor:
     return flipping.repeat_dims.function(self, sizes(repeats))
 
 
-@public
+@public(checks=True)
 def tile(self: Tensor, *dims: Ints) -> Tensor:
     """Repeat the tensor along each dimension, in a copy; missing repeats are 1.
 

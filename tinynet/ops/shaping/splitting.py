@@ -11,7 +11,7 @@ from tinynet.ops.shaping import diagonals, views
 from tinynet.ops.shaping.views import axis_of
 
 
-@public
+@public(checks=True)
 def narrow(self: Tensor, dim: int, start: int | Tensor, length: int) -> Tensor:
     """Return a view of ``length`` slices of a dimension, beginning at ``start``.
 
@@ -41,7 +41,7 @@ def narrow(self: Tensor, dim: int, start: int | Tensor, length: int) -> Tensor:
     return views.cut.function(self, axis, slice(start, start + length))
 
 
-@public
+@public(aliases=("unsafe_split",), checks=True)
 def split(self: Tensor, split_size: int | Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
     """Split into views of equal size (the last may be smaller) or of the given sizes.
 
@@ -82,7 +82,7 @@ def _length(t: Tensor, name: str, dim: int) -> int:
     return int(t._array.shape[axis_of(dim, t._array.ndim)])
 
 
-@public
+@public(aliases=("unsafe_chunk",), checks=True)
 def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """Split into at most ``chunks`` views of equal size (the last may be smaller).
 
@@ -99,7 +99,7 @@ def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     return split(self, -(-n // chunks), dim)
 
 
-@public
+@public(checks=True)
 def diagonal(self: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """Return a view of a diagonal.
 

@@ -179,7 +179,7 @@ def _whole(sections: Sections) -> int | Sequence[int]:
     return found
 
 
-@public
+@public(checks=True)
 def tensor_split(self: Tensor, indices_or_sections: Sections, dim: int = 0) -> tuple[Tensor, ...]:
     """Split a dimension into views of nearly equal size, or at the given indices.
 
@@ -236,7 +236,7 @@ def _equal_parts(name: str, least: int, axis: int) -> Any:
         >>> tn.zeros(4, 4, 4).{name}(2)[0].shape
         tinynet.Size([{half}])
     """
-    return public(function)
+    return public(function, checks=True)
 
 
 hsplit = _equal_parts("hsplit", 1, 1)
@@ -244,7 +244,7 @@ vsplit = _equal_parts("vsplit", 2, 0)
 dsplit = _equal_parts("dsplit", 3, 2)
 
 
-@public
+@public(aliases=("unsafe_split_with_sizes",))
 def split_with_sizes(self: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
     """Split a dimension into views of the given sizes.
 
@@ -258,7 +258,7 @@ def split_with_sizes(self: Tensor, split_sizes: Sequence[int], dim: int = 0) -> 
 # ---- rotating -----------------------------------------------------------------------------------
 
 
-@public
+@public(checks=True)
 def fliplr(self: Tensor) -> Tensor:
     """Reverse the order along the second dimension (left to right), in a copy.
 
@@ -275,7 +275,7 @@ def fliplr(self: Tensor) -> Tensor:
     return flipping.flip_dims.function(self, (1,))
 
 
-@public
+@public(checks=True)
 def flipud(self: Tensor) -> Tensor:
     """Reverse the order along the first dimension (upside down), in a copy.
 

@@ -237,7 +237,7 @@ def as_strided(
     return strided.function(self, *args)
 
 
-@public
+@public(function=True)
 def as_strided_(
     self: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
 ) -> Tensor:

@@ -130,7 +130,7 @@ def reshape(x: Any, shape: tuple[int, ...]) -> Any:
     return view_as_shape.function(x, shape)
 
 
-@view()
+@view(aliases=("swapdims",))
 def transpose(self: Array, /, dim0: int, dim1: int) -> Array:
     """Return a view with two dimensions swapped.
 

@@ -39,7 +39,7 @@ MAKING = ("dtype", "requires_grad")
 TAKES_ALL = re.compile(
     r"\w+Error\b|[Aa]ny (shape|tensor|object|value|function|sample)|anything|\baccepted\b"
     r"|\bignored\b|[Dd]o(es)? nothing|[Uu]sers make n|[Oo]nly autograd makes"
-    r"|Return the tensor itself|same memory"
+    r"|Return the tensor itself|same memory|not by users|all are on the CPU"
 )
 """An error in the text, or that there is none: everything is taken, or nothing is done with it."""
 

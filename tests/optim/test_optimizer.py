@@ -504,7 +504,7 @@ def test_a_layer_that_was_replaced():
     model(tn.ones(1, 2)).sum().backward()
     (text,) = warned(optimizer)
     assert text.startswith(
-        "Parameter 2 of SGD (shape [1, 3]) is held by nobody but the optimizer, so no model uses it"
+        "Parameter 2 of SGD (shape [1, 3]) is held only by the optimizer, so no model uses it"
     )
 
 
@@ -514,7 +514,7 @@ def test_a_model_that_was_copied():
     model = copy.deepcopy(model)
     model(tn.ones(1, 2)).sum().backward()
     (text,) = warned(optimizer)
-    assert text.startswith("The parameter 'weight' of SGD is held by nobody but the optimizer")
+    assert text.startswith("The parameter 'weight' of SGD is held only by the optimizer")
 
 
 def test_a_model_that_is_still_held_elsewhere_is_not_found_out():
@@ -533,7 +533,7 @@ def test_a_parameter_that_became_a_result():
     (q * q).sum().backward()
     (text,) = warned(optimizer)
     assert text.startswith(
-        "Parameter 0 of group 1 of SGD (shape [2]) is no leaf any more: it became the result of a "
+        "Parameter 0 of group 1 of SGD (shape [2]) is no longer a leaf: it became the result of a "
         "recorded operation, test_optimizer.py:"
     )
     assert "`p[0] = 5.0  # recorded`" in text and "no_grad():" in text
@@ -545,9 +545,7 @@ def test_a_frozen_parameter_that_an_old_gradient_still_moves():
     (p * p).sum().backward()
     p.requires_grad_(False)
     (text,) = warned(optimizer)
-    assert text.startswith(
-        "Parameter 0 of SGD (shape [1]) requires no grad any more, but still has"
-    )
+    assert text.startswith("Parameter 0 of SGD (shape [1]) no longer requires grad, but still has")
 
 
 # ---- hooks --------------------------------------------------------------------------------------

@@ -21,11 +21,11 @@ _NO_GRADIENT = (
 class Diagnosis:
     """Checks the parameters that steps skip and move; warns once about each kind of mistake."""
 
-    __slots__ = ("required", "told")
+    __slots__ = ("required", "warned")
 
     def __init__(self) -> None:
         self.required: set[int] = set()  # ids of parameters that required grad when added
-        self.told: set[str] = set()
+        self.warned: set[str] = set()
 
     def joined(self, group: dict[str, Any]) -> None:
         """Remember the parameters of a new group that require grad."""
@@ -38,20 +38,20 @@ class Diagnosis:
         """
         groups = optimizer.param_groups
         skipped = sum(len(group["params"]) for group in groups) - moved
-        if not skipped or {"lost", "result"} <= self.told:
+        if not skipped or {"lost", "result"} <= self.warned:
             return
         for g in range(len(groups)):
             for i in range(len(groups[g]["params"])):
                 if groups[g]["params"][i]._grad is None:
                     self._lost(optimizer, g, i)
                     self._result(optimizer, g, i)
-        if not moved and not self.told:
+        if not moved and not self.warned:
             params = [p for group in groups for p in group["params"]]
             wanted = any(p.requires_grad for p in params)
             which = (
                 f"none of its {skipped} parameters has a" if skipped > 1 else "its parameter has no"
             )
-            self._tell(
+            self._warn_once(
                 "nothing",
                 f"{type(optimizer).__name__}.step() changed nothing: {which} gradient. "
                 f"Likely: {_NO_GRADIENT if wanted else 'nothing in it requires grad'}.",
@@ -63,9 +63,9 @@ class Diagnosis:
             return
         p = optimizer.param_groups[g]["params"][i]
         if p.requires_grad:
-            self._tell(
+            self._warn_once(
                 "lost",
-                f"{_name(optimizer, g, i)} is held by nobody but the optimizer, so no model uses "
+                f"{_name(optimizer, g, i)} is held only by the optimizer, so no model uses "
                 "it: the model, or this layer of it, was replaced or copied after the optimizer "
                 "was made. Make the optimizer from the parameters of the model that is trained.",
             )
@@ -77,30 +77,30 @@ class Diagnosis:
             return
         where = locate(p.grad_fn.site)
         line = f", {where.place}: `{where.text}`" if where else ""
-        self._tell(
+        self._warn_once(
             "result",
-            f"{_name(optimizer, g, i)} is no leaf any more: it became the result of a recorded "
-            f"operation{line}. Its .grad stays None, so that the optimizer never moves it again. "
+            f"{_name(optimizer, g, i)} is no longer a leaf: it became the result of a recorded "
+            f"operation{line}. Its .grad stays None, so the optimizer never updates it again. "
             "Write to it inside `with no_grad():`.",
         )
 
     def frozen(self, optimizer: Optimizer, p: Any) -> None:
         """Warn about an updated parameter that no longer requires grad."""
-        if "frozen" in self.told or id(p) not in self.required:
+        if "frozen" in self.warned or id(p) not in self.required:
             return
         for g, group in enumerate(optimizer.param_groups):
             for i, other in enumerate(group["params"]):
                 if other is p:
-                    self._tell(
+                    self._warn_once(
                         "frozen",
-                        f"{_name(optimizer, g, i)} requires no grad any more, but still has a "
-                        ".grad from before, and every step moves it by that. Set its .grad to "
+                        f"{_name(optimizer, g, i)} no longer requires grad, but still has a "
+                        ".grad from before, and every step applies it. Set its .grad to "
                         "None when you freeze it.",
                     )
 
-    def _tell(self, kind: str, text: str) -> None:
-        if kind not in self.told:
-            self.told.add(kind)
+    def _warn_once(self, kind: str, text: str) -> None:
+        if kind not in self.warned:
+            self.warned.add(kind)
             warn(text, LostGradientWarning)
 
 

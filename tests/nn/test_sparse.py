@@ -60,7 +60,7 @@ def test_refusals():
         tn.ones(2).coalesce()
     with pytest.raises(RuntimeError, match="cannot be changed in place by add"):
         grad.add_(tn.ones(5, 2))
-    with pytest.raises(RuntimeError, match="only be written in place as a whole, by 0"):
+    with pytest.raises(RuntimeError, match="a sparse gradient can only be set to zero as a whole"):
         grad.fill_(1.0)
     assert grad._nnz() == 4
 

@@ -173,7 +173,7 @@ def test_the_picture_is_of_such_a_training():
     assert re.fullmatch(r"epoch +25/25 100%\|.* test acc \d+\.\d %, lr .*", texts[-4])
     accuracy = re.fullmatch(r"test accuracy (\d+\.\d+) %, test loss 0\.\d+", texts[-3])
     assert float(accuracy[1]) > 97
-    assert texts[-2].startswith("run folder: ") and texts[-1].startswith("look at it: ")
+    assert texts[-2].startswith("run folder: ") and texts[-1].startswith("view it: ")
 
 
 def test_what_a_terminal_shows():

@@ -190,10 +190,10 @@ def test_13_resume_with_a_changed_config_says_what_differs_and_who_wins(write, d
     assert main(["resume", str(folder), "epochs=2", "optimizer.lr=0.05"]) == 0
     out = capsys.readouterr().out.splitlines()
     assert out[:4] == [
-        "changed since the checkpoint; the new values count:",
+        "changed since the checkpoint (the new values apply):",
         "  run.epochs: 1 -> 2",
         "  optimizer.lr: 0.1 -> 0.05",
-        "going on after epoch 1, step 23",
+        "resuming after epoch 1, step 23",
     ]
     rows = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
     assert [row["lr"] for row in rows] == [0.1, 0.05]
@@ -321,7 +321,7 @@ def test_20_helpful_grammar(write, digits, capsys, monkeypatch):
         (["list", "optimizer"], "SGD(lr="),
         (["explain", "optimizer.SGD"], "SGD(lr="),
         (["explain", "optimizer.lr"], "learning rate"),
-        (["explain", "run.seed"], "What all random numbers follow from."),
+        (["explain", "run.seed"], "The seed of all random numbers."),
     ]:
         assert main(arguments) == 0
         assert telling in capsys.readouterr().out

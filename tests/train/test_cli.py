@@ -84,9 +84,9 @@ def test_a_mistake_in_the_config(write, digits, capsys, tmp_path):
         (["train", "none.toml"], "none.toml: cannot be read: No such file or directory"),
         (["eval", "none"], "there is no run folder none"),
         (["train"], "the following arguments are required: CONFIG"),
-        (["trian"], "there is no command 'trian'; did you mean 'train'? There are: train, resume,"),
-        (["nonsense"], "there is no command 'nonsense'. There are: train, resume,"),
-        ([], "train what a config file describes"),
+        (["trian"], "there is no command 'trian'; did you mean 'train'? Commands: train, resume,"),
+        (["nonsense"], "there is no command 'nonsense'. Commands: train, resume,"),
+        ([], "train the model of a config file"),
         (["train", "x.toml", "--lr", "1"], "unrecognized arguments: --lr"),
     ],
     ids=str,
@@ -111,7 +111,7 @@ def test_help(arguments, capsys, monkeypatch):
 def test_help_shows_commands_and_examples(capsys):
     main(["--help"])
     out = capsys.readouterr().out
-    for text in ("train what a config file describes", "measure the model", "--set optimizer.lr="):
+    for text in ("train the model of a config file", "evaluate the model", "--set optimizer.lr="):
         assert text in out
 
 
@@ -176,7 +176,7 @@ def test_a_signal_ends_the_run_after_the_step(write, digits, tmp_path, number, c
     out, err = program.communicate(timeout=60)
     assert program.returncode == code
     assert err == ""
-    assert "stopped early, after the step in progress; what was learned is saved" in out
+    assert "stopped after the step in progress; everything is saved" in out
     folder = re.search(r"^run folder: (.*)$", out, re.M)[1]
     assert '"status": "interrupted"' in Path(tmp_path, folder, "run.json").read_text()
     assert main(["eval", str(tmp_path / folder)]) == 0

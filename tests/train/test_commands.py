@@ -78,7 +78,7 @@ def test_assignments_may_stand_anywhere(write, digits, say, arguments):
     "arguments, message",
     [
         (["show", "x.toml", "--st", "a=1"], "did you mean '--set'?"),
-        (["show", "x.toml", "--lr", "1"], "(values of the config are given with --set KEY=VALUE)"),
+        (["show", "x.toml", "--lr", "1"], "(use --set KEY=VALUE for values of the config)"),
         (["eval", "x", "a=1"], "unrecognized arguments: a=1"),
         (["show", "x.toml", "y.toml"], "unrecognized arguments: y.toml"),
     ],
@@ -118,9 +118,9 @@ def test_check_says_what_a_run_would_be_like_and_writes_nothing(write, digits, s
     assert "1,433 examples for training, 364 for testing; 23 batches and 23 steps per epoch" in out
     assert "inputs [64, 1, 8, 8] tinynet.float32, targets [64] tinynet.int64" in out
     assert re.search(r"^1 +Linear +\[64, 16\] tinynet.float32 +1,040$", out, re.M)
-    assert "parameters: 1,210 (1,210 are trained)" in out
+    assert "parameters: 1,210 (1,210 trainable)" in out
     assert "weights 4.84 kB, gradients 4.84 kB, optimizer 4.84 kB" in out  # SGD's momentum
-    assert out.endswith("all is well; nothing was written\n")
+    assert out.endswith("no problems found; nothing was written\n")
     assert os.listdir(tmp_path) == [path]
 
 
@@ -169,7 +169,7 @@ def test_list(say, refuse):
     for kind in [*KINDS, "metrics"]:
         (count,) = (row[1] for row in rows if row[0] == kind)
         assert int(count) == len(re.findall(r"^\S+", say("list", kind), re.M))
-    assert "no list of 'optimiser'; did you mean 'optimizer'? There are: data," in refuse(
+    assert "no section 'optimiser'; did you mean 'optimizer'? Sections: data," in refuse(
         "list", "optimiser"
     )
 
@@ -240,7 +240,7 @@ def test_predict_refuses(trained, refuse, tmp_path):
     assert "cannot be read" in refuse("predict", trained, file("a.npy", b"\x93NUMPY\x01\x00"))
     assert "cannot be read" in refuse("predict", trained, file("b.csv", b"1,2\n3,x\n"))
     np.save(tmp_path / "c.npy", np.zeros((2, 7)))
-    assert "has the shape [2, 7]; needed is [examples, 1, 8, 8]" in refuse(
+    assert "has shape [2, 7], but must have [examples, 1, 8, 8]" in refuse(
         "predict", trained, tmp_path / "c.npy"
     )
     np.savez(tmp_path / "d.npz", np.zeros(2), np.zeros(2))
@@ -248,7 +248,7 @@ def test_predict_refuses(trained, refuse, tmp_path):
     np.save(tmp_path / "e.npy", np.array([{}], dtype=object), allow_pickle=True)
     assert "cannot be read: Object arrays" in refuse("predict", trained, tmp_path / "e.npy")
     np.save(tmp_path / "f.npy", np.array(["a"]))
-    assert "which are no numbers" in refuse("predict", trained, tmp_path / "f.npy")
+    assert "not numbers" in refuse("predict", trained, tmp_path / "f.npy")
     assert "--count must be at least 1" in refuse("predict", trained, "--count", 0)
     assert "there is no run folder" in refuse("predict", "x")
 
@@ -277,10 +277,10 @@ def test_predict_numbers(write, digits, say):
 
 def test_export(trained, say, refuse, tmp_path):
     out = say("export", trained, "weights.npz")
-    assert out == "weights.npz: 4 tensors, 1,210 numbers, of epoch 1\n"
+    assert out == "weights.npz: 4 tensors, 1,210 numbers, from epoch 1\n"
     weights = tn.load("weights.npz")
     assert [*weights] == ["1.weight", "1.bias", "3.weight", "3.bias"]
-    assert "is there already; --force" in refuse("export", trained, "weights.npz")
+    assert "already exists; --force" in refuse("export", trained, "weights.npz")
     say("export", trained, "weights.npz", "--force")
     for name in ("weights.safetensors", "weights.pt"):
         say("export", trained, name, "--best")
@@ -303,7 +303,7 @@ def test_graph(write, digits, say, refuse, tmp_path, form, telling):
     assert telling in say("graph", path, "--format", form)
     assert say("graph", path, "--format", form, "--part", "backward", "--save", "x") == ""
     assert (tmp_path / "x").stat().st_size > 100
-    assert "is there already" in refuse("graph", path, "--save", "x")
+    assert "already exists" in refuse("graph", path, "--save", "x")
     assert sorted(os.listdir(tmp_path)) == ["digits.toml", "x"]
     assert say("graph", path, "--save", f"y.{form}") == ""
     assert telling in (tmp_path / f"y.{form}").read_text()
@@ -329,13 +329,13 @@ def test_graphs_for_tensorboard(write, digits, say, refuse, tmp_path, capsys):
     assert written == (
         f"graphs: step, forward, backward, optimizer, modules; in {folder.relative_to(tmp_path)}"
     )
-    assert look.startswith(f"look at them: tinynet board {folder.relative_to(tmp_path)}")
+    assert look.startswith(f"view them: tinynet board {folder.relative_to(tmp_path)}")
     say(*as_events, "--save", "a b/graphs")
     for events in (EventAccumulator(str(folder)), EventAccumulator("a b/graphs")):
         events.Reload()
         assert {"forward", "backward", "optimizer", "modules"} == {*events.Tags()["tensors"]}
         assert "addmm" in {node.op for node in events.Graph().node}
-    assert "is there already" in refuse(*as_events, "--save", "a b/graphs")
+    assert "already exists" in refuse(*as_events, "--save", "a b/graphs")
     assert "leave out --part" in refuse(*as_events, "--part", "forward")
     assert main([*as_events, "--save", f"{path}/graphs"]) == 1  # below a file
     out, err = capsys.readouterr()
@@ -363,7 +363,7 @@ def test_board_starts_tensorboard_on_the_folder(trained, monkeypatch, say, refus
     given = ["--port", "0", "--host", "0.0.0.0"]
     assert calls == [[*start, "runs", *flags], [*start, str(trained), *flags, *given]]
     assert "There is no folder 'x'" in refuse("board", "x")
-    assert "'99999' is not a port, 0 to 65535" in refuse("board", "--port", 99999)
+    assert "'99999' is not a port from 0 to 65535" in refuse("board", "--port", 99999)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     assert "pip install tensorboard" in refuse("board")
 

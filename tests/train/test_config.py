@@ -161,7 +161,7 @@ def test_all_mistakes_at_once_in_the_order_of_the_file(mistakes, digits):
     )
     found = mistakes(text + "[optimiser]\nlr = 1\n", ["optimizer.lr=fast", "run"])
     starts = [
-        "digits.toml:3: run.epochs: must be an integer, got the string 'ten'. How many times",
+        "digits.toml:3: run.epochs: must be an integer, got the string 'ten'. The number of passes",
         "digits.toml:7: data.batchsize: unknown key; did you mean 'batch_size'? Digits takes:",
         "digits.toml:10: model.type: there is no 'mpl'; did you mean 'mlp'? There are: cnn,",
         "digits.toml:19: optimizer.momentun: unknown key; did you mean 'momentum'? SGD takes: lr,",

@@ -143,9 +143,9 @@ def test_it_can_be_switched_off(write, digits):
 def test_check_says_how_much_was_looked_at(write, digits, capsys):
     assert main(["check", write(digits)]) == 0
     out = capsys.readouterr().out
-    assert "looked at all of the training set and all of the test set: nothing wrong" in out
+    assert "checked all of the training set and all of the test set: no problems" in out
     assert main(["check", "digits.toml", "data.check=false"]) == 0
-    assert "the examples were not looked at" in capsys.readouterr().out
+    assert "the examples were not checked" in capsys.readouterr().out
 
 
 def test_random_augmentation_leaves_no_trace():

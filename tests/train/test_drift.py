@@ -179,7 +179,7 @@ def test_resume_refuses_what_has_changed_unless_it_is_forced(folder, tmp_path, c
     assert main(["resume", str(folder), "epochs=3"]) == 2
     err = capsys.readouterr().err
     assert f"{tmp_path}/sets.py has changed since the run" in err
-    assert "the test set of" in err and "--force goes on" in err
+    assert "the test set of" in err and "--force resumes it" in err
     assert kept == {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     with pytest.warns(ChangedWarning, match="has changed"):
         assert main(["resume", str(folder), "epochs=3", "--force"]) == 0

@@ -39,7 +39,7 @@ def record(folder):
         pytest.param(
             "T train digits.toml > /dev/full",
             "warning: the output cannot be written (No space left on device); everything else "
-            "goes on\n",
+            "continues\n",
             marks=pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full"),
         ),
         ("T train digits.toml >&- 2>&-", ""),
@@ -78,7 +78,7 @@ def test_what_the_output_cannot_encode(write, digits, tmp_path):
 
 def test_a_deleted_folder(tmp_path):
     line = 'mkdir gone && cd gone && rmdir "$PWD" && T list'
-    told = "the current folder has been deleted: go to another one\n"
+    told = "the current folder has been deleted: change to another one\n"
     assert shell(line, tmp_path) == (2, "", told)
 
 
@@ -152,7 +152,7 @@ def test_twice_in_the_middle_of_a_step(write, digits, tmp_path):
     (folder,) = (tmp_path / "runs" / "digits").iterdir()
     assert err.splitlines() == [
         "stopped by Ctrl-C",
-        "what came after the last checkpoint is lost; to go on:",
+        "the steps after the last checkpoint are lost; to resume:",
         f"  python -m tinynet resume {folder.relative_to(tmp_path)}",
     ]
     assert record(tmp_path)["status"] == "interrupted"

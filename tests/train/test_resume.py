@@ -184,11 +184,11 @@ def test_a_run_that_is_complete(write, digits, capsys):
     before = (result.folder / "checkpoint.npz").read_bytes()
     assert main(["resume", str(result.folder)]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("the run is complete (epoch 2, step 46); --set run.epochs=N goes on")
+    assert out.startswith("the run is complete (epoch 2, step 46); --set run.epochs=N extends it")
     assert (result.folder / "checkpoint.npz").read_bytes() == before
     assert main(["resume", str(result.folder), "--set", "epochs=3"]) == 0
     out = capsys.readouterr().out
-    assert "  run.epochs: 2 -> 3\ngoing on after epoch 2, step 46\nepoch 3/3: " in out
+    assert "  run.epochs: 2 -> 3\nresuming after epoch 2, step 46\nepoch 3/3: " in out
     assert "epochs = 3" in (result.folder / "config.toml").read_text()
     longer = run("digits.toml", {"run.epochs": 3}, quiet=True)
     same(result.folder, longer.folder)
@@ -211,7 +211,7 @@ def test_a_learning_rate_that_is_changed_counts(write, digits, tmp_path, capsys,
     folder = killed(write(digits + schedule), ["run.epochs=4"], dies, 47, tmp_path / "runs")
     assert main(["resume", str(folder), "optimizer.lr=0.4", "optimizer.momentum=0.5"]) == 0
     out = capsys.readouterr().out
-    assert "changed since the checkpoint; the new values count:\n" in out
+    assert "changed since the checkpoint (the new values apply):\n" in out
     assert "  optimizer.lr: 0.1 -> 0.4\n  optimizer.momentum: 0.9 -> 0.5\n" in out
     assert [row["lr"] for row in rows(folder)] == pytest.approx([0.1, 0.05, 0.1, 0.05])
     state = checkpoints.load(folder / "checkpoint.npz")
@@ -231,8 +231,8 @@ def test_a_schedule_that_is_changed_counts(write, digits, tmp_path, dies):
 @pytest.mark.parametrize(
     "change, message",
     [
-        ("run.seed=4", "run.seed: 3 -> 4 is not possible when going on: all random numbers"),
-        ("data.batch_size=32", "data.batch_size: 64 -> 32 is not possible when going on: what is"),
+        ("run.seed=4", "run.seed: 3 -> 4 is not possible when resuming: all random numbers"),
+        ("data.batch_size=32", "data.batch_size: 64 -> 32 is not possible when resuming: the rest"),
         ("model.sizes=[64, 8, 10]", "the checkpoint does not fit .* shape"),
         ("schedule={type='StepLR', step_size=1}", "schedule.type: left out -> 'StepLR' is not"),
     ],
@@ -252,9 +252,9 @@ def test_fewer_epochs_than_have_begun_are_refused(write, digits, tmp_path, dies,
     before = {path: path.read_bytes() for path in folder.iterdir()}
     assert main(["resume", str(folder), "--set", f"epochs={epochs}"]) == 2
     assert capsys.readouterr().err == (
-        "run.epochs must be at least 3 to go on with this run: 2 epochs and 9 of 23 batches of the "
-        f"next are trained. Got {epochs} instead. "
-        f"`tinynet eval {folder.relative_to(tmp_path)}` measures it as it is\n"
+        "run.epochs must be at least 3 to resume this run: it has trained 2 epochs and 9 of 23 "
+        f"batches of the next. Got {epochs} instead. "
+        f"`tinynet eval {folder.relative_to(tmp_path)}` evaluates it without training\n"
     )
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
     assert resume(folder, ["run.epochs=3"], quiet=True).is_complete

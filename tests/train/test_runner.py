@@ -54,7 +54,7 @@ def test_the_run_folder(write, digits, tmp_path, capsys):
     assert epochs[0].startswith("epoch 1/2: train loss ")
     assert accuracy.startswith(f"test accuracy {100 * result.metrics['accuracy']:.2f} %, test loss")
     assert place == f"run folder: {result.folder}"
-    assert look.startswith("look at it: tinynet board runs")
+    assert look.startswith("view it: tinynet board runs")
 
 
 def test_quiet(write, digits, capsys):

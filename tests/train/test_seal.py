@@ -168,7 +168,10 @@ def test_checkpoints_that_are_all_missing_are_told(folder):
     for path in folder.glob("*.npz"):
         path.unlink()
     told = told_by(lambda: resume(folder, quiet=True))
-    assert "has figures of 3 epochs, but no checkpoint any more: the run begins anew" in told
+    assert (
+        "has figures of 3 epochs, but its checkpoint is missing: starting from the beginning"
+        in told
+    )
     assert all_of(folder) == whole
 
 

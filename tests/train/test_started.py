@@ -114,7 +114,7 @@ def test_a_run_is_stopped_and_goes_on_as_it_says(started, digits, way):
     resume = out.partition("To go on:\n  ")[2].splitlines()[0]
     assert resume.startswith(f"{start} resume 'runs/my digits/")
     *_, look = said(resume, started).splitlines()
-    board = look.removeprefix("look at it: ")
+    board = look.removeprefix("view it: ")
     assert board == f"{start} board runs"
     assert said(board, started).startswith("TensorBoard --logdir runs ")
 

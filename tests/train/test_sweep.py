@@ -16,7 +16,7 @@ from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData
 
 from tinynet.train.cli import main
 from tinynet.train.config.grid import MOST, axis, points
-from tinynet.train.running.sweep import go_on, outcome_of
+from tinynet.train.running.sweep import open_sweep, outcome_of
 
 from .test_cli import start
 
@@ -112,7 +112,7 @@ def test_a_sweep_with_a_failure(write, digits, sweep, tmp_path):
     run = json.loads((tmp_path / folder / rows[0]["folder"] / "run.json").read_text())
     assert run["test"]["accuracy"] == pytest.approx(float(rows[0]["accuracy"]), abs=1e-4)
     assert re.search(r"^0\.1 +0\.\d+ ± ", out, re.M)  # over the seeds
-    assert f"table: {folder}/results.csv\nlook at it: tinynet board {folder}\n" in out
+    assert f"table: {folder}/results.csv\nview it: tinynet board {folder}\n" in out
     assert out.endswith(f"  tinynet sweep --resume {folder}\n") and not Path(folder).is_absolute()
 
     before = sorted(os.listdir(tmp_path / folder))
@@ -146,13 +146,13 @@ def test_what_cannot_be_swept(write, digits, capsys, tmp_path):
     for arguments, message in [
         ([path, "--set", "optimizer.lrr=1,2"], "optimizer.lrr: unknown key; did you mean 'lr'"),
         ([path, "--set", "seed=1,x"], "run.seed: must be an integer, got the string 'x'"),
-        ([path], "nothing is swept"),
+        ([path], "nothing to sweep"),
         ([], "CONFIG is missing"),
         ([path, "seed=3..1"], "is empty, or too long"),
         ([path, "run.out=a,b"], "run.out cannot be swept"),
         ([path, "seed=1,2", "--jobs", "0"], "--jobs must be at least 1"),
         (["--resume", "x"], "is not the folder of a sweep"),
-        (["--resume", "x", "seed=1"], "no CONFIG and no --set"),
+        (["--resume", "x", "seed=1"], "--resume SWEEP cannot be combined with CONFIG or --set"),
         (["none.toml", "seed=1,2"], "cannot be read"),
     ]:
         assert main(["sweep", *arguments]) == 2
@@ -173,7 +173,7 @@ def test_a_config_that_has_changed_is_not_gone_on_with(write, digits, sweep, cap
     sweep("--resume", folder_of(out))
     write(digits.replace("0.1", "0.2"))
     assert main(["sweep", "--resume", folder_of(out)]) == 2
-    assert "is not what it was when the sweep began" in capsys.readouterr().err
+    assert "has changed since the sweep began" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")
@@ -187,7 +187,7 @@ def test_a_signal_ends_a_sweep_and_it_goes_on_later(write, digits, sweep, tmp_pa
     out, err = program.communicate(timeout=60)
     assert program.returncode == 143, (out, err)
     assert out.count("INTERRUPTED") == 2
-    state = go_on(tmp_path / folder)
+    state = open_sweep(tmp_path / folder)
     assert [outcome_of(state, point).status for point in state.points] == ["interrupted"] * 2
     running = subprocess.run(["ps", "-ef"], capture_output=True, text=True, check=True).stdout
     assert str(tmp_path) not in running  # nothing is left behind

@@ -246,7 +246,7 @@ def test_a_run_writes_without_the_text_that_it_learned(config, tmp_path, capsys)
     assert main([*command, "--json", "--best", "--top-k", "3", "--seed", "7"]) == 0
     assert capsys.readouterr().out.startswith('{"prompt": "abc", "text": "abc')
     for extra, message in [
-        (["--count", "3"], "--prompt is for a text: leave out FILE and --count"),
+        (["--count", "3"], "--prompt cannot be combined with FILE or --count"),
         (["--temperature", "-1"], "'temperature' parameter of generate must be >= 0"),
     ]:
         assert main([*command, *extra]) == 2

@@ -1,4 +1,4 @@
-"""The command line: ``tinynet train CONFIG`` and the other commands, which are in ``commands/``."""
+"""The command line, ``tinynet COMMAND``. The commands are in ``commands/``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tinynet.train.config.problems import (
     one_of,
     warnings_as_lines,
 )
-from tinynet.train.report.output import go_on_without_output, prepare_streams
+from tinynet.train.report.output import prepare_streams, survive_closed_output
 
 _EPILOG = """\
 examples:
@@ -33,39 +33,39 @@ examples:
   tinynet eval runs/digits_mlp/2026-01-31_12-00-00
   tinynet explain optimizer.lr
 
-exit codes: 0 done, 1 the run failed, 2 a mistake in the config or the arguments,
-130 stopped by Ctrl-C, 143 by SIGTERM.
+exit codes: 0 success, 1 the run failed, 2 a mistake in the config or the arguments,
+130 stopped by Ctrl-C, 143 stopped by SIGTERM.
 """
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; the result is the exit code.
+    """Run one command and return its exit code.
 
     Args:
-        argv: the arguments, without the name of the program; those of the process if left out.
+        argv: the arguments, without the name of the program; defaults to those of the process.
     """
     if argv is not None:
-        return _answered(argv)
-    OUTSIDE[sys.argv[0]] = False  # the script that pip makes is not the user's
+        return _exit_code_of(argv)
+    OUTSIDE[sys.argv[0]] = False  # the script that pip writes is not the user's code
     prepare_streams()
     raise_on_ctrl_c()
-    code = _answered(sys.argv[1:], go_on_without_output)
+    code = _exit_code_of(sys.argv[1:], survive_closed_output)
     end_on_ctrl_c()
     return code
 
 
-def _answered(argv: Sequence[str], begins_to_work: Callable[[], object] = bool) -> int:
-    """Run one command and report what goes wrong.
+def _exit_code_of(argv: Sequence[str], before_work: Callable[[], object] = bool) -> int:
+    """Run one command, print its errors, and return its exit code.
 
     Args:
-        begins_to_work: called before a command whose work is worth more than its output.
+        before_work: called before a command that must finish even if its output is closed.
     """
     try:
         try:
             arguments = _parse(argv)
             _refuse_a_deleted_folder()
             if getattr(arguments, "works", False):
-                begins_to_work()
+                before_work()
             with warnings_as_lines():
                 code: int = arguments.run_command(arguments)
         except SystemExit as stop:  # argparse, after a mistake (2) or --help (0)
@@ -89,11 +89,11 @@ def _refuse_a_deleted_folder() -> None:
     try:
         os.getcwd()
     except FileNotFoundError:
-        raise UsageError("the current folder has been deleted: go to another one") from None
+        raise UsageError("the current folder has been deleted: change to another one") from None
 
 
 def _parse(words: Sequence[str]) -> argparse.Namespace:
-    """The arguments; KEY=VALUE that stand alone belong to ``--set``."""
+    """Parse the arguments; a KEY=VALUE without an option belongs to ``--set``."""
     parser = build_parser(command())
     if not words:
         parser.print_help(sys.stderr)
@@ -101,7 +101,7 @@ def _parse(words: Sequence[str]) -> argparse.Namespace:
     names = next(action.choices for action in parser._actions if action.dest == "command") or ()
     if not words[0].startswith("-") and words[0] not in names:
         hint = did_you_mean(words[0], names) or "."
-        parser.error(f"there is no command {words[0]!r}{hint} There are: {one_of(names)}")
+        parser.error(f"there is no command {words[0]!r}{hint} Commands: {one_of(names)}")
     arguments, others = parser.parse_known_args(words)
     for word in others:
         if word.startswith("-") or "=" not in word or not hasattr(arguments, "set"):
@@ -115,11 +115,11 @@ def _hint(word: str, arguments: argparse.Namespace) -> str:
     near = did_you_mean(word.partition("=")[0], options) if word.startswith("--") else ""
     if near or not hasattr(arguments, "set"):
         return near
-    return " (values of the config are given with --set KEY=VALUE)"
+    return " (use --set KEY=VALUE for values of the config)"
 
 
 def build_parser(program: str = "tinynet") -> argparse.ArgumentParser:
-    """The parser of all commands; the documentation reads it, too."""
+    """Build the parser of all commands; the documentation is generated from it, too."""
     parser = argparse.ArgumentParser(
         prog=program.replace("%", "%%"),
         description="Train neural networks from config files.",
@@ -129,5 +129,5 @@ def build_parser(program: str = "tinynet") -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"tinynet {version()}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for module in COMMANDS:
-        module.add(commands)
+        module.add_parser(commands)
     return parser

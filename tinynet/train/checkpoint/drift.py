@@ -103,15 +103,15 @@ class Since:
         for text in self.damage.values():
             warnings.warn(text, StorageWarning, stacklevel=4)
 
-    def refuse(self, force: bool) -> None:
-        """Refuse to go on with what has changed, or warn of it if forced to.
+    def refuse_changes(self, force: bool) -> None:
+        """Refuse to resume with changed files or data, or only warn of them if `force` is true.
 
         Raises:
-            UsageError: with all that has changed.
+            UsageError: with all changes.
         """
         serious = [text for text in self.changes if " is gone; " not in text]
         if serious and not force:
-            last = "the run would not end as it began; --force goes on with what is there now"
+            last = "the resumed run would not match its beginning; --force resumes it anyway"
             raise UsageError("\n".join([*serious, last]))
         self.warn()
 

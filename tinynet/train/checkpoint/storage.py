@@ -1,7 +1,7 @@
-"""What a run keeps on the disk while it goes on: checkpoints, the best weights, rows of figures.
+"""Writes a run's files during training: checkpoints, the best weights, rows of figures.
 
-A disk that is full does not end a run: there is one warning with the reason, what could not be
-written waits in memory, and is tried again.
+A full disk does not end a run: a single warning gives the reason, and unwritten data waits in
+memory until a later attempt succeeds.
 """
 
 from __future__ import annotations
@@ -208,8 +208,8 @@ def newest_checkpoint(folder: RunFolder) -> tuple[Path, dict[str, Any]] | None:
     return None
 
 
-def sweep(folder: RunFolder) -> None:
-    """Remove what writing left behind that was killed; only for who holds the folder's lock."""
+def remove_leftovers(folder: RunFolder) -> None:
+    """Remove temporary files of a killed process; the caller must hold the folder's lock."""
     for path in folder.path.rglob(".*.tmp"):
         with contextlib.suppress(OSError):  # the next start tries again
             path.unlink()

@@ -1,7 +1,7 @@
-"""The commands of ``tinynet``, a file each.
+"""The commands of ``tinynet``, one file each.
 
-Each has ``add``, which tells argparse what it takes, and ``run``, which does it and returns the
-exit code. A new command is a new file and a name in `COMMANDS`.
+Each file has ``add_parser``, which declares the arguments, and ``run_command``, which runs the
+command and returns the exit code. To add a command, add a file and its name in `COMMANDS`.
 """
 
 from tinynet.train.commands import (

@@ -9,29 +9,29 @@ from tinynet.train.commands.options import Commands
 from tinynet.train.config.problems import UsageError
 
 
-def add(commands: Commands) -> None:
-    """Tell argparse what the command takes."""
+def add_parser(commands: Commands) -> None:
+    """Declare the arguments of the command."""
     parser = commands.add_parser(
         "board",
-        help="look at runs in TensorBoard",
-        description="Start TensorBoard on a folder of runs, and print the address to open.",
+        help="view runs in TensorBoard",
+        description="Start TensorBoard on a folder of runs and print the address to open.",
     )
     parser.add_argument("folder", metavar="DIR", nargs="?", default="runs", help="default: runs")
     parser.add_argument(
-        "--port", type=_port, help="0 takes a free one; default: 6006, or the next one that is free"
+        "--port", type=_port, help="0 picks a free port; default: 6006, or the next free port"
     )
-    parser.add_argument("--host", help="the address it listens at; default: only this machine")
-    parser.set_defaults(run_command=run)
+    parser.add_argument("--host", help="the address to listen on; default: this machine only")
+    parser.set_defaults(run_command=run_command)
 
 
 def _port(text: str) -> int:
     if not text.isdecimal() or int(text) > 65535:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a port, 0 to 65535")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port from 0 to 65535")
     return int(text)
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """TensorBoard's own exit code."""
+def run_command(arguments: argparse.Namespace) -> int:
+    """Start TensorBoard; return its exit code."""
     try:
         return launch(arguments.folder, port=arguments.port, host=arguments.host)
     except (FileNotFoundError, ImportError) as error:  # no such folder, no TensorBoard

@@ -15,24 +15,24 @@ from tinynet.train.report.table import aligned
 from tinynet.train.running.runner import prepare
 
 _DESCRIPTION = """\
-Build everything that a config describes, and take a few steps with a copy of the model: shapes,
-parameters, memory, and about how long the run would take. Nothing is written.
+Build everything that a config describes and run a few steps on a copy of the model. Print shapes,
+parameters, memory use, and an estimate of the training time. Nothing is written.
 """
 _MOST_ROWS = 60
 
 
-def add(commands: Commands) -> None:
-    """Tell argparse what the command takes."""
+def add_parser(commands: Commands) -> None:
+    """Declare the arguments of the command."""
     parser = commands.add_parser(
-        "check", help="try a config without writing anything", description=_DESCRIPTION
+        "check", help="try out a config without writing anything", description=_DESCRIPTION
     )
     add_config(parser)
-    add_json(parser, "what was found")
-    parser.set_defaults(run_command=run)
+    add_json(parser, "the findings")
+    parser.set_defaults(run_command=run_command)
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Print what was found."""
+def run_command(arguments: argparse.Namespace) -> int:
+    """Print the findings."""
     config = load_config(arguments.config, full_keys(arguments.set))
     found = examine(prepare(config))
     print(as_json(dataclasses.asdict(found)) if arguments.json else text_of(found))
@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def text_of(found: Checkup) -> str:
-    """The findings for people."""
+    """Format the findings for people."""
     rows = [
         (row.name or "(the model)", row.kind, row.output, f"{row.parameters:,}" * row.owns)
         for row in found.modules
@@ -50,38 +50,38 @@ def text_of(found: Checkup) -> str:
     lines = [
         f"data: {found.train_examples:,} examples for training, {found.test_examples:,} for "
         f"testing; {found.batches:,} batches and {found.steps:,} steps per epoch",
-        _looked(found),
-        f"a batch: inputs {found.inputs}, targets {found.targets}",
+        _extent(found),
+        f"batch: inputs {found.inputs}, targets {found.targets}",
         "",
         *table,
         *([f"... and {left} more"] if left > 0 else []),
         "",
-        f"parameters: {found.parameters:,} ({found.trainable:,} are trained)",
+        f"parameters: {found.parameters:,} ({found.trainable:,} trainable)",
         f"memory: weights {_size(found.weight_bytes)}, gradients {_size(found.gradient_bytes)}, "
         f"optimizer {_size(found.optimizer_bytes)}, "
-        f"forward and backward of a batch up to {_size(found.peak_bytes)}",
-        f"loss of the first batch: {found.loss:.4g}",
+        f"forward and backward up to {_size(found.peak_bytes)} per batch",
+        f"loss on the first batch: {found.loss:.4g}",
         f"time: {1000 * found.step_seconds:.3g} ms per step, {found.epochs} epochs in about "
         f"{_time(found.total_seconds)}",
         *(f"note: {note}" for note in found.notes),
-        "all is well; nothing was written",
+        "no problems found; nothing was written",
     ]
     return "\n".join(lines)
 
 
-def _looked(found: Checkup) -> str:
-    """How much of the data was looked at."""
+def _extent(found: Checkup) -> str:
+    """Say how much of the data was checked."""
     counts = {"training": found.train_examples, "test": found.test_examples}
     seen = [
         f"all of the {name} set" if n == counts[name] else f"{n:,} examples of the {name} set"
         for name, n in found.looked_at.items()
     ]
     what = " and ".join(seen)
-    return f"looked at {what}: nothing wrong" if seen else "the examples were not looked at"
+    return f"checked {what}: no problems" if seen else "the examples were not checked"
 
 
 def _size(count: int) -> str:
-    """Bytes for people.
+    """Format a number of bytes for people.
 
     Example:
         >>> _size(999), _size(1_500), _size(2_000_000_000)

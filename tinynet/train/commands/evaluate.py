@@ -8,21 +8,21 @@ from tinynet.train.commands.options import Commands, add_json, add_trained
 from tinynet.train.running.runner import evaluate_run
 
 _DESCRIPTION = """\
-Load the checkpoint of a run and measure its model on the test set of its config.
+Load the checkpoint of a run and evaluate its model on the test set of its config.
 """
 
 
-def add(commands: Commands) -> None:
-    """Tell argparse what the command takes."""
+def add_parser(commands: Commands) -> None:
+    """Declare the arguments of the command."""
     parser = commands.add_parser(
-        "eval", help="measure the model of a run again", description=_DESCRIPTION
+        "eval", help="evaluate the model of a run again", description=_DESCRIPTION
     )
     add_trained(parser)
     add_json(parser, "the figures")
-    parser.set_defaults(run_command=run)
+    parser.set_defaults(run_command=run_command)
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Measure and print."""
+def run_command(arguments: argparse.Namespace) -> int:
+    """Evaluate and print the figures."""
     evaluate_run(arguments.run, best=arguments.best, json=arguments.json)
     return 0

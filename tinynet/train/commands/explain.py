@@ -14,18 +14,18 @@ from tinynet.train.incidents.replay import replayed
 from tinynet.train.report.explanation import explain_run, is_explained, list_runs
 
 _DESCRIPTION = """\
-Say how the run of a folder went, and why it failed, or which runs there are in a folder; or print
-the page on an error whose message names it; or what a key of a config (optimizer.lr), a section
-(optimizer), a type (AdamW) or a metric (top5) means. Without an argument, list the pages.
+Explain one of these: how a run went and why it failed (RUN); the runs in a folder; an error, by the
+topic that its message names (inplace-saved); a config key (optimizer.lr), section (optimizer),
+type (AdamW) or metric (top5). Without an argument, list the topics.
 """
-_MOST = 5  # names that are suggested
+_MOST = 5  # suggested names
 
 
-def add(commands: Commands) -> None:
-    """Tell argparse what the command takes."""
+def add_parser(commands: Commands) -> None:
+    """Declare the arguments of the command."""
     parser = commands.add_parser(
         "explain",
-        help="say how a run went, what an error means, or what a key of a config means",
+        help="explain how a run went, an error, or a config key",
         description=_DESCRIPTION,
     )
     parser.add_argument(
@@ -37,13 +37,13 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--replay",
         action="store_true",
-        help="of a run that came to NaN: do the step again, and look what makes it now",
+        help="for a run that reached NaN: repeat the step, and report what makes the NaN now",
     )
-    parser.add_argument("--all", action="store_true", help="print all pages, as one document")
-    parser.set_defaults(run_command=run)
+    parser.add_argument("--all", action="store_true", help="print all pages as one document")
+    parser.set_defaults(run_command=run_command)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run_command(arguments: argparse.Namespace) -> int:
     """Print the page."""
     if arguments.replay:
         print(replayed(Path(arguments.topic or ".")))
@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _page(topic: str | None) -> str:
-    """The page on a topic; without one, the titles of all pages."""
+    """Return the page on a topic; without a topic, the titles of all pages."""
     if topic is None:
         titles = {name: explain(name).splitlines()[0].removeprefix("# ") for name in topics()}
         return "\n".join(f"{name:<16} {title}" for name, title in titles.items())
@@ -70,7 +70,7 @@ def _page(topic: str | None) -> str:
         near = inside[:_MOST] or [*filter(None, [nearest(topic, known)])]
         hint = f" Did you mean {' or '.join(near)}?" if near else ""
         raise UsageError(
-            f"There is no explanation of {topic!r}.{hint} There are: {', '.join(topics())}; "
-            f"and the keys and types of configs, which `{command('list')}` shows"
+            f"There is no explanation of {topic!r}.{hint} Topics: {', '.join(topics())}; "
+            f"and the keys and types of configs (see `{command('list')}`)"
         )
     return page

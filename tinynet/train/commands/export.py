@@ -18,7 +18,7 @@ from tinynet.train.running.runner import config_in, read_checkpoint, weights_of
 
 
 def _safetensors(weights: dict[str, Any], path: Path) -> None:
-    # The format knows no tied weights: each name has its own copy.
+    # The format has no tied weights: each name gets its own copy.
     exchange.save_file({name: value.clone() for name, value in weights.items()}, path)
 
 
@@ -27,31 +27,31 @@ WRITERS: dict[str, Callable[[dict[str, Any], Path], object]] = {
     ".safetensors": _safetensors,
     ".pt": exchange.save_pytorch,
 }
-"""What writes weights, by the ending of the file."""
+"""The function that writes weights, for each file extension."""
 
 
-def add(commands: Commands) -> None:
-    """Tell argparse what the command takes."""
+def add_parser(commands: Commands) -> None:
+    """Declare the arguments of the command."""
     parser = commands.add_parser(
         "export",
-        help="write the weights of a run into a file of their own",
-        description="Write the state_dict of a run's model, in the format that the file's ending "
-        "names: .npz for tinynet.load, .safetensors, or .pt for PyTorch's torch.load.",
+        help="write the weights of a run to a file",
+        description="Write the state_dict of a run's model. The file extension selects the format: "
+        ".npz for tinynet.load, .safetensors, or .pt for PyTorch's torch.load.",
     )
     add_trained(parser)
-    parser.add_argument("file", metavar="FILE", help=f"ends in {' or '.join(WRITERS)}")
-    parser.add_argument("--force", action="store_true", help="replace a file that is there")
-    parser.set_defaults(run_command=run)
+    parser.add_argument("file", metavar="FILE", help=f"a name that ends in {' or '.join(WRITERS)}")
+    parser.add_argument("--force", action="store_true", help="replace an existing file")
+    parser.set_defaults(run_command=run_command)
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Write the file and say so."""
+def run_command(arguments: argparse.Namespace) -> int:
+    """Write the file."""
     path = Path(arguments.file)
     if path.suffix not in WRITERS:
         hint = did_you_mean(path.suffix, WRITERS)
         raise UsageError(f"{path} must end in one of {one_of(WRITERS)}{hint}")
     if path.exists() and not arguments.force:
-        raise UsageError(f"{path} is there already; --force replaces it")
+        raise UsageError(f"{path} already exists; --force replaces it")
     saved = _saved(arguments)
     weights = weights_of(saved)
     try:
@@ -59,12 +59,12 @@ def run(arguments: argparse.Namespace) -> int:
     except OSError as error:
         raise TrainError(f"{path} cannot be written ({error.strerror or error})") from None
     count = sum(value.numel() for value in weights.values())
-    print(f"{path}: {len(weights)} tensors, {count:,} numbers, of epoch {saved['epoch']}")
+    print(f"{path}: {len(weights)} tensors, {count:,} numbers, from epoch {saved['epoch']}")
     return 0
 
 
 def _saved(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The checkpoint; what has changed since is warned of, as far as it can still be built."""
+    """Return the checkpoint; warn of what has changed since, if its config can still be built."""
     path, saved = read_checkpoint(arguments.run, best=arguments.best)
     since = Since(RunFolder(path.parent))
     figures: dict[str, float] = {}

@@ -13,61 +13,61 @@ from tinynet.train.checkpoint.run_folder import new_folder, write_text
 from tinynet.train.commands.options import Commands, add_config, full_keys
 from tinynet.train.config.problems import TrainError, UsageError, did_you_mean, one_of
 from tinynet.train.config.resolve import load_config
-from tinynet.train.running.recording import recorded
+from tinynet.train.running.recording import record_step
 from tinynet.train.running.runner import prepare
 
 _DESCRIPTION = """\
-Record one step of training with a copy of the model, and print its graph: what ran, in which
-module, with shapes and times. With --format tensorboard all graphs go into a new folder for
-TensorBoard; a training run writes them into its own folder anyway.
+Record one training step of a copy of the model and print its graph: the operations, their modules,
+shapes and times. With --format tensorboard, write all graphs to a new folder for TensorBoard.
+(A training run writes them to its own folder anyway.)
 """
 TENSORBOARD = "tensorboard"
 FORMATS = ("text", "dot", "svg", "pbtxt", TENSORBOARD)
 GRAPHS = "step, forward, backward, optimizer, or what the method names (generator)"
 
 
-def add(commands: Commands) -> None:
-    """Tell argparse what the command takes."""
+def add_parser(commands: Commands) -> None:
+    """Declare the arguments of the command."""
     parser = commands.add_parser(
-        "graph", help="print the graph of one step of training", description=_DESCRIPTION
+        "graph", help="print the graph of one training step", description=_DESCRIPTION
     )
     add_config(parser)
     parser.add_argument(
-        "--format", choices=FORMATS, help="default: what the ending of --save names, else text"
+        "--format", choices=FORMATS, help="default: the extension of --save, else text"
     )
     parser.add_argument(
         "--part",
         metavar="PART",
-        help=f"{GRAPHS}; default: forward; TensorBoard gets all of them",
+        help=f"{GRAPHS}; default: forward; tensorboard: all of them",
     )
     parser.add_argument(
         "--save",
         metavar="PATH",
-        help="write it to a new file, and do not print it; for TensorBoard a new folder "
-        "(default: one of its own beside the runs of the config)",
+        help="write to a new file instead of printing; for TensorBoard, to a new folder "
+        "(default: one next to the runs of the config)",
     )
-    parser.set_defaults(run_command=run)
+    parser.set_defaults(run_command=run_command)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run_command(arguments: argparse.Namespace) -> int:
     """Print or write the graph."""
     form = arguments.format or _form_of(arguments.save)
     if arguments.save is not None and Path(arguments.save).exists():
-        raise UsageError(f"{arguments.save} is there already")
+        raise UsageError(f"{arguments.save} already exists")
     if form == TENSORBOARD and arguments.part is not None:
         raise UsageError(f"--format {TENSORBOARD} writes all parts: leave out --part")
     parts = prepare(load_config(arguments.config, full_keys(arguments.set)))
     trial(parts)
-    recording = recorded(parts)
+    recording = record_step(parts)
     if form == TENSORBOARD:
         run_section = parts.config.run
         folder = arguments.save or new_folder(Path(run_section.out, run_section.name), "graph_")
         _write_events(recording, Path(folder))
         return 0
     part = arguments.part or "forward"
-    if part not in recording.graphs:  # an optimizer without operations of its own, say
+    if part not in recording.graphs:  # such as an optimizer without operations
         hint = did_you_mean(part, recording.graphs) or ";"
-        raise UsageError(f"nothing ran in {part}{hint} there is: {one_of(recording.graphs)}")
+        raise UsageError(f"nothing ran in {part}{hint} available: {one_of(recording.graphs)}")
     text = getattr(recording, form)(part)
     if arguments.save is None:
         print(text)
@@ -77,18 +77,18 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _form_of(path: str | None) -> str:
-    """The format that the ending of a file names."""
+    """Return the format that a file extension names."""
     ending = Path(path or "").suffix.removeprefix(".")
     return ending if ending in FORMATS else "text"
 
 
 def _write_events(recording: board.Recording, folder: Path) -> None:
-    """Write the graphs for TensorBoard; say where they are and how to look at them."""
-    with warnings.catch_warnings(record=True) as told:
+    """Write the graphs for TensorBoard; print where they are and how to view them."""
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", board.BoardWarning)
         with board.SummaryWriter(folder) as writer:
             recording.write(writer)
-    if told:  # training would go on; here is nothing else to do
-        raise TrainError(str(told[0].message).partition(". ")[0])
+    if caught:  # training would continue, but this command has nothing else to do
+        raise TrainError(str(caught[0].message).partition(". ")[0])
     print(f"graphs: {', '.join(recording.graphs)}, modules; in {folder}")
-    print(f"look at them: {command('board', folder)}, then the tab Graphs")
+    print(f"view them: {command('board', folder)}, then the tab Graphs")

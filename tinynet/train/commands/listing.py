@@ -14,41 +14,41 @@ from tinynet.train.report.table import aligned
 _SHOWN = 4
 
 
-def add(commands: Commands) -> None:
-    """Tell argparse what the command takes."""
+def add_parser(commands: Commands) -> None:
+    """Declare the arguments of the command."""
     parser = commands.add_parser(
         "list",
-        help="list what a type can be",
-        description="List the types that a section can name, with what they take; "
-        "without a section, the sections. "
-        "Beside them, any type may be ./file.py:Name or package.module:Name.",
+        help="list the available types",
+        description="List the types that a section accepts, with their arguments; "
+        "without a section, list the sections. "
+        "A type may also be ./file.py:Name or package.module:Name.",
     )
     parser.add_argument("section", metavar="SECTION", nargs="?", help=f"{one_of(_kinds())}")
-    parser.set_defaults(run_command=run)
+    parser.set_defaults(run_command=run_command)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run_command(arguments: argparse.Namespace) -> int:
     """Print the list."""
     chosen = arguments.section
     if chosen is not None and chosen not in _kinds():
         hint = did_you_mean(chosen, _kinds())
         raise UsageError(
-            f"there is no list of {chosen!r}{hint or '.'} There are: {one_of(_kinds())}"
+            f"there is no section {chosen!r}{hint or '.'} Sections: {one_of(_kinds())}"
         )
     print(list_types(chosen) if chosen else _overview())
     return 0
 
 
 def _overview() -> str:
-    """The sections, how many types each has, and how to see them."""
+    """Return a table of the sections and their types, and how to list them."""
     rows = [("section", "types", "such as")]
     for kind in _kinds():
         names = sorted(KINDS[kind].names() if kind in KINDS else METRICS)
         more = ["..."] if len(names) > _SHOWN else []
         rows.append((kind, str(len(names)), ", ".join([*names[:_SHOWN], *more])))
     hints = [
-        f"the types of a section: {command('list', 'SECTION')}",
-        f"what a type or a key means: {command('explain', 'NAME')}",
+        f"list the types of a section: {command('list', 'SECTION')}",
+        f"explain a type or a key: {command('explain', 'NAME')}",
     ]
     return "\n".join([*aligned(rows), "", *hints])
 

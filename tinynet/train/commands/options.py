@@ -1,4 +1,4 @@
-"""Options that several commands have, and the grammar of what follows them."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
@@ -14,45 +14,45 @@ Commands = Any
 
 
 def add_config(parser: argparse.ArgumentParser) -> None:
-    """CONFIG and ``--set``."""
+    """Add CONFIG and ``--set``."""
     parser.add_argument("config", metavar="CONFIG", help="the TOML file")
     add_set(parser)
 
 
 def add_set(parser: argparse.ArgumentParser) -> None:
-    """``--set``."""
+    """Add ``--set``."""
     parser.add_argument(
         "--set",
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="put a value in place of the file's, such as optimizer.lr=3e-4; may be repeated, "
-        "and more KEY=VALUE may follow; keys of [run] may stand alone: seed=1",
+        help="override a value of the file, such as optimizer.lr=3e-4; may be repeated or take "
+        "several KEY=VALUE; keys of [run] need no section: seed=1",
     )
 
 
 def add_out(parser: argparse.ArgumentParser) -> None:
-    """``--out``."""
+    """Add ``--out``."""
     parser.add_argument(
-        "--out", metavar="DIR", help="the folder for the folders of runs (default: runs)"
+        "--out", metavar="DIR", help="the folder that holds the run folders (default: runs)"
     )
 
 
 def add_trained(parser: argparse.ArgumentParser) -> None:
-    """RUN and ``--best``."""
+    """Add RUN and ``--best``."""
     parser.add_argument("run", metavar="RUN", help="a run folder, or a checkpoint in one")
     parser.add_argument(
-        "--best", action="store_true", help="the weights of the best measurement, not the last"
+        "--best", action="store_true", help="use the best weights instead of the last"
     )
 
 
 def add_json(parser: argparse.ArgumentParser, what: str) -> None:
-    """``--json``."""
-    parser.add_argument("--json", action="store_true", help=f"print {what} as JSON, for programs")
+    """Add ``--json``."""
+    parser.add_argument("--json", action="store_true", help=f"print {what} as JSON")
 
 
 def full_keys(assignments: Sequence[str]) -> list[str]:
-    """Assignments with the section before keys of ``[run]`` that stand alone.
+    """Put the section before keys of ``[run]`` that were given without it.
 
     Example:
         >>> full_keys(["seed=1", "optimizer.lr=0.1", "x"])
@@ -63,5 +63,5 @@ def full_keys(assignments: Sequence[str]) -> list[str]:
 
 
 def exit_code(result: Result) -> int:
-    """0, or 128 + the number of the signal that stopped the run."""
+    """Return 0, or 128 + the number of the signal that stopped the run."""
     return 0 if isinstance(result.stopped_by, str | None) else 128 + result.stopped_by

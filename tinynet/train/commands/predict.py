@@ -24,16 +24,16 @@ from tinynet.train.running.loop import as_evaluated
 from tinynet.train.running.runner import load_language_model, load_run
 
 _DESCRIPTION = """\
-Print what the model of a run says about each example: of the test set of its config, or of a file
-with inputs: .npy or .npz (one array, examples first) or .csv (one example per line, only numbers).
-With --prompt, the model of a run on a text goes on writing from there.
+Print the prediction of a run's model for each example of its test set, or of a file of inputs: .npy
+or .npz (one array, examples first) or .csv (numbers only, one example per line). With --prompt, a
+language model continues the given text.
 """
 
 
-def add(commands: Commands) -> None:
-    """Tell argparse what the command takes."""
+def add_parser(commands: Commands) -> None:
+    """Declare the arguments of the command."""
     parser = commands.add_parser(
-        "predict", help="print what the model of a run says", description=_DESCRIPTION
+        "predict", help="print the predictions of a run's model", description=_DESCRIPTION
     )
     add_trained(parser)
     parser.add_argument("file", metavar="FILE", nargs="?", help="inputs (default: the test set)")
@@ -41,42 +41,46 @@ def add(commands: Commands) -> None:
         "--count", type=int, metavar="N", help="only the first N examples (default: all)"
     )
     add_json(parser, "one object per example")
-    writing = parser.add_argument_group("for a model of text")
-    writing.add_argument("--prompt", metavar="TEXT", help="what the text begins with")
+    writing = parser.add_argument_group("for language models")
+    writing.add_argument("--prompt", metavar="TEXT", help="the text to continue")
     writing.add_argument(
-        "--length", type=int, default=300, metavar="N", help="tokens to write (default: 300)"
+        "--length",
+        type=int,
+        default=300,
+        metavar="N",
+        help="number of tokens to generate (default: 300)",
     )
     writing.add_argument(
         "--temperature",
         type=float,
         default=0.8,
         metavar="T",
-        help="below 1, likely tokens become likelier; 0 takes the likeliest (default: 0.8)",
+        help="values below 1 favor likely tokens; 0 always picks the likeliest (default: 0.8)",
     )
-    writing.add_argument("--top-k", type=int, metavar="K", help="draw only from the K likeliest")
-    writing.add_argument("--seed", type=int, default=0, help="another one, another text")
-    parser.set_defaults(run_command=run)
+    writing.add_argument("--top-k", type=int, metavar="K", help="sample from the K likeliest only")
+    writing.add_argument("--seed", type=int, default=0, help="the seed for sampling (default: 0)")
+    parser.set_defaults(run_command=run_command)
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Print a line per example."""
+def run_command(arguments: argparse.Namespace) -> int:
+    """Print one line per example."""
     if arguments.count is not None and arguments.count < 1:
         raise UsageError(f"--count must be at least 1, got {arguments.count}")
     if arguments.prompt is not None:
-        return write_on(arguments)
+        return continue_prompt(arguments)
     parts = load_run(arguments.run, best=arguments.best).parts
     rows = of_test_set(parts) if arguments.file is None else of_file(parts, arguments.file)
-    with contextlib.closing(rows):  # of the first few: the modes are as before at once
+    with contextlib.closing(rows):  # leaves eval mode at once, also if --count stops early
         for index, row in enumerate(itertools.islice(rows, arguments.count)):
             row = {"example": index, **row}
             print(as_json(row) if arguments.json else f"{index}: {sentence_of(row)}")
     return 0
 
 
-def write_on(arguments: argparse.Namespace) -> int:
-    """Print the prompt and what the model writes after it."""
+def continue_prompt(arguments: argparse.Namespace) -> int:
+    """Print the prompt and the model's continuation."""
     if arguments.file is not None or arguments.count is not None:
-        raise UsageError("--prompt is for a text: leave out FILE and --count")
+        raise UsageError("--prompt cannot be combined with FILE or --count")
     model, tokenizer = load_language_model(arguments.run, best=arguments.best)
     try:
         text = generate_text(
@@ -95,7 +99,7 @@ def write_on(arguments: argparse.Namespace) -> int:
 
 
 def of_test_set(parts: Parts) -> Generator[Row, None, None]:
-    """What the model says about the test set, and what it should say."""
+    """Yield the predictions for the test set, with the targets."""
     with as_evaluated(parts.model, parts.config.run.seed):
         for inputs, targets in parts.test_batches:
             outputs = parts.model(inputs)
@@ -104,10 +108,10 @@ def of_test_set(parts: Parts) -> Generator[Row, None, None]:
 
 
 def of_file(parts: Parts, name: str) -> Generator[Row, None, None]:
-    """What the model says about the inputs in a file.
+    """Yield the predictions for the inputs in a file.
 
     Raises:
-        UsageError: they cannot be read, or are of another shape than those of the data set.
+        UsageError: if they cannot be read, or their shape is not that of the data set.
     """
     example, targets = first_batch(parts, parts.test_set, 1)
     with as_evaluated(parts.model):
@@ -117,11 +121,11 @@ def of_file(parts: Parts, name: str) -> Generator[Row, None, None]:
     if array.shape == wanted:
         array = array[None]
     if array.ndim == 2 and array.shape[1:] == (int(np.prod(wanted)),):
-        array = array.reshape(-1, *wanted)  # rows of a table, say
+        array = array.reshape(-1, *wanted)  # such as the rows of a table
     if array.shape[1:] != wanted or not len(array):
         raise UsageError(
-            f"{name} has the shape {[*array.shape]}; needed is [examples, {str([*wanted])[1:]}"
-            f", as the inputs of the data set are {shape_of(example)}"
+            f"{name} has shape {[*array.shape]}, but must have [examples, {str([*wanted])[1:]}"
+            f", because the inputs of the data set are {shape_of(example)}"
         )
     array = array.astype(example.numpy().dtype)
     with as_evaluated(parts.model, parts.config.run.seed):
@@ -140,10 +144,10 @@ def _rows(parts: Parts, inputs: Any, classes: bool, name: str) -> list[Row]:
 
 
 def read_inputs(path: Path) -> Array:
-    """The array in a file.
+    """Return the array in a file.
 
     Raises:
-        UsageError: it cannot be read, or there is not exactly one array of numbers in it.
+        UsageError: if it cannot be read, or does not hold exactly one array of numbers.
     """
     try:
         if path.suffix == ".csv":
@@ -154,16 +158,16 @@ def read_inputs(path: Path) -> Array:
                 array = loaded if isinstance(loaded, np.ndarray) else _only(loaded)
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror or error}") from None
-    except Exception as error:  # damage shows in as many ways as there are bytes
+    except Exception as error:  # a damaged file can raise anything
         text = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise UsageError(f"{path} cannot be read: {text}") from None
     if array.dtype.kind not in "biuf":
-        raise UsageError(f"{path} holds {array.dtype}, which are no numbers")
+        raise UsageError(f"{path} holds {array.dtype}, not numbers")
     return array
 
 
 def _only(archive: Any) -> Array:
     if len(archive.files) != 1:
-        raise ValueError(f"it holds {len(archive.files)} arrays, and one is needed")
+        raise ValueError(f"it holds {len(archive.files)} arrays instead of one")
     array: Array = archive[archive.files[0]]
     return array

@@ -8,16 +8,16 @@ from tinynet.train.commands.options import Commands, add_json, add_set, exit_cod
 from tinynet.train.running.resuming import resume
 
 _DESCRIPTION = """\
-Go on with a run that was stopped (Ctrl-C, SIGTERM) or killed, in its folder: it ends exactly as if
-it had never stopped. A run that is complete goes on with --set run.epochs=N. Other values can be
-changed, too; what is another than before is printed.
+Resume a run that was stopped (Ctrl-C, SIGTERM) or killed, in its folder. The result is exactly that
+of a run that was never stopped. To extend a complete run, use --set run.epochs=N. Other values may
+be changed, too; the changes are printed.
 """
 
 
-def add(commands: Commands) -> None:
-    """Tell argparse what the command takes."""
+def add_parser(commands: Commands) -> None:
+    """Declare the arguments of the command."""
     parser = commands.add_parser(
-        "resume", help="go on with a run that was stopped or killed", description=_DESCRIPTION
+        "resume", help="resume a run that was stopped or killed", description=_DESCRIPTION
     )
     parser.add_argument("run", metavar="RUN", help="a run folder")
     add_set(parser)
@@ -25,14 +25,14 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--force",
         action="store_true",
-        help="go on although source files or the data have changed since the run began",
+        help="resume even if source files or the data have changed since the run began",
     )
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
-    parser.set_defaults(run_command=run, works=True)
+    parser.set_defaults(run_command=run_command, works=True)
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Go on; 128 + the number of a signal that ended it early."""
+def run_command(arguments: argparse.Namespace) -> int:
+    """Resume; return 0, or 128 + the number of the signal that stopped the run."""
     given = full_keys(arguments.set)
     say = {"quiet": arguments.quiet, "json": arguments.json}
     return exit_code(resume(arguments.run, given, force=arguments.force, **say))

@@ -15,13 +15,13 @@ from tinynet.train.config.problems import UsageError
 from tinynet.train.config.resolve import load_config
 from tinynet.train.report.progress import describe_figures
 from tinynet.train.report.table import aligned
-from tinynet.train.running.interrupt import can_go_on
+from tinynet.train.running.interrupt import resumable
 from tinynet.train.running.sweep import (
     Outcome,
     Sweep,
-    begin,
     check_all,
-    go_on,
+    new_sweep,
+    open_sweep,
     over_seeds,
     run_all,
     table,
@@ -29,16 +29,16 @@ from tinynet.train.running.sweep import (
 )
 
 _DESCRIPTION = """\
-Train a config with all combinations of some values: commas separate them (lr=1e-3,1e-2), and 0..4
-means 0, 1, 2, 3, 4. All configs are checked before the first run. A run that fails does not stop
-the others. At the end there is a table, and results.csv in the folder of the sweep.
+Train a config with all combinations of some values. Commas separate values (lr=1e-3,1e-2), and 0..4
+means 0, 1, 2, 3, 4. All configs are checked before the first run starts. A run that fails does not
+stop the others. The results are printed as a table and written to results.csv in the sweep folder.
 """
 
 
-def add(commands: Commands) -> None:
-    """Tell argparse what the command takes."""
+def add_parser(commands: Commands) -> None:
+    """Declare the arguments of the command."""
     parser = commands.add_parser(
-        "sweep", help="train a config with many values of some keys", description=_DESCRIPTION
+        "sweep", help="train a config with several values of some keys", description=_DESCRIPTION
     )
     parser.add_argument("config", metavar="CONFIG", nargs="?", help="the TOML file")
     parser.add_argument(
@@ -46,57 +46,57 @@ def add(commands: Commands) -> None:
         action="append",
         default=[],
         metavar="KEY=A,B",
-        help="values to be tried; may be repeated, and more KEY=A,B may follow",
+        help="the values to try; may be repeated or take several KEY=A,B",
     )
     parser.add_argument("--out", metavar="DIR", help="the folder for the sweep (default: run.out)")
     parser.add_argument(
-        "--jobs", type=int, default=1, metavar="N", help="so many runs at once (default: 1)"
+        "--jobs", type=int, default=1, metavar="N", help="number of runs at once (default: 1)"
     )
     parser.add_argument(
-        "--resume", metavar="SWEEP", help="go on with the sweep of a folder: what is not finished"
+        "--resume", metavar="SWEEP", help="resume the unfinished runs of a sweep folder"
     )
-    parser.add_argument("--json", action="store_true", help="print one object per run as JSON")
-    parser.set_defaults(run_command=run, works=True)
+    parser.add_argument("--json", action="store_true", help="print one JSON object per run")
+    parser.set_defaults(run_command=run_command, works=True)
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """0 if all runs finished, 1 if any failed, 128 + the number of a signal."""
+def run_command(arguments: argparse.Namespace) -> int:
+    """Return 0 if all runs finished, 1 if any failed, 128 + the number of a signal."""
     if arguments.jobs < 1:
         raise UsageError(f"--jobs must be at least 1, got {arguments.jobs}")
-    sweep = _resumed(arguments) if arguments.resume is not None else _begun(arguments)
+    sweep = _resumed(arguments) if arguments.resume is not None else _new(arguments)
     count = len(sweep.points)
 
-    def tell(done: int, outcome: Outcome, seconds: float) -> None:
+    def report(done: int, outcome: Outcome, seconds: float) -> None:
         print(
             _as_json(outcome) if arguments.json else _line(done, count, outcome, seconds),
             flush=True,
         )
 
-    with can_go_on("sweep", "--resume", sweep.folder):
-        outcomes, stopped_by = run_all(sweep, arguments.jobs, tell)
+    with resumable("sweep", "--resume", sweep.folder):
+        outcomes, stopped_by = run_all(sweep, arguments.jobs, report)
     rows = table(sweep, outcomes)
     path = write_table(sweep, rows)
     if not arguments.json:
         for block in filter(None, (rows, over_seeds(sweep, outcomes))):
             print("", *aligned(block), sep="\n")
-        print(f"\ntable: {shown(path)}\nlook at it: {command('board', sweep.folder)}")
+        print(f"\ntable: {shown(path)}\nview it: {command('board', sweep.folder)}")
     unfinished = [outcome for outcome in outcomes if outcome.status != "finished"]
     if unfinished and not arguments.json:
-        print(f"{len(unfinished)} of {count} runs are not finished; to go on:")
+        print(f"{len(unfinished)} of {count} runs are not finished; to resume:")
         print(f"  {command('sweep', '--resume', sweep.folder)}")
     return 128 + stopped_by if stopped_by else int(bool(unfinished))
 
 
-def _begun(arguments: argparse.Namespace) -> Sweep:
+def _new(arguments: argparse.Namespace) -> Sweep:
     if arguments.config is None:
         raise UsageError("CONFIG is missing (or --resume SWEEP)")
     if not arguments.set:
-        raise UsageError("nothing is swept: --set KEY=A,B says what, such as optimizer.lr=0.1,0.01")
+        raise UsageError("nothing to sweep: use --set KEY=A,B, such as optimizer.lr=0.1,0.01")
     axes = _axes(full_keys(arguments.set))
     check_all(arguments.config, axes)
     first = load_config(arguments.config, all_points(axes)[0].assignments, out=arguments.out)
     folder = new_folder(Path(first.run.out) / Path(arguments.config).stem, "sweep_")
-    sweep = begin(arguments.config, axes, folder)
+    sweep = new_sweep(arguments.config, axes, folder)
     if not arguments.json:
         print(f"{len(sweep.points)} runs in {folder}", flush=True)
     return sweep
@@ -108,17 +108,17 @@ def _axes(assignments: list[str]) -> list[Axis]:
         all_points(axes)
     except ValueError as error:
         raise UsageError(str(error)) from None
-    taken = {"run.out": "--out says it", "run.name": "each run has a name of its own"}
+    reserved = {"run.out": "use --out", "run.name": "each run gets its own name"}
     for one in axes:
-        if one.key in taken:
-            raise UsageError(f"{one.key} cannot be swept: {taken[one.key]}")
+        if one.key in reserved:
+            raise UsageError(f"{one.key} cannot be swept: {reserved[one.key]}")
     return axes
 
 
 def _resumed(arguments: argparse.Namespace) -> Sweep:
     if arguments.config is not None or arguments.set:
-        raise UsageError("--resume SWEEP goes on with what the sweep says: no CONFIG and no --set")
-    return go_on(Path(arguments.resume))
+        raise UsageError("--resume SWEEP cannot be combined with CONFIG or --set")
+    return open_sweep(Path(arguments.resume))
 
 
 def _line(done: int, count: int, outcome: Outcome, seconds: float) -> str:

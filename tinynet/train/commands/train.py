@@ -13,39 +13,39 @@ from tinynet.train.commands.options import (
     exit_code,
     full_keys,
 )
-from tinynet.train.running.runner import run as train
+from tinynet.train.running.runner import run
 
 _DESCRIPTION = """\
-Train the model that a TOML file describes. A bar (or, when the output is not a terminal, a line
-per epoch) shows how it goes. Everything that comes of it is in a new folder,
-runs/<name of the config>/<date and time>: the config in full, checkpoints, the metrics of each
-epoch, and curves and graph for TensorBoard.
+Train the model that a TOML file describes. A progress bar shows how far it is; if the output is not
+a terminal, there is one line per epoch. The results go to a new folder,
+runs/<config name>/<date and time>: the full config, checkpoints, the metrics of each epoch, and
+curves and graphs for TensorBoard.
 """
 
 
-def add(commands: Commands) -> None:
-    """Tell argparse what the command takes."""
+def add_parser(commands: Commands) -> None:
+    """Declare the arguments of the command."""
     parser = commands.add_parser(
-        "train", help="train what a config file describes", description=_DESCRIPTION
+        "train", help="train the model of a config file", description=_DESCRIPTION
     )
     add_config(parser)
     add_out(parser)
     parser.add_argument(
         "--init-from",
         metavar="RUN",
-        help="begin with the weights of a run (only these: nothing else goes on)",
+        help="start from the weights of a run (only its weights: everything else starts anew)",
     )
     add_json(parser, "one object per epoch and one at the end")
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
-    parser.set_defaults(run_command=run, works=True)
+    parser.set_defaults(run_command=run_command, works=True)
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Train; 128 + the number of a signal that ended it early."""
+def run_command(arguments: argparse.Namespace) -> int:
+    """Train; return 0, or 128 + the number of the signal that stopped the run."""
     given = full_keys(arguments.set)
     if arguments.init_from is not None:
         given.append(f"run.init_from={Path(arguments.init_from).absolute()}")
-    result = train(
+    result = run(
         arguments.config, given, out=arguments.out, quiet=arguments.quiet, json=arguments.json
     )
     return exit_code(result)

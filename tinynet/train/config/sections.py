@@ -1,7 +1,7 @@
-"""The sections of a config: what can be set, what it means, what it is if left out.
+"""The sections of a config: their keys, documentation and defaults.
 
-The string below each field is its documentation: messages quote it. A section that has a
-``component`` takes, beside its own keys, a ``type`` and the keyword arguments of that type.
+The string below each field is its documentation; messages and `tinynet explain` quote it. A section
+with a ``component`` takes a ``type`` and that type's keyword arguments besides its own keys.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tinynet.train.config.signatures import Component
 
 
 def _must(be: str, holds: Callable[[Any], bool], names: Iterable[str] = ()) -> Mapping[str, Any]:
-    """What a value must be beyond its type, in words and as a test; which names it can be."""
+    """Return the metadata of a field: a rule in words, its test, and names to suggest."""
     return {"must": be, "holds": holds, "names": names}
 
 
@@ -49,46 +49,47 @@ class RunSection:
     """How long to train, from which seed, and where the results go."""
 
     name: str = field(default="", metadata=_FOLDER_NAME)
-    """The folder of this config's runs inside `out`; if left out, the name of the config file."""
+    """The folder for this config's runs, inside `out`. Defaults to the name of the config file."""
 
     seed: int = field(
         default=0, metadata=_must("be from 0 to 2**63 - 1", lambda value: 0 <= value < 2**63)
     )
-    """What all random numbers follow from. The same config and seed give the same weights."""
+    """The seed of all random numbers. The same config and seed give the same weights."""
 
     epochs: int = field(default=10, metadata=_POSITIVE)
-    """How many times the training set is seen."""
+    """The number of passes over the training set."""
 
     eval_every: int = field(default=1, metadata=_POSITIVE)
-    """Every how many epochs the test set is measured; the last epoch always is."""
+    """Evaluate on the test set every this many epochs, and always after the last one."""
 
     log_every: int = field(default=1, metadata=_POSITIVE)
-    """Every how many steps the loss and the learning rate go to TensorBoard."""
+    """Log the loss and the learning rate to TensorBoard every this many steps."""
 
     non_finite: Literal["stop", "skip"] = "stop"
-    """What a loss or gradient that is NaN or infinite does: it ends the run, or its step is left
-    out. Either way the weights stay as they were, and `tinynet explain RUN` says what made it."""
+    """What to do when a loss or gradient is NaN or infinite: stop the run, or skip the step. Either
+    way the weights stay unchanged, and `tinynet explain RUN` names the operation at fault."""
 
     skip_limit: int = field(default=10, metadata=_NOT_NEGATIVE)
-    """So many steps of a run are left out at most; one more ends it."""
+    """The maximum number of steps to skip in a run. The next one stops the run."""
 
     save_every_steps: int = field(default=0, metadata=_NOT_NEGATIVE)
-    """A checkpoint is written after each epoch and, unless this is 0, after so many steps."""
+    """Write a checkpoint every this many steps, besides the one after each epoch. 0 turns this
+    off."""
 
     save_every_seconds: float = field(default=0.0, metadata=_NOT_NEGATIVE)
-    """Unless this is 0, a checkpoint is also written when the last one is that old."""
+    """Write a checkpoint when the last one is this many seconds old. 0 turns this off."""
 
     keep_checkpoints: int = field(default=2, metadata=_POSITIVE)
-    """So many checkpoints are kept, beside the best weights, in case that one gets damaged."""
+    """The number of checkpoints to keep, besides the best weights, in case one gets damaged."""
 
     out: str = "runs"
-    """The folder for the folders of runs, relative to where the command is started."""
+    """The folder that holds the run folders, relative to the current directory."""
 
     path: tuple[str, ...] = ()
-    """More folders in which modules named by a `type` are searched."""
+    """Extra folders to search for modules that a `type` names."""
 
     init_from: str = ""
-    """A run folder, or a checkpoint in one, whose weights the model begins with."""
+    """A run folder, or a checkpoint in one, to load the initial weights from."""
 
     numba: bool = field(
         default=False,
@@ -96,51 +97,51 @@ class RunSection:
             f"be false: {compiler.MISSING}", lambda value: not value or compiler.is_available()
         ),
     )
-    """Whether kernels that numba compiles are used: faster, with other last bits than numpy's."""
+    """Whether to use kernels compiled by numba: faster, but the last bits differ from numpy's."""
 
 
 @dataclass(frozen=True)
 class DataSection:
-    """The examples: a data set of pairs (input, target), and how batches are made of it.
+    """The data set, of pairs (input, target), and how it is split into batches.
 
-    A type that has a parameter `train` is asked for its training and its test set with it.
-    Of any other, `test_fraction` is split off at random (the split follows from the seed).
+    A type with a parameter `train` provides its own training and test sets. From any other data
+    set, a random `test_fraction` is split off; the split depends only on the seed.
     """
 
     component: Component
     """The data set."""
 
     batch_size: int = field(default=32, metadata=_POSITIVE)
-    """How many examples a step sees."""
+    """The number of examples in a batch."""
 
     shuffle: bool = True
-    """Whether each epoch has the training set in a new order."""
+    """Whether to shuffle the training set before each epoch."""
 
     drop_last: bool = False
-    """Whether a last batch that is smaller than the others is left out of training."""
+    """Whether to drop the last training batch if it is smaller than the others."""
 
     check: bool = True
-    """Whether the examples are looked at before training: for NaN, for classes that the model does
-    not have, for other shapes than the rest. Of large or slow data sets, as many as two seconds
-    allow."""
+    """Whether to check the examples before training: for NaN, for classes that the model does not
+    have, and for shapes that differ. The check takes at most two seconds, so it covers only a part
+    of large or slow data sets."""
 
     workers: int = field(
         default=0, metadata=_must("be from 0 to 1024", lambda value: 0 <= value <= 1024)
     )
-    """So many threads make batches ahead of training; the batches are the same for any number."""
+    """The number of threads that load batches ahead of training. It does not change the batches."""
 
     test_fraction: float = field(
         default=0.2, metadata=_must("be between 0 and 1", lambda value: 0 < value < 1)
     )
-    """How much of a data set that has no test set of its own becomes one."""
+    """The fraction of the examples to use for testing, if the data set has no test set."""
 
     targets: Literal["own", "inputs"] = "own"
-    """What the model should give: what the data set says, or the inputs (for autoencoders)."""
+    """The targets: those of the data set, or its inputs (for autoencoders)."""
 
 
 @dataclass(frozen=True)
 class ModelSection:
-    """What is trained."""
+    """The model to train."""
 
     component: Component
     """The model."""
@@ -148,7 +149,7 @@ class ModelSection:
 
 @dataclass(frozen=True)
 class LossSection:
-    """What training makes small: a function of the model's outputs and the targets."""
+    """The loss that training minimizes: a function of the model's outputs and the targets."""
 
     component: Component
     """The loss."""
@@ -156,11 +157,11 @@ class LossSection:
 
 @dataclass(frozen=True)
 class OptimizerSection:
-    """How the weights follow from the gradients.
+    """How the gradients update the weights.
 
-    A model whose parts have optimizers of their own has a table for each, named by the module whose
-    parameters it gets: ``[optimizer.generator]``. What stands in ``[optimizer]`` beside such tables
-    (clip_norm, clip_value) holds for those that do not say otherwise.
+    If the parts of a model have their own optimizers, each has a table named after the module whose
+    parameters it updates: ``[optimizer.generator]``. clip_norm and clip_value in ``[optimizer]``
+    are then the defaults for these tables.
     """
 
     component: Component | None
@@ -169,55 +170,56 @@ class OptimizerSection:
     clip_norm: float | None = field(
         default=None, metadata=_must("be greater than 0", lambda value: value > 0)
     )
-    """Gradients are scaled down together when their total 2-norm is above this."""
+    """The maximum total 2-norm of the gradients. Larger gradients are scaled down together."""
 
     clip_value: float | None = field(
         default=None, metadata=_must("be greater than 0", lambda value: value > 0)
     )
-    """No element of a gradient may be further from 0 than this."""
+    """Clip every element of the gradients to the range from -clip_value to clip_value."""
 
     accumulate: int = field(default=1, metadata=_POSITIVE)
-    """So many batches make one step, with the mean of their gradients; the same for all."""
+    """The number of batches per step, which uses the mean of their gradients. All optimizers share
+    it."""
 
     named: Mapping[str, OptimizerSection] = field(default_factory=dict)
-    """The tables of several optimizers, by name."""
+    """The sections of several optimizers, by name."""
 
     def each(self) -> Mapping[str, OptimizerSection]:
-        """All optimizers by name; one alone has the name ``""``."""
+        """Return all optimizers by name; a single one has the name ``""``."""
         return self.named or {"": self}
 
 
 @dataclass(frozen=True)
 class ScheduleSection:
-    """How the learning rate changes; left out, it does not.
+    """How the learning rate changes. Without this section it stays constant.
 
-    Where there are several optimizers, each has this schedule; or ``[schedule.generator]`` is for
-    the one of that name, and those without a table have none.
+    With several optimizers, each gets this schedule. Alternatively, ``[schedule.generator]``
+    applies to the optimizer of that name only, and optimizers without a table have no schedule.
 
-    ``T_max``, ``total_steps`` and ``max_epochs`` are the length of the run where they are left out:
-    its epochs, or its steps with ``per = "step"``.
+    ``T_max``, ``total_steps`` and ``max_epochs`` default to the length of the run, in epochs, or in
+    steps with ``per = "step"``.
     """
 
     component: Component | None
     """The schedule, without its optimizer; None if there are several."""
 
     per: Literal["epoch", "step"] = "epoch"
-    """Whether it advances after each epoch or after each step."""
+    """Whether the schedule advances after each epoch or after each step."""
 
     monitor: str = field(default="loss", metadata=_FIGURE)
-    """The figure of the test set that a schedule which waits for one (ReduceLROnPlateau) sees."""
+    """The test loss or metric that ReduceLROnPlateau watches."""
 
     named: Mapping[str, ScheduleSection] = field(default_factory=dict)
-    """The tables of several schedules, by the name of the optimizer."""
+    """The sections of several schedules, by the name of the optimizer."""
 
     def of(self, optimizer: str) -> ScheduleSection | None:
-        """The schedule of the optimizer of a name."""
+        """Return the schedule of an optimizer."""
         return self.named.get(optimizer) if self.named else self
 
 
 @dataclass(frozen=True)
 class MethodSection:
-    """What one step of training does; left out, it is supervised learning."""
+    """What one step of training does. Without this section, it is supervised learning."""
 
     component: Component
     """The method."""
@@ -225,7 +227,7 @@ class MethodSection:
 
 @dataclass(frozen=True)
 class EvaluationSection:
-    """What is measured on the test set, and what follows from it."""
+    """What to measure on the test set, and when to stop early."""
 
     metrics: tuple[str, ...] | None = field(
         default=None,
@@ -235,39 +237,41 @@ class EvaluationSection:
             METRICS,
         ),
     )
-    """What is measured beside the loss; if left out, the accuracy if the targets are classes."""
+    """The metrics to measure besides the loss. Defaults to the accuracy if the targets are
+    classes."""
 
     monitor: str = field(default="", metadata=_FIGURE)
-    """The figure that says which weights are best; if left out, the first metric, else the loss."""
+    """The loss or metric that decides which weights are best. Defaults to the first metric, or to
+    the loss if there are no metrics."""
 
     patience: int = field(default=0, metadata=_NOT_NEGATIVE)
-    """Training stops after so many measurements without a new best; 0 means that it goes on."""
+    """Stop training after this many evaluations without a new best. 0 turns early stopping off."""
 
     min_delta: float = field(default=0.0, metadata=_NOT_NEGATIVE)
-    """A new best is better than the one before by more than this."""
+    """The minimum improvement over the last best that counts as a new best."""
 
     samples: int = field(
         default=0, metadata=_must("be from 0 to 10000", lambda value: 0 <= value <= 10_000)
     )
-    """For so many test examples, TensorBoard shows what the model says at each measurement."""
+    """The number of test examples whose predictions TensorBoard shows after each evaluation."""
 
     show: tuple[Component, ...] = field(default=(), metadata={"family": "exhibit"})
-    """More that TensorBoard is shown at each measurement: a list of tables, each with a type."""
+    """Exhibits for TensorBoard, written after each evaluation: a list of tables with a type."""
 
 
 @dataclass(frozen=True)
 class EmaSection:
-    """A moving average of the weights, which is what is then measured; left out, there is none."""
+    """A moving average of the weights, used for evaluation. Without this section there is none."""
 
     decay: float = field(
         default=0.999, metadata=_must("be between 0 and 1", lambda value: 0 < value < 1)
     )
-    """How much of the average stays at each step."""
+    """The fraction of the average that is kept at each step."""
 
 
 @dataclass(frozen=True)
 class Config:
-    """A checked config: everything in it exists and can be called as it says.
+    """A checked config: all types exist and accept their arguments.
 
     Example:
         >>> from tinynet.train import load_config
@@ -277,43 +281,43 @@ class Config:
     """
 
     run: RunSection
-    """How long, with what seed, and where to."""
+    """The length of the run, its seed, and its output folder."""
 
     data: DataSection
-    """What is learned from."""
+    """The examples."""
 
     model: ModelSection
-    """What is trained."""
+    """The model to train."""
 
     loss: LossSection
-    """What is made small."""
+    """The loss to minimize."""
 
     optimizer: OptimizerSection
-    """What changes the weights; or several by name."""
+    """The optimizer, or several by name."""
 
     method: MethodSection
-    """What one step does."""
+    """What one step of training does."""
 
     schedule: ScheduleSection | None = None
-    """How the learning rate changes; None: it does not."""
+    """How the learning rate changes; None if it is constant."""
 
     evaluation: EvaluationSection = field(default_factory=EvaluationSection)
-    """What is measured on the test set, and when."""
+    """What to measure on the test set, and when to stop early."""
 
     ema: EmaSection | None = None
-    """The moving average of the weights; None: there is none."""
+    """The moving average of the weights, or None."""
 
     file: str = ""
     """The file it was read from."""
 
     sources: tuple[str, ...] = ()
-    """The user's own Python files that it is made of: those it names, and what they import."""
+    """The user's Python files that it names, and those that they import."""
 
     origins: Mapping[str, Origin] = field(default_factory=dict)
-    """Where each given value came from, by dotted path; what is not in it is a default."""
+    """Where each given value came from, by dotted path; all other values are defaults."""
 
     def origin(self, path: str) -> Origin:
-        """Where a value came from.
+        """Return where a value came from.
 
         Args:
             path: ``"optimizer.lr"``.
@@ -342,14 +346,14 @@ LEFT_OUT: dict[str, Callable[[], Any]] = {
     "evaluation": EvaluationSection,
     "ema": lambda: None,
 }
-"""The sections that a config can do without, and what stands in their place."""
+"""The optional sections, and their values if left out."""
 
 NAMED = frozenset({"optimizer", "schedule"})
 """The sections that may have a table per optimizer."""
 
 
 def settings(section: type) -> dict[str, dataclasses.Field[Any]]:
-    """The keys that a section has of its own, without those of its ``type``.
+    """Return a section's own keys, without those of its ``type``.
 
     Example:
         >>> [*settings(RunSection)][:3]
@@ -361,11 +365,11 @@ def settings(section: type) -> dict[str, dataclasses.Field[Any]]:
 
 @functools.cache
 def field_docs(section: type) -> dict[str, str]:
-    """The documentation of each field of a section: the string literal below it.
+    """Return the documentation of each field of a section: the string literal below it.
 
     Example:
         >>> field_docs(RunSection)["epochs"]
-        'How many times the training set is seen.'
+        'The number of passes over the training set.'
     """
     docs: dict[str, str] = {}
     (definition,) = ast.parse(textwrap.dedent(inspect.getsource(section))).body

@@ -14,7 +14,7 @@ from tinynet.train.exhibits import Moment
 from tinynet.train.report import pictures
 from tinynet.train.report.predictions import are_classes, confusion_table, rows_of, table_of
 from tinynet.train.running.loop import Step, as_evaluated
-from tinynet.train.running.recording import recorded
+from tinynet.train.running.recording import record_step
 
 
 def rates(step: Step) -> dict[str, float]:
@@ -57,7 +57,7 @@ class BoardLog:
     def graph(self) -> None:
         """What runs in a step; a model whose graph cannot be drawn can be trained all the same."""
         try:
-            recorded(self.parts).write(self.writer)
+            record_step(self.parts).write(self.writer)
         except Exception as error:
             text = f"the graph of the model is not written. {type(error).__name__}: {error}"
             warnings.warn(text, RuntimeWarning, stacklevel=2)

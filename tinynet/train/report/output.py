@@ -48,7 +48,7 @@ class _Stream(io.TextIOWrapper):
         if first and self.raises:
             raise OutputError(error) from None
         if first and self.warns and not isinstance(error, BrokenPipeError):
-            text = f"the output cannot be written ({error.strerror}); everything else goes on"
+            text = f"the output cannot be written ({error.strerror}); everything else continues"
             print(f"warning: {text}", file=sys.stderr)
 
 
@@ -64,8 +64,8 @@ def prepare_streams() -> None:
     sys.stdout.raises = True
 
 
-def go_on_without_output() -> None:
-    """From now on, output that fails is only warned of: what the command does is worth more."""
+def survive_closed_output() -> None:
+    """From now on, only warn when output fails, so that the command finishes its work."""
     if isinstance(sys.stdout, _Stream):
         sys.stdout.raises, sys.stdout.warns = False, True
 

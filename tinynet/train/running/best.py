@@ -1,4 +1,4 @@
-"""Which measurement was the best, and when to stop waiting for a better one."""
+"""The best evaluation so far, and early stopping."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from tinynet.train.config.sections import EvaluationSection
 
 
 class Best:
-    """Watches one figure of the test set.
+    """Keeps track of the best value of one test figure.
 
     Args:
-        section: which figure (`monitor`), what counts as better (`min_delta`), and how long to wait
-            (`patience`).
-        compares: whether the first figure is watched if the section names none; else nothing is.
+        section: which figure to watch (`monitor`), the minimum improvement (`min_delta`), and how
+            long to wait (`patience`).
+        compares: whether to watch the first figure if the section names none.
 
     Example:
         >>> best = Best(EvaluationSection(monitor="loss", patience=2))
@@ -35,18 +35,18 @@ class Best:
 
     @property
     def is_over(self) -> bool:
-        """Whether there was no new best for as long as the patience lasts."""
+        """Whether patience has run out without a new best."""
         return 0 < self.section.patience <= self.waited
 
     def monitor(self, figures: Mapping[str, float]) -> str:
-        """The name of the figure that is watched; empty if none is."""
+        """Return the name of the watched figure; empty if there is none."""
         if not self.section.monitor and not self.compares:
             return ""
         others = [name for name in figures if name != "loss"]
         return self.section.monitor or (others[0] if others else "loss")
 
     def see(self, figures: Mapping[str, float], epoch: int) -> bool:
-        """Whether a measurement is the best so far; of equal ones it is that of the lowest loss."""
+        """Return whether an evaluation is the best so far; on a tie, the lower loss wins."""
         name = self.monitor(figures)
         if not name:
             return False
@@ -56,17 +56,17 @@ class Best:
         if new > old + self.section.min_delta or not self.figures or math.isnan(old):
             self.figures, self.epoch, self.waited = dict(figures), epoch, 0
             return True
-        self.waited += 1  # patience is about the figure that is watched
+        self.waited += 1  # patience counts the watched figure only, not ties
         ties = new == old and figures.get("loss", math.inf) < self.figures.get("loss", math.inf)
         if ties:
             self.figures, self.epoch = dict(figures), epoch
         return ties
 
     def state_dict(self) -> dict[str, Any]:
-        """For a checkpoint."""
+        """Return the state for a checkpoint."""
         return {"figures": self.figures, "epoch": self.epoch, "waited": self.waited}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go on from what `state_dict` returned."""
+        """Restore what `state_dict` returned."""
         self.figures = dict(state["figures"])
         self.epoch, self.waited = state["epoch"], state["waited"]

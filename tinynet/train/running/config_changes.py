@@ -1,4 +1,4 @@
-"""What is another in the config of a run that goes on, and what that means for it."""
+"""Changes to the config of a resumed run, and how they take effect."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ FIXED = {
     "run.name": "the run stays in its folder",
     "run.out": "the run stays in its folder",
     "run.init_from": "the weights are those of the checkpoint",
-    "data": "what is left of an epoch would not be known",
+    "data": "the rest of the epoch would be undefined",
     "model.type": "the weights are those of another model",
-    "method.type": "it has a state",
-    "optimizer.type": "it has a state",
-    "schedule.type": "it has a state",
+    "method.type": "its state is that of the checkpoint",
+    "optimizer.type": "its state is that of the checkpoint",
+    "schedule.type": "its state is that of the checkpoint",
 }
-"""What cannot change in a run that goes on, and why; in all that begins with it."""
+"""The keys that cannot change when a run is resumed, with the reasons; each covers its subkeys."""
 
 FREE = ("data.workers",)
-"""What may change all the same."""
+"""Exceptions: keys below these that may change."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """One value that is not what it was."""
+    """A changed value."""
 
     path: tuple[str, ...]
     before: Any
     now: Any
-    """None: it is not there."""
+    """The new value; None if it is left out. The same holds for `before`."""
 
     @property
     def key(self) -> str:
@@ -49,7 +49,7 @@ class Change:
 
 
 def changes_of(before: str, now: str) -> list[Change]:
-    """What differs between two configs as they are stored.
+    """Return the differences between two stored configs.
 
     Example:
         >>> [str(c) for c in changes_of("optimizer.lr = 0.1", "optimizer.lr = 0.2\\nrun.seed = 1")]
@@ -67,34 +67,34 @@ def _leaves(tree: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[tup
         yield from _leaves(value, (*path, key)) if inside else [((*path, key), value)]
 
 
-def refuse(changes: list[Change]) -> None:
-    """Accept changes, or say which of them cannot be.
+def refuse_fixed(changes: list[Change]) -> None:
+    """Refuse changes to keys that are fixed.
 
     Raises:
-        UsageError: with all of them.
+        UsageError: with all refused changes.
     """
     lines = []
     for change in changes:
         ends = (change.path[0], f"{change.path[0]}.{change.path[-1]}", change.key)
         reason = next((FIXED[end] for end in ends if end in FIXED), None)
         if reason is not None and change.key not in FREE:
-            lines.append(f"{change} is not possible when going on: {reason}")
+            lines.append(f"{change} is not possible when resuming: {reason}")
     if lines:
-        hint = "a new run with run.init_from begins with the weights of this one"
+        hint = "run.init_from starts a new run from the weights of this one"
         raise UsageError("\n".join([*lines, f"({hint})"]))
 
 
-# ---- what checkpoints hold, too ----
+# ---- values that checkpoints hold, too ----
 
 
 class Wanted:
-    """Values of the config that a checkpoint would bring back to what they were.
+    """Changed values that loading the checkpoint would overwrite.
 
-    Optimizers and schedules are built from the config; `note` is called before their states are
-    loaded, `apply` after that.
+    Create it after the optimizers and schedules are built from the config and before their states
+    are loaded; call `apply` after that.
 
     Raises:
-        UsageError: an argument of a schedule that cannot be changed.
+        UsageError: if an argument of a schedule cannot be changed.
     """
 
     def __init__(self, parts: Parts, changes: list[Change]) -> None:
@@ -116,7 +116,7 @@ class Wanted:
             self._schedule += self._lengths()
 
     def _lengths(self) -> Iterator[tuple[str, str, Any]]:
-        """What follows from the length of the run in schedules that leave it open."""
+        """Yield the values that schedules derive from the length of the run."""
         for name, updater in self.parts.updaters.items():
             section = self.parts.config.schedule and self.parts.config.schedule.of(name)
             if section and any(follows_run(component_of(section), key) for key in LENGTHS):
@@ -128,15 +128,16 @@ class Wanted:
     def _of_schedule(self, name: str, change: Change) -> Any:
         schedule = _inner(self.parts.updaters[name].schedule)
         if not hasattr(schedule, change.path[-1]):
-            raise UsageError(f"{change} is not possible when going on: {type(schedule).__name__}")
+            text = f"{type(schedule).__name__} does not keep this value"
+            raise UsageError(f"{change} is not possible when resuming: {text}")
         return getattr(schedule, change.path[-1])
 
     def apply(self) -> None:
-        """Put them in place of those of the checkpoint."""
+        """Replace the values of the checkpoint."""
         for name, key, value in self._optimizer:
             updater = self.parts.updaters[name]
             for group in updater.optimizer.param_groups:
-                if key == "lr" and group.get("initial_lr"):  # the schedule's part of it stays
+                if key == "lr" and group.get("initial_lr"):  # keep the schedule's factor
                     value_now = value * group["lr"] / group["initial_lr"]
                     group["initial_lr"], group["lr"] = value, value_now
                 else:

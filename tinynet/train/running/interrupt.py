@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM as a question that the loop asks between two steps."""
+"""Ctrl-C and SIGTERM: noted at once, acted on by the loop between two steps."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 @contextlib.contextmanager
-def can_go_on(*words: object) -> Iterator[None]:
-    """While inside, a Ctrl-C that ends the work at once carries the command that goes on with it.
+def resumable(*words: object) -> Iterator[None]:
+    """Add the command that resumes the work to a KeyboardInterrupt raised inside.
 
     Args:
-        words: of the command, such as ``"resume"`` and the folder.
+        words: the words of the command, such as ``"resume"`` and the folder.
     """
     try:
         yield
     except KeyboardInterrupt as stop:
-        text = "what came after the last checkpoint is lost; to go on:"
+        text = "the steps after the last checkpoint are lost; to resume:"
         stop.add_note(f"{text}\n  {command(*words)}")
         raise
 
 
 class StopRequest:
-    """While active, the first Ctrl-C or SIGTERM only sets `signal`; a second one acts as usual.
+    """Catches the first Ctrl-C or SIGTERM and sets `signal`; a second one acts as usual.
 
-    In other threads than the main one, where Python allows no signal handlers, it does nothing.
+    Outside the main thread, where Python allows no signal handlers, it does nothing.
 
     Example:
         >>> with StopRequest() as stop:
@@ -47,7 +47,7 @@ class StopRequest:
     def __enter__(self) -> StopRequest:
         if threading.current_thread() is threading.main_thread():
             handlers = {number: signal.getsignal(number) for number in _SIGNALS}
-            # What is ignored stays so: that of nohup, and of what a shell runs in the background.
+            # An ignored signal stays ignored, as under nohup or in a shell's background job.
             self._previous = {n: h for n, h in handlers.items() if h is not signal.SIG_IGN}
             for number in self._previous:
                 signal.signal(number, self._note)
@@ -59,14 +59,14 @@ class StopRequest:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._restore()
+        self._restore_handlers()
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         self.signal = number
-        self._restore()
+        self._restore_handlers()
 
-    def _restore(self) -> None:
+    def _restore_handlers(self) -> None:
         for number, handler in self._previous.items():
-            # None: a handler that was not set from Python, which Python cannot set again.
+            # None: a handler that was not set from Python, so Python cannot set it again.
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
         self._previous = {}

@@ -1,4 +1,4 @@
-"""Training and measuring, as a reader can hold them in the head."""
+"""The training loop and the evaluation loop."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def fit(
     method: Method | None = None,
     skip: Skip | None = None,
 ) -> Iterator[Step]:
-    """Train, one step per iteration: what else is to be done between steps is up to the caller.
+    """Train, one step per iteration; between steps, the caller can do anything else.
 
     Args:
         model: is called with the inputs of a batch.
@@ -119,14 +119,14 @@ def fit(
         per: ``"epoch"`` or ``"step"``.
         clip_norm: gradients are scaled down together when their total 2-norm is above this.
         clip_value: before that, no element of a gradient may be further from 0 than this.
-        accumulate: so many batches make one step, with the mean of their gradients; the last step
-            of an epoch takes what is left.
-        first_step: the number of the first step, when going on.
-        first_batch: so many batches of the first epoch are done, when going on in its middle;
-            `batches` then begins with the one after them.
+        accumulate: the number of batches per step, which uses the mean of their gradients; the last
+            step of an epoch takes the remaining batches.
+        first_step: the number of the first step, when resuming.
+        first_batch: the number of batches already done, when resuming in the middle of an epoch;
+            `batches` then starts with the next one.
         method: what one step does; `Supervised` learning if left out.
-        skip: is told of a NonFiniteError; if it returns True, the step is left out instead (a Step
-            without batches stands for it).
+        skip: is called with a NonFiniteError; if it returns True, the step is skipped (and yields a
+            Step without batches).
 
     Raises:
         NonFiniteError: before the weights are touched by a NaN or infinity. It names the operation
@@ -154,13 +154,13 @@ def fit(
             if number:
                 _advance(optimizer, "step")
             where = Place(epoch, number, first, len(batches))
-            yield _taken(Task(model, loss, optimizer, group, where), method, guard)
+            yield _take_step(Task(model, loss, optimizer, group, where), method, guard)
             number += 1
         first_batch = 0
 
 
-def _taken(task: Task, method: Method, guard: Guard) -> Step:
-    """The step of a task, done."""
+def _take_step(task: Task, method: Method, guard: Guard) -> Step:
+    """Take the step of a task."""
     epoch, number, first, batches = task.place
     rates = {name: updater.lr for name, updater in task.updaters.items()}
     task.check_rates()

@@ -1,4 +1,4 @@
-"""One step of training, recorded: what ran forward, backward and in the optimizers."""
+"""The recording of one training step: forward, backward and optimizers."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from tinynet.train.build.optimizers import updaters_for
 from tinynet.train.build.seeds import isolated
 
 
-def recorded(parts: Parts) -> board.Recording:
-    """One step with a copy of the model, on the first batch; no random stream moves."""
+def record_step(parts: Parts) -> board.Recording:
+    """Record one step of a copy of the model on the first batch; no random stream advances."""
     config = parts.config
     with isolated(config.run.seed, "trial"):
         batch = first_batch(parts, parts.train_set, config.data.batch_size)

@@ -1,4 +1,4 @@
-"""Going on with a run: exactly as if it had never stopped, unless its config was changed."""
+"""Resuming a run: exactly as if it had never stopped, unless its config was changed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tinynet.train.checkpoint.run_folder import (
     write_text,
 )
 from tinynet.train.checkpoint.run_record import read_record, resumed_record, write_record
-from tinynet.train.checkpoint.storage import newest_checkpoint, sweep
+from tinynet.train.checkpoint.storage import newest_checkpoint, remove_leftovers
 from tinynet.train.config.bounds import MOST
 from tinynet.train.config.document import parse
 from tinynet.train.config.problems import UsageError
@@ -29,9 +29,9 @@ from tinynet.train.config.rendering import to_toml
 from tinynet.train.config.resolve import load_config, resolve
 from tinynet.train.config.sections import Config
 from tinynet.train.report.tokens import check_meanings
-from tinynet.train.running.config_changes import Wanted, changes_of, refuse
-from tinynet.train.running.interrupt import can_go_on
-from tinynet.train.running.runner import prepare, say_end
+from tinynet.train.running.config_changes import Wanted, changes_of, refuse_fixed
+from tinynet.train.running.interrupt import resumable
+from tinynet.train.running.runner import prepare, print_result
 from tinynet.train.running.training import Result, Show, Training
 
 
@@ -43,23 +43,23 @@ def resume(
     quiet: bool = False,
     json: bool = False,
 ) -> Result:
-    """Go on with a run that was stopped or killed, in its folder; its end is that of an
-    uninterrupted one, to the bit.
+    """Resume a run that was stopped or killed, in its folder. The result is that of an
+    uninterrupted run, to the bit.
 
-    What the folder's config and the overrides say counts, also where the checkpoint has something
-    else; that is printed. A run that is complete goes on if ``run.epochs`` is more than before.
+    The folder's config and the overrides take precedence over the config in the checkpoint; the
+    differences are printed. To extend a complete run, raise ``run.epochs``.
 
     Args:
         place: a run folder.
         overrides: ``["run.epochs=20"]`` or ``{"run.epochs": 20}``.
-        force: go on although source files or the data have changed since.
+        force: resume even if source files or the data have changed since the run began.
         quiet: print nothing and show no bar.
-        json: print one JSON object per epoch, and one about the run at its end.
+        json: print one JSON object per epoch, and a summary at the end.
 
     Raises:
-        UsageError: it is no run folder, another process trains in it, a change is not possible, or
-            what it is made of has changed since.
-        TrainError: no checkpoint can be read, or the run could not go on.
+        UsageError: if it is not a run folder, another process trains in it, a change is not
+            possible, or source files or data have changed.
+        TrainError: if no checkpoint can be read, or the run fails.
 
     Example:
         >>> folder = getfixture("tmp_path")
@@ -84,30 +84,30 @@ def resume(
     config = load_config(folder.config, overrides, stand_ins=since.stand_ins)
     show: Show = "nothing" if quiet else "json" if json else "text"
     with numba_kernels.used(config.run.numba), locked(folder):
-        sweep(folder)
-        with can_go_on("resume", folder.path):
-            result = _go_on(since, config, show, force)
-    say_end(result, show)
+        remove_leftovers(folder)
+        with resumable("resume", folder.path):
+            result = _resume(since, config, show, force)
+    print_result(result, show)
     return result
 
 
-def _go_on(since: Since, config: Config, show: Show, force: bool) -> Result:
+def _resume(since: Since, config: Config, show: Show, force: bool) -> Result:
     folder, record = since.folder, since.record
     found = newest_checkpoint(folder)
     if found is None:
         since.warn_of_damage()
-        return _begin_anew(folder, config, show)
+        return _restart(folder, config, show)
     path, saved = found
     now = to_toml(config)
     changes = changes_of(_in_full(saved["config"], since), now)
-    refuse(changes)
+    refuse_fixed(changes)
     if folder.config.name in since.damage:
-        edits = "; ".join(map(str, changes)) or "nothing that counts"
-        since.damage[folder.config.name] += f" (it says otherwise now: {edits})"
+        edits = "; ".join(map(str, changes)) or "no values"
+        since.damage[folder.config.name] += f" (changed: {edits})"
     parts = build(config)
     check_meanings(parts.train_set, folder, since.damage)
     since.compare(parts)
-    since.refuse(force)
+    since.refuse_changes(force)
     try_schedules(parts)
     wanted = Wanted(parts, changes)
     text = now if changes else folder.config.read_text(encoding="utf-8")
@@ -116,59 +116,59 @@ def _go_on(since: Since, config: Config, show: Show, force: bool) -> Result:
     _refuse_too_few_epochs(training)
     where = f"epoch {saved['epoch']}, step {saved['step']}"
     if training.is_over:
-        _say(show, f"the run is complete ({where}); --set run.epochs=N goes on with it")
+        _print(show, f"the run is complete ({where}); --set run.epochs=N extends it")
         write_record(folder, record | training.end("finished"))
         return training.result()
     if path != folder.checkpoint and folder.checkpoint.exists():  # it is damaged
         folder.checkpoint.replace(folder.checkpoint.with_suffix(".damaged"))
     if changes:
         lines = [f"  {change}" for change in changes]
-        _say(show, "changed since the checkpoint; the new values count:", *lines)
+        _print(show, "changed since the checkpoint (the new values apply):", *lines)
         write_text(folder.config, now)
     sealed, epochs = "files" in record, training.start.epoch
     training.storage.written = cut_rows(folder.metrics, saved["step"], epochs, sealed=sealed)
-    _say(show, f"going on after {where}")
+    _print(show, f"resuming after {where}")
     changed = {change.key: [change.before, change.now] for change in changes}
     record = record | {"data": since.data}
     return training.train(resumed_record(config, folder, saved["step"], changed, record))
 
 
 def _refuse_too_few_epochs(training: Training) -> None:
-    """Refuse to end in the middle of an epoch: nothing is measured or saved there."""
+    """Refuse to stop in the middle of an epoch, where nothing is evaluated or saved."""
     start, run, batches = training.start, training.parts.config.run, training.parts.train_batches
     if start.batch and start.epoch >= run.epochs:
         raise UsageError(
-            f"run.epochs must be at least {start.epoch + 1} to go on with this run: {start.epoch} "
-            f"epochs and {start.batch} of {len(batches)} batches of the next are trained. "
+            f"run.epochs must be at least {start.epoch + 1} to resume this run: it has trained "
+            f"{start.epoch} epochs and {start.batch} of {len(batches)} batches of the next. "
             f"Got {run.epochs} instead. "
-            f"`{command('eval', training.folder.path)}` measures it as it is"
+            f"`{command('eval', training.folder.path)}` evaluates it without training"
         )
 
 
-def _begin_anew(folder: RunFolder, config: Config, show: Show) -> Result:
-    """The run of a process that died before there was a checkpoint."""
+def _restart(folder: RunFolder, config: Config, show: Show) -> Result:
+    """Restart a run whose process died before the first checkpoint."""
     parts = prepare(config)
     trial(parts)
-    _say(show, f"{folder.path} has no checkpoint yet: the run begins anew")
+    _print(show, f"{folder.path} has no checkpoint yet: starting from the beginning")
     rows = cut_rows(folder.metrics, MOST)
     if len(rows) > 1:  # the first may be written before the first checkpoint
-        text = f"{folder.path} has figures of {len(rows)} epochs, but no checkpoint any more"
-        warnings.warn(f"{text}: the run begins anew", StorageWarning, stacklevel=4)
+        text = f"{folder.path} has figures of {len(rows)} epochs, but its checkpoint is missing"
+        warnings.warn(f"{text}: starting from the beginning", StorageWarning, stacklevel=4)
     text = to_toml(config)
     write_text(folder.config, text)
     cut_rows(folder.metrics, 0)
     record = read_record(folder)
-    anew = {key: value for key, value in record.items() if key not in ("sources", "data")}
-    return Training(parts, folder, text, show).train(resumed_record(config, folder, 0, {}, anew))
+    kept = {key: value for key, value in record.items() if key not in ("sources", "data")}
+    return Training(parts, folder, text, show).train(resumed_record(config, folder, 0, {}, kept))
 
 
 def _in_full(text: Any, since: Since) -> str:
-    """A stored config with the keys that have been added to tinynet since."""
+    """Return a stored config with the keys that have been added to tinynet since."""
     folder = since.folder
     source = parse(str(text).encode(), file=str(folder.config), folder=folder.path)
     return to_toml(resolve(source, stand_ins=since.stand_ins))
 
 
-def _say(show: Show, *lines: str) -> None:
+def _print(show: Show, *lines: str) -> None:
     if show == "text":
         print(*lines, sep="\n", flush=True)

@@ -1,4 +1,4 @@
-"""One run, from the config file to the folder that holds all that came of it, and back."""
+"""One run, from the config file to its run folder, and back."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tinynet.train.config.resolve import load_config, resolve
 from tinynet.train.config.sections import Config
 from tinynet.train.report.progress import as_json, describe_figures
 from tinynet.train.report.tokens import check_meanings, stored_tokenizer
-from tinynet.train.running.interrupt import can_go_on
+from tinynet.train.running.interrupt import resumable
 from tinynet.train.running.loop import evaluate
 from tinynet.train.running.training import EARLY_STOPPING, Result, Show, Training
 
@@ -44,18 +44,18 @@ def run(
     quiet: bool = False,
     json: bool = False,
 ) -> Result:
-    """Train what a config file describes; the result has the model and the run folder.
+    """Train the model of a config file; return the model, its figures and the run folder.
 
     Args:
         config_path: the TOML file.
-        overrides: ``["optimizer.lr=3e-4"]`` or ``{"optimizer.lr": 3e-4}``: in place of the file's.
-        out: where the run folder goes, in place of ``run.out``.
+        overrides: ``["optimizer.lr=3e-4"]`` or ``{"optimizer.lr": 3e-4}``; override the file.
+        out: the folder that holds the run folders; overrides ``run.out``.
         quiet: print nothing and show no bar.
-        json: print one JSON object per epoch, and one about the run at its end.
+        json: print one JSON object per epoch, and a summary at the end.
 
     Raises:
-        ConfigError: with all mistakes in the config; nothing has been written.
-        TrainError: the run could not begin or go on.
+        ConfigError: if the config has mistakes; lists all of them. Nothing has been written.
+        TrainError: if the run cannot start or fails.
 
     Example:
         >>> folder = getfixture("tmp_path")
@@ -74,39 +74,39 @@ def run(
     config = load_config(config_path, overrides, out=out)
     show: Show = "nothing" if quiet else "json" if json else "text"
     with numba_kernels.used(config.run.numba):
-        result = _trained(config, show)
-    say_end(result, show)
+        result = _train(config, show)
+    print_result(result, show)
     return result
 
 
-def _trained(config: Config, show: Show) -> Result:
+def _train(config: Config, show: Show) -> Result:
     parts = prepare(config)
     looks = check_data(parts)
     trial(parts)
     folder = new_run_folder(config.run.out, config.run.name)
     for name, look in looks.items():
         if show == "text" and look.seen < look.examples:
-            print(f"data: looked at {look.extent} examples of the {name} set")
-    with locked(folder), can_go_on("resume", folder.path):
+            print(f"data: checked {look.extent} examples of the {name} set")
+    with locked(folder), resumable("resume", folder.path):
         text = to_toml(config)
         write_text(folder.config, text)
         return Training(parts, folder, text, show).train(new_record(config, folder))
 
 
-def say_end(result: Result, show: Show) -> None:
-    """What came of a run, for people or for programs."""
+def print_result(result: Result, show: Show) -> None:
+    """Print the result of a run, for people or for programs."""
     if show == "text":
-        _say_result(result)
+        _print_text(result)
     elif show == "json":
         print(as_json(_summary(result)), flush=True)
 
 
 def prepare(config: Config) -> Parts:
-    """The objects of a config, the model with the weights that it begins with.
+    """Build the objects of a config; load the weights that ``run.init_from`` names.
 
     Raises:
-        ConfigError: something refuses its arguments, or the weights do not fit.
-        TrainError: the weights cannot be read.
+        ConfigError: if a constructor refuses its arguments, or the weights do not fit.
+        TrainError: if the weights cannot be read.
     """
     parts = build(config)
     if config.run.init_from:
@@ -121,25 +121,25 @@ def prepare(config: Config) -> Parts:
 
 @dataclass(frozen=True)
 class Trained:
-    """A run that was read back: its parts are built, its model has the trained weights."""
+    """A run loaded from its folder: its parts, and its model with the trained weights."""
 
     parts: Parts
     checkpoint: Path
     saved: dict[str, Any]
     changes: Sequence[str] = ()
-    """What has changed since the run, each in a sentence."""
+    """What has changed since the run, one sentence each."""
 
 
 def load_run(place: str | Path, *, best: bool = False) -> Trained:
-    """The model of a run, with the data and all else that its config describes.
+    """Load the trained model of a run, with the data and everything else in its config.
 
     Args:
         place: a run folder, or a checkpoint in one.
-        best: of a run folder, the best weights instead of the last.
+        best: load the best weights of a run folder instead of the last.
 
     Raises:
-        TrainError: there is no checkpoint there, it is damaged, its config is not possible now, or
-            its text is another one.
+        TrainError: if there is no checkpoint, it is damaged, its config is no longer valid, or its
+            text has changed.
 
     Example:
         >>> few = {"run.epochs": 1, "run.out": str(getfixture("tmp_path"))}
@@ -160,14 +160,15 @@ def load_run(place: str | Path, *, best: bool = False) -> Trained:
 def load_language_model(
     place: str | Path, *, best: bool = False
 ) -> tuple[nn.Module, data.Tokenizer]:
-    """The model of a run on a text, and what makes tokens of a text; the text is not needed.
+    """Load a language model and its tokenizer; the training text is not needed.
 
     Args:
         place: a run folder, or a checkpoint in one.
-        best: of a run folder, the best weights instead of the last.
+        best: load the best weights of a run folder instead of the last.
 
     Raises:
-        TrainError: as `load_run`; or the run was not on a text, or its tokenizer is damaged.
+        TrainError: as for `load_run`; or if the run did not train on text, or its tokenizer is
+            damaged.
     """
     path, saved = read_checkpoint(place, best=best)
     since = Since(RunFolder(path.parent))
@@ -180,7 +181,7 @@ def load_language_model(
 
 
 def config_in(saved: Mapping[str, Any], path: Path, since: Since) -> Config:
-    """The config in a checkpoint."""
+    """Return the config in a checkpoint."""
     text = str(saved["config"]).encode()
     file = str(RunFolder(path.parent).config)
     return resolve(parse(text, file=file, folder=path.parent), stand_ins=since.stand_ins)
@@ -196,7 +197,7 @@ def _load_weights(model: nn.Module, saved: Mapping[str, Any], path: Path) -> Non
 
 
 def read_checkpoint(place: str | Path, *, best: bool = False) -> tuple[Path, dict[str, Any]]:
-    """The checkpoint of a run folder, or the one that is named itself; the errors of `load_run`."""
+    """Read the checkpoint of a run folder, or the named one; raises the errors of `load_run`."""
     path = Path(place)
     if not path.exists():
         raise UsageError(f"there is no run folder {place}")
@@ -214,7 +215,7 @@ def read_checkpoint(place: str | Path, *, best: bool = False) -> tuple[Path, dic
 
 
 def weights_of(saved: Mapping[str, Any]) -> dict[str, Any]:
-    """The weights in a checkpoint that were measured: their moving average, if there is one."""
+    """Return the weights used for evaluation: the moving average, if there is one."""
     average = saved.get("ema")
     weights: dict[str, Any] = saved["model"] if average is None else average["model"]
     return weights
@@ -223,16 +224,16 @@ def weights_of(saved: Mapping[str, Any]) -> dict[str, Any]:
 def evaluate_run(
     place: str | Path, *, best: bool = False, quiet: bool = False, json: bool = False
 ) -> Result:
-    """Measure the model of a run on its test set again.
+    """Evaluate the model of a run on its test set again.
 
     Args:
         place: a run folder, or a checkpoint in one.
-        best: the best weights instead of the last.
+        best: use the best weights instead of the last.
         quiet: print nothing.
         json: print a JSON object.
 
     Raises:
-        TrainError: there is no checkpoint there, it is damaged, or its config is not possible now.
+        TrainError: if there is no checkpoint, it is damaged, or its config is no longer valid.
 
     Example:
         >>> few = {"run.epochs": 1, "run.out": str(getfixture("tmp_path"))}
@@ -263,12 +264,12 @@ def evaluate_run(
     return Result(trained.checkpoint.parent, metrics, parts.model, config)
 
 
-def _say_result(result: Result, say: Callable[[str], object] = print) -> None:
-    """The last lines of a run: what came of it, where it is, and how to look at it."""
+def _print_text(result: Result, say: Callable[[str], object] = print) -> None:
+    """Print the last lines of a run: its figures, its folder, and how to view it."""
     if not result.is_complete:
-        say("stopped early, after the step in progress; what was learned is saved. To go on:")
+        say("stopped after the step in progress; everything is saved. To resume:")
         say(f"  {command('resume', result.folder)}")
-    if result.metrics:  # a run may be stopped before it is measured
+    if result.metrics:  # a run may be stopped before its first evaluation
         say(describe(result.metrics) + _best_remark(result))
     if result.stopped_by == EARLY_STOPPING and result.best:
         watched = result.best.monitor(result.metrics)
@@ -279,7 +280,7 @@ def _say_result(result: Result, say: Callable[[str], object] = print) -> None:
     say(f"run folder: {shown(result.folder)}")
     out = Path(result.config.run.out)
     runs = out if result.folder.is_relative_to(out) else result.folder  # it may have been moved
-    say(f"look at it: {command('board', runs)}")
+    say(f"view it: {command('board', runs)}")
     if not is_wrapped() and util.find_spec("tensorboard") is None:  # run.py installs it by itself
         say(f"  first, once: {python('-m', 'pip', 'install', 'tensorboard')}")
 

@@ -1,8 +1,8 @@
-"""Many runs of one config, each in a process of its own: what fails does not stop the others.
+"""Many runs of one config, each in its own process: a failed run does not stop the others.
 
-The folder of a sweep holds ``sweep.json`` (what is swept), a folder and a log per run, and
-``results.csv``. A sweep goes on where it was stopped: finished runs are not repeated, and others go
-on from their last checkpoints.
+The folder of a sweep holds ``sweep.json`` (the values to try), a folder and a log per run, and
+``results.csv``. Resuming a sweep skips finished runs and resumes the others from their last
+checkpoints.
 """
 
 from __future__ import annotations
@@ -113,8 +113,8 @@ def check_all(config: str, axes: Sequence[Axis]) -> None:
         raise UsageError("\n".join([*misfits, "no run was started; nothing was written."]))
 
 
-def begin(config: str, axes: Sequence[Axis], folder: Path) -> Sweep:
-    """Write down what is swept, in a new folder."""
+def new_sweep(config: str, axes: Sequence[Axis], folder: Path) -> Sweep:
+    """Record the config and the values to try in a new folder."""
     axes = tuple(axes)
     write_json(
         folder / "sweep.json",
@@ -128,11 +128,11 @@ def begin(config: str, axes: Sequence[Axis], folder: Path) -> Sweep:
     return Sweep(folder, str(Path(config).absolute()), axes)
 
 
-def go_on(folder: Path) -> Sweep:
-    """The sweep of a folder.
+def open_sweep(folder: Path) -> Sweep:
+    """Open the sweep of a folder.
 
     Raises:
-        UsageError: there is none, or its config is not what it was.
+        UsageError: if there is none, or its config has changed.
     """
     try:
         record = json.loads((folder / "sweep.json").read_text(encoding="utf-8"))
@@ -142,8 +142,8 @@ def go_on(folder: Path) -> Sweep:
         raise UsageError(f"{folder} is not the folder of a sweep ({error})") from None
     if _resolved(config, axes) != before:
         raise UsageError(
-            f"{config} is not what it was when the sweep began, so old and new runs could not be "
-            "compared: begin a new sweep"
+            f"{config} has changed since the sweep began, so old and new runs could not be "
+            "compared: start a new sweep"
         )
     return Sweep(folder, config, axes)
 

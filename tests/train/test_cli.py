@@ -140,7 +140,7 @@ def test_python_m_tinynet(write, digits, tmp_path):
         "epoch 2/2",
         lines[2],
         "run folder",
-        "look at it",
+        "view it",
     ]
     assert err == ""  # not a terminal: no bar
 

@@ -56,7 +56,8 @@ def trained(write, digits):
 
 def test_every_command_is_documented():
     assert all(
-        command.__doc__ and command.add.__doc__ and command.run.__doc__ for command in COMMANDS
+        command.__doc__ and command.add_parser.__doc__ and command.run_command.__doc__
+        for command in COMMANDS
     )
 
 
@@ -186,7 +187,9 @@ def test_explain(say, refuse):
     page = say("explain", "optimizer.lr")
     assert "SGD" in page and "must be given" not in page and "by default 0.001" in page
     assert "learning rate" in page
-    assert say("explain", "run.seed").startswith("run.seed: an integer, by default 0\n\nWhat all")
+    assert say("explain", "run.seed").startswith(
+        "run.seed: an integer, by default 0\n\nThe seed of all"
+    )
     assert "It must be greater than 0." in say("explain", "optimizer.clip_norm")
     assert say("explain", "optimizer.SGD").startswith("SGD(lr=")
     assert "Linear(in_features, out_features" in say("explain", "Linear")

@@ -176,7 +176,7 @@ def test_all_mistakes_at_once_in_the_order_of_the_file(mistakes, digits):
     "old, new, message",
     [
         ('lr = 0.1', 'lr = "1e-3"', "18: optimizer.lr: must be a number, got the string '1e-3' ("),
-        ("seed = 3", "seed = -1", "2: run.seed: must be from 0 to 2**63 - 1, got -1. The seed of all"),
+        ("seed = 3", "seed = -1", "2: run.seed: must be from 0 to 2**63 - 1, got -1. The seed of"),
         ("epochs = 2", "epochs = 0", "3: run.epochs: must be at least 1, got 0."),
         ("seed = 3", 'name = "a/b"', "2: run.name: must be a name for a folder, without slashes"),
         ("seed = 3", "sed = 3", "2: run.sed: unknown key; did you mean 'seed'? [run] has: name, "),

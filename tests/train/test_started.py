@@ -111,7 +111,7 @@ def test_a_run_is_stopped_and_goes_on_as_it_says(started, digits, way):
     out, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (130, "")
     (started / "slow").unlink()
-    resume = out.partition("To go on:\n  ")[2].splitlines()[0]
+    resume = out.partition("To resume:\n  ")[2].splitlines()[0]
     assert resume.startswith(f"{start} resume 'runs/my digits/")
     *_, look = said(resume, started).splitlines()
     board = look.removeprefix("view it: ")

@@ -8,6 +8,8 @@ import signal
 import hypothesis
 import pytest
 
+os.environ["TINYNET_COMMAND"] = "python -m tinynet"  # whatever started pytest
+
 DOCSTRING_NAMES = {
     "tn": "tinynet",
     "nn": "tinynet.nn",
@@ -29,7 +31,6 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    os.environ["TINYNET_COMMAND"] = "python -m tinynet"  # whatever started pytest
     # Before a single file of it is collected, which would else be imported a second time.
     importlib.import_module("tinynet")
     # A shell starts background jobs with Ctrl-C ignored, and programs that tests start inherit it.

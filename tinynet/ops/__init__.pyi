@@ -516,7 +516,7 @@ class ShortTensor(Tensor):
     """Create a int16 tensor from a size (zeros) or from data."""
 
 def _dirichlet_grad(x: Tensor, alpha: Tensor, total: Tensor) -> Tensor:
-    """Return the derivative of samples by their own parameter: ``-(dF/da) / f / (1 - x)``, F of"""
+    """Return the derivative of samples by their own parameter: ``-(dF/da) / f / (1 - x)``."""
 
 def _sample_dirichlet(input: Tensor, generator: Generator | None = None) -> Tensor:
     """Draw samples from Dirichlet distributions with their parameters in the last dimension."""
@@ -1680,7 +1680,7 @@ def permute_copy(input: Tensor, *args: Any, **kwargs: Any) -> Any:
     """Return a copy of what ``permute`` returns."""
 
 def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
-    """Return the pseudoinverses of matrices; prefer ``linalg.pinv``, whose tolerance fits the"""
+    """Return the pseudoinverses of matrices."""
 
 def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
     """Draw numbers from Poisson distributions with the given rates."""
@@ -1862,7 +1862,7 @@ def result_type(tensor1: Any, tensor2: Any) -> dtypes.dtype:
     """Return the dtype that an operation on two tensors or numbers would give."""
 
 def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
-    """Roll the elements along the dimensions, in a copy; elements that leave one end enter the"""
+    """Return a copy with the elements rolled along dimensions: those past the end come first."""
 
 def rot90(self: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
     """Rotate ``k`` times by 90 degrees in the plane of two dimensions, in a copy."""
@@ -2149,7 +2149,7 @@ def triangular_solve(
     transpose: bool = False,
     unitriangular: bool = False,
 ) -> Any:
-    """Solve ``A @ X = B`` with a triangular A; return X and a copy of A; prefer"""
+    """Solve ``A @ X = B`` with a triangular A; return X and a copy of A."""
 
 def tril(self: Tensor, diagonal: int = 0) -> Tensor:
     """Return the part on and below a diagonal, with zeros elsewhere."""

@@ -250,8 +250,8 @@ class TensorMethods:
     def flip(self, *dims: Ints) -> Tensor:
         """Reverse the order of the elements along the dimensions, in a copy."""
     def roll(self, shifts: Any, dims: Any = None) -> Tensor:
-        """Roll the elements along the dimensions, in a copy; elements that leave one end enter
-        the"""
+        """Return a copy with the elements rolled along dimensions: those past the end come
+        first."""
     def repeat(self, *repeats: Ints) -> Tensor:
         """Repeat the tensor along each dimension, in a copy."""
     def tile(self, *dims: Ints) -> Tensor:
@@ -582,8 +582,7 @@ class TensorMethods:
     def inverse(self) -> Tensor:
         """Return the inverses of square matrices; ``linalg.inv`` does the same."""
     def pinverse(self, rcond: builtins.float = 1e-15) -> Tensor:
-        """Return the pseudoinverses of matrices; prefer ``linalg.pinv``, whose tolerance fits
-        the"""
+        """Return the pseudoinverses of matrices."""
     def cholesky(self, upper: builtins.bool = False) -> Tensor:
         """Return Cholesky factors; prefer ``linalg.cholesky``."""
     def cholesky_solve(self, input2: Tensor, upper: builtins.bool = False) -> Tensor:
@@ -597,7 +596,7 @@ class TensorMethods:
         transpose: builtins.bool = False,
         unitriangular: builtins.bool = False,
     ) -> Any:
-        """Solve ``A @ X = B`` with a triangular A; return X and a copy of A; prefer"""
+        """Solve ``A @ X = B`` with a triangular A; return X and a copy of A."""
     def qr(self, some: builtins.bool = True) -> Any:
         """Return the QR decomposition; prefer ``linalg.qr``."""
     def svd(self, some: builtins.bool = True, compute_uv: builtins.bool = True) -> Any:

@@ -175,8 +175,9 @@ def _beta_slope(x: Array, a: Array, b: Array) -> Array:
 
 @pointwise(methods=False, numbers=False)
 def _dirichlet_grad(x: Array, alpha: Array, total: Array, /) -> Array:
-    """Return the derivative of samples by their own parameter: ``-(dF/da) / f / (1 - x)``, F of
-    beta.
+    """Return the derivative of samples by their own parameter: ``-(dF/da) / f / (1 - x)``.
+
+    F and f are the distribution function and the density of the beta distribution.
     """
     kind = x.dtype
     x, a, b = np.broadcast_arrays(*(v.astype(np.float64) for v in (x, alpha, total - alpha)))

@@ -35,10 +35,9 @@ def _deprecated(name: str, better: str) -> None:
 
 @public(autocast="float32")
 def pinverse(self: Tensor, rcond: float = 1e-15) -> Tensor:
-    """Return the pseudoinverses of matrices; prefer ``linalg.pinv``, whose tolerance fits the
-    dtype.
+    """Return the pseudoinverses of matrices.
 
-    Otherwise as ``linalg.pinv``.
+    Prefer ``linalg.pinv``, whose tolerance fits the dtype.
 
     Args:
         self: ``[..., m, n]``.
@@ -177,8 +176,9 @@ def triangular_solve(
     transpose: bool = False,
     unitriangular: bool = False,
 ) -> Any:
-    """Solve ``A @ X = B`` with a triangular A; return X and a copy of A; prefer
-    ``solve_triangular``.
+    """Solve ``A @ X = B`` with a triangular A; return X and a copy of A.
+
+    Prefer ``linalg.solve_triangular``.
 
     Args:
         self: B, ``[..., n, k]``.

@@ -318,8 +318,7 @@ def flip(self: Tensor, *dims: Ints) -> Tensor:
 
 @public
 def roll(self: Tensor, shifts: Any, dims: Any = None) -> Tensor:
-    """Roll the elements along the dimensions, in a copy; elements that leave one end enter the
-    other.
+    """Return a copy with the elements rolled along dimensions: those past the end come first.
 
     Raises:
         IndexError: a dimension is out of range.

@@ -37,7 +37,7 @@ def _deprecated(name: str, better: str) -> None:
 def pinverse(self: Tensor, rcond: float = 1e-15) -> Tensor:
     """Return the pseudoinverses of matrices.
 
-    Prefer ``linalg.pinv``, whose tolerance fits the dtype.
+    Prefer ``linalg.pinv``, whose tolerance fits the dtype. Otherwise as ``linalg.pinv``.
 
     Args:
         self: ``[..., m, n]``.

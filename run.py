@@ -381,6 +381,9 @@ def main(argv: list[str]) -> int:
     if command == "tensorboard":
         return become(["-m", "tensorboard.main", *arguments])
     started = sys.orig_argv[: len(sys.orig_argv) - len(argv)]
+    name = os.path.basename(started[0])
+    if shutil.which(name) == started[0]:  # pyenv's shims, for one, start Python by its whole path
+        started[0] = name
     os.environ.setdefault("TINYNET_COMMAND", shlex.join(started))  # what messages tell to type
     if os.name != "nt":  # Ctrl-C waits until tinynet can answer it: tinynet/startup.py
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})

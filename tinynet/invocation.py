@@ -59,7 +59,9 @@ def shown(path: Path) -> str:
 def _started() -> str:
     """Return the command that starts tinynet, as typed by the user if known."""
     if is_module():
-        return shlex.join(command_words())
+        typed, *rest = command_words()
+        name = Path(typed).name  # pyenv's shims, for one, start Python by its whole path
+        return shlex.join([name if shutil.which(name) == typed else typed, *rest])
     if is_command():
         script = Path(sys.argv[0])
         is_on_path = shutil.which(script.name) == str(script)

@@ -22,6 +22,8 @@ WAYS = {
     "path of the script": "'the bin/tinynet'",
     "module": f"{PYTHON.name} -m tinynet",
     "run.py": f"{PYTHON.name} run.py",
+    "module, by a shim": f"{shlex.quote(str(PYTHON))} -m tinynet",  # as pyenv starts Python
+    "run.py, by a shim": f"{shlex.quote(str(PYTHON))} run.py",
 }
 # Each step waits as long as there is a file beside it: a run that Ctrl-C can hit.
 NET = """
@@ -97,14 +99,15 @@ def said(line, folder):
 @pytest.mark.skipif(os.name == "nt", reason="a POSIX shell")
 @pytest.mark.parametrize("way", WAYS)
 def test_a_run_is_stopped_and_goes_on_as_it_says(started, digits, way):
-    start = WAYS[way]
+    line = WAYS[way]
+    start = line.replace(shlex.quote(str(PYTHON)), PYTHON.name)  # it is on the PATH
     model = 'type = "./my net.py:Net"\nin_features = 64\nout_features = 10'
     config = digits.replace('type = "mlp"\nsizes = [64, 16, 10]', model)
     (started / "my digits.toml").write_text(config)
     (started / "my net.py").write_text(NET)
     (started / "slow").touch()
     shutil.rmtree(started / "runs", ignore_errors=True)
-    process = typed(f"{start} train 'my digits.toml' --set run.save_every_steps=1", started)
+    process = typed(f"{line} train 'my digits.toml' --set run.save_every_steps=1", started)
     while not [*started.glob("runs/my digits/*/checkpoint.npz")]:
         assert process.poll() is None, process.communicate()
     process.send_signal(signal.SIGINT)

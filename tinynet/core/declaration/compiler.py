@@ -147,10 +147,10 @@ def compile_operation(op: Any, operator: bool) -> None:
         node = _node_class(op, op.node_name)
         NAMESPACE.update({k: widening.formula_of(f) for k, f in _formulas(op).items()})
         source = Backward(op).source()
-        node.backward = _execute(f"{op.name} backward", source)  # type: ignore[method-assign]
+        node.backward = _execute(f"{op.name} backward", source)  # type: ignore[method-assign]  # compiled
         if op.number_node is not None:
             node.by_number = _node_class(op, op.number_node)
-            node.by_number.backward = node.backward  # type: ignore[method-assign]
+            node.by_number.backward = node.backward  # type: ignore[method-assign]  # compiled
         NAMESPACE[f"{op.name}_node"] = node  # last: other threads check for it
     source = Forward(op).source()
     if operator:

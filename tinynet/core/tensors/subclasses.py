@@ -132,7 +132,7 @@ def _declared(cls: type[Tensor], **options: Any) -> None:
     function: Any = cls.__torch_function__  # type: ignore[attr-defined]
     if getattr(function, "__func__", None) is not plain:
         if cls.__repr__ is Tensor.__repr__:
-            cls.__repr__ = _subclass_repr  # type: ignore[method-assign]
+            cls.__repr__ = _subclass_repr  # type: ignore[method-assign]  # it has none of its own
         _dispatch_methods(cls)
         SUBCLASSES.add(cls)
         if len(SUBCLASSES) == 1:

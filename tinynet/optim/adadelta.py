@@ -2,23 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from tinynet.dtypes import Array
 from tinynet.optim.base.elementwise import Elementwise, direction, running
-from tinynet.optim.base.options import (
-    Group,
-    Params,
-    constants,
-    number,
-    options_of,
-    refuse_differentiable,
-    refuse_long_lr,
-    refuse_negative,
-)
-from tinynet.optim.base.parameter_state import Rule
+from tinynet.optim.base.options import Group, Params, constants, number, options_of
+from tinynet.optim.base.parameter_state import Kind, Numbers, Rule
 
 
 class Adadelta(Elementwise):
@@ -50,6 +38,7 @@ class Adadelta(Elementwise):
         tensor([2.4489], requires_grad=True)
     """
 
+    nonnegative = ("lr", "rho", "eps", "weight_decay")
     numbers = ("step",)
     shaped = ("square_avg", "acc_delta")
     scratch = 3
@@ -71,16 +60,11 @@ class Adadelta(Elementwise):
 
     def check(self, group: Group) -> None:
         """Raise ValueError if an option of a group is out of range."""
-        refuse_long_lr(group)
-        refuse_negative(group, lr="learning rate")
-        if not 0 <= group["rho"] <= 1:
+        super().check(group)
+        if group["rho"] > 1:
             raise ValueError(f"Invalid rho value: {group['rho']}")
-        refuse_negative(group, eps="epsilon value", weight_decay="weight_decay value")
-        refuse_differentiable(group)
 
-    def rule(
-        self, group: Group, numbers: dict[str, Array], kind: np.dtype[Any], fresh: bool
-    ) -> Rule:
+    def rule(self, group: Group, numbers: Numbers, kind: Kind, fresh: bool) -> Rule:
         """Return the update of a block."""
         numbers["step"] += 1
         toward = direction(group)

@@ -9,19 +9,8 @@ import numpy as np
 from tinynet.core.tensors.tensor import wrap
 from tinynet.dtypes import Array
 from tinynet.optim.base.elementwise import Elementwise, direction
-from tinynet.optim.base.options import (
-    Group,
-    Params,
-    constants,
-    counted,
-    number,
-    options_of,
-    refuse_differentiable,
-    refuse_fused_foreach,
-    refuse_long_lr,
-    refuse_negative,
-)
-from tinynet.optim.base.parameter_state import Rule
+from tinynet.optim.base.options import Group, Params, constants, counted, number, options_of
+from tinynet.optim.base.parameter_state import Kind, Numbers, Rule
 
 
 class Adagrad(Elementwise):
@@ -56,6 +45,7 @@ class Adagrad(Elementwise):
         tensor([3.5000], requires_grad=True)
     """
 
+    nonnegative = ("lr", "lr_decay", "weight_decay", "initial_accumulator_value", "eps")
     numbers = ("step",)
     shaped = ("sum",)
     scratch = 2
@@ -80,27 +70,11 @@ class Adagrad(Elementwise):
                 total = np.full_like(p._array, self.start("sum", group))
                 self.state[p].update(step=wrap(counted()), sum=wrap(total))
 
-    def check(self, group: Group) -> None:
-        """Raise ValueError if an option of a group is out of range."""
-        refuse_long_lr(group)
-        refuse_negative(
-            group,
-            lr="learning rate",
-            lr_decay="lr_decay value",
-            weight_decay="weight_decay value",
-            initial_accumulator_value="initial_accumulator_value value",
-            eps="epsilon value",
-        )
-        refuse_differentiable(group)
-        refuse_fused_foreach(group)
-
     def start(self, name: str, group: Group) -> float:
         """Return the initial value of a state entry."""
         return self.defaults["initial_accumulator_value"] if name == "sum" else 0.0
 
-    def rule(
-        self, group: Group, numbers: dict[str, Array], kind: np.dtype[Any], fresh: bool
-    ) -> Rule:
+    def rule(self, group: Group, numbers: Numbers, kind: Kind, fresh: bool) -> Rule:
         """Return the update of a block."""
         step = numbers["step"]
         step += 1

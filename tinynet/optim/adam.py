@@ -3,27 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.dtypes import Array
 from tinynet.numba_kernels import optimizers
 from tinynet.optim.base.elementwise import Elementwise, direction, running
-from tinynet.optim.base.options import (
-    Group,
-    Params,
-    constants,
-    number,
-    options_of,
-    refuse_betas,
-    refuse_differentiable,
-    refuse_fused_foreach,
-    refuse_long_lr,
-    refuse_negative,
-)
-from tinynet.optim.base.parameter_state import OnePass, Rule
+from tinynet.optim.base.options import Group, Params, constants, number, options_of
+from tinynet.optim.base.parameter_state import Kind, Numbers, OnePass, Rule
 
 
 class Adam(Elementwise):
@@ -58,6 +45,7 @@ class Adam(Elementwise):
         tensor([3.5000], requires_grad=True)
     """
 
+    nonnegative = ("lr", "eps", "betas", "weight_decay")
     numbers = ("step",)
     shaped = ("exp_avg", "exp_avg_sq", "max_exp_avg_sq")
     scratch = 2
@@ -86,26 +74,19 @@ class Adam(Elementwise):
             raise ValueError(
                 "lr as a Tensor is not supported for capturable=False and foreach=True"
             )
-        refuse_long_lr(group)
-        refuse_negative(group, lr="learning rate", eps="epsilon value")
-        refuse_betas(group["betas"])
-        refuse_negative(group, weight_decay="weight_decay value")
+        super().check(group)
         if not any(all(isinstance(b, kind) for b in group["betas"]) for kind in (float, Tensor)):
             raise ValueError("betas must be either both floats or both Tensors")
         if isinstance(group["betas"][0], Tensor) and group["foreach"] and not group["capturable"]:
             raise ValueError(
                 "betas[0] as a Tensor is not supported for capturable=False and foreach=True"
             )
-        refuse_differentiable(group)
-        refuse_fused_foreach(group)
 
     def buffers(self, group: Group) -> tuple[str, ...]:
         """Return the names of the state in use: the largest square only for ``amsgrad``."""
         return self.shaped if group["amsgrad"] else self.shaped[:2]
 
-    def rule(
-        self, group: Group, numbers: dict[str, Array], kind: np.dtype[Any], fresh: bool
-    ) -> Rule:
+    def rule(self, group: Group, numbers: Numbers, kind: Kind, fresh: bool) -> Rule:
         """Return the update of a block."""
         step = numbers["step"]
         step += 1
@@ -186,20 +167,7 @@ class AdamW(Adam):
         differentiable: bool = False,
         fused: bool | None = None,
     ):
-        super().__init__(
-            params,
-            lr,
-            betas,
-            eps,
-            weight_decay,
-            amsgrad,
-            foreach=foreach,
-            maximize=maximize,
-            capturable=capturable,
-            differentiable=differentiable,
-            fused=fused,
-            decoupled_weight_decay=True,
-        )
+        super().__init__(params, **options_of(locals()), decoupled_weight_decay=True)
 
     def _loaded(self) -> None:
         super()._loaded()

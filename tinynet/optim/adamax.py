@@ -2,24 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from tinynet.dtypes import Array
 from tinynet.optim.base.elementwise import Elementwise, direction, running
-from tinynet.optim.base.options import (
-    Group,
-    Params,
-    constants,
-    number,
-    options_of,
-    refuse_betas,
-    refuse_differentiable,
-    refuse_long_lr,
-    refuse_negative,
-)
-from tinynet.optim.base.parameter_state import Rule
+from tinynet.optim.base.options import Group, Params, constants, number, options_of
+from tinynet.optim.base.parameter_state import Kind, Numbers, Rule
 
 
 class Adamax(Elementwise):
@@ -51,6 +38,7 @@ class Adamax(Elementwise):
         tensor([3.5000], requires_grad=True)
     """
 
+    nonnegative = ("lr", "eps", "betas", "weight_decay")
     numbers = ("step",)
     shaped = ("exp_avg", "exp_inf")
     scratch = 2
@@ -70,17 +58,7 @@ class Adamax(Elementwise):
     ):
         super().__init__(params, options_of(locals()))
 
-    def check(self, group: Group) -> None:
-        """Raise ValueError if an option of a group is out of range."""
-        refuse_long_lr(group)
-        refuse_negative(group, lr="learning rate", eps="epsilon value")
-        refuse_betas(group["betas"])
-        refuse_negative(group, weight_decay="weight_decay value")
-        refuse_differentiable(group)
-
-    def rule(
-        self, group: Group, numbers: dict[str, Array], kind: np.dtype[Any], fresh: bool
-    ) -> Rule:
+    def rule(self, group: Group, numbers: Numbers, kind: Kind, fresh: bool) -> Rule:
         """Return the update of a block."""
         step = numbers["step"]
         step += 1

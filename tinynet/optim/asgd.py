@@ -2,23 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from tinynet.dtypes import Array
 from tinynet.optim.base.elementwise import Elementwise, direction
-from tinynet.optim.base.options import (
-    Group,
-    Params,
-    constants,
-    number,
-    options_of,
-    refuse_differentiable,
-    refuse_long_lr,
-    refuse_negative,
-)
-from tinynet.optim.base.parameter_state import Rule
+from tinynet.optim.base.options import Group, Params, constants, number, options_of
+from tinynet.optim.base.parameter_state import Kind, Numbers, Rule
 
 
 class ASGD(Elementwise):
@@ -52,6 +40,7 @@ class ASGD(Elementwise):
         tensor([1.5000], requires_grad=True)
     """
 
+    nonnegative = ("lr", "weight_decay")
     numbers = ("step", "eta", "mu")
     shaped = ("ax",)
     scratch = 2
@@ -71,19 +60,11 @@ class ASGD(Elementwise):
     ):
         super().__init__(params, options_of(locals()))
 
-    def check(self, group: Group) -> None:
-        """Raise ValueError if an option of a group is out of range."""
-        refuse_long_lr(group)
-        refuse_negative(group, lr="learning rate", weight_decay="weight_decay value")
-        refuse_differentiable(group)
-
     def start(self, name: str, group: Group) -> float:
         """Return the initial value of a state entry."""
         return {"eta": number(group["lr"]), "mu": 1.0}.get(name, 0.0)
 
-    def rule(
-        self, group: Group, numbers: dict[str, Array], kind: np.dtype[Any], fresh: bool
-    ) -> Rule:
+    def rule(self, group: Group, numbers: Numbers, kind: Kind, fresh: bool) -> Rule:
         """Return the update of a block."""
         step, eta, mu = numbers.values()
         step += 1

@@ -19,7 +19,7 @@ from tinynet.optim.base.options import (
     number,
     options_of,
     refuse_long_lr,
-    refuse_negative,
+    refuse_out_of_range,
 )
 from tinynet.optim.line_search import Point, strong_wolfe
 from tinynet.optim.optimizer import Optimizer
@@ -76,7 +76,7 @@ class LBFGS(Optimizer):
     def check(self, group: Group) -> None:
         """Raise ValueError if an option of a group is out of range."""
         refuse_long_lr(group)
-        refuse_negative(group, lr="learning rate")
+        refuse_out_of_range(group, ("lr",))
 
     def add_param_group(self, param_group: Group) -> None:
         """Add the only group.

@@ -3,24 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
-from tinynet.dtypes import Array
 from tinynet.optim.base.elementwise import Elementwise, direction, running
-from tinynet.optim.base.options import (
-    Group,
-    Params,
-    constants,
-    number,
-    options_of,
-    refuse_betas,
-    refuse_differentiable,
-    refuse_long_lr,
-    refuse_negative,
-)
-from tinynet.optim.base.parameter_state import Rule
+from tinynet.optim.base.options import Group, Params, constants, number, options_of
+from tinynet.optim.base.parameter_state import Kind, Numbers, Rule
 
 
 class NAdam(Elementwise):
@@ -56,6 +44,7 @@ class NAdam(Elementwise):
         tensor([3.4718], requires_grad=True)
     """
 
+    nonnegative = ("lr", "eps", "betas", "weight_decay", "momentum_decay")
     numbers = ("step", "mu_product")
     shaped = ("exp_avg", "exp_avg_sq")
     scratch = 3
@@ -77,23 +66,11 @@ class NAdam(Elementwise):
     ):
         super().__init__(params, options_of(locals()))
 
-    def check(self, group: Group) -> None:
-        """Raise ValueError if an option of a group is out of range."""
-        refuse_long_lr(group)
-        refuse_negative(group, lr="learning rate", eps="epsilon value")
-        refuse_betas(group["betas"])
-        refuse_negative(
-            group, weight_decay="weight_decay value", momentum_decay="momentum_decay value"
-        )
-        refuse_differentiable(group)
-
     def start(self, name: str, group: Group) -> float:
         """Return the initial value of a state entry."""
         return 1.0 if name == "mu_product" else 0.0
 
-    def rule(
-        self, group: Group, numbers: dict[str, Array], kind: np.dtype[Any], fresh: bool
-    ) -> Rule:
+    def rule(self, group: Group, numbers: Numbers, kind: Kind, fresh: bool) -> Rule:
         """Return the update of a block."""
         step, product = numbers["step"], numbers["mu_product"]
         step += 1

@@ -2,23 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from tinynet.dtypes import Array
 from tinynet.optim.base.elementwise import Elementwise, direction, running
-from tinynet.optim.base.options import (
-    Group,
-    Params,
-    constants,
-    number,
-    options_of,
-    refuse_differentiable,
-    refuse_long_lr,
-    refuse_negative,
-)
-from tinynet.optim.base.parameter_state import Rule
+from tinynet.optim.base.options import Group, Params, constants, number, options_of
+from tinynet.optim.base.parameter_state import Kind, Numbers, Rule
 
 
 class RMSprop(Elementwise):
@@ -54,6 +42,7 @@ class RMSprop(Elementwise):
         tensor([3.], requires_grad=True)
     """
 
+    nonnegative = ("lr", "eps", "momentum", "weight_decay", "alpha")
     numbers = ("step",)
     shaped = ("square_avg", "momentum_buffer", "grad_avg")
     scratch = 2
@@ -74,19 +63,6 @@ class RMSprop(Elementwise):
     ):
         super().__init__(params, options_of(locals()))
 
-    def check(self, group: Group) -> None:
-        """Raise ValueError if an option of a group is out of range."""
-        refuse_long_lr(group)
-        refuse_negative(
-            group,
-            lr="learning rate",
-            eps="epsilon value",
-            momentum="momentum value",
-            weight_decay="weight_decay value",
-            alpha="alpha value",
-        )
-        refuse_differentiable(group)
-
     def buffers(self, group: Group) -> tuple[str, ...]:
         """Return the names of the state in use."""
         names = ["square_avg"]
@@ -96,9 +72,7 @@ class RMSprop(Elementwise):
             names.append("grad_avg")
         return tuple(names)
 
-    def rule(
-        self, group: Group, numbers: dict[str, Array], kind: np.dtype[Any], fresh: bool
-    ) -> Rule:
+    def rule(self, group: Group, numbers: Numbers, kind: Kind, fresh: bool) -> Rule:
         """Return the update of a block."""
         numbers["step"] += 1
         toward = direction(group)

@@ -2,23 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from tinynet.dtypes import Array
 from tinynet.optim.base.elementwise import Elementwise
-from tinynet.optim.base.options import (
-    Group,
-    Params,
-    constants,
-    number,
-    options_of,
-    refuse_differentiable,
-    refuse_long_lr,
-    refuse_negative,
-)
-from tinynet.optim.base.parameter_state import Rule
+from tinynet.optim.base.options import Group, Params, constants, number, options_of
+from tinynet.optim.base.parameter_state import Kind, Numbers, Rule
 
 
 class Rprop(Elementwise):
@@ -50,6 +38,7 @@ class Rprop(Elementwise):
         tensor([3.5000], requires_grad=True)
     """
 
+    nonnegative = ("lr",)
     numbers = ("step",)
     shaped = ("prev", "step_size")
     scratch = 2
@@ -70,20 +59,16 @@ class Rprop(Elementwise):
 
     def check(self, group: Group) -> None:
         """Raise ValueError if an option of a group is out of range."""
-        refuse_long_lr(group)
-        refuse_negative(group, lr="learning rate")
+        super().check(group)
         smaller, larger = group["etas"]
         if not 0 < smaller < 1 < larger:
             raise ValueError(f"Invalid eta values: {smaller}, {larger}")
-        refuse_differentiable(group)
 
     def start(self, name: str, group: Group) -> float:
         """Return the initial value of a state entry."""
         return number(group["lr"]) if name == "step_size" else 0.0
 
-    def rule(
-        self, group: Group, numbers: dict[str, Array], kind: np.dtype[Any], fresh: bool
-    ) -> Rule:
+    def rule(self, group: Group, numbers: Numbers, kind: Kind, fresh: bool) -> Rule:
         """Return the update of a block."""
         numbers["step"] += 1
         maximize, (low, high) = group["maximize"], group["step_sizes"]

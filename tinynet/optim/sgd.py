@@ -10,18 +10,8 @@ from tinynet import numba_kernels
 from tinynet.dtypes import Array
 from tinynet.numba_kernels import optimizers, tables
 from tinynet.optim.base.elementwise import Elementwise, direction
-from tinynet.optim.base.options import (
-    Group,
-    Params,
-    constants,
-    number,
-    options_of,
-    refuse_differentiable,
-    refuse_fused_foreach,
-    refuse_long_lr,
-    refuse_negative,
-)
-from tinynet.optim.base.parameter_state import OnePass, Rule
+from tinynet.optim.base.options import Group, Params, constants, number, options_of
+from tinynet.optim.base.parameter_state import Kind, Numbers, OnePass, Rule
 
 
 class SGD(Elementwise):
@@ -57,6 +47,7 @@ class SGD(Elementwise):
         tensor([2.], requires_grad=True)
     """
 
+    nonnegative = ("lr", "momentum", "weight_decay")
     shaped = ("momentum_buffer",)
     scratch = 2
     together_from = 5  # below that, copying costs more than these few operations save
@@ -79,25 +70,15 @@ class SGD(Elementwise):
 
     def check(self, group: Group) -> None:
         """Raise ValueError if an option of a group is out of range."""
-        refuse_long_lr(group)
-        refuse_negative(
-            group,
-            lr="learning rate",
-            momentum="momentum value",
-            weight_decay="weight_decay value",
-        )
+        super().check(group)
         if group["nesterov"] and (group["momentum"] <= 0 or group["dampening"] != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
-        refuse_differentiable(group)
-        refuse_fused_foreach(group)
 
     def buffers(self, group: Group) -> tuple[str, ...]:
         """Return the names of the state in use: a buffer if there is momentum."""
         return self.shaped if group["momentum"] else ()
 
-    def rule(
-        self, group: Group, numbers: dict[str, Array], kind: np.dtype[Any], fresh: bool
-    ) -> Rule:
+    def rule(self, group: Group, numbers: Numbers, kind: Kind, fresh: bool) -> Rule:
         """Return the update of a block."""
         nesterov, dampening, toward = group["nesterov"], group["dampening"], direction(group)
         lr, momentum, new = constants(kind, number(group["lr"]), group["momentum"], 1 - dampening)

@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 
 from tinynet.dtypes import Array
-from tinynet.optim.base.options import Group, Params, number, refuse_betas, refuse_long_lr
+from tinynet.optim.base.options import (
+    SHOWN,
+    Group,
+    Params,
+    number,
+    refuse_long_lr,
+    refuse_out_of_range,
+)
 from tinynet.optim.optimizer import Optimizer
 
 
@@ -66,10 +73,10 @@ class SparseAdam(Optimizer):
     def check(self, group: Group) -> None:
         """Raise ValueError if an option of a group is out of range."""
         refuse_long_lr(group)
-        for name, what in (("lr", "learning rate"), ("eps", "epsilon value")):
+        for name in ("lr", "eps"):
             if not group[name] > 0:
-                raise ValueError(f"Invalid {what}: {group[name]}")
-        refuse_betas(group["betas"])
+                raise ValueError(f"Invalid {SHOWN[name]}: {group[name]}")
+        refuse_out_of_range(group, ("betas",))
 
     def refuse(self, sparse: bool, group: Group) -> None:
         """Raise RuntimeError for dense gradients."""

@@ -10,7 +10,7 @@ update, the next step uses a ``Plan`` (``plans.py``).
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -18,8 +18,16 @@ from tinynet.core.tensors.overlap import refuse_overlap
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
 from tinynet.optim.base import parameter_state
-from tinynet.optim.base.options import Group, counted, number
-from tinynet.optim.base.parameter_state import Rule, Slot
+from tinynet.optim.base.options import (
+    Group,
+    counted,
+    number,
+    refuse_differentiable,
+    refuse_fused_foreach,
+    refuse_long_lr,
+    refuse_out_of_range,
+)
+from tinynet.optim.base.parameter_state import Kind, Numbers, Rule, Slot
 from tinynet.optim.base.plans import Plan
 from tinynet.optim.optimizer import Optimizer, refuse_other_shape
 
@@ -27,10 +35,13 @@ from tinynet.optim.optimizer import Optimizer, refuse_other_shape
 class Elementwise(Optimizer):
     """Base class of optimizers with elementwise updates.
 
-    A subclass names its state (``numbers``, ``shaped``), gives the initial values (``start``) and
-    the entries in use (``buffers``), and returns the update of a block (``rule``).
+    A subclass names the options that must not be negative, in the order of PyTorch's checks
+    (``nonnegative``; ``"betas"`` must also be below 1), and its state (``numbers``, ``shaped``). It
+    gives the initial values of the state (``start``) and the entries in use (``buffers``), and
+    returns the update of a block (``rule``).
     """
 
+    nonnegative: ClassVar[tuple[str, ...]]
     scratch = 1  # number of arrays of the block's shape that the update may overwrite
     together_from = 2  # minimum number of small parameters to copy and update together
 
@@ -44,6 +55,13 @@ class Elementwise(Optimizer):
         self._slots = {}
         self._plans = {}
 
+    def check(self, group: Group) -> None:
+        """Raise ValueError if an option of a group is out of range."""
+        refuse_long_lr(group)
+        refuse_out_of_range(group, self.nonnegative)
+        refuse_differentiable(group)
+        refuse_fused_foreach(group)
+
     def buffers(self, group: Group) -> tuple[str, ...]:
         """Return the entries of ``shaped`` that these options use."""
         return self.shaped
@@ -52,9 +70,7 @@ class Elementwise(Optimizer):
         """Return the initial value of a state entry."""
         return 0.0
 
-    def rule(
-        self, group: Group, numbers: dict[str, Array], kind: np.dtype[Any], fresh: bool
-    ) -> Rule:
+    def rule(self, group: Group, numbers: Numbers, kind: Kind, fresh: bool) -> Rule:
         """Return the update of a block for one step; called once for parameters that agree.
 
         Args:

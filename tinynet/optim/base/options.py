@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -43,6 +43,9 @@ def counted(value: float = 0.0) -> Array:
     return np.array(value, np.float64 if dtypes.default_float() == np.float64 else np.float32)
 
 
+SHOWN = {"lr": "learning rate", "eps": "epsilon value"}  # in messages
+
+
 # ---- refusals -----------------------------------------------------------------------------------
 
 
@@ -52,18 +55,15 @@ def refuse_long_lr(group: Group) -> None:
         raise ValueError("Tensor lr must be 1-element")
 
 
-def refuse_negative(group: Group, **shown: str) -> None:
-    """Raise ValueError for an option below zero (or NaN); ``shown`` maps it to its message name."""
-    for name, what in shown.items():
-        if not group[name] >= 0:
-            raise ValueError(f"Invalid {what}: {group[name]}")
-
-
-def refuse_betas(betas: Sequence[Any]) -> None:
-    """Raise ValueError for a decay rate outside [0, 1)."""
-    for index in (0, 1):
-        if not 0 <= betas[index] < 1:
-            raise ValueError(f"Invalid beta parameter at index {index}: {betas[index]}")
+def refuse_out_of_range(group: Group, nonnegative: Iterable[str]) -> None:
+    """Raise ValueError for an option below zero (or NaN), or a beta outside [0, 1)."""
+    for name in nonnegative:
+        if name == "betas":
+            for index, beta in enumerate(group["betas"][:2]):
+                if not 0 <= beta < 1:
+                    raise ValueError(f"Invalid beta parameter at index {index}: {beta}")
+        elif not group[name] >= 0:
+            raise ValueError(f"Invalid {SHOWN.get(name, f'{name} value')}: {group[name]}")
 
 
 def refuse_differentiable(group: Group) -> None:

@@ -15,6 +15,8 @@ from tinynet.dtypes import Array
 BLOCK = 128 * 1024  # bytes of one array that are updated at a time
 SMALL = 2048  # elements: above it, copying costs more than the saved calls
 Rule = Callable[..., None]  # block(param, grad, *scratch, *buffers)
+Numbers = dict[str, Array]  # the 0-d state of a parameter, by name
+Kind = np.dtype[Any]
 
 
 class OnePass:

@@ -12,7 +12,7 @@ from tinynet.nn.weight_averaging import get_ema_multi_avg_fn as get_ema_multi_av
 from tinynet.nn.weight_averaging import get_swa_avg_fn as get_swa_avg_fn
 from tinynet.nn.weight_averaging import get_swa_multi_avg_fn as get_swa_multi_avg_fn
 from tinynet.nn.weight_averaging import update_bn as update_bn
-from tinynet.optim.lr_scheduler.base import LRScheduler, per_group
+from tinynet.optim.lr_scheduler.base import LRScheduler, per_group, refuse_strategy
 from tinynet.optim.optimizer import Optimizer
 
 
@@ -56,10 +56,7 @@ class SWALR(LRScheduler):
         last_epoch: int = -1,
     ):
         rates = per_group("swa_lr", optimizer, swa_lr)
-        if anneal_strategy not in ("cos", "linear"):
-            raise ValueError(
-                f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}"
-            )
+        refuse_strategy(anneal_strategy)
         if not isinstance(anneal_epochs, int) or anneal_epochs < 0:
             raise ValueError(f"anneal_epochs must be equal or greater than 0, got {anneal_epochs}")
         for group, rate in zip(optimizer.param_groups, rates, strict=True):

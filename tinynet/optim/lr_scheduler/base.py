@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -59,6 +60,7 @@ class LRScheduler:
 
     _get_lr_called_within_step = False
     _is_initial = False
+    _held = ""  # the attribute with schedules or functions, of which only the state is saved
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1):
         self.optimizer = checked(optimizer)
@@ -109,15 +111,15 @@ class LRScheduler:
 
     def _update_lr(self, epoch: int | None = None) -> None:
         """Advance to the next or the given epoch and set its learning rates."""
+        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
+        closed = None if epoch is None else getattr(self, "_get_closed_form_lr", None)
+        self._set_lr(closed or self.get_lr)
+
+    def _set_lr(self, rates: Callable[[], list[Any]]) -> None:
+        """Set the learning rates to those that ``get_lr`` or a closed form returns."""
         self._get_lr_called_within_step = True
         try:
-            if epoch is None:
-                self.last_epoch += 1
-                values = self.get_lr()
-            else:
-                self.last_epoch = epoch
-                closed = getattr(self, "_get_closed_form_lr", None)
-                values = self.get_lr() if closed is None else closed()
+            values = rates()
         finally:
             self._get_lr_called_within_step = False
         for group, lr in zip(self.optimizer.param_groups, values, strict=True):
@@ -132,12 +134,18 @@ class LRScheduler:
         return self._last_lr
 
     def state_dict(self) -> dict[str, Any]:
-        """Return all attributes except the optimizer."""
-        return {key: value for key, value in self.__dict__.items() if key != "optimizer"}
+        """Return all attributes except the optimizer.
+
+        Contained schedules and callable objects are saved as their states, functions as None.
+        """
+        state = {k: v for k, v in self.__dict__.items() if k not in ("optimizer", self._held)}
+        return {**state, self._held: _state_of(getattr(self, self._held))} if self._held else state
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Load a state returned by ``state_dict``; load the optimizer's state, too."""
-        self.__dict__.update(state_dict)
+        self.__dict__.update({k: v for k, v in state_dict.items() if k != self._held})
+        if self._held:
+            _load_state(getattr(self, self._held), state_dict[self._held])
 
     def _current(self) -> list[Any]:
         return values_of(self.optimizer, "lr")
@@ -153,6 +161,25 @@ class LRScheduler:
 
 class _LRScheduler(LRScheduler):
     """The deprecated name of the base class."""
+
+
+def _state_of(held: Any) -> Any:
+    """Return the state of a schedule, or the attributes of a callable object; None for others."""
+    if isinstance(held, list):
+        return [_state_of(one) for one in held]
+    if hasattr(held, "load_state_dict"):
+        return held.state_dict()
+    return None if held is None or isinstance(held, types.FunctionType) else dict(held.__dict__)
+
+
+def _load_state(held: Any, state: Any) -> None:
+    if isinstance(held, list):
+        for one, own_state in zip(held, state, strict=True):
+            _load_state(one, own_state)
+    elif hasattr(held, "load_state_dict"):
+        held.load_state_dict(state)
+    elif held is not None and state is not None:
+        held.__dict__.update(state)
 
 
 # ---- the groups of an optimizer -----------------------------------------------------------------
@@ -215,3 +242,11 @@ def functions_for(
     if len(given) != count:
         raise ValueError(f"Expected {count} lr_lambdas, but got {len(given)}")
     return list(given)
+
+
+def refuse_strategy(strategy: str) -> None:
+    """Raise ValueError for an unknown way of annealing."""
+    if strategy not in ("cos", "linear"):
+        raise ValueError(
+            f"anneal_strategy must be one of 'cos' or 'linear', instead got {strategy}"
+        )

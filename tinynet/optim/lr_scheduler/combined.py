@@ -14,6 +14,7 @@ from tinynet.optim.optimizer import Optimizer
 class Combined(LRScheduler):
     """Base class of schedulers that combine several schedules of one optimizer."""
 
+    _held = "_schedulers"
     _schedulers: list[LRScheduler]
 
     def _refuse_others(self, schedulers: Sequence[Any], optimizer: Optimizer) -> None:
@@ -34,18 +35,6 @@ class Combined(LRScheduler):
                     f"scheduler {type(scheduler).__name__} at index {i} has "
                     f"{scheduler.optimizer}, which is different from {type(optimizer).__name__}."
                 )
-
-    def state_dict(self) -> dict[str, Any]:
-        """Return all attributes except the optimizer, with the states of the schedules."""
-        state = super().state_dict()
-        del state["_schedulers"]
-        return {**state, "_schedulers": [s.state_dict() for s in self._schedulers]}
-
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Load a state returned by ``state_dict``; load the optimizer's state, too."""
-        super().load_state_dict({k: v for k, v in state_dict.items() if k != "_schedulers"})
-        for scheduler, state in zip(self._schedulers, state_dict["_schedulers"], strict=True):
-            scheduler.load_state_dict(state)
 
 
 class SequentialLR(Combined):
@@ -99,7 +88,7 @@ class SequentialLR(Combined):
                 f"the number of milestone points, but got number of schedulers {len(schedulers)} "
                 f"and the number of milestones to be equal to {len(milestones)}"
             )
-        self._schedulers = schedulers
+        self._schedulers = list(schedulers)
         self._milestones = milestones
         self.last_epoch = last_epoch + 1
         self.optimizer = optimizer

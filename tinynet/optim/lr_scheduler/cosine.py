@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from tinynet.optim.lr_scheduler.base import LRScheduler, put
+from tinynet.optim.lr_scheduler.base import LRScheduler
 from tinynet.optim.optimizer import Optimizer
 
 
@@ -143,14 +143,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         else:
             self._go_to(epoch)
         self.last_epoch = math.floor(epoch)
-        self._get_lr_called_within_step = True
-        try:
-            values = self.get_lr()
-        finally:
-            self._get_lr_called_within_step = False
-        for group, lr in zip(self.optimizer.param_groups, values, strict=True):
-            put(group, "lr", lr)
-        self._last_lr = self._current()
+        self._set_lr(self.get_lr)
 
     def _go_to(self, epoch: float) -> None:
         """Set the period of an epoch, and the position in that period."""

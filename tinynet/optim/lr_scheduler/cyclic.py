@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from tinynet.optim.base.options import Group
-from tinynet.optim.lr_scheduler.base import LRScheduler, checked, per_group, put
-from tinynet.optim.lr_scheduler.functions import held_by
+from tinynet.optim.lr_scheduler.base import LRScheduler, checked, per_group, put, refuse_strategy
 from tinynet.optim.optimizer import Optimizer
 
 
@@ -78,6 +77,8 @@ class CyclicLR(LRScheduler):
         [0.0, 0.5, 1.0, 0.5, 0.0]
     """
 
+    _held = "_scale_fn_custom"
+
     def __init__(
         self,
         optimizer: Optimizer,
@@ -142,21 +143,6 @@ class CyclicLR(LRScheduler):
         bounds = zip(self.base_lrs, self.max_lrs, strict=True)
         return [low + (high - low) * height * scale for low, high in bounds]
 
-    def state_dict(self) -> dict[str, Any]:
-        """Return all attributes except the optimizer; for ``scale_fn``, only an object's state."""
-        state = super().state_dict()
-        del state["_scale_fn_custom"]
-        function = self._scale_fn_custom
-        return {**state, "_scale_fn_custom": None if function is None else held_by(function)}
-
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Load a state returned by ``state_dict``; functions are kept."""
-        rest = {k: v for k, v in state_dict.items() if k != "_scale_fn_custom"}
-        super().load_state_dict(rest)
-        held = state_dict["_scale_fn_custom"]
-        if held is not None and self._scale_fn_custom is not None:
-            self._scale_fn_custom.__dict__.update(held)
-
 
 class OneCycleLR(LRScheduler):
     """Raises the learning rate once, then lowers it to almost zero; step it once per batch.
@@ -215,10 +201,7 @@ class OneCycleLR(LRScheduler):
     ):
         checked(optimizer)
         self.total_steps = _total(total_steps, epochs, steps_per_epoch)
-        if anneal_strategy not in ("cos", "linear"):
-            raise ValueError(
-                f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}"
-            )
+        refuse_strategy(anneal_strategy)
         self._schedule_phases = _phases(pct_start, self.total_steps, three_phase)
         self._anneal_func_type = anneal_strategy
         max_lrs = per_group("max_lr", optimizer, max_lr)

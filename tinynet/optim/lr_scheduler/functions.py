@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -30,6 +29,8 @@ class LambdaLR(LRScheduler):
         [1.0]
     """
 
+    _held = "lr_lambdas"
+
     def __init__(
         self,
         optimizer: Optimizer,
@@ -44,20 +45,6 @@ class LambdaLR(LRScheduler):
         self._asked()
         pairs = zip(self.base_lrs, self.lr_lambdas, strict=True)
         return [base * function(self.last_epoch) for base, function in pairs]
-
-    def state_dict(self) -> dict[str, Any]:
-        """Return all attributes except the optimizer; for functions, only the state of objects."""
-        state = super().state_dict()
-        del state["lr_lambdas"]
-        return {**state, "lr_lambdas": [held_by(f) for f in self.lr_lambdas]}
-
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Load a state returned by ``state_dict``; functions are kept."""
-        rest = {k: v for k, v in state_dict.items() if k != "lr_lambdas"}
-        super().load_state_dict(rest)
-        for function, held in zip(self.lr_lambdas, state_dict["lr_lambdas"], strict=True):
-            if held is not None:
-                function.__dict__.update(held)
 
 
 class MultiplicativeLR(LambdaLR):
@@ -103,8 +90,3 @@ class MultiplicativeLR(LambdaLR):
             return self._current()
         pairs = zip(self._current(), self.lr_lambdas, strict=True)
         return [lr * function(self.last_epoch) for lr, function in pairs]
-
-
-def held_by(function: Any) -> dict[str, Any] | None:
-    """Return the attributes of a callable object; None for a function."""
-    return None if isinstance(function, types.FunctionType) else dict(function.__dict__)

@@ -32,6 +32,7 @@ PLAIN = """
 for _name in PLAIN:
     activation(_name)
 activation("Softsign")
+fails("Softsign-bool", lambda lib: lib.nn.Softsign()(lib.tensor([True])))
 activation("LeakyReLU", 0.3, label="slope")
 activation("Hardtanh", -2.0, 0.5, label="bounds")
 activation("Threshold", 0.1, 20.0)

@@ -5,10 +5,11 @@ from .spec import Table, f, i
 TABLE = Table("losses")
 layer, fails = TABLE.layer, TABLE.fails
 REDUCTIONS = ("mean", "sum", "none")
+OTHER_TEXT = ("GaussianNLLLoss", "MultiLabelSoftMarginLoss")  # for an unknown reduction
 
 
 def loss(name, *inputs, label="", second=True, weight=None, **options):
-    """A row per reduction. A weight is made by the library."""
+    """Rows for each reduction and an unknown one. The library makes a tensor of the weight."""
     for reduction in REDUCTIONS:
 
         def build(lib, reduction=reduction):
@@ -17,6 +18,11 @@ def loss(name, *inputs, label="", second=True, weight=None, **options):
 
         row = "-".join(filter(None, [name, label, reduction]))
         layer(row, build, *inputs, second=second)
+    if not (label or name in OTHER_TEXT):
+        fails(f"{name}-reduction", lambda lib: getattr(lib.nn, name)(reduction="x")(*tensors(lib)))
+
+    def tensors(lib):
+        return [lib.tensor(one.array(name).tolist()) for one in inputs]
 
 
 def signs(*shape):
@@ -166,6 +172,7 @@ loss("HingeEmbeddingLoss", f(4, 3), signs(3), label="broadcast", margin=0.3)
 loss("SoftMarginLoss", f(4, 3), signs(4, 3))
 loss("SoftMarginLoss", f(4, 3), signs(3), label="broadcast")
 fails("SoftMarginLoss-shapes", lambda lib: lib.nn.SoftMarginLoss()(lib.ones(3), lib.ones(2)))
+fails("SoftMarginLoss-int", lambda lib: lib.nn.SoftMarginLoss()(lib.tensor([1]), lib.ones(1)))
 loss("CosineEmbeddingLoss", f(4, 3), f(4, 3), signs(4))
 loss("CosineEmbeddingLoss", f(4, 3), f(4, 3), signs(4), label="margin", margin=0.4)
 loss("CosineEmbeddingLoss", f(3), f(3), signs(), label="one")

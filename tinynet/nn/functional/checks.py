@@ -21,23 +21,32 @@ def tensor_only(function: str, **given: Any) -> None:
 
 
 def check_reduction(reduction: str, allowed: tuple[str, ...] = REDUCTIONS) -> None:
-    """Raise ValueError unless ``reduction`` is "none", "mean" or "sum"."""
+    """Raise ValueError unless ``reduction`` is one of the allowed ones."""
     if reduction not in allowed:
         raise ValueError(f"{reduction} is not a valid value for reduction")
 
 
-def legacy_reduction(size_average: bool | None, reduce: bool | None, reduction: str) -> str:
-    """Return ``reduction``, or warn and return the one given by the deprecated arguments."""
-    if size_average is None and reduce is None:
-        return reduction
-    if reduce is None or reduce:
-        reduction = "mean" if size_average is None or size_average else "sum"
-    else:
-        reduction = "none"
-    warn(
-        "size_average and reduce args will be deprecated, please use "
-        f"reduction='{reduction}' instead."
-    )
+def legacy_reduction(
+    size_average: bool | None,
+    reduce: bool | None,
+    reduction: str,
+    allowed: tuple[str, ...] = REDUCTIONS,
+) -> str:
+    """Check and return ``reduction``; if deprecated arguments override it, warn.
+
+    Raises:
+        ValueError: the reduction is not allowed.
+    """
+    if size_average is not None or reduce is not None:
+        if reduce is None or reduce:
+            reduction = "mean" if size_average is None or size_average else "sum"
+        else:
+            reduction = "none"
+        warn(
+            "size_average and reduce args will be deprecated, please use "
+            f"reduction='{reduction}' instead."
+        )
+    check_reduction(reduction, allowed)
     return reduction
 
 

@@ -107,6 +107,7 @@ class Bilinear(Module):
     Raises:
         ValueError: ``in1_features`` is not positive.
         RuntimeError: the shapes or dtypes do not match.
+        IndexError: an input has no dimensions.
 
     Example:
         >>> both = nn.Bilinear(20, 30, 40)

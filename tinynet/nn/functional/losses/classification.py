@@ -17,7 +17,7 @@ from tinynet.core.declaration.casting import autocast
 from tinynet.core.declaration.operation import operation
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
-from tinynet.nn.functional.checks import check_reduction, legacy_reduction, reduced, tensor_only
+from tinynet.nn.functional.checks import legacy_reduction, reduced, tensor_only
 from tinynet.nn.functional.double_backward import batched
 from tinynet.nn.functional.losses.loss_ops import likelihood, likelihood_of_places
 from tinynet.numba_kernels import powers as compiled
@@ -260,7 +260,6 @@ def nll_loss(
     """
     tensor_only("nll_loss_nd", input=input, target=target)
     reduction = legacy_reduction(size_average, reduce, reduction)
-    check_reduction(reduction)
     _check_indices(input, target, weight)
     dim = 0 if input.ndim == 1 else 1
     _check_classes(target._array, input.shape[dim], ignore_index)
@@ -316,7 +315,6 @@ def cross_entropy(
     """
     tensor_only("cross_entropy_loss", input=input, target=target)
     reduction = legacy_reduction(size_average, reduce, reduction)
-    check_reduction(reduction)
     if not 0.0 <= label_smoothing <= 1.0:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
     if target._array.shape == input._array.shape:

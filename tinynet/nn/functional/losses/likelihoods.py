@@ -10,7 +10,6 @@ from tinynet.core.modes import no_grad
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn.functional.checks import (
     REDUCTIONS,
-    check_reduction,
     legacy_reduction,
     reduced,
     tensor_only,
@@ -52,7 +51,6 @@ def poisson_nll_loss(
     """
     tensor_only("poisson_nll_loss", input=input, target=target)
     reduction = legacy_reduction(size_average, reduce, reduction)
-    check_reduction(reduction)
     loss: Any = input.exp() - target * input if log_input else input - target * (input + eps).log()
     if full:
         y: Any = where.function(target > 1, target, 1.0)

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from tinynet import errors
 from tinynet.core.declaration.casting import autocast
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.nn.functional.activation.piecewise_ops import log_sigmoid
-from tinynet.nn.functional.checks import check_reduction, legacy_reduction, reduced, tensor_only
+from tinynet.nn.functional.checks import legacy_reduction, reduced, tensor_only
 from tinynet.ops.argument_errors import name_of
 from tinynet.ops.pointwise.arithmetic import where
 from tinynet.ops.pointwise.exponential import relu
@@ -53,7 +54,6 @@ def margin_ranking_loss(
     """
     tensor_only("margin_ranking_loss", input1=input1, input2=input2, target=target)
     reduction = legacy_reduction(size_average, reduce, reduction)
-    check_reduction(reduction)
     if not input1.ndim == input2.ndim == target.ndim:
         raise RuntimeError(
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
@@ -90,7 +90,6 @@ def hinge_embedding_loss(
     """
     tensor_only("hinge_embedding_loss", input=input, target=target)
     reduction = legacy_reduction(size_average, reduce, reduction)
-    check_reduction(reduction)
     apart = (margin - input).clamp_min(0)
     loss: Any = where.function(target != 1, apart, 0.0) + where.function(target != -1, input, 0.0)
     return reduced(loss, reduction)
@@ -125,7 +124,6 @@ def cosine_embedding_loss(
     """
     tensor_only("cosine_embedding_loss", input1=input1, input2=input2, target=target)
     reduction = legacy_reduction(size_average, reduce, reduction)
-    check_reduction(reduction)
     if target.ndim > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
     dims = target.ndim + 1
@@ -159,7 +157,7 @@ def soft_margin_loss(
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Raises:
-        RuntimeError: the shapes do not broadcast.
+        RuntimeError: the shapes do not broadcast, or the scores have an integer dtype.
 
     Example:
         >>> F.soft_margin_loss(tn.tensor([0.0]), tn.tensor([1.0]))
@@ -167,7 +165,8 @@ def soft_margin_loss(
     """
     tensor_only("soft_margin_loss", input=input, target=target)
     reduction = legacy_reduction(size_average, reduce, reduction)
-    check_reduction(reduction)
+    if input._array.dtype.kind in "iu":
+        raise errors.cannot_cast("Float", name_of(input._array))
     return reduced(-log_sigmoid.function(input * target), reduction)
 
 
@@ -202,7 +201,6 @@ def multilabel_soft_margin_loss(
     """
     tensor_only("multilabel_soft_margin_loss", input=input, target=target)
     reduction = legacy_reduction(size_average, reduce, reduction)
-    check_reduction(reduction)
     yes, no = log_sigmoid.function(input), log_sigmoid.function(-input)
     loss: Any = -(target * yes + (1 - target) * no)
     loss = loss if weight is None else loss * weight
@@ -241,7 +239,6 @@ def multi_margin_loss(
     """
     tensor_only("multi_margin_loss", input=input, target=target)
     reduction = legacy_reduction(size_average, reduce, reduction)
-    check_reduction(reduction)
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
     if weight is not None and weight.ndim != 1:
@@ -295,7 +292,6 @@ def multilabel_margin_loss(
     """
     tensor_only("multilabel_margin_loss", input=input, target=target)
     reduction = legacy_reduction(size_average, reduce, reduction)
-    check_reduction(reduction)
     _check_scores(input)
     if target.shape != input.shape:
         raise RuntimeError(

@@ -10,6 +10,7 @@ from tinynet.core.declaration.casting import autocast
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn.functional.activation.piecewise_ops import log_sigmoid
 from tinynet.nn.functional.checks import (
+    REDUCTIONS,
     check_reduction,
     legacy_reduction,
     reduced,
@@ -84,7 +85,6 @@ def mse_loss(
     tensor_only("mse_loss", input=input, target=target)
     warn_of_broadcasting(input, target)
     reduction = legacy_reduction(size_average, reduce, reduction)
-    check_reduction(reduction)
     input, target = _together(input, target)
     if weight is None:
         return squared_error.function(input, target, reduction)
@@ -114,7 +114,6 @@ def l1_loss(
     tensor_only("l1_loss", input=input, target=target)
     warn_of_broadcasting(input, target)
     reduction = legacy_reduction(size_average, reduce, reduction)
-    check_reduction(reduction)
     return _weighted_mean((input - target).abs(), weight, reduction)
 
 
@@ -145,7 +144,6 @@ def smooth_l1_loss(
     """
     tensor_only("smooth_l1_loss", input=input, target=target)
     reduction = legacy_reduction(size_average, reduce, reduction)
-    check_reduction(reduction)
     warn_of_broadcasting(input, target)
     if beta < 0:
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
@@ -220,7 +218,6 @@ def binary_cross_entropy(
     """
     tensor_only("binary_cross_entropy", input=input, target=target)
     reduction = legacy_reduction(size_average, reduce, reduction)
-    check_reduction(reduction)
     if target.shape != input.shape:
         raise ValueError(
             f"Using a target size ({target.shape}) that is different to the input size "
@@ -268,7 +265,6 @@ def binary_cross_entropy_with_logits(
     """
     tensor_only("binary_cross_entropy_with_logits", input=input, target=target)
     reduction = legacy_reduction(size_average, reduce, reduction)
-    check_reduction(reduction)
     if target.shape != input.shape:
         raise ValueError(
             f"Target size ({target.shape}) must be the same as input size ({input.shape})"
@@ -326,7 +322,7 @@ def kl_div(
             "definition.'mean' will be changed to behave the same as 'batchmean' in the next major "
             "release."
         )
-    reduction = legacy_reduction(size_average, reduce, reduction)
+    reduction = legacy_reduction(size_average, reduce, reduction, (*REDUCTIONS, "batchmean"))
     if log_target:
         loss = exp.function(target) * (target - input)
     else:

@@ -7,7 +7,7 @@ from typing import ClassVar
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import functional as F
 from tinynet.nn.base.module import Module
-from tinynet.nn.functional.checks import REDUCTIONS, check_reduction, legacy_reduction
+from tinynet.nn.functional.checks import REDUCTIONS, legacy_reduction
 
 __all__ = [
     "MSELoss", "L1Loss", "SmoothL1Loss", "HuberLoss", "CrossEntropyLoss", "NLLLoss", "BCELoss",
@@ -31,8 +31,7 @@ class _Loss(Module):
         reduction: str = "mean",
     ):
         super().__init__()
-        self.reduction = legacy_reduction(size_average, reduce, reduction)
-        check_reduction(self.reduction, self._reductions)
+        self.reduction = legacy_reduction(size_average, reduce, reduction, self._reductions)
 
 
 class _WeightedLoss(_Loss):

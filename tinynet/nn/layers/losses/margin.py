@@ -141,8 +141,7 @@ class SoftMarginLoss(_Loss):
         Scores and targets of one shape, to a scalar (or that shape for ``"none"``).
 
     Raises:
-        RuntimeError: the shapes do not broadcast.
-        NotImplementedError: scores and targets have an integer dtype.
+        RuntimeError: the shapes do not broadcast, or the scores have an integer dtype.
         ValueError: ``reduction`` is unknown.
 
     Example:

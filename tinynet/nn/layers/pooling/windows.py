@@ -66,6 +66,7 @@ class MaxPool1d(_MaxPoolNd):
     Raises:
         RuntimeError: the input has the wrong number of dimensions, padding that exceeds half the
             window, or a window that does not fit.
+        TypeError: a size is not an int.
         NotImplementedError: the input has an integer dtype.
 
     Source: ``result[i] = max(input[i * stride + j * dilation - padding])`` over the positions j in
@@ -99,6 +100,7 @@ class MaxPool2d(_MaxPoolNd):
     Raises:
         RuntimeError: the input has the wrong number of dimensions, padding that exceeds half the
             window, or a window that does not fit.
+        TypeError: a size is not an int.
         NotImplementedError: the input is bool.
 
     Source: ``result[i] = max(input[i * stride + j * dilation - padding])`` over the positions j in
@@ -133,6 +135,7 @@ class MaxPool3d(_MaxPoolNd):
     Raises:
         RuntimeError: the input has the wrong number of dimensions, padding that exceeds half the
             window, or a window that does not fit.
+        TypeError: a size is not an int.
         NotImplementedError: the input is bool.
 
     Source: ``result[i] = max(input[i * stride + j * dilation - padding])`` over the positions j in

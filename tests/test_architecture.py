@@ -42,6 +42,7 @@ ROW_OF = {part: row for row, parts in enumerate(ROWS) for part in parts}
 # What is neither numpy nor the standard library is imported in one file, there also late (inside a
 # function): `import tinynet` must do without it.
 EDGE = {
+    "board/notebook.py": {"tensorboard"},
     "board/summaries/lettering.py": {"PIL"},  # board and data do not import each other
     "board/tensorboardx.py": {"tensorboardX"},
     "data/readers/pillow.py": {"PIL"},

@@ -1,93 +1,84 @@
-"""TensorBoard inside a notebook: `notebook.start("--logdir runs")` and `notebook.list()`."""
+"""TensorBoard in notebooks, by its own module ``tensorboard.notebook``.
+
+TensorBoard is optional, and imported at the first call.
+"""
 
 from __future__ import annotations
 
-import datetime
-import json
 import os
-import shlex
 import sys
-import time
+import tempfile
+from pathlib import Path
+from typing import Any
 
-from tinynet.board import launching
-
-_FRAME = """<iframe id="{name}" width="100%" height="{height}" frameborder="0"></iframe>
-<script>
-  (function() {{
-    const url = new URL({url}, window.location);
-    if ({port}) url.port = {port};
-    document.getElementById("{name}").src = url;
-  }})();
-</script>"""
+from tinynet.board.launching import program
 
 
 def start(args_string: str) -> None:
     """Start TensorBoard, or reuse one started with the same arguments, and display it.
 
     A notebook shows it in a frame; otherwise its address is printed. It keeps running when the
-    notebook ends; `list` shows its process id.
+    notebook ends; `list` shows its process id. If it does not start, its output is printed.
 
     Args:
         args_string: the arguments of TensorBoard as on the command line: `"--logdir runs"`.
 
     Raises:
         ImportError: TensorBoard is not installed; the message has instructions.
-        RuntimeError: it did not start; the message has its output.
     """
-    found, known = launching.start(shlex.split(args_string, comments=True))
-    if known:
-        print(
-            f"Reusing TensorBoard on port {found.port} (pid {found.pid}), "
-            f"started {_ago(found)} ago. (Use '!kill {found.pid}' to kill it.)"
-        )
-    display(found.port)
+    _notebook().start(args_string)
 
 
 def list() -> None:
-    """Print all TensorBoards running on this machine, with their ports, folders and process ids."""
-    found = launching.running()
-    if not found:
-        print("No known TensorBoard instances running.")
-        return
-    print("Known TensorBoard instances:")
-    for one in found:
-        print(f"  - port {one.port}: logdir {one.logdir} (started {_ago(one)} ago; pid {one.pid})")
+    """Print all TensorBoards running on this machine, with their ports, folders and process ids.
+
+    Raises:
+        ImportError: TensorBoard is not installed; the message has instructions.
+    """
+    _notebook().list()
 
 
-def display(port: int | None = None, height: int = 800) -> None:
+def display(port: int | None = None, height: int | None = None) -> None:
     """Display a running TensorBoard.
 
     Args:
-        port: its port; by default the one started last.
-        height: of the frame, in pixels.
+        port: its port; by default that of the TensorBoard started last.
+        height: the height of the frame in pixels; 800 by default.
 
     Raises:
-        RuntimeError: no TensorBoard runs at this port.
+        ImportError: TensorBoard is not installed; the message has instructions.
+        ValueError: no TensorBoard is running.
     """
-    found = [one for one in launching.running() if port in (None, one.port)]
-    if not found:
-        where = "" if port is None else f" on port {port}"
-        raise RuntimeError(f"No TensorBoard runs{where}. Start one with notebook.start.")
-    one = found[-1]
-    ipython = sys.modules.get("IPython")  # already imported in a notebook
-    if ipython is None or ipython.get_ipython() is None:
-        print(f"TensorBoard runs at http://localhost:{one.port}{one.path or '/'}")
-        return
-    ipython.display.display(ipython.display.HTML(frame(one, height)))
+    _notebook().display(port, height)
 
 
-def frame(one: launching.Running, height: int) -> str:
-    """Return the HTML of a frame with TensorBoard in it.
+def _notebook() -> Any:
+    """Return TensorBoard's module, set up for this Python's TensorBoard and without dead ones."""
+    program()
+    from tensorboard import notebook
 
-    Behind a proxy, set the environment variable `TENSORBOARD_PROXY_URL` to its address, with
-    `%PORT%` for the port.
-    """
-    proxy = os.environ.get("TENSORBOARD_PROXY_URL")
-    url = proxy.replace("%PORT%", str(one.port)) if proxy else one.path or "/"
-    name = f"tensorboard-frame-{one.pid}-{time.monotonic_ns():x}"
-    port = 0 if proxy else one.port
-    return _FRAME.format(name=name, height=height, url=json.dumps(url), port=port)
+    script = Path(sys.executable).with_name("tensorboard")
+    if script.exists():  # otherwise it starts the first one in PATH
+        os.environ.setdefault("TENSORBOARD_BINARY", str(script))
+    for info in Path(tempfile.gettempdir(), ".tensorboard-info").glob("pid-*.info"):
+        number = info.stem.removeprefix("pid-")
+        if number.isdecimal() and not _alive(int(number)):
+            info.unlink(missing_ok=True)  # a killed one leaves its file, and would be reused
+    return notebook
 
 
-def _ago(one: launching.Running) -> datetime.timedelta:
-    return datetime.timedelta(seconds=max(0, int(time.time() - one.started)))
+def _alive(pid: int) -> bool:
+    """Return whether a process runs."""
+    if os.name != "posix":  # elsewhere, the check itself would end the process
+        return True
+    try:
+        return os.waitpid(pid, os.WNOHANG) == (0, 0)  # reaps a child that has ended
+    except ChildProcessError:
+        pass
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

@@ -50,7 +50,7 @@ class Places:
         return order, starts, sorted_rows[starts]
 
 
-@operation(methods=False, node="SparseAddmmBackward0")
+@operation(methods=False, node="SparseAddmmBackward0", batch="loop")
 def sparse_product(values: Array, dense: Array, /, places: Places) -> Array:
     """Return the product of a sparse matrix and a dense one."""
     order, starts, numbers = places.by_row

@@ -1,13 +1,16 @@
 """Every operation on a whole batch against itself on each example: values and gradients."""
 
+import ast
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import tinynet as tn
 from tests.ops.samples import F
 from tests.ops.test_gradients import ROWS
-from tinynet.batching import Level, UnbatchableError, dispatch
-from tinynet.batching.families import rule_of
+from tinynet.batching import Level, UnbatchableError, dispatch, families
+from tinynet.batching.families import RULES, rule_of
 from tinynet.core.declaration.operation import REGISTRY
 
 COUNT = 2  # examples
@@ -142,9 +145,37 @@ def check(number, row):
 # ---- which operations have a rule ---------------------------------------------------------------
 
 
-def test_nine_of_ten_operations_have_a_rule():
-    without = [name for name, op in REGISTRY.items() if rule_of(op) is None]
-    assert len(without) <= len(REGISTRY) // 10, without
+BORDER = {"enter", "leave"}  # of a batch
+OURS = {name: op for name, op in REGISTRY.items() if op.declared.__module__.startswith("tinynet.")}
+
+
+def test_an_operation_has_a_rule_or_declares_that_it_has_none():
+    assert {name for name, op in OURS.items() if op.batch == "border"} == BORDER
+    without = {name for name, op in OURS.items() if rule_of(op) is None} - BORDER
+    assert [name for name in without if OURS[name].batch != "loop"] == []
+    assert len(without) <= len(OURS) // 10, without
+
+
+def test_a_rule_is_no_operation_and_serves_one():
+    assert not RULES.keys() & REGISTRY.keys()
+    assert RULES.keys() <= {rule_of(op).__name__ for op in OURS.values() if rule_of(op)}
+
+
+def test_only_declarations_know_operations_by_name():
+    """Strings in batching/ name rules and parameters."""
+    parameters = {name for op in OURS.values() for name in (*op.tensors, *op.attributes)}
+    names = OURS.keys() - parameters
+    for path in Path(families.__file__).parent.glob("*.py"):
+        for text in strings_of(ast.parse(path.read_text(encoding="utf-8"))):
+            assert not text.split() or not names >= set(text.split()), f"{path.name}: {text}"
+
+
+def strings_of(tree):
+    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef)
+    parts = [node.body[0] for node in ast.walk(tree) if isinstance(node, kinds)]
+    docs = [part.value for part in parts if isinstance(part, ast.Expr)]
+    texts = [node for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+    return [node.value for node in texts if isinstance(node.value, str) and node not in docs]
 
 
 def test_operations_with_a_rule_do_not_loop(monkeypatch):
@@ -184,3 +215,29 @@ def test_losses_of_classes(sizes, places, reduction, monkeypatch):
         tn.vmap(gradient)(scores, target), zip(*pairs, strict=True), strict=True
     ):
         np.testing.assert_allclose(found.numpy(), tn.stack(rows).numpy(), rtol=1e-12)
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "mse_loss",
+        "smooth_l1_loss",
+        "huber_loss",
+        "binary_cross_entropy",
+        "binary_cross_entropy_with_logits",
+    ],
+)
+def test_losses_of_elements(name, reduction, monkeypatch):
+    """Each example has the loss, and the gradients of its gradient, that it has alone."""
+    x, y = tn.rand(3, 2, 4, dtype=tn.float64), tn.rand(3, 2, 4, dtype=tn.float64)
+
+    def gradient(x, y):
+        def loss(x):
+            return getattr(tn.nn.functional, name)(x, y, reduction=reduction).square().sum()
+
+        return tn.func.grad(lambda x: tn.func.grad(loss)(x).sin().sum())(x)
+
+    wanted = tn.stack([gradient(*pair) for pair in zip(x, y, strict=True)])
+    monkeypatch.setattr(dispatch, "_loop", None)
+    np.testing.assert_allclose(tn.vmap(gradient)(x, y).numpy(), wanted.numpy(), rtol=1e-12)

@@ -35,21 +35,31 @@ def _joined(call: Call, x: Any) -> Array:
     return call.full(x).reshape(-1, *x.shape[1:])
 
 
-def mapped(call: Call) -> Array:
-    """Convolve, or convolve transposed: ``(x, weight[, bias], ..., groups)``."""
+def convolution(call: Call) -> Array:
+    """Convolve: ``(x, weight[, bias], ..., groups)``."""
+    return _convolved(call, call.attributes()["groups"] == 1)
+
+
+def transposed_convolution(call: Call) -> Array:
+    """Convolve transposed; input channels are groups of the weight."""
+    return _convolved(call, False)
+
+
+def _convolved(call: Call, shares: bool) -> Array:
+    """Convolve; if it shares, all weights of a batch can meet the same input channels."""
     x, weight, *bias = call.tensors
     given = call.attributes()
     if not any(map(is_batched, (weight, *bias))):
         made = call.run([_in_batch(call, x), weight, *bias], given)
         return made.reshape(*call.batch, -1, *made.shape[1:])
-    shared = not is_batched(x) and given["groups"] == 1 and call.op.name.startswith("convolve")
+    shared = shares and not is_batched(x)
     side_by_side = x if shared else _in_channels(call, x)
     groups = 1 if shared else given["groups"] * call.examples
     parts = [_joined(call, p) for p in (weight, *bias)]
     return _out_of_channels(call, call.run([side_by_side, *parts], given | {"groups": groups}))
 
 
-def weights(call: Call) -> Array:
+def convolution_weight(call: Call) -> Array:
     """Compute gradients of weights: ``(x, y, walk, groups)``."""
     x, y = call.tensors
     given = call.attributes()

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.batching.array import BatchedArray, UnbatchableError, is_batched
-from tinynet.batching.families import rule_of
+from tinynet.batching.families import BORDER, rule_of
 from tinynet.batching.rules import Call, NoRuleError
 from tinynet.core.declaration.broadcasting import Recorded
 from tinynet.core.declaration.observers import observable
@@ -69,7 +69,7 @@ def _batching(op: Any, kernel: Callable[..., Any]) -> Callable[..., Any]:
             return kernel(*args, **kwargs)
         return _run(op, kernel, args, kwargs)
 
-    return op.kernel if op.name in ("enter", "leave") else run
+    return op.kernel if op.batch == BORDER else run
 
 
 def _run(op: Any, kernel: Callable[..., Any], args: tuple[Any, ...], kwargs: Any) -> Any:

@@ -43,7 +43,7 @@ class _Key:
         self.indices = (*before, *indices) if self_batched else indices
 
 
-def taken(call: Call) -> Array:
+def index_taken(call: Call) -> Array:
     """Take what the indices choose."""
     (x,), (indices,) = call.tensors, call.args[1:]
     key = _Key(call, indices, is_batched(x))
@@ -66,7 +66,7 @@ def _moved(x: Array, start: int, width: int, to: int) -> Array:
     return np.moveaxis(x, range(start, start + width), range(to, to + width))
 
 
-def summed(call: Call) -> Array:
+def index_summed(call: Call) -> Array:
     """Add rows where the indices point: the derivative of taking them."""
     (g,), (shape, indices) = call.tensors, call.args[1:]
     key = _Key(call, indices, True)
@@ -78,13 +78,13 @@ def summed(call: Call) -> Array:
     return call.kernel(whole, (*call.batch, *shape), key.indices)
 
 
-def cleared(call: Call) -> Array:
+def index_cleared(call: Call) -> Array:
     """Write zeros where the indices point."""
     (x,), (indices,) = call.tensors, call.args[1:]
     return call.kernel(call.full(x), _Key(call, indices, True).indices)
 
 
-def put(call: Call) -> Array:
+def index_put(call: Call) -> Array:
     """Write values where the indices point."""
     (x, values), (indices, accumulate) = call.tensors, call.args[2:]
     key = _Key(call, indices, True)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from tinynet.batching.array import is_batched, spread_out
-from tinynet.batching.rules import Call, NoRuleError, elementwise
+from tinynet.batching.rules import Call, NoRuleError
 from tinynet.dtypes import Array
+from tinynet.ops.reduction.sums import mean_dims, sum_dims
 
 
 def _shared(*tensors: Any) -> None:
@@ -36,7 +38,7 @@ def group_norm(call: Call) -> Any:
     return parts if call.several else parts[0]
 
 
-def cross_entropy(call: Call) -> Any:
+def entropy(call: Call) -> Any:
     """Compute the losses of all rows, and reduce those of each example."""
     logits, target = call.tensors
     ignored, reduction = call.args[2:]
@@ -62,7 +64,7 @@ def _reduced(losses: Array, counted: Array | None, reduction: str) -> Array:
     return total.astype(losses.dtype)
 
 
-def likelihood(call: Call) -> Any:
+def nll_loss(call: Call) -> Any:
     """Compute the losses of all rows, and reduce those of each example."""
     scores, target = call.tensors
     ignored, reduction = call.args[2:]
@@ -73,7 +75,7 @@ def likelihood(call: Call) -> Any:
     return found.reshape(*call.batch, *target.shape) if reduction == "none" else found
 
 
-def likelihood_slope(call: Call) -> Any:
+def nll_loss_backward(call: Call) -> Any:
     """Give each row its share of the gradient of its example."""
     g, target = call.tensors
     shape, ignored, reduction = call.args[2:]
@@ -96,17 +98,24 @@ def _row(shape: tuple[int, ...]) -> tuple[int, ...]:
     return shape[1:] or shape
 
 
-def squared_error(call: Call) -> Any:
-    """Reduce the squares of each example."""
-    *_, reduction = call.args
-    if reduction == "none":
-        return elementwise(call)
-    x, target = spread_out(call.tensors, call.levels)
-    squares = np.square(x - target).reshape(*call.batch, -1)
-    if squares.dtype.kind != "f" or not squares.size:
-        raise NoRuleError
-    total = np.add.reduce(squares, axis=-1)
-    return total / squares.dtype.type(squares.shape[-1]) if reduction == "mean" else total
+def loss(call: Call) -> Any:
+    """Compute the losses of all pairs of elements, and reduce those of each example."""
+    given = call.attributes()
+    losses = call.run(spread_out(call.tensors, call.levels), given | {"reduction": "none"})
+    if given["reduction"] == "none":
+        return losses
+    twin = mean_dims if given["reduction"] == "mean" else sum_dims
+    size = math.prod(losses.shape[call.count :])
+    return twin.kernel(losses.reshape(*call.batch, size), call.count)
+
+
+def loss_backward(call: Call) -> Any:
+    """Give each pair of elements its share of the gradient of its example."""
+    g, *pair = call.tensors
+    given = call.attributes()
+    if given["reduction"] == "mean":
+        g = g / (math.prod(np.broadcast_shapes(*(x.shape for x in pair))) or 1)
+    return call.run(spread_out((g, *pair), call.levels), given | {"reduction": "none"})
 
 
 # ---- tables of embeddings -----------------------------------------------------------------------
@@ -120,7 +129,7 @@ def _offset(call: Call, index: Any, count: int) -> Array:
     return whole + count * np.arange(call.examples)[:, None]
 
 
-def rows(call: Call) -> Array:
+def table_rows(call: Call) -> Array:
     """Look up rows of a table, or of one for each example."""
     table, index = call.tensors
     if not is_batched(table):
@@ -132,7 +141,7 @@ def rows(call: Call) -> Array:
     return found.reshape(*call.batch, *index.shape, table.shape[1])
 
 
-def rows_summed(call: Call) -> Array:
+def table_rows_summed(call: Call) -> Array:
     """Add rows to a table for each example."""
     g, index = call.tensors
     given = call.attributes()

@@ -1,9 +1,7 @@
-"""Batching rules, one for each family of declarations.
+"""Batching rules of whole families of operations, and the calls that they take.
 
-The declaration of an operation determines its family: pointwise operations align their operands;
-parameters that name dimensions are shifted past those of the batch; shapes get the batch's lengths
-prepended. ``families.py`` lists operations whose declarations do not show the family. Operations
-without a rule run example by example.
+Pointwise operations align their operands. Parameters that name dimensions are shifted past those of
+the batch; shapes get the batch's lengths prepended. ``families.py`` finds the rule of an operation.
 """
 
 from __future__ import annotations
@@ -15,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from tinynet.batching.array import BatchedArray, full, is_batched, spread_out, spread_to, united
-from tinynet.core.declaration.operation import REGISTRY
+from tinynet.core.declaration.operation import Operation
 from tinynet.dtypes import Array
+from tinynet.ops.reduction.statistics import vector_norm
 
 Rule = Callable[["Call"], Any]
 
@@ -143,93 +142,87 @@ def _no_arrays(call: Call) -> dict[str, Any]:
     return attributes
 
 
+# Parameters that name dimensions of the first tensor, or of the shape that another one gives.
 DIMENSIONS = frozenset("dim dims dim0 dim1 dim2 dimension axis".split())
-SHAPES = frozenset(["shape"])
-# Operations whose dimensions are counted in the result, which has one more.
-GROWING = frozenset("unsqueeze stack diagonal_matrix".split())
-# Operations on slices: their indices are a vector, which all examples share.
-SLICES = frozenset(
-    """
-    select_slices select_sum slices_added slices_copied slices_filled slices_filled_by
-    slices_reduced
-    """.split()
-)
+SHAPES = frozenset(["shape", "self_shape"])
 
 
-def dimensions(call: Call) -> Any:
+def dimensions(call: Call, more: int = 0) -> Any:
     """Shift the parameters that name dimensions, and put the batch before those that are shapes."""
-    attributes = _no_arrays(call)
     if call.op.kind == "sequence":
         parts = call.args[0]
-        ndim = max(x.ndim for x in parts)
-        tensors = [[call.full(x) for x in parts]]
-        if any(x.ndim != ndim for x in parts):
+        if any(x.ndim != parts[0].ndim for x in parts):
             raise NoRuleError
-    elif len(call.tensors) == 1:  # no copy: it may be a view
-        tensors, ndim = [call.tensors[0].array], call.tensors[0].ndim
+        tensors: list[Any] = [[call.full(x) for x in parts]]
     else:
-        tensors, ndim = [call.full(x) for x in call.tensors], call.tensors[0].ndim
-    if call.op.name in SLICES:
-        for i, x in enumerate(call.tensors):
-            if call.op.tensors[i] in ("index", "value"):
-                if is_batched(x):
-                    raise NoRuleError
-                tensors[i] = x
-    if "shape" in attributes and DIMENSIONS & attributes.keys():
-        ndim = len(attributes["shape"])
-    for name, value in attributes.items():
-        if name in SHAPES:
-            attributes[name] = (*call.batch, *value)
-        elif name in DIMENSIONS:
-            attributes[name] = _shifted(call, value, ndim + (call.op.name in GROWING))
-    return call.run(tensors, attributes)
+        parts = call.tensors
+        tensors = [call.full(x) for x in parts]
+    return call.run(tensors, _behind_batch(call, _no_arrays(call), parts[0].ndim + more))
+
+
+def inserted(call: Call) -> Any:
+    """Do the same where dimensions are counted in the result, which has one more."""
+    return dimensions(call, 1)
+
+
+def reduction(call: Call) -> Any:
+    """Do the same where no dimensions, or None, mean all."""
+    (x,) = call.tensors
+    attributes = _no_arrays(call)
+    if attributes["dim"] in (None, ()):
+        attributes["dim"] = tuple(range(x.ndim))
+    return call.run([x.array], _behind_batch(call, attributes, x.ndim))
+
+
+def slices(call: Call) -> Any:
+    """Do the same for slices at indices, a vector, which all examples share."""
+    tensors = []
+    for name, x in zip(call.op.tensors, call.tensors, strict=True):
+        shared = name in ("index", "value")
+        if shared and is_batched(x):
+            raise NoRuleError
+        tensors.append(x if shared else call.full(x))
+    return call.run(tensors, _behind_batch(call, _no_arrays(call), call.tensors[0].ndim))
+
+
+def _behind_batch(call: Call, attributes: dict[str, Any], ndim: int) -> dict[str, Any]:
+    """Return attributes of which those that name one of ``ndim`` dimensions, or of a shape that
+    is given, are shifted, and those that are shapes are longer."""
+    for name in SHAPES & attributes.keys():
+        ndim = len(attributes[name])
+        attributes[name] = (*call.batch, *attributes[name])
+    for name in DIMENSIONS & attributes.keys():
+        attributes[name] = _shifted(call, attributes[name], ndim)
+    return attributes
 
 
 def _shifted(call: Call, dim: Any, ndim: int) -> Any:
-    if dim is None or dim == ():
-        if call.op.name not in REDUCTIONS:
-            raise NoRuleError
-        return tuple(range(call.count, call.count + ndim))
-    if isinstance(dim, (tuple, list)):
+    if isinstance(dim, (tuple, list)) and len(dim):
         return tuple(_shifted(call, d, ndim) for d in dim)
-    if not -ndim <= dim < ndim:
+    if not isinstance(dim, (int, np.integer)) or not -ndim <= dim < ndim:
         raise NoRuleError
     return dim % ndim + call.count
 
 
-# Reductions whose dimension None, or of none, is all of them.
-REDUCTIONS = frozenset(
-    """
-    sum_dims mean_dims nansum_dims amax amin all any count_nonzero logsumexp vector_norm variance
-    deviation variance_mean deviation_mean
-    """.split()
-)
-
-
-def of_difference(call: Call) -> Any:
-    """Reduce all of the difference of two operands: the p-norm."""
+def norm_of_difference(call: Call) -> Any:
+    """Return the p-norm of the difference of two operands."""
     left, right = spread_out(call.tensors, call.levels)
     gap = left - right
     if gap.dtype.kind != "f":
         raise NoRuleError
-    return _kernel("vector_norm")(gap.reshape(*call.batch, -1), *call.args[2:], (-1,), False)
+    return vector_norm.kernel(gap.reshape(*call.batch, -1), *call.args[2:], (-1,), False)
 
 
-def of_all(twin: str) -> Rule:
-    """Return the rule of a reduction of everything: the twin that takes dimensions."""
+def of_all(twin: Operation) -> Rule:
+    """Return the rule of a reduction of everything, from its twin that takes a dimension."""
 
     def rule(call: Call) -> Any:
         (x,) = call.tensors
         whole = x.array.reshape(*call.batch, x.size)
-        found = _kernel(twin)(whole, call.count, False, *call.args[1:])
+        found = twin.kernel(whole, call.count, False, *call.args[1:])
         return found[0] if isinstance(found, tuple) else found
 
     return rule
-
-
-def _kernel(name: str) -> Callable[..., Any]:
-    kernel: Callable[..., Any] = REGISTRY[name].kernel
-    return kernel
 
 
 def folded(call: Call) -> Any:
@@ -288,7 +281,7 @@ def transposed(call: Call) -> Any:
     return x.array.swapaxes(-1, -2) if x.ndim == 2 else x.array[...]
 
 
-def squeezed(call: Call) -> Any:
+def all_squeezed(call: Call) -> Any:
     """Drop all dimensions of length 1."""
     (x,) = call.tensors
     axes = tuple(i + call.count for i, n in enumerate(x.shape) if n == 1)

@@ -62,7 +62,7 @@ def _halves(p: int) -> list[float]:
     return [j / 2 for j in range(p)]
 
 
-@operation(inplace=True)
+@operation(inplace=True, batch="elementwise")
 def mvlgamma(self: Array, /, p: int) -> Array:
     """Return the logarithm of the multivariate gamma function of dimension ``p``.
 

@@ -155,8 +155,8 @@ def compile_operation(op: Any, operator: bool) -> None:
     source = Forward(op).source()
     if operator:
         source = source.replace(f"{op.name}_op.coerce(", f"{op.name}_op.operands(")
-        for face in (f"dispatched({op.name}_op.",):
-            source = source.replace(face + "function", face + "operator")
+        face = f"dispatched({op.name}_op."
+        source = source.replace(face + "function", face + "operator")
         op.operator.__code__ = _execute(op.name + OPERATOR, source).__code__
     else:
         op.function.__code__ = _execute(op.name, source).__code__
@@ -225,18 +225,18 @@ def _execute(title: str, source: str) -> Any:
 
 
 def _node_class(op: Any, title: str) -> type[Node]:
-    slots = []
-    for name in saved_arrays(op):
+    slots, arrays, constants = [], saved_arrays(op), saved_constants(op)
+    for name in arrays:
         slots += [f"saved_{name}", f"saved_{name}_version", f"saved_{name}_at"]
-    slots += [f"saved_{name}" for name in saved_constants(op)]
-    shown = {f"_saved_{n}": _saved_property(n, n in saved_arrays(op)) for n in _names(op)}
-    shown |= {f"_raw_saved_{n}": _raw_property(n) for n in saved_arrays(op)}
+    slots += [f"saved_{name}" for name in constants]
+    shown = {f"_saved_{n}": _saved_property(n, n in arrays) for n in (*arrays, *constants)}
+    shown |= {f"_raw_saved_{n}": _raw_property(n) for n in arrays}
     return type(
         title,
         (Node,),
         {
             **shown,
-            "saved": tuple(saved_arrays(op)),
+            "saved": tuple(arrays),
             "__slots__": tuple(slots),
             "__module__": "tinynet.autograd",
             "__doc__": f"The node of ``{op.name}``.",
@@ -247,10 +247,6 @@ def _node_class(op: Any, title: str) -> type[Node]:
             "backward_recorded": backward_recorded,
         },
     )
-
-
-def _names(op: Any) -> list[str]:
-    return [*saved_arrays(op), *saved_constants(op)]
 
 
 def _saved_property(name: str, is_array: bool) -> property:

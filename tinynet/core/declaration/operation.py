@@ -47,6 +47,7 @@ class Operation:
         recorded: input name -> the function that replaces its formula when the gradient is
             recorded, and its argument names after ``g``; see ``core/graph/double_backward.py``.
         function: the public function on tensors.
+        batch: how it runs on a batch, if its parameters do not determine it: a rule, or ``"loop"``.
     """
 
     writes = False  # see core/declaration/observers.py
@@ -76,15 +77,15 @@ class Operation:
         out: bool = False,
         autocast: str | None = None,
         of_numbers: bool = False,
+        batch: str | None = None,
         **faces: Any,
     ):
         self.name, self.declared, self.kind = declared.__name__, declared, kind
         self._parameters(declared.__code__)
-        self.ints = ints
         self.outputs, self.hidden = tuple(outputs), tuple(hidden)
-        self.differentiable = differentiable
+        self.ints, self.differentiable = ints, differentiable
         self.frees, self.exempt = frozenset(frees), frozenset(exempt)
-        self.result, self.many = result, many
+        self.result, self.many, self.batch = result, many, batch
         self.mixed, self.numbers, self.of_numbers = mixed, numbers, of_numbers
         self.multiple, self.autocast = bool(outputs) or many, autocast
         self.ufunc = kernel if isinstance(kernel, np.ufunc) else None
@@ -100,8 +101,7 @@ class Operation:
         """Separate the tensor inputs, which come before ``/``, from the attributes."""
         count = code.co_posonlyargcount
         names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-        self.tensors = names[:count]
-        self.attributes = names[count:]
+        self.tensors, self.attributes = names[:count], names[count:]
         self.keyword_only = code.co_kwonlyargcount
 
     def _install(

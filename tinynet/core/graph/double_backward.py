@@ -7,7 +7,6 @@ replaces it, so that the gradient has a single node with the name and saved valu
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
@@ -19,7 +18,7 @@ _SHOWN = {"g": "grad_output", "result": "output", "input": "self"}
 
 
 def derivative(
-    op: Operation, node: str, of: str = "self", /, **formulas: Callable[..., Any]
+    op: Operation, node: str, of: str = "self", /, batch: str | None = None, **formulas: Any
 ) -> Operation:
     """Turn the formula of an operation into an operation, which ``create_graph`` records.
 
@@ -30,6 +29,7 @@ def derivative(
         node: name of the node class.
         of: the input of the formula. The formula's parameters are ``g``, then the saved values,
             tensors before attributes.
+        batch: the batching rule of the new operation.
         formulas: the derivatives with respect to the saved inputs and outputs, under PyTorch's
             names: ``grad_output`` for ``g`` (if not elementwise), ``output`` for ``result``.
     """
@@ -44,7 +44,7 @@ def derivative(
     declared = _renamed(formula, shown, f"{op.name}_backward{by}", count)
     declared.__doc__ = f"Return the gradient of the input of ``{op.name}``."
     kind = op.kind if op.kind == "pointwise" else "plain"
-    second = Operation(declared, kind, None, node=node, methods=False)
+    second = Operation(declared, kind, None, node=node, methods=False, batch=batch)
     if "grad_output" not in formulas:
         formulas["grad_output"] = _renamed(formula, ["g", *shown[1:]], formula.__name__, 0)
         second.recorded["grad_output"] = second.function, tuple(shown[1:])

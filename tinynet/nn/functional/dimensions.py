@@ -12,7 +12,11 @@ Ints = tuple[int, ...]
 
 
 def by_rank(
-    declared: Any, node: str, ranks: Iterable[int] = (1, 2, 3), **options: Any
+    declared: Any,
+    node: str,
+    ranks: Iterable[int] = (1, 2, 3),
+    batch: str = "folded",
+    **options: Any,
 ) -> dict[int, Operation]:
     """Declare one operation once for each number of spatial dimensions.
 
@@ -22,7 +26,7 @@ def by_rank(
         declared: the function, as ``@operation`` takes it.
         node: the name of the node, with ``{}`` for the number.
         ranks: the numbers.
-        options: those of ``@operation``.
+        batch, options: those of ``@operation``.
     """
     made = {}
     for rank in ranks:
@@ -35,7 +39,7 @@ def by_rank(
         )
         copy.__doc__ = declared.__doc__
         copy.__module__ = declared.__module__
-        made[rank] = operation(node=node.format(rank), methods=False, **options)(copy)
+        made[rank] = operation(node=node.format(rank), methods=False, batch=batch, **options)(copy)
     return made
 
 

@@ -106,7 +106,7 @@ _standard_gamma_grad.grad(
 )
 
 
-@operation(methods=False, node="StandardGammaBackward0")
+@operation(methods=False, node="StandardGammaBackward0", batch="copied")
 def gamma_values(self: Array, /, values: Array) -> Array:
     """Draw values from gamma distributions with the shapes ``self``."""
     return values.astype(self.dtype)
@@ -193,7 +193,7 @@ _dirichlet_grad.grad(
 )
 
 
-@operation(methods=False, node="SampleDirichletBackward0")
+@operation(methods=False, node="SampleDirichletBackward0", batch="copied")
 def dirichlet_values(self: Array, /, values: Array) -> Array:
     """Draw values from Dirichlet distributions with the parameters ``self``."""
     return values.astype(self.dtype)

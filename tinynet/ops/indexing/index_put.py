@@ -72,7 +72,7 @@ def _inside(index: Array, count: int) -> None:
         )
 
 
-@operation()
+@operation(batch="loop")
 def take(self: Array, index: Array, /) -> Array:
     """Return the elements at positions in the flattened tensor, in the shape of ``index``.
 
@@ -90,7 +90,7 @@ def take(self: Array, index: Array, /) -> Array:
     return self.reshape(-1).take(index) if index.size else np.zeros(index.shape, self.dtype)
 
 
-@operation(methods=False, node="PutBackward0")
+@operation(methods=False, node="PutBackward0", batch="loop")
 def take_sum(self: Array, index: Array, /, shape: tuple[int, ...]) -> Array:
     """Add ``self`` to zeros of ``shape`` at the positions: the derivative of ``take``."""
     whole = np.zeros(shape, self.dtype)
@@ -102,7 +102,7 @@ take.grad(self=lambda g, index, self_shape: take_sum(g, index, self_shape))
 take_sum.grad(self=lambda g, index: take(g, index))
 
 
-@operation(inplace=True)
+@operation(inplace=True, batch="loop")
 def put(self: Array, index: Array, source: Array, /, accumulate: bool = False) -> Array:
     """Return a copy with elements of ``source`` written (or added) at flat positions.
 
@@ -181,7 +181,7 @@ def _copy(whole: Array, index: Array, source: Array, dim: int) -> None:
     whole.reshape(whole.shape or (1,))[places] = source.reshape(source.shape or (1,))
 
 
-@operation(node="IndexCopyBackward0", methods=False)
+@operation(node="IndexCopyBackward0", methods=False, batch="slices")
 def slices_copied(self: Array, index: Array, source: Array, /, dim: int) -> Array:
     """Return a copy with the slices at ``index`` replaced by those of ``source``."""
     whole = self.copy()
@@ -222,7 +222,7 @@ def index_copy_(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor
 # ---- where a mask is True -----------------------------------------------------------------------
 
 
-@operation(inplace=True)
+@operation(inplace=True, batch="loop")
 def masked_scatter(self: Array, mask: Array, source: Array, /) -> Array:
     """Return a copy with the elements of ``source``, in order, where the mask is True.
 

@@ -237,7 +237,7 @@ def _check_slices(self: Array, index: Array, source: Array, axis: int) -> None:
         raise IndexError("index out of range in self")
 
 
-@operation(node="IndexReduceBackward0", methods=False)
+@operation(node="IndexReduceBackward0", methods=False, batch="slices")
 def slices_reduced(
     self: Array, index: Array, source: Array, /, dim: int, reduce: str, include_self: bool
 ) -> Array:

@@ -51,7 +51,7 @@ def _factorize(A: Array, pivots: Array) -> int:
     return info
 
 
-@operation(outputs=("LD", "pivots", "info"), methods=False, node="NotImplemented")
+@operation(outputs=("LD", "pivots", "info"), methods=False, node="NotImplemented", batch="loop")
 def ldl_and_info(A: Array, /) -> tuple[Array, Array, Array]:
     """Return L and D in one matrix, the pivots, and LAPACK's info."""
     refuse_half("ldl_factor_kernel", A)
@@ -67,7 +67,7 @@ def ldl_and_info(A: Array, /) -> tuple[Array, Array, Array]:
     )
 
 
-@operation(methods=False, node="NotImplemented")
+@operation(methods=False, node="NotImplemented", batch="loop")
 def ldl_solution(LD: Array, pivots: Array, B: Array, /) -> Array:
     """Solve with the factors of ``ldl_and_info``."""
     batch = np.broadcast_shapes(LD.shape[:-2], B.shape[:-2])

@@ -76,6 +76,7 @@ lower_upper.grad(A=lambda g, L, U, P: _lu_gradient(g[0], g[1], P, L, U))
     hidden=("P", "eye"),
     node="LinalgLuFactorExBackward0",
     methods=False,
+    batch="loop",
 )
 def packed_factors(A: Array, /) -> tuple[Array, ...]:
     """Return L and U in one matrix, the pivots, and LAPACK's info."""

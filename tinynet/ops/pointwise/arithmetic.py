@@ -129,7 +129,7 @@ where.grad(
 # ---- a number on the left -----------------------------------------------------------------------
 
 
-@operation(node="RsubBackward1", methods=False)
+@operation(node="RsubBackward1", methods=False, batch="elementwise")
 def number_minus(self: Array, /, number: float) -> Array:
     """Return a number minus each element."""
     if self.dtype.kind == "b" or type(number) is bool:
@@ -143,7 +143,7 @@ number_minus.grad(self=lambda g: -g)
 # ---- public functions with more arguments -------------------------------------------------------
 
 
-@operation(node="MulBackward0", methods=False)
+@operation(node="MulBackward0", methods=False, batch="elementwise")
 def scaled(self: Array, /, alpha: float) -> Array:
     """Multiply by a number without saving it: the ``alpha`` of add and sub."""
     kind = dtypes.result_type((self, alpha))

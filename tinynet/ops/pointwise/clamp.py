@@ -87,7 +87,7 @@ fmin.grad(
 # ---- replacement of NaN and infinity ------------------------------------------------------------
 
 
-@operation(inplace="function")
+@operation(inplace="function", batch="elementwise")
 def nan_to_num(
     self: Array,
     /,

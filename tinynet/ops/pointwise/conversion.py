@@ -18,7 +18,7 @@ from tinynet.ops.creation.tensor_types import TensorKind
 from tinynet.ops.shaping import flipping
 
 
-@operation(methods=False, node="ToCopyBackward0")
+@operation(methods=False, node="ToCopyBackward0", batch="elementwise")
 def cast(self: Array, /, kind: Any) -> Array:
     """Return a copy in another dtype."""
     return self.astype(kind)

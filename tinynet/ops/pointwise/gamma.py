@@ -134,7 +134,7 @@ zeta.grad(
 )
 
 
-@operation(methods=False, node="PolygammaBackward0")
+@operation(methods=False, node="PolygammaBackward0", batch="elementwise")
 def higher_gamma(self: Array, /, order: int) -> Array:
     """Return the derivative of digamma of the given order."""
     if order < 0:

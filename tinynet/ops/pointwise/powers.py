@@ -41,7 +41,7 @@ power.grad(
 )
 
 
-@operation(node="PowBackward0", methods=False)
+@operation(node="PowBackward0", methods=False, batch="elementwise")
 def power_number(self: Array, /, exponent: float) -> Array:
     """Return ``self`` to the power of a number."""
     if self.dtype.kind != "f" and isinstance(exponent, float):
@@ -75,7 +75,7 @@ power_number.grad(
 )
 
 
-@operation(node="PowBackward2", methods=False)
+@operation(node="PowBackward2", methods=False, batch="elementwise")
 def power_of_number(self: Array, /, base: float) -> Array:
     """Return a number to the power of each element."""
     kind = dtypes.result_type((self, base))
@@ -200,7 +200,7 @@ class Frexp(NamedTuple):
     exponent: Tensor
 
 
-@operation(outputs=("mantissa", "exponent"), result=Frexp)
+@operation(outputs=("mantissa", "exponent"), result=Frexp, batch="elementwise")
 def frexp(self: Array, /) -> tuple[Array, Array]:
     """Return mantissas of sizes in [0.5, 1) and integer exponents of 2.
 

@@ -67,7 +67,7 @@ def _same(*arrays: Array) -> None:
 # ---- a matrix plus a product of matrices --------------------------------------------------------
 
 
-@operation(inplace=True, autocast="lower", numbers_first=True)
+@operation(inplace=True, autocast="lower", numbers_first=True, batch="added_matrices")
 def addmm(self: Array, mat1: Array, mat2: Array, /, *, beta: float = 1, alpha: float = 1) -> Array:
     """Return ``beta * self + alpha * (mat1 @ mat2)``.
 
@@ -99,7 +99,7 @@ addmm.grad(
 )
 
 
-@operation(inplace="function", numbers_first=True)
+@operation(inplace="function", numbers_first=True, batch="added_vector")
 def addmv(self: Array, mat: Array, vec: Array, /, *, beta: float = 1, alpha: float = 1) -> Array:
     """Return ``beta * self + alpha * (mat @ vec)``.
 
@@ -140,7 +140,7 @@ addmv.grad(
 )
 
 
-@operation(inplace=True, numbers_first=True)
+@operation(inplace=True, numbers_first=True, batch="loop")
 def addr(self: Array, vec1: Array, vec2: Array, /, *, beta: float = 1, alpha: float = 1) -> Array:
     """Return ``beta * self + alpha * outer(vec1, vec2)``, in the promoted dtype.
 
@@ -193,7 +193,7 @@ def _batches(batch1: Array, batch2: Array) -> None:
             raise RuntimeError(f"{name} must be a 3D tensor")
 
 
-@operation(inplace=True, autocast="lower", numbers_first=True)
+@operation(inplace=True, autocast="lower", numbers_first=True, batch="added_stacks")
 def baddbmm(
     self: Array, batch1: Array, batch2: Array, /, *, beta: float = 1, alpha: float = 1
 ) -> Array:
@@ -236,7 +236,7 @@ baddbmm.grad(
 )
 
 
-@operation(inplace=True, autocast="lower", numbers_first=True)
+@operation(inplace=True, autocast="lower", numbers_first=True, batch="loop")
 def addbmm(
     self: Array, batch1: Array, batch2: Array, /, *, beta: float = 1, alpha: float = 1
 ) -> Array:

@@ -44,7 +44,7 @@ def refused(kernel: str, *arrays: Array) -> Exception:
 # ---- the products -------------------------------------------------------------------------------
 
 
-@operation(autocast="lower")
+@operation(autocast="lower", batch="matrices")
 def mm(self: Array, mat2: Array, /) -> Array:
     """Multiply two matrices.
 
@@ -70,7 +70,7 @@ def mm(self: Array, mat2: Array, /) -> Array:
 mm.grad(self=lambda g, mat2: mm(g, mat2.T), mat2=lambda g, self: mm(self.T, g))
 
 
-@operation(autocast="lower")
+@operation(autocast="lower", batch="stacks")
 def bmm(self: Array, mat2: Array, /) -> Array:
     """Multiply two batches of matrices.
 
@@ -105,7 +105,7 @@ def _solid(x: Array) -> Array:
 bmm.grad(self=lambda g, mat2: bmm(g, mat2.mT), mat2=lambda g, self: bmm(self.mT, g))
 
 
-@operation()
+@operation(batch="matrix_vector")
 def mv(self: Array, vec: Array, /) -> Array:
     """Multiply a matrix by a vector.
 
@@ -131,7 +131,7 @@ def mv(self: Array, vec: Array, /) -> Array:
 mv.grad(self=lambda g, vec: g[:, None] * vec, vec=lambda g, self: mv(self.T, g))
 
 
-@operation(node="SqueezeBackward4", methods=False)
+@operation(node="SqueezeBackward4", methods=False, batch="vector_matrix")
 def row_product(self: Array, mat2: Array, /) -> Array:
     """Multiply a vector, as a row, by a matrix: one operation, for speed."""
     if self.shape[0] != mat2.shape[0] or self.dtype != mat2.dtype or self.dtype.kind == "b":
@@ -142,7 +142,7 @@ def row_product(self: Array, mat2: Array, /) -> Array:
 row_product.grad(self=lambda g, mat2: mv(mat2, g), mat2=lambda g, self: self[:, None] * g)
 
 
-@operation()
+@operation(batch="vectors")
 def dot(self: Array, tensor: Array, /) -> Array:
     """Return the inner product of two vectors.
 
@@ -169,7 +169,7 @@ def dot(self: Array, tensor: Array, /) -> Array:
 dot.grad(self=lambda g, tensor: g * tensor, tensor=lambda g, self: g * self)
 
 
-@operation()
+@operation(batch="vectors")
 def vdot(self: Array, other: Array, /) -> Array:
     """Return the inner product of two vectors; the same as ``dot`` for real numbers.
 

@@ -51,7 +51,7 @@ def _like(x: Any, g: Any) -> Any:
 # ---- values -------------------------------------------------------------------------------------
 
 
-@operation()
+@operation(batch="reduction")
 def amax(self: Array, /, dim: Dims = (), keepdim: bool = False) -> Array:
     """Return the maximum over the given dimensions; all by default.
 
@@ -65,7 +65,7 @@ def amax(self: Array, /, dim: Dims = (), keepdim: bool = False) -> Array:
     return largest(self, axis=axes_of(dim, self.ndim, "amax"), keepdims=keepdim)
 
 
-@operation()
+@operation(batch="reduction")
 def amin(self: Array, /, dim: Dims = (), keepdim: bool = False) -> Array:
     """Return the minimum over the given dimensions; all by default.
 
@@ -83,14 +83,14 @@ amax.grad(self=shared)
 amin.grad(self=shared)
 
 
-@operation(node="MaxBackward1", methods=False)
+@operation(node="MaxBackward1", methods=False, batch="amax")
 def max_all(self: Array, /) -> Array:
     """Return the maximum of all elements."""
     nonempty("max", self, None)
     return largest(self, axis=None)
 
 
-@operation(node="MinBackward1", methods=False)
+@operation(node="MinBackward1", methods=False, batch="amin")
 def min_all(self: Array, /) -> Array:
     """Return the minimum of all elements."""
     nonempty("min", self, None)

@@ -47,7 +47,7 @@ def _places(values: Array, edges: Array) -> tuple[Array, Array]:
 # ---- counts -------------------------------------------------------------------------------------
 
 
-@operation()
+@operation(batch="loop")
 def histc(self: Array, /, bins: int = 100, min: float = 0, max: float = 0) -> Array:
     """Count the elements in ``bins`` equal bins from ``min`` to ``max``.
 

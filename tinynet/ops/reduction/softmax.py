@@ -185,7 +185,7 @@ log_softmax_backward.grad(
 )
 
 
-@operation()
+@operation(batch="reduction")
 def logsumexp(self: Array, /, dim: Dims, keepdim: bool = False) -> Array:
     """Return the logarithm of the sum of exponentials over the dimensions, without overflow.
 

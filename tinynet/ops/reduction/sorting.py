@@ -202,13 +202,13 @@ def _middle_of_all(name: str, self: Array, skip: bool) -> Array:
     return _middle(name, self.reshape(-1), 0, False, skip)[0]
 
 
-@operation(node="MedianBackward0", methods=False)
+@operation(node="MedianBackward0", methods=False, batch="median_dim")
 def median_all(self: Array, /) -> Array:
     """Return the median of all elements."""
     return _middle_of_all("median", self, False)
 
 
-@operation(node="NanmedianBackward0", methods=False)
+@operation(node="NanmedianBackward0", methods=False, batch="nanmedian_dim")
 def nanmedian_all(self: Array, /) -> Array:
     """Return the median of all elements, ignoring NaN."""
     return _middle_of_all("nanmedian", self, True)

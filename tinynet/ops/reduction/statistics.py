@@ -72,7 +72,7 @@ def _of_mean(g: Any, shape: tuple[int, ...], dim: Dims, keepdim: bool) -> Any:
     return spread(g / max(count_of(shape, dim), 1), shape, dim, keepdim)
 
 
-@operation(node="VarBackward0", methods=False)
+@operation(node="VarBackward0", methods=False, batch="reduction")
 def variance(self: Array, /, dim: Dims, correction: float, keepdim: bool) -> Array:
     """Return the variance over dimensions."""
     if self.dtype is HALF:
@@ -87,7 +87,7 @@ variance.grad(
 )
 
 
-@operation(node="StdBackward0", methods=False)
+@operation(node="StdBackward0", methods=False, batch="reduction")
 def deviation(self: Array, /, dim: Dims, correction: float, keepdim: bool) -> Array:
     """Return the standard deviation over dimensions; its subgradient at zero is zero."""
     if self.dtype is HALF:
@@ -102,7 +102,13 @@ deviation.grad(
 )
 
 
-@operation(outputs=("var", "mean"), differentiable=2, node="VarMeanBackward0", methods=False)
+@operation(
+    outputs=("var", "mean"),
+    differentiable=2,
+    node="VarMeanBackward0",
+    methods=False,
+    batch="reduction",
+)
 def variance_mean(
     self: Array, /, dim: Dims, correction: float, keepdim: bool
 ) -> tuple[Array, Array]:
@@ -120,7 +126,13 @@ variance_mean.grad(
 )
 
 
-@operation(outputs=("std", "mean"), differentiable=2, node="StdMeanBackward0", methods=False)
+@operation(
+    outputs=("std", "mean"),
+    differentiable=2,
+    node="StdMeanBackward0",
+    methods=False,
+    batch="reduction",
+)
 def deviation_mean(
     self: Array, /, dim: Dims, correction: float, keepdim: bool
 ) -> tuple[Array, Array]:
@@ -263,7 +275,7 @@ public(std_mean, as_method=False, out=True)
 # ---- norms --------------------------------------------------------------------------------------
 
 
-@operation(node="LinalgVectorNormBackward0", methods=False)
+@operation(node="LinalgVectorNormBackward0", methods=False, batch="reduction")
 def vector_norm(self: Array, /, p: float, dim: Dims, keepdim: bool) -> Array:
     """Return the p-norm over dimensions."""
     axes = axes_of(dim, self.ndim)

@@ -83,7 +83,7 @@ def _mean_kind(array: Array, dtype: Any) -> np.dtype[Any]:
 # ---- sums and means -----------------------------------------------------------------------------
 
 
-@operation(node="SumBackward0", methods=False)
+@operation(node="SumBackward0", methods=False, batch="sum_dims")
 def sum_all(self: Array, /, dtype: DtypeLike = None) -> Array:
     """Return the sum of all elements."""
     return sums(self, None, False, dtype)
@@ -92,7 +92,7 @@ def sum_all(self: Array, /, dtype: DtypeLike = None) -> Array:
 sum_all.grad(self=lambda g, self_shape: expand(g, self_shape))
 
 
-@operation(node="SumBackward1", methods=False)
+@operation(node="SumBackward1", methods=False, batch="reduction")
 def sum_dims(self: Array, /, dim: Dims, keepdim: bool = False, dtype: DtypeLike = None) -> Array:
     """Return the sums over dimensions."""
     return sums(self, axes_of(dim, self.ndim, "sum"), keepdim, dtype)
@@ -125,7 +125,7 @@ def sum(
     return sum_dims.function(self, dim, keepdim, dtype)
 
 
-@operation(node="MeanBackward0", methods=False)
+@operation(node="MeanBackward0", methods=False, batch="mean_dims")
 def mean_all(self: Array, /, dtype: DtypeLike = None) -> Array:
     """Return the mean of all elements."""
     if self.dtype is HALF and dtype is None:
@@ -141,7 +141,7 @@ mean_all.recorded["self"] = (  # in PyTorch's order
 )
 
 
-@operation(node="MeanBackward1", methods=False)
+@operation(node="MeanBackward1", methods=False, batch="reduction")
 def mean_dims(self: Array, /, dim: Dims, keepdim: bool = False, dtype: DtypeLike = None) -> Array:
     """Return the means over dimensions."""
     if self.dtype is HALF and dtype is None:
@@ -193,7 +193,7 @@ def mean(
 # ---- ignoring NaN -------------------------------------------------------------------------------
 
 
-@operation(node="NansumBackward0", methods=False)
+@operation(node="NansumBackward0", methods=False, batch="reduction")
 def nansum_dims(self: Array, /, dim: Dims, keepdim: bool = False, dtype: DtypeLike = None) -> Array:
     """Return the sums over dimensions, ignoring NaN."""
     if dtypes.is_floating(self.dtype):
@@ -248,7 +248,7 @@ def nanmean(
 # ---- products -----------------------------------------------------------------------------------
 
 
-@operation(node="ProdBackward0", methods=False, autocast="float32")
+@operation(node="ProdBackward0", methods=False, autocast="float32", batch="prod_dim")
 def prod_all(self: Array, /, dtype: DtypeLike = None) -> Array:
     """Return the product of all elements."""
     if self.dtype is HALF and dtype is None:
@@ -338,7 +338,7 @@ def _truth(name: str, self: Array, dim: Dims, keepdim: bool, reduce: Any) -> Arr
     return np.asarray(reduce(self, axis=axes, keepdims=keepdim)).astype(kind, copy=False)
 
 
-@operation()
+@operation(batch="reduction")
 def all(self: Array, /, dim: Dims = None, keepdim: bool = False) -> Array:
     """Return True where all elements are nonzero, over the given dimensions or all.
 
@@ -349,7 +349,7 @@ def all(self: Array, /, dim: Dims = None, keepdim: bool = False) -> Array:
     return _truth("all", self, dim, keepdim, np.logical_and.reduce)
 
 
-@operation()
+@operation(batch="reduction")
 def any(self: Array, /, dim: Dims = None, keepdim: bool = False) -> Array:
     """Return True where any element is nonzero, over the given dimensions or all.
 

@@ -114,7 +114,7 @@ public(unravel_index, as_method=False)
 # ---- counts -------------------------------------------------------------------------------------
 
 
-@operation()
+@operation(batch="reduction")
 def count_nonzero(self: Array, /, dim: Dims = None) -> Array:
     """Count the nonzero elements over the given dimensions; all by default.
 
@@ -170,7 +170,8 @@ def _chosen(name: str, node: str) -> Any:
         return values
 
     chosen.__name__ = f"{name}_values"
-    return operation(methods=False, node=node)(chosen).grad(self=no_derivative(name)).function
+    declare = operation(methods=False, node=node, batch="loop")
+    return declare(chosen).grad(self=no_derivative(name)).function
 
 
 _unique2 = _chosen("_unique2", "Unique2Backward0")

@@ -58,7 +58,7 @@ def diagonal(x: Any, offset: int, dim1: int, dim2: int) -> Any:
 # ---- diagonals ----------------------------------------------------------------------------------
 
 
-@operation(autocast="float32")
+@operation(autocast="float32", batch="loop")
 def trace(self: Array, /) -> Array:
     """Return the sum of the diagonal of a matrix; integers sum as int64.
 
@@ -96,7 +96,7 @@ diagonal_copy.grad(
 )
 
 
-@operation(methods=False, node="DiagEmbedBackward0")
+@operation(methods=False, node="DiagEmbedBackward0", batch="inserted")
 def diagonal_matrix(self: Array, /, offset: int, dim1: int, dim2: int) -> Array:
     """Embed the last dimension in the diagonal of two new dimensions."""
     n = self.shape[-1] + abs(offset)
@@ -183,7 +183,7 @@ def _corners(shapes: Sequence[tuple[int, ...]]) -> Iterator[tuple[slice, slice]]
         row, column = row + height, column + width
 
 
-@sequence(methods=False, node="BlockDiagBackward0")
+@sequence(methods=False, node="BlockDiagBackward0", batch="loop")
 def blocks(tensors: list[Array], /) -> Array:
     """Return the block-diagonal matrix of an array of matrices."""
     places = list(_corners([a.shape for a in tensors]))

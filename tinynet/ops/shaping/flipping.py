@@ -38,7 +38,7 @@ def roll_dims(self: Array, /, shifts: tuple[int, ...], dims: tuple[int, ...] | N
 roll_dims.grad(self=lambda g, shifts, dims: roll_dims(g, tuple(-s for s in shifts), dims))
 
 
-@operation(methods=False, node="RepeatBackward0")
+@operation(methods=False, node="RepeatBackward0", batch="repeated")
 def repeat_dims(self: Array, /, repeats: tuple[int, ...]) -> Array:
     """Repeat along each dimension."""
     if len(repeats) < self.ndim:
@@ -64,7 +64,7 @@ def _unrepeat(g: Any, shape: tuple[int, ...], repeats: tuple[int, ...]) -> Any:
     return pairs.sum(tuple(range(0, 2 * len(shape), 2)))  # both arrays and tensors have ``sum``
 
 
-@operation(inplace=True)
+@operation(inplace=True, batch="leading")
 def tril(self: Array, /, diagonal: int = 0) -> Array:
     """Return the part on and below a diagonal, with zeros elsewhere.
 
@@ -84,7 +84,7 @@ def tril(self: Array, /, diagonal: int = 0) -> Array:
 tril.grad(self=lambda g, diagonal: tril(g, diagonal))
 
 
-@operation(inplace=True)
+@operation(inplace=True, batch="leading")
 def triu(self: Array, /, diagonal: int = 0) -> Array:
     """Return the part on and above a diagonal, with zeros elsewhere.
 
@@ -104,7 +104,7 @@ def triu(self: Array, /, diagonal: int = 0) -> Array:
 triu.grad(self=lambda g, diagonal: triu(g, diagonal))
 
 
-@operation()
+@operation(batch="elementwise")
 def clone(self: Array, /, *, memory_format: Any = None) -> Array:
     """Return a copy with the same autograd history.
 
@@ -125,7 +125,7 @@ def clone(self: Array, /, *, memory_format: Any = None) -> Array:
 clone.grad(self=lambda g: g)
 
 
-@operation(node="CloneBackward0", methods=False)
+@operation(node="CloneBackward0", methods=False, batch="elementwise")
 def contiguous_copy(self: Array, /, wanted: Any = layouts.contiguous_format) -> Array:
     """Return a copy in row-major order or another memory format."""
     if wanted is layouts.contiguous_format:

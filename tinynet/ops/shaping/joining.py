@@ -93,7 +93,7 @@ def _parts(g: Any, shapes: tuple[tuple[int, ...], ...], dim: int) -> tuple[Any, 
 cat.grad(tensors=lambda g, tensors_shapes, dim: _parts(g, tensors_shapes, dim))
 
 
-@sequence(methods=False, autocast="widest")
+@sequence(methods=False, autocast="widest", batch="inserted")
 def stack(tensors: list[Array], /, dim: int = 0) -> Array:
     """Join tensors along a new dimension.
 

@@ -96,7 +96,7 @@ def steps_of(array: Array) -> Ints:
     return tuple(s // array.itemsize for s in array.strides)
 
 
-@view(methods=False, node="AsStridedBackward0")
+@view(methods=False, node="AsStridedBackward0", batch="loop")
 def strided(self: Array, /, size: Ints, stride: Ints, start: int, steps: Ints) -> Array:
     """Return a view of the memory, ``start`` elements after the beginning of ``self``.
 
@@ -251,7 +251,7 @@ def as_strided_(
 # ---- in another dtype ---------------------------------------------------------------------------
 
 
-@view(methods=False)
+@view(methods=False, batch="loop")
 def viewed_as(self: Array, /, kind: Any) -> Array:
     """Return a view of the same bytes as another dtype."""
     mine, other = name_of(self), dtypes.from_numpy(kind).scalar_name

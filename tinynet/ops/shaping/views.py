@@ -72,7 +72,7 @@ def infer(shape: tuple[int, ...], count: int) -> tuple[int, ...]:
     raise RuntimeError(f"shape '{list(shape)}' is invalid for input of size {count}")
 
 
-@operation(methods=False)
+@operation(methods=False, batch="embedded")
 def embed(self: Array, /, shape: tuple[int, ...], index: tuple[Any, ...]) -> Array:
     """Return zeros of ``shape`` with ``self`` at ``index``: the derivative of a selection."""
     whole = np.zeros(shape, self.dtype)
@@ -85,7 +85,7 @@ embed.grad(self=lambda g, index: g[index])
 # ---- views --------------------------------------------------------------------------------------
 
 
-@view(node="AliasBackward0", methods=False)
+@view(node="AliasBackward0", methods=False, batch="elementwise")
 def alias(self: Array, /) -> Array:
     """Return a view of the entire tensor."""
     return self[...]
@@ -151,7 +151,7 @@ def transpose(self: Array, /, dim0: int, dim1: int) -> Array:
 transpose.grad(self=lambda g, dim0, dim1: transpose(g, dim0, dim1))
 
 
-@view()
+@view(batch="transposed")
 def t(self: Array, /) -> Array:
     """Transpose a matrix; vectors and scalars stay. More dimensions raise RuntimeError.
 
@@ -168,7 +168,7 @@ def t(self: Array, /) -> Array:
 t.grad(self=lambda g: t(g))
 
 
-@view(methods=False, node="PermuteBackward0")
+@view(methods=False, node="PermuteBackward0", batch="permuted")
 def permute_dims(self: Array, /, dims: tuple[int, ...]) -> Array:
     """Return a view with the dimensions in another order."""
     if len(dims) != self.ndim:
@@ -193,7 +193,7 @@ def _inverse(dims: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(order.index(i) for i in range(len(order)))
 
 
-@view(methods=False, node="ExpandBackward0")
+@view(methods=False, node="ExpandBackward0", batch="expanded")
 def expand_to(self: Array, /, shape: tuple[int, ...]) -> Array:
     """Return a view in which dimensions of length 1 repeat without copying."""
     new = len(shape) - self.ndim
@@ -243,7 +243,7 @@ def _with_ones(g: Any, self_shape: tuple[int, ...]) -> Any:
     return squeeze_dim(g, extra[0]) if g.ndim > len(self_shape) else g
 
 
-@view()
+@view(batch="inserted")
 def unsqueeze(self: Array, /, dim: int) -> Array:
     """Return a view with a new dimension of length 1 at ``dim``.
 
@@ -257,7 +257,7 @@ def unsqueeze(self: Array, /, dim: int) -> Array:
 unsqueeze.grad(self=_with_ones)
 
 
-@view(methods=False, node="SqueezeBackward0")
+@view(methods=False, node="SqueezeBackward0", batch="all_squeezed")
 def squeeze_all(self: Array, /) -> Array:
     """Return a view without dimensions of length 1."""
     return np.squeeze(self)[...]
@@ -368,7 +368,7 @@ split_in_sizes.grad(self=lambda g, dim: cat(g, dim))
 # ---- the views of in-place methods --------------------------------------------------------------
 
 
-@view(methods=False, node="SqueezeBackward3")
+@view(methods=False, node="SqueezeBackward3", batch="all_squeezed")
 def squeezed(self: Array, /) -> Array:
     """Return the view that ``squeeze_()`` makes."""
     return squeeze_all.kernel(self)

@@ -170,7 +170,10 @@ def _attend(
 
 
 @operation(
-    hidden=("powers", "sums"), methods=False, node="ScaledDotProductFlashAttentionForCpuBackward0"
+    hidden=("powers", "sums"),
+    methods=False,
+    node="ScaledDotProductFlashAttentionForCpuBackward0",
+    batch="leading",
 )
 def attend(
     query: Array,
@@ -196,7 +199,10 @@ def attend(
 
 
 @operation(
-    hidden=("powers", "sums"), methods=False, node="ScaledDotProductFlashAttentionForCpuBackward0"
+    hidden=("powers", "sums"),
+    methods=False,
+    node="ScaledDotProductFlashAttentionForCpuBackward0",
+    batch="leading",
 )
 def attend_with_bias(
     query: Array, key: Array, value: Array, bias: Array, /, noise: Array | None, scale: float

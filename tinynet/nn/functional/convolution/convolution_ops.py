@@ -247,7 +247,7 @@ def _correlated(x: Array, y: Array, walk: Walk, groups: int) -> Array:
 # ---- operations ---------------------------------------------------------------------------------
 
 
-@operation(methods=False, node="ConvolutionBackward0")
+@operation(methods=False, node="ConvolutionBackward0", batch="convolution")
 def convolve(input: Array, weight: Array, /, walk: Walk, groups: int) -> Array:
     """Return the convolution of ``[batch, channels, *size]`` and a weight.
 
@@ -256,13 +256,13 @@ def convolve(input: Array, weight: Array, /, walk: Walk, groups: int) -> Array:
     return _convolved(input, weight, None, walk, groups)
 
 
-@operation(methods=False, node="ConvolutionBackward0")
+@operation(methods=False, node="ConvolutionBackward0", batch="convolution")
 def convolve_biased(input: Array, weight: Array, bias: Array, /, walk: Walk, groups: int) -> Array:
     """Return the convolution plus a number for each channel of the result."""
     return _convolved(input, weight, bias, walk, groups)
 
 
-@operation(methods=False, node="ConvolutionBackward0")
+@operation(methods=False, node="ConvolutionBackward0", batch="transposed_convolution")
 def spread(input: Array, weight: Array, /, size: Ints, walk: Walk, groups: int) -> Array:
     """Return the transposed convolution of ``[batch, channels, *walk.out]``, of a given size.
 
@@ -271,7 +271,7 @@ def spread(input: Array, weight: Array, /, size: Ints, walk: Walk, groups: int) 
     return _spread(input, weight, None, size, walk, groups)
 
 
-@operation(methods=False, node="ConvolutionBackward0")
+@operation(methods=False, node="ConvolutionBackward0", batch="transposed_convolution")
 def spread_biased(
     input: Array, weight: Array, bias: Array, /, size: Ints, walk: Walk, groups: int
 ) -> Array:
@@ -279,7 +279,7 @@ def spread_biased(
     return _spread(input, weight, bias, size, walk, groups)
 
 
-@operation(methods=False, node="ConvolutionBackwardBackward0")
+@operation(methods=False, node="ConvolutionBackwardBackward0", batch="convolution_weight")
 def correlate(input: Array, output: Array, /, walk: Walk, groups: int) -> Array:
     """Return the gradient of a weight, from the input and the gradient of the output."""
     return _correlated(input, output, walk, groups)
@@ -333,6 +333,7 @@ derivative(
     convolve,
     "ConvolutionBackwardBackward0",
     "input",
+    batch="loop",
     grad_output=lambda g, weight, walk, groups: convolve(g, weight, walk, groups),
     weight=lambda g, grad_output, walk, groups: correlate(g, grad_output, walk, groups),
 )
@@ -340,6 +341,7 @@ derivative(
     spread,
     "ConvolutionBackwardBackward0",
     "input",
+    batch="loop",
     grad_output=lambda g, weight, grad_output_shape, walk, groups: spread(
         g, weight, grad_output_shape[2:], walk, groups
     ),

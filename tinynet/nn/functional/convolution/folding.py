@@ -24,7 +24,7 @@ Lengths = int | Sequence[int]
 # ---- operations: each the derivative of the other -----------------------------------------------
 
 
-@operation(methods=False, node="Im2ColBackward0")
+@operation(methods=False, node="Im2ColBackward0", batch="folded")
 def im2col(input: Array, /, walk: Walk) -> Array:
     """Return the windows of ``[batch, channels, *size]``: ``[batch, channels * kernel, out]``.
 
@@ -41,7 +41,7 @@ def im2col(input: Array, /, walk: Walk) -> Array:
     return made.reshape(*input.shape[: -len(walk.kernel) - 1], rows, math.prod(walk.out))
 
 
-@operation(methods=False, node="Col2ImBackward0")
+@operation(methods=False, node="Col2ImBackward0", batch="folded")
 def col2im(input: Array, /, size: Ints, walk: Walk) -> Array:
     """Return images ``[batch, channels, *size]`` to whose windows the columns are added."""
     channels = input.shape[-2] // math.prod(walk.kernel)

@@ -42,7 +42,7 @@ def _take(weight: Array, indices: Array) -> Array:
     return np.take(weight, indices, axis=0)
 
 
-@operation(node="EmbeddingBackward0", methods=False)
+@operation(node="EmbeddingBackward0", methods=False, batch="table_rows")
 def embedding_rows(
     weight: Array,
     indices: Array,
@@ -68,7 +68,7 @@ def _check(weight: Array, indices: Array) -> None:
         raise RuntimeError("'weight' must be 2-D")
 
 
-@operation(node="EmbeddingDenseBackwardBackward0", methods=False)
+@operation(node="EmbeddingDenseBackwardBackward0", methods=False, batch="table_rows_summed")
 def summed_rows(
     rows: Array, indices: Array, /, count: int, padding_idx: int, scale_grad_by_freq: bool
 ) -> Array:
@@ -92,7 +92,7 @@ def summed_rows(
     return _weighted(table, indices, padding_idx, scale_grad_by_freq)
 
 
-@operation(node="EmbeddingSparseBackwardBackward0", methods=False)
+@operation(node="EmbeddingSparseBackwardBackward0", methods=False, batch="loop")
 def kept_rows(rows: Array, indices: Array, /, count: int, padding_idx: int) -> Any:
     """Return the table of ``summed_rows`` with the rows that are not zero only."""
     index = indices.flatten()  # a copy: the program may write to its indices before the step
@@ -103,7 +103,7 @@ def kept_rows(rows: Array, indices: Array, /, count: int, padding_idx: int) -> A
     return Rows(index, values, count)
 
 
-@operation(node="EmbeddingBackward0", methods=False)
+@operation(node="EmbeddingBackward0", methods=False, batch="loop")
 def weighted_rows(
     weight: Array, indices: Array, /, padding_idx: int, scale_grad_by_freq: bool
 ) -> Array:

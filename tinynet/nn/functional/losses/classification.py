@@ -1,8 +1,7 @@
 """Losses of classification: cross-entropy and negative log-likelihood.
 
-Cross-entropy with class indices is one operation, for speed: the forward keeps the exponentials, so
-that the backward is a single product; as a composite (log_softmax, gather, mean) it would compute
-them twice and fill three more arrays.
+Cross-entropy with class indices is one operation, which keeps the exponentials for its backward. A
+composite (log_softmax, gather, mean) would compute them twice and fill three more arrays.
 """
 
 from __future__ import annotations
@@ -83,7 +82,9 @@ def _slopes_of_rows(g: Array, target: Array, powers: Array, totals: Array) -> Ar
     return made
 
 
-@operation(node="NllLossBackward0", hidden=("powers", "totals", "counted"), methods=False)
+@operation(
+    node="NllLossBackward0", hidden=("powers", "totals", "counted"), methods=False, batch="entropy"
+)
 def indexed_cross_entropy(
     logits: Array, target: Array, /, ignore_index: int, reduction: str
 ) -> tuple[Any, ...]:

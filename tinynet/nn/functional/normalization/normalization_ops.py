@@ -224,7 +224,9 @@ def recorded_slopes(
     return found
 
 
-@operation(node="NativeBatchNormBackward0", outputs=("output", "mean", "var"), methods=False)
+@operation(
+    node="NativeBatchNormBackward0", outputs=("output", "mean", "var"), methods=False, batch="loop"
+)
 def batch_normalized(
     input: Array, weight: Array, bias: Array, /, blocks: Blocks, eps: float
 ) -> tuple[Array, ...]:
@@ -254,7 +256,7 @@ def _batch_slopes(
 batch_normalized.grads(_batch_slopes)
 
 
-@operation(node="NativeBatchNormBackward0", methods=False)
+@operation(node="NativeBatchNormBackward0", methods=False, batch="group_norm")
 def batch_scaled(
     input: Array,
     mean: Array,
@@ -313,7 +315,9 @@ def _batch_scaled_slopes(
 batch_scaled.grads(_batch_scaled_slopes)
 
 
-@operation(node="NativeGroupNormBackward0", hidden=("mean", "var"), methods=False)
+@operation(
+    node="NativeGroupNormBackward0", hidden=("mean", "var"), methods=False, batch="group_norm"
+)
 def group_normalized(
     input: Array, weight: Array, bias: Array, /, blocks: Blocks, eps: float
 ) -> tuple[Array, ...]:

@@ -162,7 +162,9 @@ def _slopes_of_rows(
     return dx, by_weight, by_bias
 
 
-@operation(node="NativeLayerNormBackward0", hidden=("mean", "inverse"), methods=False)
+@operation(
+    node="NativeLayerNormBackward0", hidden=("mean", "inverse"), methods=False, batch="row_norm"
+)
 def layer_normalized(
     input: Array, weight: Array, bias: Array, /, length: int, eps: float
 ) -> tuple[Array, ...]:
@@ -191,7 +193,7 @@ def _layer_slopes(
 layer_normalized.grads(_layer_slopes)
 
 
-@operation(node="MulBackward0", hidden=("inverse",), methods=False)
+@operation(node="MulBackward0", hidden=("inverse",), methods=False, batch="row_norm")
 def rms_normalized(input: Array, weight: Array, /, length: int, eps: float) -> tuple[Array, Array]:
     """Return the input divided by the root of the mean square of each row of ``length`` numbers."""
     output, _, inverse = _row_normalized(input, weight, _NONE, length, eps, False)

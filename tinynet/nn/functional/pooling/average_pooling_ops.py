@@ -169,7 +169,7 @@ for _rank in RANKS:
     )
 
 
-@operation(node="MeanBackward1", methods=False)
+@operation(node="MeanBackward1", methods=False, batch="folded")
 def plane_mean(input: Array, /, rank: int) -> Array:
     """Return the mean of each plane, its dimensions kept: a product, since BLAS sums faster."""
     lead, sizes = input.shape[: input.ndim - rank], spatial(input.shape, rank)

@@ -121,7 +121,7 @@ def in_halves(input: Array, options: Options) -> bool:
     return windows.halves and not windows.few
 
 
-@operation(methods=False)
+@operation(methods=False, batch="folded")
 def max_pool_values(input: Array, /, options: Options) -> Array:
     """Return the maximum of each window, if neither gradients nor indices are needed."""
     windows = _windows(input, options)
@@ -130,7 +130,12 @@ def max_pool_values(input: Array, /, options: Options) -> Array:
     return _maxima(input, windows)
 
 
-@operation(node="MaxPool2DWithIndicesBackward0", methods=False, outputs=("values", "offsets"))
+@operation(
+    node="MaxPool2DWithIndicesBackward0",
+    methods=False,
+    outputs=("values", "offsets"),
+    batch="folded",
+)
 def max_pool_halves(input: Array, /) -> tuple[Array, Array]:
     """Return the maximum of each window of 2 by 2, and its offset: the places, in one byte each."""
     return max_pooling_2x2.peaks(input)
@@ -215,7 +220,7 @@ def adaptive_max_spread(self: Array, indices: Array, /, sizes: Ints, disjoint: b
     return max_spread(self, indices, sizes, disjoint)
 
 
-@operation(node="GatherBackward0", methods=False)
+@operation(node="GatherBackward0", methods=False, batch="folded")
 def max_taken(self: Array, indices: Array, /, rank: int) -> Array:
     """Return the elements of each plane that the indices point to."""
     planes = math.prod(indices.shape[: indices.ndim - rank])
@@ -229,7 +234,7 @@ def halves_spread(self: Array, offsets: Array, /, shape: Ints) -> Array:
     return max_pooling_2x2.spread(self, offsets, shape[-2:]).reshape(shape)
 
 
-@operation(methods=False)
+@operation(methods=False, batch="loop")
 def halves_places(offsets: Array, /, sizes: Ints) -> Array:
     """Return the places in planes of ``sizes`` of the elements at the offsets."""
     return max_pooling_2x2.places(offsets, sizes)

@@ -47,6 +47,7 @@ _SCALE = (0.5, 0.5, 0.5, 1.0)  # sigmoid(x) is tanh(x / 2) / 2 + 1 / 2: one tanh
     differentiable=3,
     methods=False,
     autocast="lower",
+    batch="loop",
 )
 def lstm_sequence(
     input: Array, h_0: Array, c_0: Array, w_ih: Array, w_hh: Array, bias: Array, /, reverse: bool

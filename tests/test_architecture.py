@@ -44,7 +44,7 @@ ROW_OF = {part: row for row, parts in enumerate(ROWS) for part in parts}
 EDGE = {
     "board/notebook.py": {"tensorboard"},
     "board/summaries/lettering.py": {"PIL"},  # board and data do not import each other
-    "board/tensorboardx.py": {"tensorboardX"},
+    "board/tensorboardx.py": {"google", "tensorboardX"},
     "data/readers/pillow.py": {"PIL"},
     "extension_dtypes.py": {"ml_dtypes"},
     "numba_kernels/llvm/atomics.py": {"numba", "llvmlite"},  # code in LLVM's language

@@ -96,6 +96,11 @@ class Graphs:
         (button,) = self.wait(lambda: self._radio(name), f"the button {name}")
         self.driver.execute_script("arguments[0].click()", button)
 
+    def upload(self, path):
+        """Show a graph from a file."""
+        (field,) = self.find("input[type=file]")
+        field.send_keys(str(path))
+
     def switch_device(self, name):
         """Tick or untick a device in the legend."""
         (box,) = [e for e in self.find("input[type=checkbox]") if e.get_attribute("value") == name]

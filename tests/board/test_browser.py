@@ -162,3 +162,10 @@ def test_the_modules_are_a_conceptual_graph(graphs, screenshots):
     assert "CNN/Conv2d[stem]" in graphs.nodes()
     graphs.fit()
     graphs.screenshot(screenshots / "modules.png")
+
+
+def test_a_pbtxt_file_can_be_uploaded(graphs, recording, tmp_path):
+    path = tmp_path / "backward.pbtxt"
+    path.write_text(recording.pbtxt("backward"))
+    graphs.upload(path)
+    graphs.wait(lambda: set(graphs.nodes()) == {"backward"}, "the uploaded graph")

@@ -12,8 +12,7 @@ import tinynet as tn
 from tests.board import steps
 from tests.board.test_tensorboard import fetch, same, server
 from tinynet import board
-from tinynet.board import BoardWarning, SummaryWriter
-from tinynet.board.graphs.formats import pbtxt
+from tinynet.board import BoardWarning, SummaryWriter, tensorboardx
 from tinynet.board.graphs.graph import Graph, Node
 
 with warnings.catch_warnings():  # what TensorBoard and its dependencies warn about is not ours
@@ -215,14 +214,14 @@ def test_what_was_folded_is_a_text(tmp_path):
 
 def test_a_pbtxt_is_the_same_graph(recordings, run):
     for graph in recordings[run].graphs.values():
-        parsed = text_format.Parse(pbtxt(graph), graph_pb2.GraphDef())
+        parsed = text_format.Parse(tensorboardx.pbtxt(graph), graph_pb2.GraphDef())
         assert same(parsed, graph)
         assert parsed.versions.producer == 22
 
 
 def test_a_pbtxt_keeps_every_character():
     node = Node("a", "Const", attributes={"text": 'é "quoted" \\ back\nslash'})
-    parsed = text_format.Parse(pbtxt(Graph([node])), graph_pb2.GraphDef())
+    parsed = text_format.Parse(tensorboardx.pbtxt(Graph([node])), graph_pb2.GraphDef())
     assert parsed.node[0].attr["text"].s.decode() == 'é "quoted" \\ back\nslash'
 
 

@@ -10,6 +10,11 @@ Source: https://protobuf.dev/programming-guides/encoding/; field numbers from Te
 from __future__ import annotations
 
 _LENGTH_DELIMITED = 2
+DATA_TYPES = {
+    **{"float32": 1, "float64": 2, "int32": 3, "uint8": 4, "int16": 5, "int8": 6, "complex64": 8},
+    **{"int64": 9, "bool": 10, "bfloat16": 14, "uint16": 17, "complex128": 18, "float16": 19},
+}
+"""The name of a dtype -> its number in TensorFlow's types.proto."""
 
 
 def varint(number: int) -> bytes:

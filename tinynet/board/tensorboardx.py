@@ -32,28 +32,13 @@ from typing import Any
 
 from tinynet.board.graphs.graph import Graph, Node
 from tinynet.board.graphs.profile import step_stats
-from tinynet.board.proto import run_metadata
+from tinynet.board.proto import DATA_TYPES, run_metadata
 
 FILE_VERSION = "brain.Event:2"
 _PACKAGE = "tensorboardX"
 _GRAPH_PRODUCER = (
     22  # the GraphDef version that PyTorch writes; TensorBoard accepts no graph without
 )
-DATA_TYPES = {
-    "bfloat16": "DT_BFLOAT16",
-    "float16": "DT_HALF",
-    "float32": "DT_FLOAT",
-    "float64": "DT_DOUBLE",
-    "int8": "DT_INT8",
-    "int16": "DT_INT16",
-    "int32": "DT_INT32",
-    "int64": "DT_INT64",
-    "uint8": "DT_UINT8",
-    "uint16": "DT_UINT16",
-    "bool": "DT_BOOL",
-    "complex64": "DT_COMPLEX64",
-    "complex128": "DT_COMPLEX128",
-}
 
 
 # ---- loading ---------------------------------------------------------------------------------
@@ -85,6 +70,7 @@ def load() -> Any:
 
 
 def _collect() -> SimpleNamespace:
+    from google.protobuf import text_format
     from tensorboardX import crc32c
     from tensorboardX.proto import (
         api_pb2,
@@ -103,7 +89,7 @@ def _collect() -> SimpleNamespace:
         versions_pb2,
     )
 
-    found = SimpleNamespace(crc32c=crc32c.crc32c)
+    found = SimpleNamespace(crc32c=crc32c.crc32c, text_format=text_format)
     for module in (
         *(event_pb2, summary_pb2, tensor_pb2, tensor_shape_pb2, plugin_text_pb2),
         *(graph_pb2, node_def_pb2, attr_value_pb2, versions_pb2),
@@ -197,12 +183,22 @@ def _event(walltime: float, step: int | None, **what: Any) -> bytes:
 # ---- graphs ----------------------------------------------------------------------------------
 
 
+def pbtxt(graph: Graph) -> str:
+    """Return the GraphDef of a graph in protocol buffers' text format."""
+    text: str = load().text_format.MessageToString(_graph_def(graph))
+    return text
+
+
 def graph_def(graph: Graph) -> bytes:
     """Return the serialised GraphDef of a graph."""
+    serialised: bytes = _graph_def(graph).SerializeToString(deterministic=True)
+    return serialised
+
+
+def _graph_def(graph: Graph) -> Any:
     messages = load()
     versions = messages.VersionDef(producer=_GRAPH_PRODUCER)
-    nodes = [_node_def(node) for node in graph.nodes]
-    return messages.GraphDef(node=nodes, versions=versions).SerializeToString(deterministic=True)
+    return messages.GraphDef(node=map(_node_def, graph.nodes), versions=versions)
 
 
 def _node_def(node: Node) -> Any:

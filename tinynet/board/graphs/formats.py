@@ -1,4 +1,4 @@
-"""Graphs as text: an outline for terminals, Graphviz's DOT, and TensorBoard's pbtxt."""
+"""Graphs as text: an outline for terminals, and Graphviz's DOT."""
 
 from __future__ import annotations
 
@@ -8,13 +8,6 @@ from tinynet.board.graphs.graph import SOURCES, Graph, Node
 from tinynet.board.graphs.names import scopes_of
 from tinynet.board.graphs.svg import quoted
 
-_TYPES = {
-    "bfloat16": "DT_BFLOAT16",
-    **{"float16": "DT_HALF", "float32": "DT_FLOAT", "float64": "DT_DOUBLE", "bool": "DT_BOOL"},
-    **{f"int{n}": f"DT_INT{n}" for n in (8, 16, 32, 64)},
-    **{"uint8": "DT_UINT8", "uint16": "DT_UINT16"},
-    **{"complex64": "DT_COMPLEX64", "complex128": "DT_COMPLEX128"},
-}
 _COLOURS = {"fwd": "#e3f0fb", "bwd": "#fdeadb", "opt": "#e4f4e4"}
 
 
@@ -171,45 +164,3 @@ def _dot_node(node: Node) -> str:
     label = quoted("\n".join(filter(None, facts)))
     tip = quoted("\n".join(f"{key}: {value}" for key, value in node.attributes.items()))
     return f'{quoted(node.name)} [label={label}, fillcolor="{colour}", tooltip={tip}];'
-
-
-# ---- pbtxt -----------------------------------------------------------------------------------
-
-
-def pbtxt(graph: Graph) -> str:
-    """Return the graph as a GraphDef in protocol buffers' text format.
-
-    It can be uploaded to TensorBoard's Graphs tab, without a log folder.
-    """
-    lines: list[str] = []
-    for node in graph.nodes:
-        lines += ["node {", f"  name: {_literal(node.name)}", f"  op: {_literal(node.op)}"]
-        lines += [f"  input: {_literal(reference)}" for reference in node.inputs]
-        if node.device:
-            lines.append(f"  device: {_literal(node.device)}")
-        if node.outputs:
-            dims = (
-                "shape { " + "".join(f"dim {{ size: {n} }} " for n in slot.shape) + "}"
-                for slot in node.outputs
-            )
-            lines.append(_attribute("_output_shapes", f"list {{ {' '.join(dims)} }}"))
-            kind = _TYPES.get(node.outputs[0].dtype)
-            name = node.outputs[0].dtype
-            lines.append(_attribute("dtype", f"type: {kind}" if kind else f"s: {_literal(name)}"))
-        lines += [_attribute(key, f"s: {_literal(v)}") for key, v in node.attributes.items()]
-        lines.append("}")
-    return "\n".join([*lines, "versions {", "  producer: 22", "}"]) + "\n"
-
-
-def _attribute(key: str, value: str) -> str:
-    return f"  attr {{ key: {_literal(key)} value {{ {value} }} }}"
-
-
-def _literal(text: str) -> str:
-    """Return a string of the text format, with non-ASCII bytes as octal escapes."""
-    escapes = {0x22: '\\"', 0x5C: "\\\\", 0x0A: "\\n"}
-    shown = [
-        escapes.get(byte) or (chr(byte) if 32 <= byte < 127 else f"\\{byte:03o}")
-        for byte in text.encode()
-    ]
-    return f'"{"".join(shown)}"'

@@ -12,14 +12,8 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from tinynet.board.graphs.graph import SOURCES, Cost, Graph, Node, Slot
-from tinynet.board.proto import field, integer, string
+from tinynet.board.proto import DATA_TYPES, field, integer, string
 
-# tensorflow/core/framework/types.proto
-DATA_TYPES = {
-    **{"float32": 1, "float64": 2, "int32": 3, "uint8": 4, "int16": 5, "int8": 6, "complex64": 8},
-    **{"int64": 9, "bool": 10, "uint16": 17, "complex128": 18, "float16": 19},
-    "bfloat16": 14,
-}
 _ALLOCATOR = "numpy"
 
 

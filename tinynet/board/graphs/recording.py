@@ -9,10 +9,11 @@ from collections.abc import Iterator, Mapping
 from types import TracebackType
 from typing import Any
 
+from tinynet.board import tensorboardx
 from tinynet.board.graphs.assemble import BACKWARD, FORWARD, OPTIMIZER, Assembly
 from tinynet.board.graphs.conceptual import conceptual
 from tinynet.board.graphs.fold import folded
-from tinynet.board.graphs.formats import dot, outline, pbtxt
+from tinynet.board.graphs.formats import dot, outline
 from tinynet.board.graphs.graph import Graph
 from tinynet.board.graphs.picture import picture
 from tinynet.board.graphs.watch import Watch
@@ -135,7 +136,7 @@ class Recording:
 
     def pbtxt(self, graph: str = "step") -> str:
         """Return a graph as a text GraphDef, which you can upload to TensorBoard's Graphs tab."""
-        return pbtxt(self._graph(graph))
+        return tensorboardx.pbtxt(self._graph(graph))
 
     def svg(self, graph: str = "step", depth: int | None = None) -> str:
         """Return a graph as SVG.

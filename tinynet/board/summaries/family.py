@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.board import tensorboardx
+from tinynet.board.proto import DATA_TYPES
 from tinynet.board.storage import BoardWarning
 from tinynet.board.summaries import checks
 
@@ -48,11 +49,11 @@ class Family(ABC):
 
 def tensor_proto(array: np.ndarray[Any, Any]) -> Any:
     """Return the TensorProto of an array: shape, type, and the bytes of its elements."""
-    if array.dtype.name not in tensorboardx.DATA_TYPES:
+    if array.dtype.name not in DATA_TYPES:
         raise TypeError(f"Event files have no type for tensors of {array.dtype}.")
     little = array.astype(array.dtype.newbyteorder("<"), copy=False)
     return tensorboardx.load().TensorProto(
-        dtype=tensorboardx.DATA_TYPES[array.dtype.name],
+        dtype=DATA_TYPES[array.dtype.name],
         tensor_shape=tensorboardx.shape_proto(array.shape),
         tensor_content=little.tobytes(),
     )

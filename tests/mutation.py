@@ -253,7 +253,7 @@ class Finder(ast.NodeVisitor):
 def mutations(root: Path, only: str) -> list[list[Mutation]]:
     """Return, per token of the code, what it can become."""
     found = []
-    for file in sorted((root / "tinynet" / "core").glob(only)):
+    for file in sorted((root / "tinynet" / "core").rglob(only)):
         path = file.relative_to(root).as_posix()
         found += Finder(path, file.read_text(encoding="utf-8")).found
     return [options for options in found if options]

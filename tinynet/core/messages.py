@@ -9,7 +9,8 @@ from typing import Any
 from tinynet import dtypes, errors
 from tinynet.core.callsite import Location, Site, locate
 from tinynet.core.module_scope import Scope, modules_of, name_of, path_of
-from tinynet.core.tensors.version import Change
+from tinynet.core.tensors.tensor import METHODS
+from tinynet.core.tensors.version import Change, Writer
 from tinynet.dtypes import Array
 
 _WRITTEN = re.compile(r"^([A-Za-z_][\w.]*)\s*(\[|\.\w+_\(|(?:\*\*|//|[-+*/@])=)")
@@ -106,24 +107,8 @@ def _fix(change: Change | None, where: Location | None, saved: Location | None, 
     """Suggest a replacement for this kind of write."""
     if change is None:
         return "keep a copy of the saved value with `.clone()` and change the copy"
-    if change.what.endswith(".step"):
-        return (
-            "call step() after every backward() that needs the old parameters, or run the forward "
-            "again after the step; `.detach()` what should not be trained"
-        )
-    if "max_norm" in change.what:
-        return (
-            "look up first and use the weight afterwards, or use a copy of it: `weight.clone()` "
-            "(max_norm rescales the weight's rows in place at each lookup)"
-        )
-    if "running statistics" in change.what:
-        return (
-            "call backward() before the next forward in training mode, or run the forward again "
-            "after it: in training mode batch norm updates its running statistics in each forward, "
-            "even under no_grad()"
-        )
-    if change.what == "load_state_dict":
-        return "load before the forward whose backward you need, or run the forward again"
+    if isinstance(change.what, Writer):
+        return change.what.remedy
     if leaf is not None:
         return (
             "write to it after the backward() that needs the old values, or run the forward again "
@@ -162,8 +147,8 @@ def _written(where: Location | None) -> re.Match[str] | None:
     return _WRITTEN.match(where.expression) or _WRITTEN.match(where.text)
 
 
-_CONSTANT = {"zero_": "zeros_like({0})", "fill_": "full_like({0}, ...)"}
-_ONLY_IN_PLACE = {"copy_", "normal_", "uniform_", "random_", "bernoulli_", "exponential_"}
+# What replaces a write that has no method of its name without the underscore; see ops/creation.
+OUT_OF_PLACE: dict[str, str] = {}
 
 
 def _out_of_place(name: str, write: str) -> str:
@@ -173,11 +158,10 @@ def _out_of_place(name: str, write: str) -> str:
     if write.endswith("="):
         return f"{name} = {name} {write[:-1]} ..."
     method = write[1:-1]
-    if method in _ONLY_IN_PLACE:
-        return ""
-    if method in _CONSTANT:
-        return f"{name} = {_CONSTANT[method].format(name)}"
-    return f"{name} = {name}.{method.rstrip('_')}(...)"
+    if method in OUT_OF_PLACE:
+        return f"{name} = {OUT_OF_PLACE[method].format(name)}"
+    method = method.rstrip("_")
+    return f"{name} = {name}.{method}(...)" if method in METHODS else ""
 
 
 def unseen_change_error(

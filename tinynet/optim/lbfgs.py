@@ -22,7 +22,7 @@ from tinynet.optim.base.options import (
     refuse_out_of_range,
 )
 from tinynet.optim.line_search import Point, strong_wolfe
-from tinynet.optim.optimizer import Optimizer
+from tinynet.optim.optimizer import Optimizer, step_of
 
 
 class LBFGS(Optimizer):
@@ -294,7 +294,7 @@ def _tensor(value: Any) -> Any:
 
 def _wrote(p: Tensor, site: Site | None) -> None:
     """Count a write to a parameter, and notify observers."""
-    counter_of(p).bump(site, "LBFGS.step")
+    counter_of(p).bump(site, step_of(LBFGS))
     if observers.observers:
         sources = [] if p._grad is None else [p._grad._array]
-        observers.report_write("LBFGS.step", p._array, sources)
+        observers.report_write(step_of(LBFGS), p._array, sources)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable
@@ -17,6 +18,7 @@ from tinynet.core.graph.sparse_gradients import dense_gradient
 from tinynet.core.modes import enable_grad, no_grad
 from tinynet.core.tensors.overlap import refuse_overlap
 from tinynet.core.tensors.tensor import Tensor, counter_of, wrap
+from tinynet.core.tensors.version import Writer
 from tinynet.dtypes import Array
 from tinynet.optim.base import state_dicts
 from tinynet.optim.base.diagnosis import Diagnosis
@@ -256,7 +258,7 @@ class Optimizer:
 
     def _wrote(self, ready: list[tuple[Tensor, Array]], site: Site | None, began: int) -> None:
         """Count the writes to the updated parameters, and notify observers."""
-        what = f"{type(self).__name__}.step"
+        what = step_of(type(self))
         for p, grad in ready:
             counter_of(p).bump(site, what)
             if not p._requires_grad:
@@ -382,3 +384,13 @@ def refuse_other_shape(param: Array, arrays: dict[str, Any], names: Iterable[str
                 f"{list(param.shape)} since the optimizer made its {name!r}. Make a new optimizer "
                 "after replacing the parameter's data."
             )
+
+
+@functools.cache
+def step_of(optimizer: type[Optimizer]) -> Writer:
+    """Return the name of an optimizer's writes in messages, with the remedy."""
+    return Writer(
+        f"{optimizer.__name__}.step",
+        "call step() after every backward() that needs the old parameters, or run the forward "
+        "again after the step; `.detach()` what should not be trained",
+    )

@@ -29,11 +29,18 @@ def saved_constants(op: Any) -> list[str]:
 
 
 class Forward:
-    """Generates the function that runs and records an operation."""
+    """Generates the function that runs and records an operation.
 
-    def __init__(self, op: Any):
+    Args:
+        op: the operation.
+        operator: generate the form behind Python's operator, see ``compiler.lazy``.
+    """
+
+    def __init__(self, op: Any, operator: bool):
         self.op = op
         self.n = op.name
+        self.form = "operator" if operator else "function"
+        self.coerce = f"{op.name}_op.{'operands' if operator else 'coerce'}"
         self.lines: list[str] = []
 
     def source(self) -> str:
@@ -49,7 +56,7 @@ class Forward:
                     return written({self.n}_op.function, {inputs}, {self.rest()}, out)""")
         else:
             self.emit(f"def compiled({', '.join([*names, *keyword])}):")
-        self.lines += subclasses.lines(op) + casting.lines(op, self.rest())
+        self.lines += subclasses.lines(op, self.form) + casting.lines(op, self.rest())
         {"pointwise": self.pointwise, "sequence": self.sequence}.get(op.kind, self.plain)()
         self.kernel()
         self.results()
@@ -73,7 +80,7 @@ class Forward:
         for i, t in enumerate(self.op.tensors):
             inputs = "(" + ", ".join(self.op.tensors) + ",)"
             self.body(f"""
-                if not isinstance({t}, Tensor): return {self.n}_op.coerce({inputs}, {self.rest()})
+                if not isinstance({t}, Tensor): return {self.coerce}({inputs}, {self.rest()})
                 a{i} = {t}._array""")
 
     def sequence(self) -> None:
@@ -105,7 +112,7 @@ class Forward:
             whole = "pass  # converted below"
         mixed = f"{n}_op.mixed(a0, a1); " if op.mixed is not None else ""
         self.body(f"""
-            if not isinstance({s}, Tensor): return {n}_op.coerce(({s}, {o}), {self.rest()})
+            if not isinstance({s}, Tensor): return {self.coerce}(({s}, {o}), {self.rest()})
             a0 = {s}._array
             if isinstance({o}, Tensor):
                 a1 = {o}._array
@@ -118,14 +125,14 @@ class Forward:
                 if a0.dtype.{unusual}:
                     {mixed.replace("a1", "asarray(a1)")}{whole}
             else:
-                return {n}_op.coerce(({s}, {o}), {self.rest()})""")
+                return {self.coerce}(({s}, {o}), {self.rest()})""")
 
     def several(self) -> None:
         """Convert tensors only."""
         op = self.op
         inputs = "(" + ", ".join(op.tensors) + ",)"
         checks = " and ".join(f"isinstance({t}, Tensor)" for t in op.tensors)
-        self.body(f"if not ({checks}): return {self.n}_op.coerce({inputs}, {self.rest()})")
+        self.body(f"if not ({checks}): return {self.coerce}({inputs}, {self.rest()})")
         for i, t in enumerate(op.tensors):
             self.body(f"a{i} = {t}._array")
         counted = [f"a{i}" for i, t in enumerate(op.tensors) if t not in op.exempt]

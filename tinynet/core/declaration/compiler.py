@@ -152,11 +152,8 @@ def compile_operation(op: Any, operator: bool) -> None:
             node.by_number = _node_class(op, op.number_node)
             node.by_number.backward = node.backward  # type: ignore[method-assign]  # compiled
         NAMESPACE[f"{op.name}_node"] = node  # last: other threads check for it
-    source = Forward(op).source()
+    source = Forward(op, operator).source()
     if operator:
-        source = source.replace(f"{op.name}_op.coerce(", f"{op.name}_op.operands(")
-        face = f"dispatched({op.name}_op."
-        source = source.replace(face + "function", face + "operator")
         op.operator.__code__ = _execute(op.name + OPERATOR, source).__code__
     else:
         op.function.__code__ = _execute(op.name, source).__code__

@@ -68,7 +68,7 @@ def get_grad(t: Tensor) -> Tensor | None:
     if t._requires_grad is UNRECORDED:
         warn(errors.NO_GRAD_GRAD, errors.LostGradientWarning)
     elif t._edge is not None and isinstance(t._edge[0], Node) and not retains_grad(t):
-        made = _converted(t._edge[0])
+        made = _conversion(t, t._edge[0])
         if made is not None:
             warn(errors.CONVERTED_GRAD.format(made.place), errors.LostGradientWarning)
         else:
@@ -76,10 +76,12 @@ def get_grad(t: Tensor) -> Tensor | None:
     return None
 
 
-def _converted(node: Node) -> Location | None:
-    """Return the line that converted a leaf to another dtype, if ``node`` did."""
-    edge = node.edges[0] if node.name() == "ToCopyBackward0" else None
-    return locate(node.site) if edge and isinstance(edge[0], Tensor) else None
+def _conversion(t: Tensor, node: Node) -> Location | None:
+    """Return the line that converted a leaf to the dtype of ``t``, if it did nothing else."""
+    source = node.edges[0][0] if len(node.edges) == 1 and node.edges[0] else None
+    if not isinstance(source, Tensor) or source._array.shape != t._array.shape:
+        return None
+    return None if source._array.dtype == t._array.dtype else locate(node.site)
 
 
 def set_grad(t: Tensor, value: Tensor | None) -> None:

@@ -113,8 +113,13 @@ def dispatched(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     )
 
 
-def lines(op: Any) -> list[str]:
-    """Return the lines of a compiled operation that check for subclasses, if there are any."""
+def lines(op: Any, form: str) -> list[str]:
+    """Return the lines of a compiled operation that check for subclasses, if there are any.
+
+    Args:
+        op: the operation.
+        form: the attribute of ``op`` that holds the compiled function.
+    """
     if not SUBCLASSES:
         return []
     if op.kind == "sequence":
@@ -123,7 +128,7 @@ def lines(op: Any) -> list[str]:
     else:
         found = " or ".join(f"{t}.__class__ in SUBCLASSES" for t in op.tensors)
     rest = "{" + ", ".join(f"{a!r}: {a}" for a in op.attributes) + "}"
-    call = f"dispatched({op.name}_op.function, ({', '.join(op.tensors)},), {rest})"
+    call = f"dispatched({op.name}_op.{form}, ({', '.join(op.tensors)},), {rest})"
     return [f"    if ({found}) and not mode.plain:", f"        return {call}"]
 
 

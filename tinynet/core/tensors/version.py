@@ -12,6 +12,18 @@ from tinynet.core.module_scope import Scope
 KEPT = 8  # a version stores this number of changes, and only counts older ones
 
 
+class Writer(str):
+    """The name of a write in messages, with the fix for values that were saved before it."""
+
+    remedy: str
+
+    def __new__(cls, name: str, remedy: str) -> Writer:
+        """Return a name with its remedy."""
+        writer = super().__new__(cls, name)
+        writer.remedy = remedy
+        return writer
+
+
 class Change(NamedTuple):
     """One write to a storage.
 

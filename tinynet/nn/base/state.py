@@ -14,6 +14,7 @@ from tinynet.core.graph.node import RemovableHandle
 from tinynet.core.tensors.inplace import wrote
 from tinynet.core.tensors.overlap import refuse_overlap
 from tinynet.core.tensors.tensor import Tensor
+from tinynet.core.tensors.version import Writer
 from tinynet.nn.base.hooks import register, table
 from tinynet.nn.base.registry import BUFFERS, MODULES, PARAMETERS, members
 from tinynet.nn.parameter import Parameter, is_lazy
@@ -295,7 +296,13 @@ def _load_one(
             )
             return
         value._array[...] = given._array
-        wrote(value, "load_state_dict")
+        wrote(value, _LOAD)
+
+
+_LOAD = Writer(
+    "load_state_dict",
+    "load before the forward whose backward you need, or run the forward again",
+)
 
 
 def _unexpected(

@@ -8,6 +8,7 @@ import numpy as np
 
 from tinynet import dtypes
 from tinynet.core.declaration.operation import operation, public
+from tinynet.core.messages import OUT_OF_PLACE
 from tinynet.core.tensors.inplace import run_inplace
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
@@ -45,6 +46,9 @@ def zeroed(self: Array, /) -> Array:
 
 
 zeroed.grad(self=lambda g: zeros_instead(g))
+
+
+OUT_OF_PLACE.update(fill_="full_like({0}, ...)", zero_="zeros_like({0})")
 
 
 @public(function=True)

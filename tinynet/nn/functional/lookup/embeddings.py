@@ -6,6 +6,7 @@ node per look-up and could not skip a padding row or divide by frequencies.
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from tinynet.core.graph.row_sparse import Rows, first_of_each
 from tinynet.core.tensors.inplace import wrote
 from tinynet.core.tensors.overlap import refuse_overlap
 from tinynet.core.tensors.tensor import Tensor
+from tinynet.core.tensors.version import Writer
 from tinynet.dtypes import Array
 from tinynet.nn.functional.checks import tensor_only
 from tinynet.numba_kernels import tables
@@ -172,7 +174,16 @@ def renormalise(weight: Tensor, indices: Array, max_norm: float, norm_type: floa
         tables.shorten(array, numbers, place, np.float64(max_norm))
     else:
         _shorten(array, indices, max_norm, norm_type)
-    wrote(weight, f"embedding renorm (max_norm={float(max_norm)})")
+    wrote(weight, _renorm(float(max_norm)))
+
+
+@functools.cache
+def _renorm(max_norm: float) -> Writer:
+    return Writer(
+        f"embedding renorm (max_norm={max_norm})",
+        "look up first and use the weight afterwards, or use a copy of it: `weight.clone()` "
+        "(max_norm rescales the weight's rows in place at each lookup)",
+    )
 
 
 def _shorten(array: Array, indices: Array, max_norm: float, norm_type: float) -> None:

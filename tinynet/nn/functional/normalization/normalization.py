@@ -11,7 +11,7 @@ from tinynet import extension_dtypes
 from tinynet.core.modes import no_grad
 from tinynet.core.tensors.inplace import wrote
 from tinynet.core.tensors.tensor import Tensor, wrap
-from tinynet.core.tensors.version import refuse_inference
+from tinynet.core.tensors.version import Writer, refuse_inference
 from tinynet.dtypes import Array
 from tinynet.nn.functional.checks import tensor_only
 from tinynet.nn.functional.images.padding import pad
@@ -136,7 +136,15 @@ def _move(running: Tensor, batch: Array, momentum: float, factor: float = 1.0) -
     array = running._array
     array *= 1 - momentum
     array += (batch * factor * momentum).reshape(array.shape)
-    wrote(running, "batch norm in training (running statistics)", sources=[batch])
+    wrote(running, _RUNNING_STATISTICS, sources=[batch])
+
+
+_RUNNING_STATISTICS = Writer(
+    "batch norm in training (running statistics)",
+    "call backward() before the next forward in training mode, or run the forward again after it: "
+    "in training mode batch norm updates its running statistics in each forward, even under "
+    "no_grad()",
+)
 
 
 def instance_norm(

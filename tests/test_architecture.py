@@ -66,17 +66,17 @@ FILE_LINES, FUNCTION_LINES, PART_LINES = 400, 40, 2000  # of core, and of ops
 # path in tinynet/, path:function, "core" or "ops" -> (lines allowed, the reason)
 EXCEPTIONS: dict[str, tuple[int, str]] = {
     "core": (
-        6_500,
+        6_250,
         "PyTorch's rules to the letter; messages that explain them; quick ways for plain cases;"
         " classes derived from Tensor; an example for each attribute and method of a tensor",
     ),
-    "core/tensors/tensor.py": (490, "a docstring and an example for each of many short methods"),
+    "core/tensors/tensor.py": (465, "a docstring and an example for each of many short methods"),
     "core/graph/engine.py:_run_plain": (
         45,
         "the innermost loop of training: a call per gradient would cost what it saves",
     ),
     "ops": (
-        19_900,
+        20_120,
         "all of Tensor, special and linalg, each with PyTorch's refusals; a third is docstrings",
     ),
     "ops/shaping/reshaping.py": (420, "a docstring and an example for each short function"),

@@ -13,6 +13,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from tinynet import errors
+
 MOST_DIMENSIONS = 64
 """The most that an array of numpy can have."""
 
@@ -115,3 +117,23 @@ def _side_by_side(shape: tuple[int, ...], size: int, order: str) -> tuple[int, .
         steps.append(size)
         size *= max(n, 1)
     return tuple(steps if order == "F" else reversed(steps))
+
+
+@errors.allocating
+def resized(array: np.ndarray[Any, Any], shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+    """Return an array of another shape that starts at the same address, if the memory suffices."""
+    owner = array
+    while isinstance(owner.base, np.ndarray):
+        owner = owner.base
+    size = math.prod(shape)
+    if owner.flags.contiguous:
+        flat = owner.ravel(order="K").view(array.dtype)
+        first = (array.ctypes.data - owner.ctypes.data) // array.itemsize
+        if first + size <= flat.size:
+            return flat[first : first + size].reshape(shape)
+        old = flat[first:]
+    else:
+        old = array.ravel()
+    made = np.zeros(size, array.dtype)
+    made[: min(size, old.size)] = old[:size]
+    return made.reshape(shape)

@@ -10,7 +10,7 @@ from tinynet.core.declaration.operation import REGISTRY
 from tinynet.core.tensors.tensor import ALIASES, FUNCTIONS, METHODS, method
 from tinynet.ops import deprecated, linalg, out_dtypes, recorded_sums, special
 from tinynet.ops.creation import (
-    constructors, fill, like, multinomial, properties, random, random_inplace, ranges,
+    constructors, fill, like, memory, multinomial, properties, random, random_inplace, ranges,
     reparameterized, tensor_types
 )  # fmt: skip
 from tinynet.ops.indexing import gather, getitem, index_put, index_select, scatter_reduce

@@ -3,6 +3,6 @@
 Import ``tinynet.utils.tensorboard`` explicitly: it may need tensorboardX.
 """
 
-from tinynet.core.tensors.storage import swap_tensors as swap_tensors
+from tinynet.ops.creation.memory import swap_tensors as swap_tensors
 from tinynet.utils import checkpoint as checkpoint
 from tinynet.utils import data as data

@@ -17,7 +17,8 @@ import numpy as np
 from tinynet import dtypes, widening
 from tinynet.core.callsite import COMPILED, OUTSIDE, is_outside, outward
 from tinynet.core.declaration import casting, codegen_inplace
-from tinynet.core.declaration.codegen import Backward, Forward, saved_arrays, saved_constants
+from tinynet.core.declaration.codegen import Forward
+from tinynet.core.declaration.codegen_backward import Backward, saved_arrays, saved_constants
 from tinynet.core.declaration.observers import observable, observers
 from tinynet.core.declaration.out_argument import written
 from tinynet.core.graph.node import Freed, Node, already_freed, count_nodes, restore

@@ -18,7 +18,7 @@ import numpy as np
 
 from tinynet import dtypes, errors, widening
 from tinynet.core.declaration import compiler
-from tinynet.core.declaration.codegen import parameters
+from tinynet.core.declaration.codegen_backward import parameters
 from tinynet.core.declaration.composite import COMPOSITES as COMPOSITES
 from tinynet.core.declaration.composite import public as public
 from tinynet.core.declaration.observers import observable

@@ -12,11 +12,11 @@ from tinynet import dtypes, errors
 from tinynet.core.modes import mode, no_grad
 from tinynet.core.tensors.inplace import wrote
 from tinynet.core.tensors.overlap import refuse_overlap, refuse_partial_overlap
-from tinynet.core.tensors.storage import resized
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.tensors.version import refuse_inference
 from tinynet.core.tensors.views import requires_grad
 from tinynet.dtypes import Array
+from tinynet.strides import resized
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from types import FunctionType
 from typing import Any
 
-from tinynet.core.declaration.codegen import parameters
+from tinynet.core.declaration.codegen_backward import parameters
 from tinynet.core.declaration.operation import Operation
 
 # PyTorch's names for the values that such a node saves.

@@ -7,10 +7,10 @@ from typing import Any, Self
 from tinynet import dtypes, layouts
 from tinynet.compat.storage import TypedStorage, UntypedStorage
 from tinynet.core.graph.node import Edge, Node, RemovableHandle
-from tinynet.core.tensors.storage import StorageBase
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.devices import DeviceLike
 from tinynet.dtypes import Array, DtypeLike
+from tinynet.ops.creation.memory import StorageBase
 from tinynet.ops.creation.tensor_types import TensorKind
 from tinynet.ops.linalg.norms import Order
 from tinynet.ops.pointwise.clamp import Bound
@@ -116,24 +116,6 @@ class TensorMethods:
     @property
     def retains_grad(self) -> builtins.bool:
         """Return True for a non-leaf that retains its gradient."""
-    def set_(
-        self,
-        source: Tensor | StorageBase | None = None,
-        storage_offset: builtins.int = 0,
-        size: Sequence[builtins.int] | None = None,
-        stride: Sequence[builtins.int] | None = None,
-    ) -> Self:
-        """Make the tensor use other memory, and return it."""
-    def resize_(self, *sizes: Any, memory_format: layouts.memory_format | None = None) -> Self:
-        """Change the shape of the tensor, in its own memory if large enough, and return it."""
-    def resize_as_(
-        self, the_template: Tensor, *, memory_format: layouts.memory_format | None = None
-    ) -> Self:
-        """Change the shape to that of another tensor, see ``resize_``, and return the tensor."""
-    def share_memory_(self) -> Self:
-        """Move the elements to memory shared with processes forked later, and return the tensor."""
-    def is_shared(self) -> builtins.bool:
-        """Return whether forked processes share the memory, see ``share_memory_``."""
     def transpose(self, dim0: builtins.int, dim1: builtins.int) -> Tensor:
         """Return a view with two dimensions swapped."""
     def t(self) -> Tensor:
@@ -995,6 +977,24 @@ class TensorMethods:
         requires_grad: builtins.bool = False,
     ) -> Tensor:
         """Create a tensor of the given size filled with one value, in this tensor's dtype."""
+    def set_(
+        self,
+        source: Tensor | StorageBase | None = None,
+        storage_offset: builtins.int = 0,
+        size: Sequence[builtins.int] | None = None,
+        stride: Sequence[builtins.int] | None = None,
+    ) -> Self:
+        """Make the tensor use other memory, and return it."""
+    def resize_(self, *sizes: Any, memory_format: layouts.memory_format | None = None) -> Self:
+        """Change the shape of the tensor, in its own memory if large enough, and return it."""
+    def resize_as_(
+        self, the_template: Tensor, *, memory_format: layouts.memory_format | None = None
+    ) -> Self:
+        """Change the shape to that of another tensor, see ``resize_``, and return the tensor."""
+    def share_memory_(self) -> Self:
+        """Move the elements to memory shared with processes forked later, and return the tensor."""
+    def is_shared(self) -> builtins.bool:
+        """Return whether forked processes share the memory, see ``share_memory_``."""
     def multinomial(
         self,
         num_samples: builtins.int,

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from tinynet import dtypes, errors, layouts
 from tinynet.core.modes import inference, mode
+from tinynet.core.tensors.legacy_array import legacy_array
 from tinynet.core.tensors.size import Size as Size
 from tinynet.core.tensors.version import INFERENCE, Version, new_version
 from tinynet.devices import CPU, device, require_cpu
@@ -440,9 +441,9 @@ def counter_of(t: Tensor) -> Version:
     return counter
 
 
-METHODS: dict[str, Any] = {}  # added by other files
-FUNCTIONS: dict[str, Any] = {}  # the public ones, under their first names
-ALIASES: dict[str, str] = {}  # another name -> the first
+METHODS: dict[str, Any] = {}
+FUNCTIONS: dict[str, Any] = {}  # without their aliases
+ALIASES: dict[str, str] = {}  # another name -> the name in FUNCTIONS
 
 
 def public_function(function: F, name: str | None = None) -> F:
@@ -460,29 +461,3 @@ def method(function: F, name: str | None = None) -> F:
     METHODS[key] = function
     setattr(Tensor, key, function)
     return function
-
-
-def legacy_array(data: tuple[Any, ...], dtype: np.dtype[Any]) -> Array:
-    """Return the array of a legacy constructor, from a size (``FloatTensor(2, 3)``) or data.
-
-    The elements of a size are unspecified in PyTorch; here they are zeros.
-    """
-    if (
-        len(data) == 1
-        and isinstance(data[0], (Sequence, np.ndarray))
-        and not isinstance(data[0], (Size, str))
-    ):
-        return np.array(data[0], dtype=dtype)
-    if len(data) == 1 and isinstance(data[0], Tensor):
-        return data[0]._array.astype(dtype)
-    if len(data) == 1 and isinstance(data[0], str):
-        raise TypeError("new(): invalid data type 'str'")
-    sizes = data[0] if len(data) == 1 and isinstance(data[0], Size) else data
-    if not all(isinstance(n, int) for n in sizes):
-        raise TypeError(f"new(): data must be a sequence or sizes (got {type(data[0]).__name__})")
-    for n in sizes:
-        if n < 0:
-            raise RuntimeError(
-                f"Trying to create tensor with negative dimension {n}: {list(sizes)}"
-            )
-    return np.zeros(sizes if data else (0,), dtype=dtype)

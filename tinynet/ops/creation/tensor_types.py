@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from tinynet import dtypes
+from tinynet.core.tensors.legacy_array import legacy_array
 from tinynet.core.tensors.subclasses import shared
 from tinynet.core.tensors.tensor import (
     Tensor,
     counter_of,
-    legacy_array,
     method,
     public_function,
     wrap,

@@ -1,8 +1,7 @@
-"""Operations on a tensor's memory: ``set_``, ``resize_``, sharing, and swapping two tensors."""
+"""A tensor's memory: ``set_``, ``resize_``, sharing between processes, swapping two tensors."""
 
 from __future__ import annotations
 
-import math
 import mmap
 import weakref
 from collections.abc import Sequence
@@ -19,7 +18,7 @@ from tinynet.core.tensors.tensor import Tensor, method, public_function
 from tinynet.core.tensors.version import refuse_inference
 from tinynet.core.tensors.views import grad_fn, requires_grad
 from tinynet.dtypes import Array
-from tinynet.strides import array_in
+from tinynet.strides import array_in, resized
 
 
 class StorageBase:
@@ -210,26 +209,6 @@ def shares_memory(array: Array) -> bool:
     while isinstance(owner, (np.ndarray, memoryview)):
         owner = owner.base if isinstance(owner, np.ndarray) else owner.obj
     return isinstance(owner, mmap.mmap)
-
-
-@errors.allocating
-def resized(array: Array, shape: tuple[int, ...]) -> Array:
-    """Return an array of another shape that starts at the same address, if the memory suffices."""
-    owner = array
-    while isinstance(owner.base, np.ndarray):
-        owner = owner.base
-    size = math.prod(shape)
-    if owner.flags.contiguous:
-        flat = owner.ravel(order="K").view(array.dtype)
-        first = (array.ctypes.data - owner.ctypes.data) // array.itemsize
-        if first + size <= flat.size:
-            return flat[first : first + size].reshape(shape)
-        old = flat[first:]
-    else:
-        old = array.ravel()
-    made = np.zeros(size, array.dtype)
-    made[: min(size, old.size)] = old[:size]
-    return made.reshape(shape)
 
 
 def swap_tensors(t1: Tensor, t2: Tensor) -> None:

@@ -5,14 +5,15 @@ import textwrap
 import tinynet  # noqa: F401  (declares the operations)
 from docs.site.text import fenced
 from tinynet.core.declaration import codegen_inplace as inplace_source
-from tinynet.core.declaration.codegen import Backward, Forward
+from tinynet.core.declaration.codegen import Forward
+from tinynet.core.declaration.codegen_backward import Backward
 from tinynet.core.declaration.operation import REGISTRY
 
 
 def out_of_place() -> str:
     """What ``a * b`` runs, and its backward."""
     op = REGISTRY["mul"]
-    forward = folded("The compiled source of a * b", Forward(op).source())
+    forward = folded("The compiled source of a * b", Forward(op, False).source())
     return forward + "\n\n" + folded("The compiled source of its backward", Backward(op).source())
 
 

@@ -23,7 +23,7 @@ EXEMPT = {
         "core/* core/*/* dtypes ops/pointwise/apply ops/shaping/combinations "
         "ops/pointwise/conversion ops/shaping/flipping ops/creation/constructors "
         "ops/creation/fill ops/shaping/meshgrid ops/indexing/getitem ops/indexing/keys "
-        "ops/creation/tensor_types ops/creation/like ops/creation/properties ops/creation/ranges "
+        "ops/creation/tensor_types ops/creation/like ops/creation/memory ops/creation/properties ops/creation/ranges "
         "ops/shaping/reshaping ops/indexing/index_select ops/shaping/views sparse compat/storage "
         "nn/layers/images/constant_padding nn/layers/flatten nn/layers/images/padding "
         "nn/layers/images/shuffle nn/functional/images/padding nn/functional/images/shuffle "

@@ -294,7 +294,7 @@ def _tensor(value: Any) -> Any:
 
 def _wrote(p: Tensor, site: Site | None) -> None:
     """Count a write to a parameter, and notify observers."""
-    counter_of(p).bump(site, step_of(LBFGS))
+    counter_of(p).bump(site, step_of("LBFGS"))
     if observers.observers:
         sources = [] if p._grad is None else [p._grad._array]
-        observers.report_write(step_of(LBFGS), p._array, sources)
+        observers.report_write(step_of("LBFGS"), p._array, sources)

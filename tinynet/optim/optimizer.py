@@ -258,7 +258,7 @@ class Optimizer:
 
     def _wrote(self, ready: list[tuple[Tensor, Array]], site: Site | None, began: int) -> None:
         """Count the writes to the updated parameters, and notify observers."""
-        what = step_of(type(self))
+        what = step_of(type(self).__name__)
         for p, grad in ready:
             counter_of(p).bump(site, what)
             if not p._requires_grad:
@@ -387,10 +387,10 @@ def refuse_other_shape(param: Array, arrays: dict[str, Any], names: Iterable[str
 
 
 @functools.cache
-def step_of(optimizer: type[Optimizer]) -> Writer:
+def step_of(optimizer: str) -> Writer:
     """Return the name of an optimizer's writes in messages, with the remedy."""
     return Writer(
-        f"{optimizer.__name__}.step",
+        f"{optimizer}.step",
         "call step() after every backward() that needs the old parameters, or run the forward "
         "again after the step; `.detach()` what should not be trained",
     )

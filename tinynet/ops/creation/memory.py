@@ -11,10 +11,11 @@ import numpy as np
 
 from tinynet import dtypes, errors, layouts
 from tinynet.core.callsite import here, locate
+from tinynet.core.declaration.operation import public
 from tinynet.core.messages import leaf_write_error
 from tinynet.core.modes import mode
 from tinynet.core.tensors.inplace import wrote
-from tinynet.core.tensors.tensor import Tensor, method, public_function
+from tinynet.core.tensors.tensor import Tensor, method
 from tinynet.core.tensors.version import refuse_inference
 from tinynet.core.tensors.views import grad_fn, requires_grad
 from tinynet.dtypes import Array
@@ -135,8 +136,7 @@ def resize_(
     return self
 
 
-@public_function
-@method
+@public(checks=True, function=True)
 def resize_as_(
     self: Tensor, the_template: Tensor, *, memory_format: layouts.memory_format | None = None
 ) -> Tensor:

@@ -1848,7 +1848,7 @@ def reshape(input: Tensor, *shape: Ints) -> Tensor:
     """Return the tensor with another shape: a view where possible, otherwise a copy."""
 
 def resize_as_(
-    self: Tensor, the_template: Tensor, *, memory_format: layouts.memory_format | None = None
+    input: Tensor, the_template: Tensor, *, memory_format: layouts.memory_format | None = None
 ) -> Tensor:
     """Change the shape to that of another tensor, see ``resize_``, and return the tensor."""
 

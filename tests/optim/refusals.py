@@ -1,52 +1,6 @@
 """Programs that must be refused, in PyTorch and here, with the same first sentence."""
 
-import itertools
-
-PLAIN = ("SGD", "Adam", "AdamW", "Adamax", "NAdam", "RAdam", "Adagrad", "Adadelta", "RMSprop",
-         "Rprop", "ASGD", "LBFGS", "SparseAdam", "Adafactor")  # fmt: skip
-CLASSES = (*PLAIN, "Muon")
-WITH_BETAS = ("Adam", "AdamW", "Adamax", "NAdam", "RAdam", "SparseAdam")
-
-BAD = {
-    **{(name, "lr"): {"lr": -0.5} for name in CLASSES},
-    ("SparseAdam", "lr 0"): {"lr": 0.0},
-    ("SGD", "momentum"): {"momentum": -0.1},
-    ("SGD", "nesterov"): {"nesterov": True},
-    ("SGD", "dampened nesterov"): {"nesterov": True, "momentum": 0.9, "dampening": 0.1},
-    **{
-        (name, "weight_decay"): {"weight_decay": -1.0}
-        for name in CLASSES
-        if name not in ("Rprop", "LBFGS", "SparseAdam")
-    },
-    **{
-        (name, "eps"): {"eps": -1.0}
-        for name in ("Adam", "Adamax", "NAdam", "RAdam", "Adagrad", "Adadelta", "RMSprop",
-                     "SparseAdam")
-    },
-    ("SparseAdam", "eps 0"): {"eps": 0.0},
-    **{
-        (name, f"beta {i}"): {"betas": (1.0, 0.9) if i == 0 else (0.9, -0.1)}
-        for name, i in itertools.product(WITH_BETAS, (0, 1))
-    },
-    ("Adam", "betas of two kinds"): {"betas": (0, 0.9)},
-    ("Adagrad", "lr_decay"): {"lr_decay": -1.0},
-    ("Adagrad", "start"): {"initial_accumulator_value": -1.0},
-    ("Adadelta", "rho"): {"rho": 1.5},
-    ("NAdam", "momentum_decay"): {"momentum_decay": -1.0},
-    ("RMSprop", "momentum"): {"momentum": -1.0},
-    ("RMSprop", "alpha"): {"alpha": -1.0},
-    ("Rprop", "etas"): {"etas": (1.0, 1.2)},
-    ("Adafactor", "beta2_decay"): {"beta2_decay": 0.1},
-    ("Adafactor", "eps 0"): {"eps": (-1.0, 0.1)},
-    ("Adafactor", "eps 1"): {"eps": (None, -0.1)},
-    ("Adafactor", "d"): {"d": 0.5},
-    ("Muon", "momentum"): {"momentum": -1.0},
-    ("Muon", "adjust_lr_fn"): {"adjust_lr_fn": "other"},
-    **{
-        (name, "fused and foreach"): {"fused": True, "foreach": True}
-        for name in ("SGD", "Adam", "Adagrad")
-    },
-}  # fmt: skip
+from .algorithms import ALGORITHMS
 
 
 def bad_option(name, options):
@@ -260,11 +214,6 @@ SCHEDULES_REFUSED = {
     "SequentialLR milestones": combined("SequentialLR", exponential, milestones=[3]),
     "ChainedScheduler empty": combined("ChainedScheduler"),
 }
-SCHEDULER_CLASSES = (
-    "LRScheduler", "LambdaLR", "MultiplicativeLR", "StepLR", "MultiStepLR", "ConstantLR",
-    "LinearLR", "ExponentialLR", "PolynomialLR", "CosineAnnealingLR", "ChainedScheduler",
-    "SequentialLR", "ReduceLROnPlateau", "CyclicLR", "OneCycleLR", "CosineAnnealingWarmRestarts",
-)  # fmt: skip
 
 
 def swapped(change=lambda state: state, stepped=True, count=2):
@@ -312,14 +261,17 @@ SWAP = {
 REFUSED = {
     **SCHEDULES_REFUSED,
     **{f"swap {name}": program for name, program in SWAP.items()},
-    **{" ".join(key): bad_option(key[0], options) for key, options in BAD.items()},
-    **{f"{name} long lr": long_lr(name) for name in CLASSES},
+    **{
+        f"{name} {what}": bad_option(name, options)
+        for name, row in ALGORITHMS.items()
+        for what, options in row.refused.items()
+    },
+    **{f"{name} long lr": long_lr(name) for name in ALGORITHMS},
     **{
         f"{name} sparse": sparse(name)
-        for name in PLAIN
+        for name in ALGORITHMS
         if name not in ("SGD", "Adagrad", "SparseAdam", "LBFGS")
     },
-    "Muon sparse": sparse("Muon"),
     "SGD sparse weight_decay": sparse("SGD", weight_decay=0.1),
     "Adagrad sparse weight_decay": sparse("Adagrad", weight_decay=0.1),
     "SparseAdam dense": dense_for_sparse,

@@ -9,15 +9,15 @@ import pytest
 import tinynet as tn
 from tests.rounding import STEPS, near
 
+from .algorithms import RUN
 from .record import RECORD
 from .refusals import REFUSED
 from .trajectories import (
-    ALGORITHMS,
     JUMPING,
     LBFGS,
     MUON,
-    OPTIONS,
     PLATEAU,
+    RUNS,
     SCHEDULES,
     SPARSE,
     WITH_TENSORS,
@@ -67,7 +67,7 @@ def assert_near_in_float32(got, expected):
         assert np.ravel(one) == near(np.ravel(other), 20**2 * STEPS)
 
 
-@pytest.mark.parametrize("label", ALGORITHMS)
+@pytest.mark.parametrize("label", RUNS)
 def test_parameters_after_20_steps(label):
     assert_close(final_parameters(tn, label), EXPECTED["parameters"][label])
 
@@ -77,7 +77,7 @@ FIRST = {"SGD": "SGD momentum=0.9", "Adam": "Adam "}
 
 @pytest.mark.parametrize(
     "label",
-    [next(k for k in ALGORITHMS if k.startswith(FIRST.get(name, name))) for name in OPTIONS],
+    [next(k for k in RUNS if k.startswith(FIRST.get(name, name))) for name in RUN],
 )
 def test_float32(label):
     assert_near_in_float32(final_parameters(tn, label, "float32"), EXPECTED["parameters"][label])

@@ -7,10 +7,11 @@ import pytest
 
 import tinynet as tn
 
-from .trajectories import FORMS, descend, loss_of
+from .algorithms import ALGORITHMS
+from .trajectories import descend, loss_of
 
 SHAPES = [(3, 2), (2, 5)]
-NAMES = [*FORMS, "Muon", "LBFGS"]
+NAMES = [name for name in ALGORITHMS if name != "SparseAdam"]
 
 
 def converted(value, lib):
@@ -27,7 +28,7 @@ def converted(value, lib):
 def started(lib, name):
     random = np.random.RandomState(0)
     params = [lib.tensor(random.standard_normal(s)).requires_grad_() for s in SHAPES]
-    return params, getattr(lib.optim, name)(params, lr=0.05, **FORMS.get(name, {}))
+    return params, getattr(lib.optim, name)(params, lr=0.05, **ALGORITHMS[name].full)
 
 
 def run(lib, name, made, params, steps):

@@ -9,6 +9,8 @@ import tinynet as tn
 from tinynet import optim
 from tinynet.optim import lr_scheduler as schedules
 
+from .trajectories import SCHEDULES, descend, scheduled
+
 
 def sgd(*rates):
     groups = [{"params": [tn.ones(1, requires_grad=True)], "lr": r} for r in rates or (1.0,)]
@@ -49,42 +51,20 @@ def test_schedules_multiply_and_changes_by_hand_last():
     assert optimizer.param_groups[0]["lr"] == 4.0
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda o: schedules.StepLR(o, 2),
-        lambda o: schedules.MultiStepLR(o, [1, 3]),
-        lambda o: schedules.ExponentialLR(o, 0.9),
-        lambda o: schedules.LambdaLR(o, lambda epoch: 0.9**epoch),
-        lambda o: schedules.LinearLR(o, 0.5, 1.0, 4),
-        lambda o: schedules.ConstantLR(o, 0.5, 3),
-        lambda o: schedules.CosineAnnealingLR(o, 5),
-        lambda o: schedules.PolynomialLR(o, 6, 2.0),
-        lambda o: schedules.MultiplicativeLR(o, lambda epoch: 0.5 + epoch / 10),
-        lambda o: schedules.CosineAnnealingWarmRestarts(o, 2, 2),
-        lambda o: schedules.CyclicLR(o, 0.1, 1.0, 3, cycle_momentum=False),
-        lambda o: schedules.OneCycleLR(o, 1.0, 9, cycle_momentum=False),
-        lambda o: schedules.SequentialLR(
-            o, [schedules.ConstantLR(o, 0.5, 2), schedules.StepLR(o, 2)], [3]
-        ),
-        lambda o: schedules.ChainedScheduler(
-            [schedules.ConstantLR(o, 0.5, 2), schedules.ExponentialLR(o, 0.9)]
-        ),
-        lambda o: optim.swa_utils.SWALR(o, 0.1, 5),
-    ],
-)
-def test_a_resumed_schedule_is_the_uninterrupted_one(make):
-    optimizer = sgd(1.0, 0.5)
-    straight = run(optimizer, make(optimizer), 8)
-    first = sgd(1.0, 0.5)
-    schedule = make(first)
-    before = run(first, schedule, 4)
-    saved = copy.deepcopy((first.state_dict(), schedule.state_dict()))
-    again = sgd(1.0, 0.5)
-    resumed = make(again)
-    again.load_state_dict(saved[0])
-    resumed.load_state_dict(saved[1])
-    assert before + run(again, resumed, 4) == straight
+@pytest.mark.parametrize("label", SCHEDULES)
+@pytest.mark.filterwarnings("ignore:Detected call of")  # nested ones; in PyTorch, too
+def test_a_resumed_schedule_is_the_uninterrupted_one(label):
+    def rates(state, epochs):
+        optimizer, params, schedule, _ = scheduled(tn, label)
+        if state:
+            optimizer.load_state_dict(state[0])
+            schedule.load_state_dict(state[1])
+        found = descend(tn, optimizer, params, epochs, schedule)
+        return found, copy.deepcopy((optimizer.state_dict(), schedule.state_dict()))
+
+    straight, _ = rates(None, range(8))
+    before, saved = rates(None, range(4))
+    assert before + rates(saved, range(4, 8))[0] == straight
 
 
 def test_a_schedule_that_starts_at_a_later_epoch():

@@ -13,6 +13,8 @@ from tests.rounding import near
 from tinynet import nn, optim
 from tinynet.core.declaration.observers import observing
 
+from .algorithms import ELEMENTWISE, RUN
+
 
 def parameter(*values):
     return tn.tensor(list(values) or [1.0, 2.0], requires_grad=True)
@@ -630,20 +632,6 @@ def test_hooks_of_loading():
 
 # ---- what is kept between steps follows what users replace --------------------------------------
 
-ELEMENTWISE = {
-    "SGD": {"momentum": 0.9, "weight_decay": 0.1, "nesterov": True},
-    "Adam": {"amsgrad": True, "weight_decay": 0.1},
-    "AdamW": {},
-    "Adamax": {},
-    "NAdam": {"decoupled_weight_decay": True, "weight_decay": 0.1},
-    "RAdam": {"betas": (0.5, 0.8)},
-    "Adagrad": {},
-    "Adadelta": {"weight_decay": 0.1},
-    "RMSprop": {"momentum": 0.5, "centered": True},
-    "Rprop": {},
-    "ASGD": {"t0": 1, "maximize": True},
-}
-
 
 def layouts(values):
     """The same values in memory of several layouts."""
@@ -665,7 +653,7 @@ def test_blocks_give_what_the_whole_gives_in_any_layout(name, monkeypatch):
         monkeypatch.setattr("tinynet.optim.base.parameter_state.BLOCK", size)
         for layout, array in layouts(values).items():
             p = tn.from_numpy(array).requires_grad_()
-            optimizer = getattr(optim, name)([p], lr=0.01, **ELEMENTWISE[name])
+            optimizer = getattr(optim, name)([p], lr=0.01, **RUN[name].full)
             for i, grad in enumerate(grads):
                 p.grad = tn.from_numpy(np.asfortranarray(grad) if i == 1 else grad.copy())
                 optimizer.step()
@@ -680,7 +668,7 @@ def test_blocks_give_what_the_whole_gives_in_any_layout(name, monkeypatch):
 def test_a_parameter_whose_data_was_replaced_goes_on_there(name):
     def run(replace):
         p = tn.tensor([1.0, -2.0, 3.0], dtype=tn.float64, requires_grad=True)
-        optimizer = getattr(optim, name)([p], lr=0.1, **ELEMENTWISE[name])
+        optimizer = getattr(optim, name)([p], lr=0.1, **RUN[name].full)
         for step in range(4):
             if step == 2 and replace:
                 old = p.detach()

@@ -8,20 +8,18 @@ from tinynet import optim
 from tinynet.optim.base import parameter_state as slots
 from tinynet.optim.base import plans
 
+from .algorithms import ELEMENTWISE, RUN
+
+OPTIONS = {
+    "plain": ("SGD", {}),
+    "momentum": ("SGD", {"momentum": 0.9, "dampening": 0.1, "weight_decay": 0.01}),
+    "nesterov": ("SGD", {"momentum": 0.9, "nesterov": True, "maximize": True}),
+    "Adam without amsgrad": ("Adam", {"weight_decay": 0.01}),
+    **{name: (name, RUN[name].full) for name in ELEMENTWISE},
+}
 MAKERS = {
-    "SGD": lambda p: optim.SGD(p, lr=0.1),
-    "momentum": lambda p: optim.SGD(p, lr=0.1, momentum=0.9, dampening=0.1, weight_decay=0.01),
-    "nesterov": lambda p: optim.SGD(p, lr=0.1, momentum=0.9, nesterov=True, maximize=True),
-    "Adam": lambda p: optim.Adam(p, weight_decay=0.01),
-    "AdamW": lambda p: optim.AdamW(p, amsgrad=True),
-    "NAdam": lambda p: optim.NAdam(p),
-    "RAdam": lambda p: optim.RAdam(p),
-    "Adamax": lambda p: optim.Adamax(p),
-    "Adagrad": lambda p: optim.Adagrad(p),
-    "Adadelta": lambda p: optim.Adadelta(p),
-    "RMSprop": lambda p: optim.RMSprop(p, momentum=0.5, centered=True),
-    "Rprop": lambda p: optim.Rprop(p),
-    "ASGD": lambda p: optim.ASGD(p),
+    label: lambda p, name=name, options=options: getattr(optim, name)(p, lr=0.1, **options)
+    for label, (name, options) in OPTIONS.items()
 }
 SHAPES = [(3,), (4, 5), (), (70, 70), (2, 3, 4), (1,)]  # one is too large to be packed
 

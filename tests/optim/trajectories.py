@@ -1,87 +1,17 @@
 """Runs of optimizers and schedules that PyTorch and tinynet do alike: same numbers, same calls."""
 
-import itertools
 import warnings
 
 import numpy as np
 
 from tests.nn.classes.run import error_text, signature
+from tinynet.optim import lr_scheduler
 
-from .refusals import CLASSES, REFUSED, SCHEDULER_CLASSES
+from .algorithms import ALGORITHMS, RUN
+from .refusals import REFUSED
 
 STEPS = 20
 SHAPES = [(3, 2), (4,), (), (2, 1, 2)]
-
-
-def _sgd():
-    for momentum, dampening, nesterov in (
-        (0, 0, False), (0.9, 0, False), (0.9, 0.3, False), (0.9, 0, True),
-    ):  # fmt: skip
-        for weight_decay, maximize in itertools.product((0, 0.1), (False, True)):
-            yield {
-                "momentum": momentum,
-                "dampening": dampening,
-                "nesterov": nesterov,
-                "weight_decay": weight_decay,
-                "maximize": maximize,
-            }
-
-
-def _adam():
-    for betas, weight_decay, amsgrad, maximize in itertools.product(
-        ((0.9, 0.999), (0.5, 0.8)), (0, 0.1), (False, True), (False, True)
-    ):
-        if not (maximize and betas == (0.5, 0.8)):
-            yield {
-                "betas": betas,
-                "weight_decay": weight_decay,
-                "amsgrad": amsgrad,
-                "maximize": maximize,
-            }
-
-
-def _variants(*rows, weight_decay=True):
-    """Each row, with and without weight decay, up and down."""
-
-    def made():
-        for row, decay, maximize in itertools.product(rows, (0, 0.1), (False, True)):
-            if weight_decay:
-                yield {**row, "weight_decay": decay, "maximize": maximize}
-            elif not decay:
-                yield {**row, "maximize": maximize}
-
-    return made
-
-
-OPTIONS = {
-    "SGD": _sgd,
-    "Adam": _adam,
-    "AdamW": _adam,
-    "Adadelta": _variants({}, {"rho": 0.5, "eps": 0.1}),
-    "Adagrad": _variants({}, {"lr_decay": 0.1, "initial_accumulator_value": 0.3, "eps": 0.01}),
-    "Adamax": _variants({}, {"betas": (0.5, 0.8), "eps": 0.1}),
-    "ASGD": _variants({}, {"lambd": 0.1, "alpha": 0.5, "t0": 5}),
-    "NAdam": _variants(
-        {"betas": (0.5, 0.8), "momentum_decay": 0.1}, {"decoupled_weight_decay": True}
-    ),
-    "RAdam": _variants({"betas": (0.5, 0.8)}, {"decoupled_weight_decay": True}),
-    "RMSprop": _variants(
-        {}, {"centered": True, "alpha": 0.7}, {"momentum": 0.9}, {"momentum": 0.5, "centered": True}
-    ),
-    "Rprop": _variants({}, {"etas": (0.3, 1.5), "step_sizes": (0.01, 0.1)}, weight_decay=False),
-    "Adafactor": _variants({}, {"beta2_decay": -0.5, "eps": (1e-3, 0.1), "d": 4.0}),
-}
-# Options under which all of the state is in use.
-FORMS = {
-    "SGD": {"momentum": 0.9},
-    "Adam": {"amsgrad": True},
-    "AdamW": {"amsgrad": True},
-    "RMSprop": {"momentum": 0.9, "centered": True},
-    **{
-        n: {}
-        for n in ("Adadelta", "Adafactor", "Adagrad", "Adamax", "ASGD", "NAdam", "RAdam", "Rprop")
-    },
-}
 
 
 def _label(name, options, grouped):
@@ -89,10 +19,10 @@ def _label(name, options, grouped):
     return f"{name} {shown}{' grouped' if grouped else ''}"
 
 
-ALGORITHMS = {
+RUNS = {
     _label(name, options, grouped): (name, options, grouped)
-    for name, rows in OPTIONS.items()
-    for options in rows()
+    for name, row in RUN.items()
+    for options in row.runs
     for grouped in (False, True)
 }
 
@@ -181,6 +111,11 @@ SCHEDULES = {
     "SWALR linear": (_swa, ([0.2, 0.01],), {"anneal_strategy": "linear", "anneal_epochs": 3}),
     "SWALR at once": (_swa, (0.2,), {"anneal_epochs": 0}),
 }
+SCHEDULER_CLASSES = [
+    name
+    for name, value in vars(lr_scheduler).items()
+    if isinstance(value, type) and name != "_LRScheduler"
+]
 JUMPING = [
     label
     for label in SCHEDULES
@@ -244,7 +179,7 @@ def descend(lib, made, params, steps, schedule=None):
 
 
 def final_parameters(lib, label, dtype="float64"):
-    made, params, idle = optimizer(lib, *ALGORITHMS[label], dtype)
+    made, params, idle = optimizer(lib, *RUNS[label], dtype)
     descend(lib, made, params, range(STEPS))
     return [p.detach().numpy().tolist() for p in [*params, idle]]
 
@@ -403,7 +338,7 @@ def plain(value):
 def answers(lib):
     """All that is recorded."""
     return {
-        "parameters": {label: final_parameters(lib, label) for label in ALGORITHMS},
+        "parameters": {label: final_parameters(lib, label) for label in RUNS},
         "Muon": {label: muon_parameters(lib, label) for label in MUON},
         "sparse": {label: sparse_parameters(lib, label) for label in SPARSE},
         "LBFGS": {label: lbfgs_parameters(lib, label) for label in LBFGS},
@@ -412,7 +347,7 @@ def answers(lib):
         "jumps": {label: jumps(lib, label) for label in JUMPING},
         "betas": {label: beta_rates(lib, label) for label in WITH_TENSORS},
         "plateau": {label: plateau_rates(lib, label) for label in PLATEAU},
-        "forms": {name: forms(lib, name) for name in FORMS},
+        "forms": {name: forms(lib, name) for name in RUN},
         "signatures": signatures(lib),
         "refused": {name: error(lib, program) for name, program in REFUSED.items()},
     }
@@ -420,7 +355,7 @@ def answers(lib):
 
 def signatures(lib):
     """The parameters of all constructors and their defaults."""
-    classes = [getattr(lib.optim, name) for name in CLASSES]
+    classes = [getattr(lib.optim, name) for name in ALGORITHMS]
     classes += [getattr(lib.optim.lr_scheduler, name) for name in SCHEDULER_CLASSES]
     return {kind.__name__: signature(kind) for kind in [*classes, lib.optim.swa_utils.SWALR]}
 
@@ -436,7 +371,7 @@ def error(lib, program):
 
 def forms(lib, name):
     """What an optimizer's state_dict and printed form look like after three steps."""
-    made, params, _ = optimizer(lib, name, FORMS[name], True)
+    made, params, _ = optimizer(lib, name, RUN[name].full, True)
     lib.optim.lr_scheduler.StepLR(made, 3)
     descend(lib, made, params, range(3))
     saved = made.state_dict()

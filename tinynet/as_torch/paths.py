@@ -8,6 +8,9 @@ reasons for missing paths, ``NAMES`` for other missing names.
 from __future__ import annotations
 
 import re
+from pkgutil import iter_modules
+
+from tinynet import optim
 
 _DISTRIBUTIONS = """
     bernoulli beta binomial categorical cauchy chi2 continuous_bernoulli dirichlet distribution
@@ -25,15 +28,14 @@ _SAME = """
     nn.init nn.modules.batchnorm nn.modules.dropout nn.modules.instancenorm nn.modules.lazy
     nn.modules.module nn.modules.normalization nn.modules.utils nn.parallel nn.parameter
     nn.utils nn.utils.clip_grad nn.utils.convert_parameters nn.utils.parametrizations nn.utils.prune
-    nn.utils.parametrize nn.utils.rnn nn.utils.stateless optim optim.adadelta optim.adagrad
-    optim.adam optim.adamax optim.asgd optim.lbfgs optim.lr_scheduler optim.nadam
-    optim.optimizer optim.radam optim.rmsprop optim.rprop optim.sgd optim.sparse_adam
-    optim.swa_utils serialization signal signal.windows utils utils.checkpoint utils.data
-    utils.data.dataloader utils.data.dataset utils.data.distributed utils.data.sampler
-    utils.hooks utils.tensorboard utils.tensorboard.summary
+    nn.utils.parametrize nn.utils.rnn nn.utils.stateless optim optim.lr_scheduler serialization
+    signal signal.windows utils utils.checkpoint utils.data utils.data.dataloader
+    utils.data.dataset utils.data.distributed utils.data.sampler utils.hooks utils.tensorboard
+    utils.tensorboard.summary
 """.split()
+_OPTIMIZERS = [f"optim.{file.name}" for file in iter_modules(optim.__path__) if not file.ispkg]
 PATHS: dict[str, str] = {
-    **{f"torch.{path}": path for path in _SAME},
+    **{f"torch.{path}": path for path in (*_SAME, *_OPTIMIZERS)},
     **{f"torch.distributions.{name}": "distributions" for name in _DISTRIBUTIONS},
     "torch": "compat.root .",
     "torch.accelerator": "compat.accelerator",

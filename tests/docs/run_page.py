@@ -1,9 +1,9 @@
 """Runs the programs of one page of the documentation: `python tests/docs/run_page.py PAGE`.
 
-The blocks that are marked ``python`` share one namespace; a block with ``title="name"`` is also
-written to the file of that name. A block that is marked ``output`` is what
-the one before it prints; if that ends with an error, its last lines are the error as Python would
-show it, without the traceback. In messages, a page is ``example.py``.
+The blocks marked ``python`` share one namespace. A block with ``title="name"`` is also written to
+the file of that name, unless it is marked ``text``: those quote files of tinynet. A block marked
+``output`` is what the one before it prints; if that ends with an error, its last lines are the
+error as Python would show it, without the traceback. In messages, a page is ``example.py``.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ def blocks(page):
     found = BLOCK.findall(page)
     after = [*found[1:], ("", "", "")]
     for (language, title, text), (following, _, shown) in zip(found, after, strict=True):
-        if title:
+        if title and language != "text":
             Path(title).write_text(text, encoding="utf-8")
         if language == "python":
             yield text, shown if following == "output" else None

@@ -6,16 +6,39 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r'^```text title="(.*?)"\n(.*?)^```$', re.M | re.S)
-MADE = {"answers", "coverage.md", "names.json", "accuracy", "howto", "test_howto.py"}  # and prose
+MADE = {  # by commands; and prose
+    "answers", "pytorch.json", "coverage.md", "names.json", "modules.json", "accuracy", "howto",
+    "test_howto.py",
+}  # fmt: skip
 MORE = {"oracle", "amp", "pytorch_tables", "test_margin_losses.py"}  # tests beyond what is asked
-CHANGES = {  # page -> what it adds: the names by which the tree knows it
-    "activation": ("softsign", "Softsign"),
-    "loss": ("soft_margin_loss", "SoftMarginLoss"),
+
+
+class Change(NamedTuple):
+    """What a page adds.
+
+    Attributes:
+        public: the name by which users know it.
+        names: all names by which the tree knows it; tests have the last one.
+        tests: where its tests are.
+    """
+
+    public: str
+    names: tuple
+    tests: tuple
+
+
+NN = ("tests/nn/classes", "tests/nn/test_refusals.py")
+CHANGES = {
+    "activation": Change("nn.functional.softsign", ("softsign", "Softsign"), NN),
+    "loss": Change("nn.functional.soft_margin_loss", ("soft_margin_loss", "SoftMarginLoss"), NN),
+    "optimizer": Change("optim.Adamax", ("adamax", "Adamax"), ("tests/optim",)),
+    "schedule": Change("optim.lr_scheduler.PolynomialLR", ("PolynomialLR",), ("tests/optim",)),
 }
 
 
@@ -41,7 +64,7 @@ def run(tree, *arguments):
 
 @pytest.mark.parametrize("page", CHANGES)
 def test_the_change_of_a_page_is_all_that_it_takes(page, tree):
-    names = CHANGES[page]
+    public, names, tests = CHANGES[page]
     named = re.compile(rf"\b(?:{'|'.join(names)})\b")
     blocks = BLOCK.findall((ROOT / f"docs/howto/{page}.md").read_text(encoding="utf-8"))
     files = {file: (tree / file).read_text(encoding="utf-8") for file, _ in blocks}
@@ -51,18 +74,19 @@ def test_the_change_of_a_page_is_all_that_it_takes(page, tree):
         assert text.count(block) == 1, f"{page}.md shows what {file} does not have"
         text = re.sub(rf'\s*"{named.pattern}",?', "", text.replace(block, ""))  # in __all__
         (tree / file).write_text(text, encoding="utf-8")
+        if not text:  # the page shows the whole file
+            (tree / file).unlink()
     rest = [
         path.relative_to(tree)
         for path in tree.rglob("*")
         if path.suffix in (".py", ".pyi", ".md", ".txt", ".json") and named.search(read(path))
     ]
     assert [path for path in rest if not {*path.parts} & (MADE | MORE)] == []
-    gone = run(tree, "-c", f"from tinynet import nn; nn.functional.{names[0]}")
+    gone = run(tree, "-c", f"import tinynet; tinynet.{public}")
     assert "AttributeError" in gone.stderr
     for file, text in files.items():
         (tree / file).write_text(text, encoding="utf-8")
-    tests = "tests/nn/classes", "tests/nn/test_refusals.py"
-    checked = run(tree, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", names[1], *tests)
+    checked = run(tree, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", names[-1], *tests)
     assert checked.returncode == 0, checked.stdout
     assert int(re.search(r"(\d+) passed", checked.stdout)[1]) >= 5
 

@@ -46,7 +46,7 @@ def _nested(lib, made):
     inner = kinds.SequentialLR(
         made, [kinds.ConstantLR(made, 0.5, 2), kinds.StepLR(made, 2, 0.7)], [3]
     )
-    return kinds.SequentialLR(made, [inner, kinds.PolynomialLR(made, 9)], [6])
+    return kinds.SequentialLR(made, [inner, kinds.CosineAnnealingLR(made, 9)], [6])
 
 
 def _swa(lib, made, *args, **kwargs):

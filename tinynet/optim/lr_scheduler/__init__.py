@@ -15,12 +15,7 @@ from tinynet.optim.lr_scheduler.cosine import (
 )
 from tinynet.optim.lr_scheduler.cyclic import CyclicLR as CyclicLR
 from tinynet.optim.lr_scheduler.cyclic import OneCycleLR as OneCycleLR
-from tinynet.optim.lr_scheduler.factors import ConstantLR as ConstantLR
-from tinynet.optim.lr_scheduler.factors import ExponentialLR as ExponentialLR
-from tinynet.optim.lr_scheduler.factors import LinearLR as LinearLR
-from tinynet.optim.lr_scheduler.factors import MultiStepLR as MultiStepLR
-from tinynet.optim.lr_scheduler.factors import PolynomialLR as PolynomialLR
-from tinynet.optim.lr_scheduler.factors import StepLR as StepLR
+from tinynet.optim.lr_scheduler.factors import *
 from tinynet.optim.lr_scheduler.functions import LambdaLR as LambdaLR
 from tinynet.optim.lr_scheduler.functions import MultiplicativeLR as MultiplicativeLR
 from tinynet.optim.lr_scheduler.plateau import ReduceLROnPlateau as ReduceLROnPlateau

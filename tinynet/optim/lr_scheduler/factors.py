@@ -10,6 +10,8 @@ from typing import Any
 from tinynet.optim.lr_scheduler.base import LRScheduler
 from tinynet.optim.optimizer import Optimizer
 
+__all__ = ["ConstantLR", "ExponentialLR", "LinearLR", "MultiStepLR", "PolynomialLR", "StepLR"]
+
 
 class Factor(LRScheduler):
     """Base class of schedules that multiply all current learning rates by one factor per epoch.

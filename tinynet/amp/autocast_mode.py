@@ -34,6 +34,11 @@ def is_autocast_available(device_type: str) -> bool:
     return state.known_device(device_type) in available
 
 
+def _check_device_type(device_type: Any) -> None:
+    if not isinstance(device_type, str):
+        raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
+
+
 class autocast:  # noqa: N801  # PyTorch's name
     """Choose the precision per operation, in a ``with`` block or a decorated function.
 
@@ -68,8 +73,7 @@ class autocast:  # noqa: N801  # PyTorch's name
         enabled: bool = True,
         cache_enabled: bool | None = None,
     ):
-        if not isinstance(device_type, str):
-            raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
+        _check_device_type(device_type)
         self.device = device_type
         self.fast_dtype = state.get_autocast_dtype(device_type) if dtype is None else dtype
         if not is_autocast_available(device_type):
@@ -150,14 +154,9 @@ def _cast(value: Any, kind: np.dtype[Any]) -> Any:
     if isinstance(value, Mapping):
         return {_cast(k, kind): _cast(v, kind) for k, v in value.items()}
     if isinstance(value, Iterable):
-        made = (_cast(v, kind) for v in value)
-        return type(value)(made) if isinstance(value, (list, tuple)) else made
+        parts = (_cast(v, kind) for v in value)
+        return type(value)(parts) if isinstance(value, (list, tuple)) else parts
     return value
-
-
-def _require_text(device_type: Any) -> None:
-    if not isinstance(device_type, str):
-        raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
 
 
 def custom_fwd(
@@ -175,7 +174,7 @@ def custom_fwd(
             with autocast off; None: run it with autocast unchanged.
 
     Raises:
-        ValueError: ``device_type`` is no string.
+        ValueError: ``device_type`` is not a string.
 
     Example:
         >>> class Double(tn.autograd.Function):
@@ -191,7 +190,7 @@ def custom_fwd(
         ...     Double.apply(tn.ones(1, dtype=tn.float16)).dtype
         tinynet.float32
     """
-    _require_text(device_type)
+    _check_device_type(device_type)
     if fwd is None:
         return functools.partial(custom_fwd, device_type=device_type, cast_inputs=cast_inputs)
 
@@ -217,13 +216,13 @@ def custom_bwd(bwd: Callable[..., Any] | None = None, *, device_type: str) -> An
         device_type: the device.
 
     Raises:
-        ValueError: ``device_type`` is no string.
+        ValueError: ``device_type`` is not a string.
 
     Example:
         >>> tn.amp.custom_bwd(lambda ctx, g: g, device_type="cpu").__name__
         '<lambda>'
     """
-    _require_text(device_type)
+    _check_device_type(device_type)
     if bwd is None:
         return functools.partial(custom_bwd, device_type=device_type)
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
-
 from tinynet import dtypes
-from tinynet.amp import autocast_mode, grad_scaler
+from tinynet.amp import deprecated
 
 
-class autocast(autocast_mode.autocast):  # noqa: N801  # PyTorch's name
+class autocast(deprecated.Autocast):  # noqa: N801  # PyTorch's name
     """``tn.autocast("cpu")``.
 
     Args:
@@ -22,22 +20,10 @@ class autocast(autocast_mode.autocast):  # noqa: N801  # PyTorch's name
         tinynet.float16
     """
 
-    def __init__(
-        self,
-        enabled: bool = True,
-        dtype: dtypes.dtype = dtypes.bfloat16,
-        cache_enabled: bool = True,
-    ):
-        warnings.warn(
-            "`torch.cpu.amp.autocast(args...)` is deprecated. "
-            "Please use `torch.amp.autocast('cpu', args...)` instead.",
-            FutureWarning,
-            stacklevel=2,
-        )
-        super().__init__("cpu", dtype, enabled, cache_enabled)
+    DEVICE, DTYPE = "cpu", dtypes.bfloat16
 
 
-class GradScaler(grad_scaler.GradScaler):
+class GradScaler(deprecated.GradScaler):
     """``tn.amp.GradScaler("cpu")``.
 
     Args:
@@ -52,18 +38,4 @@ class GradScaler(grad_scaler.GradScaler):
         65536.0
     """
 
-    def __init__(
-        self,
-        init_scale: float = 2.0**16,
-        growth_factor: float = 2.0,
-        backoff_factor: float = 0.5,
-        growth_interval: int = 2000,
-        enabled: bool = True,
-    ):
-        warnings.warn(
-            "`torch.cpu.amp.GradScaler(args...)` is deprecated. "
-            "Please use `torch.amp.GradScaler('cpu', args...)` instead.",
-            FutureWarning,
-            stacklevel=2,
-        )
-        super().__init__("cpu", init_scale, growth_factor, backoff_factor, growth_interval, enabled)
+    DEVICE = "cpu"

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from tinynet import dtypes
-from tinynet.amp import autocast_mode, grad_scaler
+from tinynet.amp import autocast_mode, deprecated
 
 
-class autocast(autocast_mode.autocast):  # noqa: N801  # PyTorch's name
+class autocast(deprecated.Autocast):  # noqa: N801  # PyTorch's name
     """``tn.autocast("cuda")``: warns and does nothing.
 
     Args:
@@ -22,22 +21,10 @@ class autocast(autocast_mode.autocast):  # noqa: N801  # PyTorch's name
         ...     region = autocast(enabled=False)
     """
 
-    def __init__(
-        self,
-        enabled: bool = True,
-        dtype: dtypes.dtype = dtypes.float16,
-        cache_enabled: bool = True,
-    ):
-        warnings.warn(
-            "`torch.cuda.amp.autocast(args...)` is deprecated. "
-            "Please use `torch.amp.autocast('cuda', args...)` instead.",
-            FutureWarning,
-            stacklevel=2,
-        )
-        super().__init__("cuda", dtype, enabled, cache_enabled)
+    DEVICE, DTYPE = "cuda", dtypes.float16
 
 
-class GradScaler(grad_scaler.GradScaler):
+class GradScaler(deprecated.GradScaler):
     """``tn.amp.GradScaler("cuda")``: warns and does nothing.
 
     Args:
@@ -52,23 +39,7 @@ class GradScaler(grad_scaler.GradScaler):
         False
     """
 
-    def __init__(
-        self,
-        init_scale: float = 2.0**16,
-        growth_factor: float = 2.0,
-        backoff_factor: float = 0.5,
-        growth_interval: int = 2000,
-        enabled: bool = True,
-    ):
-        warnings.warn(
-            "`torch.cuda.amp.GradScaler(args...)` is deprecated. "
-            "Please use `torch.amp.GradScaler('cuda', args...)` instead.",
-            FutureWarning,
-            stacklevel=2,
-        )
-        super().__init__(
-            "cuda", init_scale, growth_factor, backoff_factor, growth_interval, enabled
-        )
+    DEVICE = "cuda"
 
 
 def custom_fwd(fwd: Any = None, *, cast_inputs: dtypes.dtype | None = None) -> Any:
@@ -84,7 +55,7 @@ def custom_fwd(fwd: Any = None, *, cast_inputs: dtypes.dtype | None = None) -> A
         >>> with pytest.warns(FutureWarning, match="deprecated"):
         ...     _ = custom_fwd(lambda ctx, x: x)
     """
-    _warn_of_decorator("custom_fwd")
+    deprecated.warn_deprecated("cuda", "custom_fwd", "args..., device_type='cuda'")
     return autocast_mode.custom_fwd(fwd, device_type="cuda", cast_inputs=cast_inputs)
 
 
@@ -100,17 +71,8 @@ def custom_bwd(bwd: Any) -> Any:
         >>> with pytest.warns(FutureWarning, match="deprecated"):
         ...     _ = custom_bwd(lambda ctx, g: g)
     """
-    _warn_of_decorator("custom_bwd")
+    deprecated.warn_deprecated("cuda", "custom_bwd", "args..., device_type='cuda'")
     return autocast_mode.custom_bwd(bwd, device_type="cuda")
-
-
-def _warn_of_decorator(name: str) -> None:
-    warnings.warn(
-        f"`torch.cuda.amp.{name}(args...)` is deprecated. "
-        f"Please use `torch.amp.{name}(args..., device_type='cuda')` instead.",
-        FutureWarning,
-        stacklevel=3,
-    )
 
 
 def amp_definitely_not_available() -> bool:

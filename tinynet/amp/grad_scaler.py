@@ -115,8 +115,8 @@ class GradScaler:
             return outputs * self._scale
         if not isinstance(outputs, Iterable):
             raise ValueError("outputs must be a Tensor or an iterable of Tensors")
-        made = map(self.scale, outputs)
-        return type(outputs)(made) if isinstance(outputs, (list, tuple)) else made
+        scaled = map(self.scale, outputs)
+        return type(outputs)(scaled) if isinstance(outputs, (list, tuple)) else scaled
 
     def unscale_(self, optimizer: Any) -> None:
         """Divide the gradients of an optimizer by the scale, to clip them before the step.
@@ -222,7 +222,7 @@ class GradScaler:
             raise AssertionError(_NO_SCALE.format(what))
         return self._scale
 
-    # ---- what it is set to ------------------------------------------------------------------
+    # ---- its settings -----------------------------------------------------------------------
 
     def get_scale(self) -> float:
         """Return the scale; 1 if the scaler is disabled."""
@@ -300,9 +300,9 @@ class GradScaler:
                 "A GradScaler instance may only be pickled at the beginning of an iteration, or at "
                 "the end after scaler.update()."
             )
-        known = self.state_dict()
+        saved = self.state_dict()
         return self.__dict__ | {
-            "_init_scale": known["scale"],
-            "_init_growth_tracker": known["_growth_tracker"],
+            "_init_scale": saved["scale"],
+            "_init_growth_tracker": saved["_growth_tracker"],
             "_scale": None,
         }

@@ -38,7 +38,7 @@ def known_device(device_type: str) -> str:
     """Return the name of a device that PyTorch knows.
 
     Raises:
-        RuntimeError: it knows no such device.
+        RuntimeError: PyTorch knows no such device.
     """
     if device_type not in DEVICES.split():
         raise RuntimeError(
@@ -60,9 +60,9 @@ def _with_casts(
         if policy == "lower":
             kind = state.dtype["cpu"].numpy
         else:
-            given = {t._array.dtype for t in _floats((args, kwargs))}
-            single = policy == "float32" or SINGLE in given or len(given) > 1
-            kind = SINGLE if single else next(iter(given), SINGLE)
+            kinds = {t._array.dtype for t in _floats((args, kwargs))}
+            single = policy == "float32" or SINGLE in kinds or len(kinds) > 1
+            kind = SINGLE if single else next(iter(kinds), SINGLE)
         return function(*_cast(args, kind), **_cast(kwargs, kind))
     finally:
         mode.autocast = _with_casts
@@ -87,11 +87,11 @@ def _cast(value: Any, kind: np.dtype[Any]) -> Any:
         return {name: _cast(x, kind) for name, x in value.items()}
     if not _is_eligible(value) or value.is_sparse or value._array.dtype == kind:
         return value
-    return _cached(value, kind) if _is_kept(value, kind) else converted(value, kind)
+    return _cached(value, kind) if _is_cacheable(value, kind) else converted(value, kind)
 
 
-def _is_kept(t: Tensor, kind: np.dtype[Any]) -> bool:
-    """Return whether to cache the cast of a tensor for the whole region: only of a parameter."""
+def _is_cacheable(t: Tensor, kind: np.dtype[Any]) -> bool:
+    """Return whether to cache the cast of a tensor for the whole region: that of a parameter."""
     lowers = kind != SINGLE and t._array.dtype == SINGLE
     leaf = t._edge is None and t._view is None and t._requires_grad is True
     return lowers and leaf and state.cache_enabled and bool(mode.grad)
@@ -171,7 +171,7 @@ def set_autocast_dtype(device_type: str, dtype: dtypes.dtype) -> None:
 
     Raises:
         RuntimeError: PyTorch knows no such device.
-        TypeError: ``dtype`` is no dtype.
+        TypeError: ``dtype`` is not a dtype.
 
     Example:
         >>> tn.set_autocast_dtype("cpu", tn.bfloat16)
@@ -185,7 +185,7 @@ def set_autocast_dtype(device_type: str, dtype: dtypes.dtype) -> None:
 
 
 def is_autocast_cache_enabled() -> bool:
-    """Return whether the casts of parameters are kept until the outermost region ends.
+    """Return whether the casts of parameters are cached until the outermost region ends.
 
     Example:
         >>> tn.is_autocast_cache_enabled()
@@ -195,13 +195,13 @@ def is_autocast_cache_enabled() -> bool:
 
 
 def set_autocast_cache_enabled(enabled: bool) -> None:
-    """Set whether the casts of parameters are kept until the outermost region ends.
+    """Set whether the casts of parameters are cached until the outermost region ends.
 
     Args:
         enabled: whether they are.
 
     Raises:
-        TypeError: ``enabled`` is no bool.
+        TypeError: ``enabled`` is not a bool.
 
     Example:
         >>> tn.set_autocast_cache_enabled(True)
@@ -221,7 +221,7 @@ def clear_autocast_cache() -> None:
 
 
 def autocast_increment_nesting() -> int:
-    """Count one more region of autocast, and return the number of them.
+    """Enter a region of autocast, and return the number of nested regions.
 
     Example:
         >>> tn.autocast_increment_nesting(), tn.autocast_decrement_nesting()
@@ -232,7 +232,7 @@ def autocast_increment_nesting() -> int:
 
 
 def autocast_decrement_nesting() -> int:
-    """Count one region of autocast less, and return the number of them.
+    """Leave a region of autocast, and return the number of nested regions.
 
     Example:
         >>> tn.autocast_increment_nesting(), tn.autocast_decrement_nesting()
@@ -243,13 +243,13 @@ def autocast_decrement_nesting() -> int:
 
 
 def _older(name: str, device: str, newer: Callable[..., Any], arguments: str) -> Any:
-    """Return the older name of one of the functions above, for a device."""
-    shown = ", ".join(filter(None, (f"'{device}'", arguments)))
+    """Return a function above under an older name, for a device."""
+    given = ", ".join(filter(None, (f"'{device}'", arguments)))
 
     def older(*args: Any) -> Any:
         warnings.warn(
             f"torch.{name}({arguments}) is deprecated. Please use "
-            f"torch.{newer.__name__}({shown}) instead.",
+            f"torch.{newer.__name__}({given}) instead.",
             DeprecationWarning,
             stacklevel=2,
         )

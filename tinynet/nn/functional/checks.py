@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import errors
+from tinynet import dtypes, errors
 from tinynet.core.callsite import warn
 from tinynet.core.tensors.tensor import Tensor
+from tinynet.dtypes import Array
+from tinynet.ops.argument_errors import name_of
 
 REDUCTIONS = ("none", "mean", "sum")
 
@@ -18,6 +20,17 @@ def tensor_only(function: str, **given: Any) -> None:
     for position, (name, value) in enumerate(given.items()):
         if not isinstance(value, Tensor):
             raise errors.must_be_tensor(function, name, position + 1, value)
+
+
+def not_implemented(kernel: str, array: Array) -> NotImplementedError:
+    """Return the error for a dtype that a kernel does not support."""
+    return NotImplementedError(f"\"{kernel}\" not implemented for '{name_of(array)}'")
+
+
+def require_floating(kernel: str, array: Array) -> None:
+    """Raise NotImplementedError for a dtype that is not floating-point."""
+    if not dtypes.is_floating(array.dtype):
+        raise not_implemented(kernel, array)
 
 
 def check_reduction(reduction: str, allowed: tuple[str, ...] = REDUCTIONS) -> None:

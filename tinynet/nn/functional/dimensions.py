@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import functools
+import inspect
+from collections.abc import Callable, Iterable
 from types import FunctionType
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from tinynet.core.declaration.operation import Operation, operation
 
 Ints = tuple[int, ...]
+P = ParamSpec("P")
+R = TypeVar("R")
+_WORDS = {
+    1: ("the last dimension", "length"),
+    2: ("the last two dimensions", "height, width"),
+    3: ("the last three dimensions", "depth, height, width"),
+}
 
 
 def by_rank(
@@ -28,19 +37,49 @@ def by_rank(
         ranks: the numbers.
         batch, options: those of ``@operation``.
     """
-    made = {}
-    for rank in ranks:
-        copy = FunctionType(
-            declared.__code__,
-            declared.__globals__,
-            f"{declared.__name__}{rank}d",
-            declared.__defaults__,
-            declared.__closure__,
-        )
-        copy.__doc__ = declared.__doc__
-        copy.__module__ = declared.__module__
-        made[rank] = operation(node=node.format(rank), methods=False, batch=batch, **options)(copy)
-    return made
+    options |= {"methods": False, "batch": batch}
+    return {
+        rank: operation(node=node.format(rank), **options)(_copy(declared, rank)) for rank in ranks
+    }
+
+
+def of_rank(rank: int, family: Callable[Concatenate[int, P], R], *example: str) -> Callable[P, R]:
+    """Return the function of a family for a number of spatial dimensions: ``conv2d`` of ``conv``.
+
+    Args:
+        rank: the number, which becomes the first argument of the family.
+        family: the function. Its docstring is a format string with the fields ``rank``, ``last``
+            ("the last two dimensions") and ``sizes`` ("height, width").
+        *example: the lines of the example in the docstring.
+    """
+    named: Callable[Concatenate[int, P], R] = _copy(family, rank)
+
+    @functools.wraps(named)
+    def function(*args: P.args, **kwargs: P.kwargs) -> R:
+        return named(rank, *args, **kwargs)
+
+    last, sizes = _WORDS[rank]
+    doc = (inspect.getdoc(family) or "").format(rank=rank, last=last, sizes=sizes)
+    function.__doc__ = "\n    ".join((f"{doc}\n\nExample:", *example))
+    signature = inspect.signature(family)
+    parameters = [*signature.parameters.values()][1:]
+    function.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    return function
+
+
+def _copy(function: Any, rank: int) -> Any:
+    """Return a copy of a function whose name ends in the number of dimensions."""
+    copy = FunctionType(
+        function.__code__,
+        function.__globals__,
+        f"{function.__name__}{rank}d",
+        function.__defaults__,
+        function.__closure__,
+    )
+    copy.__qualname__ = copy.__name__
+    copy.__doc__, copy.__module__ = function.__doc__, function.__module__
+    copy.__annotations__ = function.__annotations__
+    return copy
 
 
 def per_dim(value: Any, rank: int) -> Ints:

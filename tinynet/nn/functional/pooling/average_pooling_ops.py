@@ -13,10 +13,10 @@ import numpy as np
 
 from tinynet.core.declaration.operation import operation
 from tinynet.dtypes import Array
+from tinynet.nn.functional.checks import not_implemented
 from tinynet.nn.functional.dimensions import Ints, by_rank, spatial
 from tinynet.nn.functional.images.separable import LinearMap, apply
 from tinynet.nn.functional.pooling.windows import Options, Windows, shares, sliding
-from tinynet.ops.argument_errors import name_of
 from tinynet.ops.shaping.views import expand
 
 RANKS = (2, 3)
@@ -61,9 +61,7 @@ def avg_pool(
     """Return the average of each window."""
     windows = _windows(input.shape, options)
     if input.dtype.kind != "f" and input.dtype != np.int64:
-        raise NotImplementedError(
-            f"\"avg_pool{options.rank}d\" not implemented for '{name_of(input)}'"
-        )
+        raise not_implemented(f"avg_pool{options.rank}d", input)
     total, first = input, input.ndim - options.rank
     for d in reversed(range(options.rank)):
         total = _summed(total, first + d, windows.outputs[d], windows.taps[d], windows.inside)

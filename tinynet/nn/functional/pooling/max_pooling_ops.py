@@ -14,10 +14,10 @@ import numpy as np
 
 from tinynet.core.declaration.operation import operation
 from tinynet.dtypes import Array
+from tinynet.nn.functional.checks import not_implemented
 from tinynet.nn.functional.dimensions import Ints, by_rank, spatial
 from tinynet.nn.functional.pooling import max_pooling_2x2
 from tinynet.nn.functional.pooling.windows import Options, Windows, adaptive, sliding
-from tinynet.ops.argument_errors import name_of
 
 RANKS = (2, 3)
 
@@ -102,7 +102,7 @@ def _windows(input: Array, options: Options) -> Windows:
     title = f"max_pool{options.rank}d"
     windows = sliding(title, input.shape, options)
     if input.dtype.kind == "b":
-        raise NotImplementedError(f"\"{title}\" not implemented for '{name_of(input)}'")
+        raise not_implemented(title, input)
     return windows
 
 

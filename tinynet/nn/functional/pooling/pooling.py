@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from tinynet import dtypes
 from tinynet.core.declaration.casting import autocast
 from tinynet.core.declaration.out_argument import with_out
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.tensors.views import requires_grad
-from tinynet.nn.functional.checks import tensor_only
-from tinynet.nn.functional.dimensions import per_dim
+from tinynet.nn.functional.checks import require_floating, tensor_only
+from tinynet.nn.functional.dimensions import of_rank, per_dim
 from tinynet.nn.functional.pooling.average_pooling_ops import avg_pools
 from tinynet.nn.functional.pooling.max_pooling_ops import (
     in_halves,
@@ -21,7 +20,6 @@ from tinynet.nn.functional.pooling.max_pooling_ops import (
     max_pools,
 )
 from tinynet.nn.functional.pooling.windows import Options, check_1d, check_max1d, ints
-from tinynet.ops.argument_errors import name_of
 
 __all__ = [
     "max_pool1d", "max_pool2d", "max_pool3d", "avg_pool1d", "avg_pool2d", "avg_pool3d",
@@ -30,7 +28,7 @@ __all__ = [
 
 Size = int | tuple[int, ...] | list[int]
 
-# ---- what they share ----------------------------------------------------------------------------
+# ---- options ------------------------------------------------------------------------------------
 
 
 def _options(
@@ -44,9 +42,55 @@ def _options(
 
 
 def _flat(options: Options) -> Options:
-    """Return 1d options as those of two dimensions of which the first has length 1."""
+    """Return 1d options as 2d options with a first dimension of length 1."""
     (kernel,), (stride,), (padding,), (dilation,), ceil = options
     return Options((1, kernel), (1, stride), (0, padding), (1, dilation), ceil)
+
+
+# ---- maxima -------------------------------------------------------------------------------------
+
+
+def max_pool(
+    rank: int,
+    input: Tensor,
+    kernel_size: Size,
+    stride: Size | None = None,
+    padding: Size = 0,
+    dilation: Size = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """Return the maximum of each window of {last}.
+
+    In each dimension, ``result[i] = max of x[stride * i + dilation * k - padding]`` over k below
+    the kernel size.
+
+    Args:
+        input: ``[batch, channels, {sizes}]``, or without batch.
+        kernel_size: size of the window, one number or one for each dimension.
+        stride: step between windows; the kernel size unless given.
+        padding: implicit minus infinity on each side, at most half the window.
+        dilation: distance between the elements of a window.
+        ceil_mode: also keep windows that extend past the right edge.
+        return_indices: also return the index of each maximum in its channel, counted row by row;
+            the first of equal ones.
+
+    Returns:
+        ``[..., (n + 2 * padding - dilation * (kernel_size - 1) - 1) // stride + 1]`` for each
+        dimension of n elements; with ``return_indices`` a tuple.
+
+    Raises:
+        RuntimeError: the options are invalid or do not fit the input.
+    """
+    name = f"max_pool{rank}d"
+    tensor_only(name, input=input)
+    options = _options(name, rank, kernel_size, stride, padding, dilation, ceil_mode)
+    if rank == 1:
+        check_max1d(input._array.shape, options, return_indices)
+        require_floating(name, input._array)
+        found = _max(input.unsqueeze(-2), _flat(options), return_indices)
+        return tuple(t.squeeze(-2) for t in found) if return_indices else found.squeeze(-2)
+    return _max(input, options, return_indices)
 
 
 def _max(input: Tensor, options: Options, return_indices: bool) -> Any:
@@ -59,99 +103,24 @@ def _max(input: Tensor, options: Options, return_indices: bool) -> Any:
     return max_pool_values.function(input, options)
 
 
-# ---- maxima -------------------------------------------------------------------------------------
-
-
-def max_pool1d(
-    input: Tensor,
-    kernel_size: Size,
-    stride: Size | None = None,
-    padding: Size = 0,
-    dilation: Size = 1,
-    ceil_mode: bool = False,
-    return_indices: bool = False,
-) -> Any:
-    """Return the maximum of each window along the last dimension.
-
-    See ``max_pool2d``; the arguments are the same.
-
-    Example:
-        >>> F.max_pool1d(tn.tensor([[1.0, 3.0, 2.0, 5.0]]), 2)
-        tensor([[3., 5.]])
-    """
-    tensor_only("max_pool1d", input=input)
-    options = _options("max_pool1d", 1, kernel_size, stride, padding, dilation, ceil_mode)
-    check_max1d(input._array.shape, options, return_indices)
-    if not dtypes.is_floating(input._array.dtype):
-        kind = name_of(input._array)
-        raise NotImplementedError(f"\"max_pool1d\" not implemented for '{kind}'")
-    found = _max(input.unsqueeze(-2), _flat(options), return_indices)
-    return tuple(t.squeeze(-2) for t in found) if return_indices else found.squeeze(-2)
-
-
-def max_pool2d(
-    input: Tensor,
-    kernel_size: Size,
-    stride: Size | None = None,
-    padding: Size = 0,
-    dilation: Size = 1,
-    ceil_mode: bool = False,
-    return_indices: bool = False,
-) -> Any:
-    """Return the maximum of each window of the last two dimensions.
-
-    ``result[i, j] = max of x[stride * i + dilation * k, stride * j + dilation * l]`` over k and l
-    below the kernel size.
-
-    Args:
-        input: ``[batch, channels, height, width]``, or without batch.
-        kernel_size: size of the window, one number or one for each dimension.
-        stride: step between windows; the kernel size unless given.
-        padding: implicit minus infinity on each side, at most half the window.
-        dilation: distance between the elements of a window.
-        ceil_mode: also keep windows that extend past the right edge.
-        return_indices: also return the index of each maximum in its plane, counted row by row; the
-            first of equal ones.
-
-    Returns:
-        ``[..., (n + 2 * padding - dilation * (kernel_size - 1) - 1) // stride + 1]`` for each of
-        the two dimensions; with ``return_indices`` a tuple.
-
-    Raises:
-        RuntimeError: the options are invalid or do not fit the input.
-
-    Example:
-        >>> F.max_pool2d(tn.arange(16.0).view(1, 4, 4), 2)
-        tensor([[[ 5.,  7.],
-                 [13., 15.]]])
-    """
-    tensor_only("max_pool2d", input=input)
-    options = _options("max_pool2d", 2, kernel_size, stride, padding, dilation, ceil_mode)
-    return _max(input, options, return_indices)
-
-
-@autocast("float32")
-def max_pool3d(
-    input: Tensor,
-    kernel_size: Size,
-    stride: Size | None = None,
-    padding: Size = 0,
-    dilation: Size = 1,
-    ceil_mode: bool = False,
-    return_indices: bool = False,
-) -> Any:
-    """Return the maximum of each window of the last three dimensions.
-
-    See ``max_pool2d``; the arguments are the same.
-
-    Example:
-        >>> F.max_pool3d(tn.ones(1, 4, 4, 4), 2).shape
-        tinynet.Size([1, 2, 2, 2])
-    """
-    tensor_only("max_pool3d", input=input)
-    options = _options("max_pool3d", 3, kernel_size, stride, padding, dilation, ceil_mode)
-    return _max(input, options, return_indices)
-
+max_pool1d = of_rank(
+    1, max_pool, ">>> F.max_pool1d(tn.tensor([[1.0, 3.0, 2.0, 5.0]]), 2)", "tensor([[3., 5.]])"
+)
+max_pool2d = of_rank(
+    2,
+    max_pool,
+    ">>> F.max_pool2d(tn.arange(16.0).view(1, 4, 4), 2)",
+    "tensor([[[ 5.,  7.],",
+    "         [13., 15.]]])",
+)
+max_pool3d = autocast("float32")(
+    of_rank(
+        3,
+        max_pool,
+        ">>> F.max_pool3d(tn.ones(1, 4, 4, 4), 2).shape",
+        "tinynet.Size([1, 2, 2, 2])",
+    )
+)
 
 # ---- averages -----------------------------------------------------------------------------------
 
@@ -188,8 +157,8 @@ def avg_pool1d(
     return avg_pools[2].function(wide, _flat(options), bool(count_include_pad), None).squeeze(-2)
 
 
-@with_out
-def avg_pool2d(
+def avg_pool(
+    rank: int,
     input: Tensor,
     kernel_size: Size,
     stride: Size | None = None,
@@ -198,13 +167,13 @@ def avg_pool2d(
     count_include_pad: bool = True,
     divisor_override: int | None = None,
 ) -> Tensor:
-    """Return the average of each window of the last two dimensions.
+    """Return the average of each window of {last}.
 
-    ``result[i, j] = sum of x[stride * i + k, stride * j + l] / kernel_size ** 2`` over k and l
-    below the kernel size.
+    In each dimension, ``result[i] = sum of x[stride * i + k - padding] / kernel_size`` over k below
+    the kernel size.
 
     Args:
-        input: ``[batch, channels, height, width]``, or without batch.
+        input: ``[batch, channels, {sizes}]``, or without batch.
         kernel_size: size of the window, one number or one for each dimension.
         stride: step between windows; the kernel size unless given.
         padding: zeros added on each side, at most half the window.
@@ -213,125 +182,83 @@ def avg_pool2d(
         divisor_override: divide the sums by this, not by the number of elements.
 
     Returns:
-        ``[..., (n + 2 * padding - kernel_size) // stride + 1]`` for each of the two dimensions.
+        ``[..., (n + 2 * padding - kernel_size) // stride + 1]`` for each dimension of n elements.
 
     Raises:
         RuntimeError: the options are invalid or do not fit the input.
-
-    Example:
-        >>> F.avg_pool2d(tn.arange(16.0).view(1, 4, 4), 2)
-        tensor([[[ 2.5000,  4.5000],
-                 [10.5000, 12.5000]]])
     """
-    tensor_only("avg_pool2d", input=input)
-    options = _options("avg_pool2d", 2, kernel_size, stride, padding, 1, ceil_mode)
-    divisor = _divisor("avg_pool2d", divisor_override)
-    return avg_pools[2].function(input, options, bool(count_include_pad), divisor)
+    name = f"avg_pool{rank}d"
+    tensor_only(name, input=input)
+    options = _options(name, rank, kernel_size, stride, padding, 1, ceil_mode)
+    divisor = _divisor(name, divisor_override)
+    return avg_pools[rank].function(input, options, bool(count_include_pad), divisor)
 
 
-@with_out
-@autocast("float32")
-def avg_pool3d(
-    input: Tensor,
-    kernel_size: Size,
-    stride: Size | None = None,
-    padding: Size = 0,
-    ceil_mode: bool = False,
-    count_include_pad: bool = True,
-    divisor_override: int | None = None,
-) -> Tensor:
-    """Return the average of each window of the last three dimensions.
-
-    See ``avg_pool2d``; the arguments are the same.
-
-    Example:
-        >>> F.avg_pool3d(tn.ones(1, 4, 4, 4), 2).shape
-        tinynet.Size([1, 2, 2, 2])
-    """
-    tensor_only("avg_pool3d", input=input)
-    options = _options("avg_pool3d", 3, kernel_size, stride, padding, 1, ceil_mode)
-    divisor = _divisor("avg_pool3d", divisor_override)
-    return avg_pools[3].function(input, options, bool(count_include_pad), divisor)
+avg_pool2d = with_out(
+    of_rank(
+        2,
+        avg_pool,
+        ">>> F.avg_pool2d(tn.arange(16.0).view(1, 4, 4), 2)",
+        "tensor([[[ 2.5000,  4.5000],",
+        "         [10.5000, 12.5000]]])",
+    )
+)
+avg_pool3d = with_out(
+    autocast("float32")(
+        of_rank(
+            3,
+            avg_pool,
+            ">>> F.avg_pool3d(tn.ones(1, 4, 4, 4), 2).shape",
+            "tinynet.Size([1, 2, 2, 2])",
+        )
+    )
+)
 
 
 # ---- power averages -----------------------------------------------------------------------------
 
 
-def _lp(
-    rank: int, input: Tensor, norm_type: float, kernel_size: Size, stride: Any, ceil_mode: bool
-) -> Tensor:
-    """Return the p-norms of windows: averages of powers, times their number, and the root."""
-    tensor_only(f"lp_pool{rank}d", input=input)
-    avg, largest = AVERAGES[rank], MAXIMA[rank]
-    if abs(norm_type) == math.inf:
-        size: Tensor = input.abs()
-        if norm_type > 0:
-            return largest(size, kernel_size, stride, 0, 1, ceil_mode)
-        return -largest(-size, kernel_size, stride, 0, 1, ceil_mode)
-    root = 1.0 / norm_type
-    mean: Any = avg(input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
-    count = math.prod(per_dim(kernel_size, rank))
-    return (mean.sign() * mean.abs().relu()).mul(count).pow(root)
-
-
-def lp_pool1d(
+def lp_pool(
+    rank: int,
     input: Tensor,
     norm_type: float,
     kernel_size: Size,
     stride: Size | None = None,
     ceil_mode: bool = False,
 ) -> Tensor:
-    """Return ``(sum of x ** norm_type) ** (1 / norm_type)`` of each window of the last dimension.
+    """Return ``(sum of x ** norm_type) ** (1 / norm_type)`` of each window of {last}.
 
     Args:
-        input: ``[batch, channels, width]``, or without batch.
+        input: ``[batch, channels, {sizes}]``, or without batch.
         norm_type: the power; ``inf`` means the largest absolute value.
-        kernel_size: size of the window.
+        kernel_size: size of the window, one number or one for each dimension.
         stride: step between windows; the kernel size unless given.
         ceil_mode: also keep windows that extend past the right edge: they count as full ones.
 
     Raises:
         RuntimeError: the options are invalid or do not fit the input.
         ZeroDivisionError: ``norm_type`` is 0.
-
-    Example:
-        >>> F.lp_pool1d(tn.tensor([[3.0, 4.0, 6.0, 8.0]]), 2, 2)
-        tensor([[ 5., 10.]])
     """
-    return _lp(1, input, norm_type, kernel_size, stride, ceil_mode)
+    tensor_only(f"lp_pool{rank}d", input=input)
+    if abs(norm_type) == math.inf:
+        size: Tensor = input.abs()
+        if norm_type > 0:
+            return MAXIMA[rank](size, kernel_size, stride, 0, 1, ceil_mode)
+        return -MAXIMA[rank](-size, kernel_size, stride, 0, 1, ceil_mode)
+    root = 1.0 / norm_type
+    mean: Any = AVERAGES[rank](input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
+    count = math.prod(per_dim(kernel_size, rank))
+    return (mean.sign() * mean.abs().relu()).mul(count).pow(root)
 
 
-def lp_pool2d(
-    input: Tensor,
-    norm_type: float,
-    kernel_size: Size,
-    stride: Size | None = None,
-    ceil_mode: bool = False,
-) -> Tensor:
-    """Return the p-norm of each window of the last two dimensions; see ``lp_pool1d``.
-
-    Example:
-        >>> F.lp_pool2d(tn.full((1, 2, 2), 2.0), 2, 2)
-        tensor([[[4.]]])
-    """
-    return _lp(2, input, norm_type, kernel_size, stride, ceil_mode)
-
-
-def lp_pool3d(
-    input: Tensor,
-    norm_type: float,
-    kernel_size: Size,
-    stride: Size | None = None,
-    ceil_mode: bool = False,
-) -> Tensor:
-    """Return the p-norm of each window of the last three dimensions; see ``lp_pool1d``.
-
-    Example:
-        >>> F.lp_pool3d(tn.ones(1, 4, 4, 4), 1, 2).shape
-        tinynet.Size([1, 2, 2, 2])
-    """
-    return _lp(3, input, norm_type, kernel_size, stride, ceil_mode)
-
-
+lp_pool1d = of_rank(
+    1, lp_pool, ">>> F.lp_pool1d(tn.tensor([[3.0, 4.0, 6.0, 8.0]]), 2, 2)", "tensor([[ 5., 10.]])"
+)
+lp_pool2d = of_rank(
+    2, lp_pool, ">>> F.lp_pool2d(tn.full((1, 2, 2), 2.0), 2, 2)", "tensor([[[4.]]])"
+)
+lp_pool3d = of_rank(
+    3, lp_pool, ">>> F.lp_pool3d(tn.ones(1, 4, 4, 4), 1, 2).shape", "tinynet.Size([1, 2, 2, 2])"
+)
 MAXIMA: dict[int, Any] = {1: max_pool1d, 2: max_pool2d, 3: max_pool3d}
 AVERAGES: dict[int, Any] = {1: avg_pool1d, 2: avg_pool2d, 3: avg_pool3d}

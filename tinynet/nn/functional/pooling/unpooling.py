@@ -6,13 +6,12 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from tinynet import dtypes
 from tinynet.core.declaration.casting import autocast
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.nn.functional.checks import tensor_only
-from tinynet.nn.functional.dimensions import Ints, per_dim, spatial
+from tinynet.nn.functional.checks import require_floating, tensor_only
+from tinynet.nn.functional.dimensions import Ints, of_rank, per_dim, spatial
 from tinynet.nn.functional.pooling.max_pooling_ops import fractional_max_pools, max_unpools
-from tinynet.nn.functional.pooling.windows import COUNTS
+from tinynet.nn.functional.pooling.windows import COUNTS, check_no_empty_dim, check_outputs
 from tinynet.ops.argument_errors import name_of
 from tinynet.ops.creation.random import rand
 
@@ -26,30 +25,44 @@ Size = int | Sequence[int]
 # ---- max unpooling ------------------------------------------------------------------------------
 
 
-def _unpooled(
+def max_unpool(
     rank: int,
     input: Tensor,
     indices: Tensor,
-    kernel_size: Any,
-    stride: Any,
-    padding: Any,
-    output_size: Sequence[int] | None,
+    kernel_size: Size,
+    stride: Size | None = None,
+    padding: Size = 0,
+    output_size: Sequence[int] | None = None,
 ) -> Tensor:
+    """Return zeros with the maxima where ``max_pool{rank}d`` found them.
+
+    Args:
+        input: the maxima, ``[batch, channels, {sizes}]`` or without batch.
+        indices: their indices, from ``max_pool{rank}d``.
+        kernel_size, stride, padding: those of the pooling.
+        output_size: the shape before pooling, where it is ambiguous.
+
+    Raises:
+        ValueError: the pooling cannot come from that shape.
+        RuntimeError: an index is out of range.
+
+    Source: Zeiler and Fergus, "Visualizing and understanding convolutional networks", 2014.
+    """
     tensor_only(f"max_unpool{rank}d", input=input, indices=indices)
     kernel = per_dim(kernel_size, rank)
     steps = kernel if stride is None else per_dim(stride, rank)
-    found = _whole_size(input._array.shape, kernel, steps, per_dim(padding, rank), output_size)
+    sizes = _plane_sizes(input._array.shape, kernel, steps, per_dim(padding, rank), output_size)
     if rank == 1:
-        narrow: Any = input.unsqueeze(-1)
-        _check_indices(narrow._array, indices.unsqueeze(-1)._array, (*found, 1))
-        return max_unpools[2].function(narrow, indices.unsqueeze(-1), (*found, 1)).squeeze(-1)
+        wide, places = input.unsqueeze(-1), indices.unsqueeze(-1)
+        _check_indices(wide._array, places._array, (*sizes, 1))
+        return max_unpools[2].function(wide, places, (*sizes, 1)).squeeze(-1)
     if min(steps) <= 0 and rank == 3:
         raise RuntimeError(f"strides should be greater than zero, but got stride: {list(steps)}")
-    _check_indices(input._array, indices._array, found)
-    return max_unpools[rank].function(input, indices, found)
+    _check_indices(input._array, indices._array, sizes)
+    return max_unpools[rank].function(input, indices, sizes)
 
 
-def _whole_size(
+def _plane_sizes(
     shape: Ints, kernel: Ints, stride: Ints, padding: Ints, output_size: Sequence[int] | None
 ) -> Ints:
     """Return the size of the planes: the requested one, or the smallest possible.
@@ -104,14 +117,9 @@ def _check_indices(x: Any, indices: Any, sizes: Ints) -> None:
             "Expected shape of indices to be same as that of the input tensor "
             f"({list(shape)}) but got indices tensor with shape: {list(indices.shape)}"
         )
-    for d in range(1, len(shape)):
-        if shape[d] == 0:
-            raise RuntimeError(
-                f"max_unpool{rank}d(): Expected input to have non-zero size for non-batch "
-                f"dimensions, but got {list(shape)} with dimension {d} being empty."
-            )
-    if not dtypes.is_floating(x.dtype):
-        raise NotImplementedError(f"\"max_unpool{rank}d\" not implemented for '{name_of(x)}'")
+    name = f"max_unpool{rank}d"
+    check_no_empty_dim(name, shape, "got {} with dimension {} being empty.")
+    require_floating(name, x)
     wrong = indices[(indices < 0) | (indices >= math.prod(sizes))]
     if wrong.size:
         raise RuntimeError(
@@ -120,92 +128,62 @@ def _check_indices(x: Any, indices: Any, sizes: Ints) -> None:
         )
 
 
-@autocast("float32")
-def max_unpool1d(
-    input: Tensor,
-    indices: Tensor,
-    kernel_size: Size,
-    stride: Size | None = None,
-    padding: Size = 0,
-    output_size: Sequence[int] | None = None,
-) -> Tensor:
-    """Return zeros with the maxima where ``max_pool1d`` found them; see ``max_unpool2d``.
+max_unpool1d = autocast("float32")(
+    of_rank(
+        1,
+        max_unpool,
+        ">>> pooled = F.max_pool1d(tn.tensor([[1.0, 3.0, 2.0, 5.0]]), 2, return_indices=True)",
+        ">>> F.max_unpool1d(*pooled, 2)",
+        "tensor([[0., 3., 0., 5.]])",
+    )
+)
+max_unpool2d = autocast("float32")(
+    of_rank(
+        2,
+        max_unpool,
+        ">>> pooled = F.max_pool2d(tn.arange(4.0).view(1, 2, 2), 2, return_indices=True)",
+        ">>> F.max_unpool2d(*pooled, 2)",
+        "tensor([[[0., 0.],",
+        "         [0., 3.]]])",
+    )
+)
+max_unpool3d = autocast("float32")(
+    of_rank(
+        3,
+        max_unpool,
+        ">>> pooled = F.max_pool3d(tn.ones(1, 2, 2, 2), 2, return_indices=True)",
+        ">>> F.max_unpool3d(*pooled, 2).sum()",
+        "tensor(1.)",
+    )
+)
 
-    Example:
-        >>> values, indices = F.max_pool1d(
-        ...     tn.tensor([[1.0, 3.0, 2.0, 5.0]]), 2, return_indices=True
-        ... )
-        >>> F.max_unpool1d(values, indices, 2)
-        tensor([[0., 3., 0., 5.]])
-    """
-    return _unpooled(1, input, indices, kernel_size, stride, padding, output_size)
-
-
-@autocast("float32")
-def max_unpool2d(
-    input: Tensor,
-    indices: Tensor,
-    kernel_size: Size,
-    stride: Size | None = None,
-    padding: Size = 0,
-    output_size: Sequence[int] | None = None,
-) -> Tensor:
-    """Return zeros with the maxima where ``max_pool2d`` found them.
-
-    Args:
-        input: the maxima, ``[batch, channels, height, width]`` or without batch.
-        indices: their indices, from ``max_pool2d``.
-        kernel_size, stride, padding: those of the pooling.
-        output_size: the shape before pooling, where it is ambiguous.
-
-    Raises:
-        ValueError: the pooling cannot come from that shape.
-        RuntimeError: an index is out of range.
-
-    Source: Zeiler and Fergus, "Visualizing and understanding convolutional networks", 2014.
-
-    Example:
-        >>> values, indices = F.max_pool2d(
-        ...     tn.arange(4.0).view(1, 2, 2), 2, return_indices=True
-        ... )
-        >>> F.max_unpool2d(values, indices, 2)
-        tensor([[[0., 0.],
-                 [0., 3.]]])
-    """
-    return _unpooled(2, input, indices, kernel_size, stride, padding, output_size)
+# ---- fractional max pooling --------------------------------------------------------------------
 
 
-@autocast("float32")
-def max_unpool3d(
-    input: Tensor,
-    indices: Tensor,
-    kernel_size: Size,
-    stride: Size | None = None,
-    padding: Size = 0,
-    output_size: Sequence[int] | None = None,
-) -> Tensor:
-    """Return zeros with the maxima where ``max_pool3d`` found them; see ``max_unpool2d``.
-
-    Example:
-        >>> pooled = F.max_pool3d(tn.ones(1, 2, 2, 2), 2, return_indices=True)
-        >>> F.max_unpool3d(*pooled, 2).sum()
-        tensor(1.)
-    """
-    return _unpooled(3, input, indices, kernel_size, stride, padding, output_size)
-
-
-# ---- random windows -----------------------------------------------------------------------------
-
-
-def _fractional(
+def fractional_max_pool(
     rank: int,
     input: Tensor,
-    kernel_size: Any,
-    output_size: Any,
-    output_ratio: Any,
-    return_indices: bool,
-    samples: Tensor | None,
+    kernel_size: Size,
+    output_size: Size | None = None,
+    output_ratio: float | Sequence[float] | None = None,
+    return_indices: bool = False,
+    _random_samples: Tensor | None = None,
 ) -> Any:
+    """Return maxima of windows distributed over {last} at random.
+
+    Args:
+        input: ``[batch, channels, {sizes}]``, or without batch.
+        kernel_size: size of the window.
+        output_size: number of windows, one number or one for each dimension.
+        output_ratio: alternatively, the output size as a fraction of the input.
+        return_indices: also return the index of each maximum in its channel, counted row by row.
+
+    Raises:
+        ValueError: neither a size nor a ratio is given.
+        RuntimeError: the windows do not fit.
+
+    Source: Graham, "Fractional max-pooling", 2014.
+    """
     title = f"fractional_max_pool{rank}d"
     tensor_only(title, input=input)
     array = input._array
@@ -226,6 +204,7 @@ def _fractional(
     kernel = _ints(title, "kernel_size", kernel_size, rank, 2)
     outputs = _ints(title, "output_size", output_size, rank, 3)
     _check_fractional(title, array, kernel, outputs)
+    samples = _random_samples
     if samples is None:
         batch = 1 if array.ndim == rank + 1 else array.shape[0]
         samples = rand(batch, array.shape[-rank - 1], rank, dtype=input.dtype)
@@ -250,23 +229,14 @@ def _ints(title: str, name: str, value: Any, rank: int, position: int) -> Ints:
 
 def _check_fractional(title: str, x: Any, kernel: Ints, outputs: Ints) -> None:
     rank = len(kernel)
-    for d in range(1, x.ndim):
-        if x.shape[d] == 0:
-            raise RuntimeError(
-                f"{title}(): Expected input to have non-zero size for non-batch dimensions, but "
-                f"got{list(x.shape)} with dimension {d} being empty."
-            )
+    check_no_empty_dim(title, x.shape, "got{} with dimension {} being empty.")
     if min(kernel) <= 0:
         raise RuntimeError(f"{title}: kernel_size must be greater than 0, but got {min(kernel)}")
-    if min(outputs) < 0:
-        made = [*x.shape[: x.ndim - rank], *outputs]
-        raise RuntimeError(
-            f"Trying to create tensor with negative dimension {min(outputs)}: {made}"
-        )
+    check_outputs(x.shape[: x.ndim - rank], outputs)
     names, sizes = ("time", "height", "width")[-rank:], spatial(x.shape, rank)
     for d in (0, 1) if rank == 2 else (0, 2, 1):
         k, n = kernel[d], sizes[d]
-        if outputs[d] + k - 1 > n - (rank == 3):  # PyTorch's 3d wants one to spare
+        if outputs[d] + k - 1 > n - (rank == 3):  # PyTorch's 3d pooling needs one more
             raise RuntimeError(
                 f"{title}(): pool {names[d]} {k} too large relative to input {names[d]} {n}"
             )
@@ -287,54 +257,19 @@ def _check_samples(samples: Any, x: Any, rank: int) -> None:
         )
 
 
-@autocast("float32")
-def fractional_max_pool2d(
-    input: Tensor,
-    kernel_size: Size,
-    output_size: Size | None = None,
-    output_ratio: Sequence[float] | None = None,
-    return_indices: bool = False,
-    _random_samples: Tensor | None = None,
-) -> Any:
-    """Return maxima of windows distributed over the last two dimensions at random.
-
-    Args:
-        input: ``[batch, channels, height, width]``, or without batch.
-        kernel_size: size of the window.
-        output_size: number of windows, one number or one for each dimension.
-        output_ratio: alternatively, the output size as a fraction of the input.
-        return_indices: also return the index of each maximum in its plane.
-
-    Raises:
-        ValueError: neither a size nor a ratio is given.
-        RuntimeError: the windows do not fit.
-
-    Source: Graham, "Fractional max-pooling", 2014.
-
-    Example:
-        >>> F.fractional_max_pool2d(tn.ones(1, 1, 7, 7), 2, 3).shape
-        tinynet.Size([1, 1, 3, 3])
-    """
-    how = (kernel_size, output_size, output_ratio, return_indices, _random_samples)
-    return _fractional(2, input, *how)
-
-
-@autocast("float32")
-def fractional_max_pool3d(
-    input: Tensor,
-    kernel_size: Size,
-    output_size: Size | None = None,
-    output_ratio: Sequence[float] | None = None,
-    return_indices: bool = False,
-    _random_samples: Tensor | None = None,
-) -> Any:
-    """Return maxima of windows distributed over the last three dimensions at random.
-
-    See ``fractional_max_pool2d``; the arguments are the same.
-
-    Example:
-        >>> F.fractional_max_pool3d(tn.ones(1, 1, 7, 7, 7), 2, output_ratio=0.5).shape
-        tinynet.Size([1, 1, 3, 3, 3])
-    """
-    how = (kernel_size, output_size, output_ratio, return_indices, _random_samples)
-    return _fractional(3, input, *how)
+fractional_max_pool2d = autocast("float32")(
+    of_rank(
+        2,
+        fractional_max_pool,
+        ">>> F.fractional_max_pool2d(tn.ones(1, 1, 7, 7), 2, 3).shape",
+        "tinynet.Size([1, 1, 3, 3])",
+    )
+)
+fractional_max_pool3d = autocast("float32")(
+    of_rank(
+        3,
+        fractional_max_pool,
+        ">>> F.fractional_max_pool3d(tn.ones(1, 1, 7, 7, 7), 2, output_ratio=0.5).shape",
+        "tinynet.Size([1, 1, 3, 3, 3])",
+    )
+)

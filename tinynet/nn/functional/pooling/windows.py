@@ -320,6 +320,31 @@ def check_dims(title: str, shape: Ints, rank: int) -> None:
     )
 
 
+def check_no_empty_dim(title: str, shape: Ints, text: str, first: int = 1) -> None:
+    """Raise RuntimeError for a dimension without elements.
+
+    Args:
+        title: the function.
+        shape: that of the input.
+        text: the end of the message, a format string for the shape and the dimension.
+        first: the first dimension that counts.
+    """
+    for d in range(first, len(shape)):
+        if shape[d] == 0:
+            raise RuntimeError(
+                f"{title}(): Expected input to have non-zero size for non-batch dimensions, but "
+                + text.format(list(shape), d)
+            )
+
+
+def check_outputs(lead: Ints, outputs: Ints) -> None:
+    """Raise RuntimeError for a negative number of windows, with the shape of the output."""
+    if min(outputs) < 0:
+        raise RuntimeError(
+            f"Trying to create tensor with negative dimension {min(outputs)}: {[*lead, *outputs]}"
+        )
+
+
 def check_nonempty(title: str, shape: Ints, rank: int) -> None:
     """Raise RuntimeError for an input without elements, unless its batch is what is empty."""
     if 0 not in shape[-rank - 1 :]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import inspect
+from collections.abc import Callable
+from typing import Any, ParamSpec
 
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn.functional.pooling import adaptive_pooling, pooling, unpooling
-from tinynet.nn.functional.pooling.adaptive_pooling import Size as Outputs
-from tinynet.nn.functional.pooling.pooling import Size
 
 __all__ = [
     "max_pool1d_with_indices", "max_pool2d_with_indices", "max_pool3d_with_indices",
@@ -16,145 +16,57 @@ __all__ = [
     "fractional_max_pool3d_with_indices"
 ]  # fmt: skip
 
-Pair = tuple[Tensor, Tensor]
-
-# Each takes ``return_indices``, too, as in PyTorch, and returns them whatever it says.
+P = ParamSpec("P")
 
 
-def max_pool1d_with_indices(
-    input: Tensor,
-    kernel_size: Size,
-    stride: Size | None = None,
-    padding: Size = 0,
-    dilation: Size = 1,
-    ceil_mode: bool = False,
-    return_indices: bool = False,
-) -> Pair:
-    """Return ``max_pool1d(..., return_indices=True)``.
+def _with_indices(pool: Callable[P, Any], arguments: str) -> Callable[P, tuple[Tensor, Tensor]]:
+    """Return a function that is ``pool`` with ``return_indices=True``.
+
+    It accepts ``return_indices``, as in PyTorch, and ignores it.
+
+    Args:
+        pool: the pooling.
+        arguments: those of the example in the docstring.
+    """
+    signature: Any = inspect.signature(pool)
+
+    def function(*args: P.args, **kwargs: P.kwargs) -> tuple[Tensor, Tensor]:
+        given = signature.bind(*args, **kwargs)
+        given.arguments["return_indices"] = True
+        return pool(*given.args, **given.kwargs)
+
+    name = f"{pool.__name__}_with_indices"
+    function.__name__ = function.__qualname__ = name
+    function.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        return_annotation="tuple[Tensor, Tensor]"
+    )
+    function.__doc__ = f"""Return ``{pool.__name__}(..., return_indices=True)``.
+
+    The arguments are those of ``{pool.__name__}``.
 
     Example:
-        >>> F.max_pool1d_with_indices(tn.tensor([[1.0, 3.0, 2.0, 0.0]]), 2)
-        (tensor([[3., 2.]]), tensor([[1, 2]]))
+        >>> values, indices = F.{name}({arguments})
+        >>> values.shape == indices.shape
+        True
     """
-    how = (kernel_size, stride, padding, dilation, ceil_mode, True)
-    return pooling.max_pool1d(input, *how)
+    return function
 
 
-def max_pool2d_with_indices(
-    input: Tensor,
-    kernel_size: Size,
-    stride: Size | None = None,
-    padding: Size = 0,
-    dilation: Size = 1,
-    ceil_mode: bool = False,
-    return_indices: bool = False,
-) -> Pair:
-    """Return ``max_pool2d(..., return_indices=True)``.
-
-    Example:
-        >>> values, indices = F.max_pool2d_with_indices(tn.rand(1, 4, 4), 2)
-        >>> values.shape, indices.shape
-        (tinynet.Size([1, 2, 2]), tinynet.Size([1, 2, 2]))
-    """
-    how = (kernel_size, stride, padding, dilation, ceil_mode, True)
-    return pooling.max_pool2d(input, *how)
-
-
-def max_pool3d_with_indices(
-    input: Tensor,
-    kernel_size: Size,
-    stride: Size | None = None,
-    padding: Size = 0,
-    dilation: Size = 1,
-    ceil_mode: bool = False,
-    return_indices: bool = False,
-) -> Pair:
-    """Return ``max_pool3d(..., return_indices=True)``.
-
-    Example:
-        >>> values, indices = F.max_pool3d_with_indices(tn.rand(1, 4, 4, 4), 2)
-        >>> values.shape, indices.shape
-        (tinynet.Size([1, 2, 2, 2]), tinynet.Size([1, 2, 2, 2]))
-    """
-    how = (kernel_size, stride, padding, dilation, ceil_mode, True)
-    return pooling.max_pool3d(input, *how)
-
-
-def adaptive_max_pool1d_with_indices(
-    input: Tensor, output_size: Outputs, return_indices: bool = False
-) -> Pair:
-    """Return ``adaptive_max_pool1d(..., return_indices=True)``.
-
-    Example:
-        >>> F.adaptive_max_pool1d_with_indices(tn.tensor([[1.0, 3.0, 2.0, 0.0]]), 2)
-        (tensor([[3., 2.]]), tensor([[1, 2]]))
-    """
-    return adaptive_pooling.adaptive_max_pool1d(input, output_size, True)
-
-
-def adaptive_max_pool2d_with_indices(
-    input: Tensor, output_size: Outputs, return_indices: bool = False
-) -> Pair:
-    """Return ``adaptive_max_pool2d(..., return_indices=True)``.
-
-    Example:
-        >>> values, indices = F.adaptive_max_pool2d_with_indices(tn.rand(1, 4, 4), 2)
-        >>> values.shape, indices.shape
-        (tinynet.Size([1, 2, 2]), tinynet.Size([1, 2, 2]))
-    """
-    return adaptive_pooling.adaptive_max_pool2d(input, output_size, True)
-
-
-def adaptive_max_pool3d_with_indices(
-    input: Tensor, output_size: Outputs, return_indices: bool = False
-) -> Pair:
-    """Return ``adaptive_max_pool3d(..., return_indices=True)``.
-
-    Example:
-        >>> values, indices = F.adaptive_max_pool3d_with_indices(tn.rand(1, 4, 4, 4), 2)
-        >>> values.shape, indices.shape
-        (tinynet.Size([1, 2, 2, 2]), tinynet.Size([1, 2, 2, 2]))
-    """
-    return adaptive_pooling.adaptive_max_pool3d(input, output_size, True)
-
-
-def fractional_max_pool2d_with_indices(
-    input: Tensor,
-    kernel_size: unpooling.Size,
-    output_size: unpooling.Size | None = None,
-    output_ratio: Sequence[float] | None = None,
-    return_indices: bool = False,
-    _random_samples: Tensor | None = None,
-) -> Pair:
-    """Return ``fractional_max_pool2d(..., return_indices=True)``.
-
-    The arguments are those of ``fractional_max_pool2d``.
-
-    Example:
-        >>> values, indices = F.fractional_max_pool2d_with_indices(tn.rand(1, 6, 6), 2, 3)
-        >>> values.shape, indices.shape
-        (tinynet.Size([1, 3, 3]), tinynet.Size([1, 3, 3]))
-    """
-    how = (kernel_size, output_size, output_ratio, True, _random_samples)
-    return unpooling.fractional_max_pool2d(input, *how)
-
-
-def fractional_max_pool3d_with_indices(
-    input: Tensor,
-    kernel_size: unpooling.Size,
-    output_size: unpooling.Size | None = None,
-    output_ratio: Sequence[float] | None = None,
-    return_indices: bool = False,
-    _random_samples: Tensor | None = None,
-) -> Pair:
-    """Return ``fractional_max_pool3d(..., return_indices=True)``.
-
-    The arguments are those of ``fractional_max_pool3d``.
-
-    Example:
-        >>> values, indices = F.fractional_max_pool3d_with_indices(tn.rand(1, 6, 6, 6), 2, 3)
-        >>> values.shape, indices.shape
-        (tinynet.Size([1, 3, 3, 3]), tinynet.Size([1, 3, 3, 3]))
-    """
-    how = (kernel_size, output_size, output_ratio, True, _random_samples)
-    return unpooling.fractional_max_pool3d(input, *how)
+max_pool1d_with_indices = _with_indices(pooling.max_pool1d, "tn.rand(1, 4), 2")
+max_pool2d_with_indices = _with_indices(pooling.max_pool2d, "tn.rand(1, 4, 4), 2")
+max_pool3d_with_indices = _with_indices(pooling.max_pool3d, "tn.rand(1, 4, 4, 4), 2")
+adaptive_max_pool1d_with_indices = _with_indices(
+    adaptive_pooling.adaptive_max_pool1d, "tn.rand(1, 4), 2"
+)
+adaptive_max_pool2d_with_indices = _with_indices(
+    adaptive_pooling.adaptive_max_pool2d, "tn.rand(1, 4, 4), 2"
+)
+adaptive_max_pool3d_with_indices = _with_indices(
+    adaptive_pooling.adaptive_max_pool3d, "tn.rand(1, 4, 4, 4), 2"
+)
+fractional_max_pool2d_with_indices = _with_indices(
+    unpooling.fractional_max_pool2d, "tn.rand(1, 6, 6), 2, 3"
+)
+fractional_max_pool3d_with_indices = _with_indices(
+    unpooling.fractional_max_pool3d, "tn.rand(1, 6, 6, 6), 2, 3"
+)

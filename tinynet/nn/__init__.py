@@ -21,6 +21,7 @@ from tinynet.nn.layers.convolution.fold import *
 from tinynet.nn.layers.convolution.lazy import *
 from tinynet.nn.layers.deprecated import *
 from tinynet.nn.layers.distance import *
+from tinynet.nn.layers.docstrings import complete as _complete
 from tinynet.nn.layers.dropout import *
 from tinynet.nn.layers.embedding import *
 from tinynet.nn.layers.flatten import *
@@ -51,3 +52,5 @@ from tinynet.nn.parameter import Buffer as Buffer
 from tinynet.nn.parameter import Parameter as Parameter
 from tinynet.nn.parameter import UninitializedBuffer as UninitializedBuffer
 from tinynet.nn.parameter import UninitializedParameter as UninitializedParameter
+
+_complete(value for value in [*globals().values()] if isinstance(value, type))

@@ -6,8 +6,9 @@ from typing import Any
 
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import functional as F
-from tinynet.nn.base.module import Module
+from tinynet.nn.base.options import with_options
 from tinynet.nn.init import constant_
+from tinynet.nn.layers.activation.family import _Activation, _InPlace
 from tinynet.nn.parameter import Parameter
 from tinynet.ops.creation.constructors import full
 
@@ -17,31 +18,8 @@ __all__ = [
 ]  # fmt: skip
 
 
-class InPlace(Module):
-    """Base class of activations whose only option is ``inplace``."""
-
-    def __init__(self, inplace: bool = False):
-        super().__init__()
-        self.inplace = inplace
-
-    def extra_repr(self) -> str:
-        """Return the ``inplace`` option, if set."""
-        return "inplace=True" if self.inplace else ""
-
-
-def in_place(inplace: bool) -> str:
-    """Return how ``repr`` shows ``inplace`` after other options."""
-    return ", inplace=True" if inplace else ""
-
-
-class ReLU(InPlace):
+class ReLU(_InPlace):
     """``max(x, 0)``.
-
-    Args:
-        inplace: overwrite the input.
-
-    Shape:
-        Any; the output has the same shape.
 
     Raises:
         RuntimeError: the input is bool.
@@ -54,22 +32,15 @@ class ReLU(InPlace):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Apply the activation."""
         return F.relu(input, self.inplace)
 
 
-class LeakyReLU(Module):
+@with_options
+class LeakyReLU(_Activation):
     """x above 0 and ``negative_slope * x`` below.
 
     Args:
         negative_slope: the slope below 0.
-        inplace: overwrite the input.
-
-    Shape:
-        Any; the output has the same shape.
-
-    Raises:
-        NotImplementedError: the input has an integer dtype.
 
     Source: Maas et al., "Rectifier nonlinearities improve neural network acoustic models", 2013.
 
@@ -78,21 +49,14 @@ class LeakyReLU(Module):
         tensor([-0.5000,  2.0000])
     """
 
-    def __init__(self, negative_slope: float = 0.01, inplace: bool = False):
-        super().__init__()
-        self.negative_slope = negative_slope
-        self.inplace = inplace
+    negative_slope: float = 0.01
+    inplace: bool = False
 
     def forward(self, input: Tensor) -> Tensor:
-        """Apply the activation."""
         return F.leaky_relu(input, self.negative_slope, self.inplace)
 
-    def extra_repr(self) -> str:
-        """Return the options shown by ``repr``."""
-        return f"negative_slope={self.negative_slope}{in_place(self.inplace)}"
 
-
-class PReLU(Module):
+class PReLU(_Activation):
     """x above 0 and ``weight * x`` below, with a learned weight.
 
     Args:
@@ -119,6 +83,8 @@ class PReLU(Module):
         tensor([-0.2500,  2.0000], grad_fn=<PreluKernelBackward0>)
     """
 
+    _options = ("num_parameters",)
+
     def __init__(
         self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None
     ):
@@ -132,24 +98,15 @@ class PReLU(Module):
         constant_(self.weight, self.init)
 
     def forward(self, input: Tensor) -> Tensor:
-        """Apply the activation."""
         return F.prelu(input, self.weight)
 
-    def extra_repr(self) -> str:
-        """Return the number of weights."""
-        return f"num_parameters={self.num_parameters}"
 
-
-class Hardtanh(Module):
+class Hardtanh(_Activation):
     """x clamped to ``[min_val, max_val]``.
 
     Args:
         min_val: the lower bound.
         max_val: the upper bound.
-        inplace: overwrite the input.
-
-    Shape:
-        Any; the output has the same shape.
 
     Raises:
         AssertionError: ``min_val`` is greater than ``max_val``.
@@ -162,6 +119,8 @@ class Hardtanh(Module):
         tensor([-2.,  1.])
     """
 
+    _options: tuple[str, ...] = ("min_val", "max_val", "inplace")
+
     def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False):
         super().__init__()
         if max_val <= min_val:
@@ -171,22 +130,11 @@ class Hardtanh(Module):
         self.inplace = inplace
 
     def forward(self, input: Tensor) -> Tensor:
-        """Apply the activation."""
         return F.hardtanh(input, self.min_val, self.max_val, self.inplace)
-
-    def extra_repr(self) -> str:
-        """Return the options shown by ``repr``."""
-        return f"min_val={self.min_val}, max_val={self.max_val}{in_place(self.inplace)}"
 
 
 class ReLU6(Hardtanh):
     """x clamped to [0, 6].
-
-    Args:
-        inplace: overwrite the input.
-
-    Shape:
-        Any; the output has the same shape.
 
     Raises:
         RuntimeError: the input is bool.
@@ -199,25 +147,14 @@ class ReLU6(Hardtanh):
         tensor([0., 6.])
     """
 
+    _options = ("inplace",)
+
     def __init__(self, inplace: bool = False):
         super().__init__(0.0, 6.0, inplace)
 
-    def extra_repr(self) -> str:
-        """Return the ``inplace`` option, if set."""
-        return "inplace=True" if self.inplace else ""
 
-
-class Hardsigmoid(InPlace):
+class Hardsigmoid(_InPlace):
     """``x / 6 + 1 / 2`` clamped to [0, 1].
-
-    Args:
-        inplace: overwrite the input.
-
-    Shape:
-        Any; the output has the same shape.
-
-    Raises:
-        NotImplementedError: the input has an integer dtype.
 
     Source: ``min(max(x + 3, 0), 6) / 6``.
 
@@ -226,26 +163,14 @@ class Hardsigmoid(InPlace):
         tensor([0.0000, 0.5000, 1.0000])
     """
 
+    _options = ()  # repr shows none, as in PyTorch
+
     def forward(self, input: Tensor) -> Tensor:
-        """Apply the activation."""
         return F.hardsigmoid(input, self.inplace)
 
-    def extra_repr(self) -> str:
-        """Return nothing, as in PyTorch."""
-        return ""
 
-
-class Hardswish(InPlace):
+class Hardswish(_InPlace):
     """x times ``hardsigmoid(x)``: ``x * min(max(x + 3, 0), 6) / 6``.
-
-    Args:
-        inplace: overwrite the input.
-
-    Shape:
-        Any; the output has the same shape.
-
-    Raises:
-        NotImplementedError: the input has an integer dtype.
 
     Source: Howard et al., "Searching for MobileNetV3", 2019, arXiv:1905.02244.
 
@@ -254,25 +179,19 @@ class Hardswish(InPlace):
         tensor([-0., 0., 4.])
     """
 
+    _options = ()  # repr shows none, as in PyTorch
+
     def forward(self, input: Tensor) -> Tensor:
-        """Apply the activation."""
         return F.hardswish(input, self.inplace)
 
-    def extra_repr(self) -> str:
-        """Return nothing, as in PyTorch."""
-        return ""
 
-
-class Threshold(Module):
+@with_options
+class Threshold(_Activation):
     """x above the threshold and ``value`` elsewhere.
 
     Args:
         threshold: x up to this threshold is replaced.
         value: the replacement.
-        inplace: overwrite the input.
-
-    Shape:
-        Any; the output has the same shape.
 
     Raises:
         TypeError: the input is not a tensor; any shape and dtype is accepted.
@@ -284,32 +203,22 @@ class Threshold(Module):
         tensor([20.,  1.])
     """
 
-    def __init__(self, threshold: float, value: float, inplace: bool = False):
-        super().__init__()
-        self.threshold = threshold
-        self.value = value
-        self.inplace = inplace
+    threshold: float
+    value: float
+    inplace: bool = False
 
     def forward(self, input: Tensor) -> Tensor:
-        """Apply the activation."""
         return F.threshold(input, self.threshold, self.value, self.inplace)
 
-    def extra_repr(self) -> str:
-        """Return the options shown by ``repr``."""
-        return f"threshold={self.threshold}, value={self.value}{in_place(self.inplace)}"
 
-
-class RReLU(Module):
+@with_options
+class RReLU(_Activation):
     """x above 0 and a random slope times x below, drawn for each element in training.
 
     In evaluation mode the slope is the mean of the bounds.
 
     Args:
         lower, upper: the slopes are drawn from U(lower, upper).
-        inplace: overwrite the input.
-
-    Shape:
-        Any; the output has the same shape.
 
     Raises:
         NotImplementedError: the input has an integer dtype.
@@ -323,32 +232,20 @@ class RReLU(Module):
         tensor([-0.3000,  2.0000])
     """
 
-    def __init__(self, lower: float = 1 / 8, upper: float = 1 / 3, inplace: bool = False):
-        super().__init__()
-        self.lower = lower
-        self.upper = upper
-        self.inplace = inplace
+    lower: float = 1 / 8
+    upper: float = 1 / 3
+    inplace: bool = False
 
     def forward(self, input: Tensor) -> Tensor:
-        """Apply the activation."""
         return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
 
-    def extra_repr(self) -> str:
-        """Return the options shown by ``repr``."""
-        return f"lower={self.lower}, upper={self.upper}{in_place(self.inplace)}"
 
-
-class Hardshrink(Module):
+@with_options
+class Hardshrink(_Activation):
     """x outside ``[-lambd, lambd]`` and 0 inside.
 
     Args:
         lambd: the largest absolute value that becomes 0.
-
-    Shape:
-        Any; the output has the same shape.
-
-    Raises:
-        NotImplementedError: the input has an integer dtype.
 
     Source: ``x if |x| > lambd else 0``.
 
@@ -357,12 +254,9 @@ class Hardshrink(Module):
         tensor([-1.,  0.])
     """
 
-    def __init__(self, lambd: float = 0.5):
-        super().__init__()
-        self.lambd = lambd
+    lambd: float = 0.5
 
     def forward(self, input: Tensor) -> Tensor:
-        """Apply the activation."""
         return F.hardshrink(input, self.lambd)
 
     def extra_repr(self) -> str:
@@ -376,9 +270,6 @@ class Softshrink(Hardshrink):
     Args:
         lambd: the amount to shrink by; not negative.
 
-    Shape:
-        Any; the output has the same shape.
-
     Raises:
         NotImplementedError: the input has an integer dtype.
         RuntimeError: ``lambd`` is negative.
@@ -391,5 +282,4 @@ class Softshrink(Hardshrink):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Apply the activation."""
         return F.softshrink(input, self.lambd)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import functional as F
-from tinynet.nn.base.module import Module
-from tinynet.nn.layers.activation.piecewise import InPlace, in_place
+from tinynet.nn.base.options import with_options
+from tinynet.nn.layers.activation.family import _Activation, _InPlace
 
 __all__ = [
     "ELU", "CELU", "SELU", "GELU", "SiLU", "Mish", "Sigmoid", "Tanh", "Softplus", "Softsign",
@@ -15,18 +15,12 @@ __all__ = [
 # ---- exponential and logistic -------------------------------------------------------------------
 
 
-class ELU(Module):
+@with_options
+class ELU(_Activation):
     """x above 0 and ``alpha * (exp(x) - 1)`` below.
 
     Args:
         alpha: the limit for large negative x is ``-alpha``.
-        inplace: overwrite the input.
-
-    Shape:
-        Any; the output has the same shape.
-
-    Raises:
-        NotImplementedError: the input has an integer dtype.
 
     Source: Clevert et al., "Fast and accurate deep network learning by exponential linear units
     (ELUs)", 2015, arXiv:1511.07289.
@@ -36,18 +30,11 @@ class ELU(Module):
         tensor([-0.6321,  2.0000])
     """
 
-    def __init__(self, alpha: float = 1.0, inplace: bool = False):
-        super().__init__()
-        self.alpha = alpha
-        self.inplace = inplace
+    alpha: float = 1.0
+    inplace: bool = False
 
     def forward(self, input: Tensor) -> Tensor:
-        """Apply the activation."""
         return F.elu(input, self.alpha, self.inplace)
-
-    def extra_repr(self) -> str:
-        """Return the options shown by ``repr``."""
-        return f"alpha={self.alpha}{in_place(self.inplace)}"
 
 
 class CELU(ELU):
@@ -55,10 +42,6 @@ class CELU(ELU):
 
     Args:
         alpha: the limit for large negative x is ``-alpha``.
-        inplace: overwrite the input.
-
-    Shape:
-        Any; the output has the same shape.
 
     Raises:
         NotImplementedError: the input has an integer dtype.
@@ -72,23 +55,13 @@ class CELU(ELU):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Apply the activation."""
         return F.celu(input, self.alpha, self.inplace)
 
 
-class SELU(InPlace):
+class SELU(_InPlace):
     """The scaled ELU, which keeps activations normalised.
 
     ``1.0507 * x`` above 0 and ``1.0507 * 1.6733 * (exp(x) - 1)`` below (constants rounded).
-
-    Args:
-        inplace: overwrite the input.
-
-    Shape:
-        Any; the output has the same shape.
-
-    Raises:
-        NotImplementedError: the input has an integer dtype.
 
     Source: Klambauer et al., "Self-normalizing neural networks", 2017, arXiv:1706.02515.
 
@@ -98,11 +71,11 @@ class SELU(InPlace):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Apply the activation."""
         return F.selu(input, self.inplace)
 
 
-class GELU(Module):
+@with_options
+class GELU(_Activation):
     """x times the standard normal distribution function of x.
 
     ``x * (1 + erf(x / sqrt(2))) / 2``, or with ``approximate="tanh"``
@@ -110,9 +83,6 @@ class GELU(Module):
 
     Args:
         approximate: ``"tanh"`` for the usual approximation.
-
-    Shape:
-        Any; the output has the same shape.
 
     Raises:
         NotImplementedError: the input has an integer dtype.
@@ -125,32 +95,16 @@ class GELU(Module):
         tensor([-0.1587,  1.9545])
     """
 
-    def __init__(self, approximate: str = "none"):
-        super().__init__()
-        self.approximate = approximate
+    approximate: str = "none"
 
     def forward(self, input: Tensor) -> Tensor:
-        """Apply the activation."""
         return F.gelu(input, approximate=self.approximate)
 
-    def extra_repr(self) -> str:
-        """Return the approximation."""
-        return f"approximate={self.approximate!r}"
 
-
-class SiLU(InPlace):
+class SiLU(_InPlace):
     """x times the logistic function of x.
 
     ``x / (1 + exp(-x))``.
-
-    Args:
-        inplace: overwrite the input.
-
-    Shape:
-        Any; the output has the same shape.
-
-    Raises:
-        NotImplementedError: the input has an integer dtype.
 
     Source: Elfwing et al., "Sigmoid-weighted linear units for neural network function
     approximation in reinforcement learning", 2017, arXiv:1702.03118.
@@ -161,21 +115,11 @@ class SiLU(InPlace):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Apply the activation."""
         return F.silu(input, self.inplace)
 
 
-class Mish(InPlace):
+class Mish(_InPlace):
     """``x * tanh(softplus(x))``.
-
-    Args:
-        inplace: overwrite the input.
-
-    Shape:
-        Any; the output has the same shape.
-
-    Raises:
-        NotImplementedError: the input has an integer dtype.
 
     Source: Misra, "Mish: a self regularized non-monotonic activation function", 2019,
     arXiv:1908.08681.
@@ -186,15 +130,11 @@ class Mish(InPlace):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Apply the activation."""
         return F.mish(input, self.inplace)
 
 
-class Sigmoid(Module):
+class Sigmoid(_Activation):
     """The logistic function, ``1 / (1 + exp(-x))``.
-
-    Shape:
-        Any; the output has the same shape.
 
     Raises:
         TypeError: the input is not a tensor; any shape and dtype is accepted.
@@ -205,17 +145,13 @@ class Sigmoid(Module):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Apply the activation."""
         return F.sigmoid(input)
 
 
-class Tanh(Module):
+class Tanh(_Activation):
     """The hyperbolic tangent.
 
     ``tanh(x) = (exp(x) - exp(-x)) / (exp(x) + exp(-x))``.
-
-    Shape:
-        Any; the output has the same shape.
 
     Raises:
         TypeError: the input is not a tensor; any shape and dtype is accepted.
@@ -226,47 +162,31 @@ class Tanh(Module):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Apply the activation."""
         return F.tanh(input)
 
 
-class Softplus(Module):
+@with_options
+class Softplus(_Activation):
     """``log(1 + exp(beta * x)) / beta``, or x itself where ``beta * x > threshold``.
 
     Args:
         beta: the sharpness of the bend at 0.
         threshold: where ``beta * x`` exceeds this, return x to avoid overflow.
 
-    Shape:
-        Any; the output has the same shape.
-
-    Raises:
-        NotImplementedError: the input has an integer dtype.
-
     Example:
         >>> nn.Softplus()(tn.tensor([-1.0, 30.0]))
         tensor([ 0.3133, 30.0000])
     """
 
-    def __init__(self, beta: float = 1.0, threshold: float = 20.0):
-        super().__init__()
-        self.beta = beta
-        self.threshold = threshold
+    beta: float = 1.0
+    threshold: float = 20.0
 
     def forward(self, input: Tensor) -> Tensor:
-        """Apply the activation."""
         return F.softplus(input, self.beta, self.threshold)
 
-    def extra_repr(self) -> str:
-        """Return beta and the threshold."""
-        return f"beta={self.beta}, threshold={self.threshold}"
 
-
-class Softsign(Module):
+class Softsign(_Activation):
     """``x / (1 + |x|)``.
-
-    Shape:
-        Any; the output has the same shape.
 
     Raises:
         NotImplementedError: the input is bool.
@@ -277,20 +197,13 @@ class Softsign(Module):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Apply the activation."""
         return F.softsign(input)
 
 
-class LogSigmoid(Module):
+class LogSigmoid(_Activation):
     """The logarithm of the logistic function, exact for large negative x.
 
     ``-log(1 + exp(-x))``.
-
-    Shape:
-        Any; the output has the same shape.
-
-    Raises:
-        NotImplementedError: the input has an integer dtype.
 
     Example:
         >>> nn.LogSigmoid()(tn.tensor([-100.0, 0.0]))
@@ -298,15 +211,11 @@ class LogSigmoid(Module):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Apply the activation."""
         return F.logsigmoid(input)
 
 
-class Tanhshrink(Module):
+class Tanhshrink(_Activation):
     """``x - tanh(x)``.
-
-    Shape:
-        Any; the output has the same shape.
 
     Raises:
         RuntimeError: the input is bool.
@@ -317,11 +226,11 @@ class Tanhshrink(Module):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Apply the activation."""
         return F.tanhshrink(input)
 
 
-class GLU(Module):
+@with_options
+class GLU(_Activation):
     """The first half of the input times the logistic function of the second half.
 
     Args:
@@ -343,14 +252,8 @@ class GLU(Module):
         tensor([1.5000])
     """
 
-    def __init__(self, dim: int = -1):
-        super().__init__()
-        self.dim = dim
+    dim: int = -1
 
     def forward(self, input: Tensor) -> Tensor:
         """Return the gated half."""
         return F.glu(input, self.dim)
-
-    def extra_repr(self) -> str:
-        """Return the dimension."""
-        return f"dim={self.dim}"

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import functional as F
-from tinynet.nn.base.module import Module
+from tinynet.nn.base.options import with_options
+from tinynet.nn.layers.activation.family import _Activation
 
 __all__ = ["Softmax", "LogSoftmax", "Softmin", "Softmax2d"]
 
 
-class Softmax(Module):
+@with_options
+class Softmax(_Activation):
     """The exponentials divided by their sum along a dimension: positive, with sum 1.
 
     ``exp(x) / sum(exp(x))``.
 
     Args:
         dim: the dimension along which the result sums to 1. Leaving it out is deprecated.
-
-    Shape:
-        Any; the output has the same shape.
 
     Raises:
         IndexError: ``dim`` is out of range.
@@ -29,17 +28,10 @@ class Softmax(Module):
         tensor([0.5000, 0.5000])
     """
 
-    def __init__(self, dim: int | None = None):
-        super().__init__()
-        self.dim = dim
+    dim: int | None = None
 
     def forward(self, input: Tensor) -> Tensor:
-        """Apply the activation."""
         return F.softmax(input, self.dim)
-
-    def extra_repr(self) -> str:
-        """Return the dimension."""
-        return f"dim={self.dim}"
 
 
 class LogSoftmax(Softmax):
@@ -49,9 +41,6 @@ class LogSoftmax(Softmax):
 
     Args:
         dim: the dimension along which the exponentials sum to 1. Leaving it out is deprecated.
-
-    Shape:
-        Any; the output has the same shape.
 
     Raises:
         IndexError: ``dim`` is out of range.
@@ -63,7 +52,6 @@ class LogSoftmax(Softmax):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Apply the activation."""
         return F.log_softmax(input, self.dim)
 
 
@@ -72,9 +60,6 @@ class Softmin(Softmax):
 
     Args:
         dim: the dimension along which the result sums to 1. Leaving it out is deprecated.
-
-    Shape:
-        Any; the output has the same shape.
 
     Raises:
         IndexError: ``dim`` is out of range.
@@ -88,11 +73,10 @@ class Softmin(Softmax):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Apply the activation."""
         return F.softmin(input, self.dim)
 
 
-class Softmax2d(Module):
+class Softmax2d(_Activation):
     """Softmax over the channels at each pixel of an image.
 
     Shape:
@@ -111,7 +95,6 @@ class Softmax2d(Module):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Apply the activation."""
         if input.ndim not in (3, 4):
             raise ValueError(f"Softmax2d: expected input to be 3D or 4D, got {input.ndim}D instead")
         return F.softmax(input, -3)

@@ -4,8 +4,8 @@
 runs (`scopes`: in which call of which module), `assemble` builds one graph from it (`build` finds
 the edges, `gradients` adds backward passes, `flops` counts operations), `recording` splits it into
 parts, `fold` shortens it, `conceptual` makes the overview. `formats` and `picture` (`svg`,
-`layered`) display it, and `publish` writes it: `profile`, `proto` and `tensorboardx` produce
-bytes, `storage` writes them to disk. `summaries` has the other tabs; `launching` and `notebook`
+`layered`) display it. `writer` writes it: `profile`, `proto` and `tensorboardx` produce bytes,
+`storage` writes them to disk. `summaries` has the other tabs; `launching` and `notebook`
 start TensorBoard itself.
 """
 

@@ -123,7 +123,18 @@ class SummaryWriter(Scalars, Histograms, Images, Hparams, Curves, Embeddings, Me
             print(graph.text())
         self._add_graph(graph, type(model).__name__)
 
-    def _add_graph(self, graph: Graph, tag: str) -> None:
+    def _add_graph(
+        self, graph: Graph, name: str, step: int | None = None, profile: bool = False
+    ) -> None:
+        """Write a graph under a free tag; the first one becomes the graph of the run.
+
+        Args:
+            graph: the graph.
+            name: its tag, which gets a suffix if it is taken.
+            step: the step of the profile.
+            profile: also write the time and memory of the nodes of the run's graph.
+        """
+        tag = self._free_tag(name)
         wrong = problems(graph)
         if wrong:  # a bug in tinynet must not end a training run
             warnings.warn(
@@ -133,15 +144,26 @@ class SummaryWriter(Scalars, Histograms, Images, Hparams, Curves, Embeddings, Me
             )
             return
         when = time.time()
-        if not self._graphs:
-            event = tensorboardx.run_graph(graph, when)
+        if self._graphs:
+            self._add(tensorboardx.tagged_graph(tag, graph, when))
         else:
-            used, number = tag, 1
-            while tag in self._graphs:
-                tag, number = f"{used}_{number}", number + 1
-            event = tensorboardx.tagged_graph(tag, graph, when)
+            self._add(tensorboardx.run_graph(graph, when))
+            if profile:
+                self._add(tensorboardx.profile(tag, graph, when, step))
         self._graphs.add(tag)
-        self._add(event)
+
+    def _add_conceptual_graph(self, keras: str, name: str) -> None:
+        """Write a graph of modules, the JSON of a Keras model."""
+        tag = self._free_tag(name)
+        self._add(tensorboardx.conceptual_graph(tag, keras, time.time()))
+        self._graphs.add(tag)
+
+    def _free_tag(self, name: str) -> str:
+        tag, number = name, 0
+        while tag in self._graphs:
+            number += 1
+            tag = f"{name}_{number}"
+        return tag
 
     def add_onnx_graph(self, prototxt: Any) -> None:
         """Not supported: requires the package onnx, and tinynet does not write ONNX files.

@@ -17,7 +17,6 @@ from tinynet.board.graphs.formats import dot, outline
 from tinynet.board.graphs.graph import Graph
 from tinynet.board.graphs.picture import picture
 from tinynet.board.graphs.watch import Watch
-from tinynet.board.publish import publish
 from tinynet.board.storage import BoardWarning
 from tinynet.board.writer import SummaryWriter
 
@@ -176,7 +175,14 @@ class Recording:
                 "The 'writer' parameter of Recording.write must be a SummaryWriter or a folder. "
                 f"Got {type(writer).__name__} instead."
             )
-        publish(writer, self.graphs, self.conceptual, self.notes, global_step)
+        suffix = "" if global_step is None else f", step {global_step}"
+        for name, graph in self.graphs.items():
+            writer._add_graph(graph, f"{name}{suffix}", global_step, profile=True)
+        if self.conceptual:
+            writer._add_conceptual_graph(self.conceptual, f"modules{suffix}")
+        if self.notes:
+            lines = "\n".join(f"- {note}" for note in self.notes)
+            writer.add_text("graph/folded", f"Repeats that are drawn once:\n\n{lines}", global_step)
 
     def _graph(self, name: str) -> Graph:
         if name not in self.graphs:

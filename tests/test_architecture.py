@@ -18,7 +18,7 @@ ROWS = [
     ["startup"],  # the first that is imported
     ["invocation"],
     ["errors", "explanations", "extension_dtypes", "devices"],
-    ["dtypes", "threads", "memory", "strides"],
+    ["atomic_write", "dtypes", "threads", "memory", "strides"],
     ["layouts", "printing", "type_info", "widening"],
     ["numba_kernels", "sums"],
     ["core"],

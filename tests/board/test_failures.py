@@ -359,7 +359,7 @@ def test_embeddings_of_a_forgotten_writer(tmp_path, monkeypatch):
     with monkeypatch.context() as patched, one_warning("no more"):
         patched.setattr(os, "replace", refuse)
         writer.add_embedding([[1.0, 2.0]])
-        assert not list(tmp_path.rglob("*.part"))
+        assert not list(tmp_path.rglob("*.tmp"))
     assert not embedding(tmp_path / "run").exists()
     del writer
     assert embedding(tmp_path / "run").exists()

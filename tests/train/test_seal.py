@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tinynet.atomic_write import write_atomically
 from tinynet.board import BoardWarning
-from tinynet.exchange import files
 from tinynet.train import StorageWarning, evaluate_run, resume, run
 from tinynet.train.checkpoint import files as checkpoints
 from tinynet.train.checkpoint import storage as storages
@@ -240,7 +240,7 @@ def test_an_error_while_writing_is_not_hidden_and_its_file_goes_with_the_next_st
     with monkeypatch.context() as patch:
         patch.setattr(Path, "unlink", failing)
         with pytest.raises(OSError, match="No space left"):
-            files.write_atomically(folder / "best.npz", full)
+            write_atomically(folder / "best.npz", full)
         assert len([*folder.rglob(".*.tmp")]) == 2
         resume(folder, {"run.epochs": 4, "run.keep_checkpoints": 9}, quiet=True)  # nor now
     assert Path.unlink is unlink

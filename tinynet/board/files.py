@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import threading
+from pathlib import Path
 
+from tinynet.atomic_write import write_atomically
 from tinynet.board import storage
 
 
@@ -40,9 +41,9 @@ class FilesBeside:
             if not revive and not os.path.isdir(self._folder):
                 return
             try:
-                for path in list(self._waiting):
-                    self._write_one(os.path.join(self._folder, path), self._waiting[path])
-                    del self._waiting[path]
+                for name in list(self._waiting):
+                    self._write_one(Path(self._folder, name), self._waiting[name])
+                    del self._waiting[name]
                 self._outages.end(self)
             except OSError as error:
                 self._outages.begin(self, self._folder, error.strerror or str(error))
@@ -50,19 +51,9 @@ class FilesBeside:
     def _size(self) -> int:
         return sum(map(len, self._waiting.values()))
 
-    def _write_one(self, path: str, data: bytes) -> None:
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        part = f"{path}.{os.getpid()}.part"
-        try:
-            with open(part, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(part, path)
-        except OSError:
-            with contextlib.suppress(OSError):
-                os.unlink(part)
-            raise
+    def _write_one(self, path: Path, data: bytes) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, lambda file: file.write(data))
 
     def _check_process(self) -> None:
         """After a fork, discard the parent's waiting files."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
+from tinynet.atomic_write import write_atomically
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.data.readers.files import FormatError, StrPath, text_of
 from tinynet.dtypes import Array
@@ -121,12 +122,7 @@ class Tokenizer:
 
     def save(self, path: StrPath) -> None:
         """Write the tokenizer to a JSON file; an existing file is replaced atomically."""
-        temporary = f"{os.fspath(path)}.part"
-        with open(temporary, "wb") as file:
-            file.write(self.to_bytes())
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
+        write_atomically(Path(path), lambda file: file.write(self.to_bytes()))
 
     def to_bytes(self) -> bytes:
         """Return the contents of the file that ``save`` writes."""

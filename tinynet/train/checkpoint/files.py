@@ -13,7 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
-from tinynet.exchange.files import ExchangeError, opened, write_atomically
+from tinynet.atomic_write import write_atomically
+from tinynet.exchange.files import ExchangeError, opened
 from tinynet.exchange.npz import (
     CHECKPOINT,
     CHECKPOINT_KIND,

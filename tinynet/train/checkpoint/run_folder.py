@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tinynet.exchange.files import write_atomically
+from tinynet.atomic_write import write_atomically
 from tinynet.invocation import command
 from tinynet.train.checkpoint.checksums import row_of, sealed_row
 from tinynet.train.config.problems import TrainError, UsageError

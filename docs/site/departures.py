@@ -10,6 +10,7 @@ from docs.site.text import plain
 ROOT = Path(__file__).parents[2]
 DESIGN = ROOT / "docs" / "design.md"
 LISTS = {
+    "Of operations and programs": ("tests/recorded/general.py", 0),
     "Of single operations": ("tests/oracle/departures.py", 0),
     "Of whole programs": ("tests/differential/departures.py", 0),
     "Where random programs are not compared": ("tests/property/departures.py", 1),

@@ -1,35 +1,13 @@
-"""Where tinynet shows something else than PyTorch on purpose, each with its reason.
-
-A departure is written into PyTorch's answer, so that what tinynet must show instead is checked.
-There are two kinds: `Departure` (of the operations' test, whose general ones hold here, too)
-replaces a text wherever it stands; `Instead` replaces what is seen at certain places.
-"""
+"""Where tinynet shows something else than PyTorch on purpose, each with its reason."""
 
 from __future__ import annotations
 
-import copy
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from tests.oracle.departures import DEPARTURES as OF_OPERATIONS
-from tests.oracle.departures import Departure, Matching
-from tests.oracle.departures import depart as with_texts_replaced
-
-from .spec import Program
-
-
-@dataclass(frozen=True)
-class Instead:
-    """In one program, what tinynet shows at some places (dotted paths into the answer); None
-    where it shows None, or nothing."""
-
-    reason: str
-    program: str
-    shows: Mapping[str, Any]
+from tests.recorded.departures import Departure, Instead, Matching
 
 
 def result(values: list[float], grad_fn: str, version: int) -> dict[str, Any]:
@@ -44,7 +22,6 @@ def result(values: list[float], grad_fn: str, version: int) -> dict[str, Any]:
 
 
 FROM_A_LEAF = "LostGradientWarning: backward() was called on a leaf: only its own .grad is computed"
-GENERAL = tuple(d for d in OF_OPERATIONS if d.cases == "*")
 
 TEXTS = (
     Departure(
@@ -296,24 +273,4 @@ INSTEAD = (
     ),
 )
 
-
-def depart(program: Program, answer: dict[str, Any]) -> dict[str, Any]:
-    """PyTorch's answer to a program, with tinynet's departures written into it."""
-    mine = [d for d in INSTEAD if d.program == program.id]
-    return with_texts_replaced(program.id, replaced(answer, mine), (*TEXTS, *GENERAL))
-
-
-def replaced(answer: dict[str, Any], departures: list[Instead]) -> dict[str, Any]:
-    """The answer with other things at the places that the departures name."""
-    answer = copy.deepcopy(answer)
-    for departure in departures:
-        for path, value in departure.shows.items():
-            *outer, last = path.split(".")
-            place = answer
-            for key in outer:
-                place = place[int(key)] if isinstance(place, list) else place[key]
-            if value is None:
-                del place[last]
-            else:
-                place[last] = value
-    return answer
+DEPARTURES = (*TEXTS, *INSTEAD)

@@ -1,6 +1,6 @@
 """First and second derivatives where a formula would divide by zero, or take its logarithm."""
 
-from .spec import Family
+from tests.recorded.programs import Family
 
 program = Family(__name__)
 

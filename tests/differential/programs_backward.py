@@ -1,6 +1,6 @@
 """backward: roots, gradients given, graphs kept, inputs named, and what is refused."""
 
-from .spec import Family, attempt
+from tests.recorded.programs import Family, attempt
 
 program = Family(__name__)
 

@@ -1,6 +1,6 @@
 """What calls take, and what they refuse: numbers, results, empty lists, other modes."""
 
-from .spec import Family, attempt, function
+from tests.recorded.programs import Family, attempt, function
 
 program = Family(__name__)
 

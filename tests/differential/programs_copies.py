@@ -5,7 +5,7 @@ import gc
 import pickle
 import weakref
 
-from .spec import Family, attempt
+from tests.recorded.programs import Family, attempt
 
 program = Family(__name__)
 

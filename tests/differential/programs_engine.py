@@ -1,6 +1,6 @@
 """The pass itself: missing gradients, passes within passes, errors in the middle, order."""
 
-from .spec import Family, attempt, function
+from tests.recorded.programs import Family, attempt, function
 
 program = Family(__name__)
 

@@ -1,6 +1,6 @@
 """autograd.Function in odd situations: dirty results saved, views saved, graphs in graphs."""
 
-from .spec import Family, attempt, function
+from tests.recorded.programs import Family, attempt, function
 
 program = Family(__name__)
 

@@ -1,6 +1,6 @@
 """autograd.grad: inputs, unused inputs, gradients given, and what it leaves alone."""
 
-from .spec import Family, attempt
+from tests.recorded.programs import Family, attempt
 
 program = Family(__name__)
 

@@ -1,6 +1,6 @@
 """The .grad attribute: what may be assigned, how gradients accumulate, who shares them."""
 
-from .spec import Family, attempt
+from tests.recorded.programs import Family, attempt
 
 program = Family(__name__)
 

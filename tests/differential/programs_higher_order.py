@@ -1,6 +1,6 @@
 """Second and third derivatives: through products, writes, views, indices, and mixed passes."""
 
-from .spec import Family, attempt
+from tests.recorded.programs import Family, attempt
 
 program = Family(__name__)
 

@@ -1,6 +1,6 @@
 """Hooks on tensors: order, replaced gradients, removal, and what a write does to them."""
 
-from .spec import Family, attempt
+from tests.recorded.programs import Family, attempt
 
 program = Family(__name__)
 

@@ -1,6 +1,6 @@
 """retain_grad, hooks around writes and on views, and hooks that run after accumulation."""
 
-from .spec import Family, attempt
+from tests.recorded.programs import Family, attempt
 
 program = Family(__name__)
 

@@ -1,6 +1,6 @@
 """In-place operations: every order of saving, writing and backward."""
 
-from .spec import Family, attempt
+from tests.recorded.programs import Family, attempt
 
 program = Family(__name__)
 

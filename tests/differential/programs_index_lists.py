@@ -1,6 +1,6 @@
 """Lists as indices: of numbers, and of anything else, which PyTorch reads as a tuple."""
 
-from .spec import Family, attempt
+from tests.recorded.programs import Family, attempt
 
 program = Family(__name__)
 

@@ -1,6 +1,6 @@
 """Assignment by index: of every kind of index and value, to results, views, constants, leaves."""
 
-from .spec import Family, attempt
+from tests.recorded.programs import Family, attempt
 
 program = Family(__name__)
 

@@ -3,7 +3,7 @@
 PyTorch refuses at once; what tinynet shows instead, following the seeds, is in departures.py.
 """
 
-from .spec import Family, attempt
+from tests.recorded.programs import Family, attempt
 
 program = Family(__name__)
 

@@ -1,6 +1,6 @@
 """Leaves: which tensors are leaves, what may not be done to them, requires_grad on and off."""
 
-from .spec import Family, attempt
+from tests.recorded.programs import Family, attempt
 
 program = Family(__name__)
 

@@ -3,7 +3,7 @@
 import copy
 import pickle
 
-from .spec import Family, attempt, function
+from tests.recorded.programs import Family, attempt, function
 
 program = Family(__name__)
 

@@ -2,7 +2,7 @@
 
 import threading
 
-from .spec import Family, attempt
+from tests.recorded.programs import Family, attempt
 
 program = Family(__name__)
 

@@ -1,6 +1,6 @@
 """Nodes that are called, and hooks of nodes and modules that are not usual."""
 
-from .spec import Family, attempt
+from tests.recorded.programs import Family, attempt
 
 program = Family(__name__)
 

@@ -1,6 +1,6 @@
 """Nodes of the graph: names, edges, metadata, and hooks on the nodes themselves."""
 
-from .spec import Family, attempt
+from tests.recorded.programs import Family, attempt
 
 program = Family(__name__)
 

@@ -1,6 +1,6 @@
 """Saved tensors as users reach them: hooks on one value, and hooks as a context manager."""
 
-from .spec import Family, attempt, function
+from tests.recorded.programs import Family, attempt, function
 
 program = Family(__name__)
 

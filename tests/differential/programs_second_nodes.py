@@ -1,6 +1,6 @@
 """The nodes that create_graph records where PyTorch has an operation for a derivative."""
 
-from .spec import Family, attempt
+from tests.recorded.programs import Family, attempt
 
 program = Family(__name__)
 

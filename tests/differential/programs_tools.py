@@ -1,6 +1,6 @@
 """autograd's tools: inference mode, saved-tensor hooks, anomaly mode, checkpoints, functional."""
 
-from .spec import Family, attempt, function
+from tests.recorded.programs import Family, attempt, function
 
 program = Family(__name__)
 

@@ -1,6 +1,6 @@
 """Version counters: what counts as a write, how much it counts, and who shares a counter."""
 
-from .spec import Family, attempt
+from tests.recorded.programs import Family, attempt
 
 program = Family(__name__)
 

@@ -1,6 +1,6 @@
 """More writes through views: each kind of view, each moment, and the histories that follow."""
 
-from .spec import Family, attempt
+from tests.recorded.programs import Family, attempt
 
 program = Family(__name__)
 

@@ -1,6 +1,6 @@
 """Views in odd situations: switched on late, cut loose, reshaped in place, overlapping."""
 
-from .spec import Family, attempt
+from tests.recorded.programs import Family, attempt
 
 program = Family(__name__)
 

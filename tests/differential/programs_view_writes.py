@@ -1,6 +1,6 @@
 """Writing to a view or to its base: histories move, and views find theirs again."""
 
-from .spec import Family, attempt
+from tests.recorded.programs import Family, attempt
 
 program = Family(__name__)
 

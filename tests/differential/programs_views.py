@@ -1,6 +1,6 @@
 """Views: who is whose base, what they share, and how gradients flow back through them."""
 
-from .spec import Family
+from tests.recorded.programs import Family
 
 program = Family(__name__)
 

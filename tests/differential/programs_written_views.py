@@ -1,6 +1,6 @@
 """Each in-place operation on a strided view: values, versions, first and second derivatives."""
 
-from .spec import Family
+from tests.recorded.programs import Family
 
 program = Family(__name__)
 

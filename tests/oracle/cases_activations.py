@@ -2,7 +2,7 @@
 
 import math
 
-from .spec import Table, each, f32, f64, function, i64, layouts, mask
+from tests.recorded.rows import Table, each, f32, f64, function, i64, layouts, mask
 
 TABLE = Table("activations")
 case, fails = TABLE.case, TABLE.fails

@@ -2,7 +2,20 @@
 
 import operator
 
-from .spec import DTYPES, Table, each, f32, f64, function, i64, inplace, layouts, mask, method, u8
+from tests.recorded.rows import (
+    DTYPES,
+    Table,
+    each,
+    f32,
+    f64,
+    function,
+    i64,
+    inplace,
+    layouts,
+    mask,
+    method,
+    u8,
+)
 
 TABLE = Table("comparison")
 case, fails = TABLE.case, TABLE.fails

@@ -4,7 +4,19 @@ import copy
 
 import numpy as np
 
-from .spec import DTYPES, Table, each, f32, f64, function, i64, layouts, mask, method, u8
+from tests.recorded.rows import (
+    DTYPES,
+    Table,
+    each,
+    f32,
+    f64,
+    function,
+    i64,
+    layouts,
+    mask,
+    method,
+    u8,
+)
 
 TABLE = Table("conversion")
 case, fails = TABLE.case, TABLE.fails

@@ -1,6 +1,6 @@
 """The convolutions of `nn.functional`, and fold and unfold."""
 
-from .spec import Table, f32, f64, function, i64, mask
+from tests.recorded.rows import Table, f32, f64, function, i64, mask
 
 TABLE = Table("convolution")
 case, fails = TABLE.case, TABLE.fails

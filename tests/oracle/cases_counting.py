@@ -1,6 +1,18 @@
 """What occurs, where and how often; histograms; reductions that skip NaN."""
 
-from .spec import Table, f32, f64, function, i32, i64, inplace, layouts, mask, method, u8
+from tests.recorded.rows import (
+    Table,
+    f32,
+    f64,
+    function,
+    i32,
+    i64,
+    inplace,
+    layouts,
+    mask,
+    method,
+    u8,
+)
 
 TABLE = Table("counting")
 case, fails = TABLE.case, TABLE.fails

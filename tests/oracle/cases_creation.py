@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .spec import DTYPES, Table, each, f32, f64, i64, mask
+from tests.recorded.rows import DTYPES, Table, each, f32, f64, i64, mask
 
 TABLE = Table("creation")
 case, fails = TABLE.case, TABLE.fails

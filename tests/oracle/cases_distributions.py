@@ -3,7 +3,7 @@
 As in `cases_random_numbers`, calls return statements that must be true.
 """
 
-from .spec import Table, f32, f64, function, i64, inplace, mask
+from tests.recorded.rows import Table, f32, f64, function, i64, inplace, mask
 
 TABLE = Table("distributions")
 case, fails = TABLE.case, TABLE.fails

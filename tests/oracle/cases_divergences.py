@@ -9,9 +9,10 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
+from tests.recorded.rows import Input, Table, each
+
 from .cases_probability import plain
 from .families import FACTOR, FAMILIES, VECTORS, given
-from .spec import Input, Table, each
 
 TABLE = Table("divergences")
 case, fails = TABLE.case, TABLE.fails

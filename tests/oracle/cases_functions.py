@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from .spec import (
+from tests.recorded.rows import (
     Input,
     Table,
     each,

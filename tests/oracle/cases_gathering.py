@@ -1,6 +1,6 @@
 """The family of gather and scatter, index_*, masked_*, take_along_dim."""
 
-from .spec import Table, f32, f64, i32, i64, mask
+from tests.recorded.rows import Table, f32, f64, i32, i64, mask
 
 TABLE = Table("gathering")
 case, fails = TABLE.case, TABLE.fails

@@ -1,6 +1,6 @@
 """float16, and the limits of dtypes."""
 
-from .spec import Input, Table, f32, f64, function, i64
+from tests.recorded.rows import Input, Table, f32, f64, function, i64
 
 TABLE = Table("half")
 case, fails = TABLE.case, TABLE.fails

@@ -1,6 +1,6 @@
 """Writing: fills and copies, versions, histories, and what the laws of writing refuse."""
 
-from .spec import DTYPES, Table, each, f32, f64, i64, inplace, mask, method
+from tests.recorded.rows import DTYPES, Table, each, f32, f64, i64, inplace, mask, method
 
 TABLE = Table("in_place")
 case, fails = TABLE.case, TABLE.fails

@@ -1,6 +1,6 @@
 """Indices and class targets of each dtype, and class probabilities as targets."""
 
-from .spec import Table, each, f32, f64, i64
+from tests.recorded.rows import Table, each, f32, f64, i64
 
 TABLE = Table("index_dtypes")
 case = TABLE.case

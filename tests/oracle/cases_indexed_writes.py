@@ -1,6 +1,6 @@
 """Indexed assignment: what is written, what is recorded (CopySlices), what is refused."""
 
-from .spec import DTYPES, Table, each, f32, f64, i64, mask
+from tests.recorded.rows import DTYPES, Table, each, f32, f64, i64, mask
 
 TABLE = Table("indexed_writes")
 case, fails = TABLE.case, TABLE.fails

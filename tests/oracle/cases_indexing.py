@@ -1,6 +1,6 @@
 """Reading by index: integers, slices, `...`, None, masks and integer tensors."""
 
-from .spec import Table, f32, f64, i32, i64, mask, u8
+from tests.recorded.rows import Table, f32, f64, i32, i64, mask, u8
 
 TABLE = Table("indexing")
 case, fails = TABLE.case, TABLE.fails

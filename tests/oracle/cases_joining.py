@@ -1,6 +1,6 @@
 """Operations that join tensors and take them apart."""
 
-from .spec import DTYPES, Table, each, f32, f64, i64, mask
+from tests.recorded.rows import DTYPES, Table, each, f32, f64, i64, mask
 
 TABLE = Table("joining")
 case, fails = TABLE.case, TABLE.fails

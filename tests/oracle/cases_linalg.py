@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from .spec import Input, Table, f32, f64, function, i64, mask, method
+from tests.recorded.rows import Input, Table, f32, f64, function, i64, mask, method
 
 TABLE = Table("linalg")
 case, fails = TABLE.case, TABLE.fails

@@ -1,6 +1,6 @@
 """Matrix products, their shapes, and t / T / mT."""
 
-from .spec import Table, each, f32, f64, function, i32, i64, layouts, mask, method
+from tests.recorded.rows import Table, each, f32, f64, function, i32, i64, layouts, mask, method
 
 TABLE = Table("linear_algebra")
 case, fails = TABLE.case, TABLE.fails

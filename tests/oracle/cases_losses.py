@@ -2,7 +2,7 @@
 
 import math
 
-from .spec import Table, each, f32, f64, function, i64, layouts
+from tests.recorded.rows import Table, each, f32, f64, function, i64, layouts
 
 TABLE = Table("losses")
 case, fails = TABLE.case, TABLE.fails

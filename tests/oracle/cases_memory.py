@@ -1,6 +1,17 @@
 """Creation forms, questions about tensors and memory."""
 
-from .spec import Input, Table, f32, f64, function, i64, inplace, layouts, mask, method
+from tests.recorded.rows import (
+    Input,
+    Table,
+    f32,
+    f64,
+    function,
+    i64,
+    inplace,
+    layouts,
+    mask,
+    method,
+)
 
 TABLE = Table("memory")
 case, fails = TABLE.case, TABLE.fails

@@ -1,6 +1,6 @@
 """softmax and log_softmax, and the functions of `nn.functional`."""
 
-from .spec import Table, each, f32, f64, function, i64, layouts, method
+from tests.recorded.rows import Table, each, f32, f64, function, i64, layouts, method
 
 TABLE = Table("nn_functional")
 case, fails = TABLE.case, TABLE.fails

@@ -1,6 +1,6 @@
 """Normalisations of `nn.functional`, and dropouts where nothing is random."""
 
-from .spec import Table, f32, f64, function, i64, layouts
+from tests.recorded.rows import Table, f32, f64, function, i64, layouts
 
 TABLE = Table("normalization")
 case, fails = TABLE.case, TABLE.fails

@@ -1,6 +1,19 @@
 """Order: sorting, the k-th value, median, mode, quantiles; running products and extrema."""
 
-from .spec import Table, each, f32, f64, function, i32, i64, inplace, layouts, mask, method, u8
+from tests.recorded.rows import (
+    Table,
+    each,
+    f32,
+    f64,
+    function,
+    i32,
+    i64,
+    inplace,
+    layouts,
+    mask,
+    method,
+    u8,
+)
 
 TABLE = Table("order")
 case, fails = TABLE.case, TABLE.fails

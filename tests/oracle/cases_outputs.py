@@ -1,6 +1,6 @@
 """``out=`` of another dtype than the result's: who casts, and who refuses in which words."""
 
-from .spec import Table, f32
+from tests.recorded.rows import Table, f32
 
 TABLE = Table("outputs")
 X = f32(3, 3).const

@@ -1,6 +1,6 @@
 """nn.functional.pad in all modes."""
 
-from .spec import Table, f32, f64, function, i64, layouts, mask
+from tests.recorded.rows import Table, f32, f64, function, i64, layouts, mask
 
 TABLE = Table("padding")
 case, fails = TABLE.case, TABLE.fails

@@ -2,7 +2,7 @@
 
 import operator
 
-from .spec import (
+from tests.recorded.rows import (
     DTYPES,
     Table,
     each,

@@ -1,6 +1,6 @@
 """Operations on one tensor, element by element; clamp and round with their arguments."""
 
-from .spec import (
+from tests.recorded.rows import (
     Input,
     Table,
     each,

@@ -1,6 +1,6 @@
 """Pooling: the functions of nn.functional."""
 
-from .spec import Table, f32, f64, function, i32, i64, layouts, mask, u8
+from tests.recorded.rows import Table, f32, f64, function, i32, i64, layouts, mask, u8
 
 TABLE = Table("pooling")
 case, fails = TABLE.case, TABLE.fails

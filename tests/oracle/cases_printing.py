@@ -1,6 +1,6 @@
 """What `print` shows: numbers, shapes, dtypes, history."""
 
-from .spec import DTYPES, Table, f32, f64, i64, mask
+from tests.recorded.rows import DTYPES, Table, f32, f64, i64, mask
 
 TABLE = Table("printing")
 case, fails = TABLE.case, TABLE.fails

@@ -5,8 +5,9 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from tests.recorded.rows import Table, attempt, each
+
 from .families import FAMILIES, given
-from .spec import Table, attempt, each
 
 TABLE = Table("probability")
 case, fails = TABLE.case, TABLE.fails

@@ -2,7 +2,7 @@
 
 import math
 
-from .spec import Table, each, f32, f64, function, i64, inplace, layouts, mask, method
+from tests.recorded.rows import Table, each, f32, f64, function, i64, inplace, layouts, mask, method
 
 TABLE = Table("products")
 case, fails = TABLE.case, TABLE.fails

@@ -2,7 +2,7 @@
 
 import warnings
 
-from .spec import Table, f32, f64, function, i64, inplace, layouts, mask, method
+from tests.recorded.rows import Table, f32, f64, function, i64, inplace, layouts, mask, method
 
 TABLE = Table("putting")
 case, fails = TABLE.case, TABLE.fails

@@ -4,7 +4,7 @@ Every call returns statements that must be true; a distribution is judged on 20,
 bounds of six standard errors.
 """
 
-from .spec import Table, f32, f64, function, i64, layouts
+from tests.recorded.rows import Table, f32, f64, function, i64, layouts
 
 TABLE = Table("random_numbers")
 case, fails = TABLE.case, TABLE.fails

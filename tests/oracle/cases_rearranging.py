@@ -1,6 +1,6 @@
 """Tensors side by side, in parts, turned, repeated, on grids; windows and views by strides."""
 
-from .spec import Table, f32, f64, function, i64, layouts, mask, method
+from tests.recorded.rows import Table, f32, f64, function, i64, layouts, mask, method
 
 TABLE = Table("rearranging")
 case, fails = TABLE.case, TABLE.fails

@@ -1,6 +1,19 @@
 """Operations that reduce dimensions, and cumsum."""
 
-from .spec import DTYPES, Table, each, f32, f64, function, i64, inplace, layouts, mask, method, u8
+from tests.recorded.rows import (
+    DTYPES,
+    Table,
+    each,
+    f32,
+    f64,
+    function,
+    i64,
+    inplace,
+    layouts,
+    mask,
+    method,
+    u8,
+)
 
 TABLE = Table("reductions")
 case, fails = TABLE.case, TABLE.fails

@@ -1,6 +1,6 @@
 """interpolate, grid_sample, affine_grid, and the shuffles of nn.functional."""
 
-from .spec import Table, f32, f64, function, i64, layouts, u8
+from tests.recorded.rows import Table, f32, f64, function, i64, layouts, u8
 
 TABLE = Table("resampling")
 case, fails = TABLE.case, TABLE.fails

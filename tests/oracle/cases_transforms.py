@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.recorded.rows import Table, attempt, each
+
 from .cases_probability import plain
 from .families import given
-from .spec import Table, attempt, each
 
 TABLE = Table("transforms")
 case, fails = TABLE.case, TABLE.fails

@@ -4,7 +4,7 @@ Every view is written through in both directions: the write to the view must sho
 in the gradients of both, and a write to the base in the view and in its regenerated history.
 """
 
-from .spec import Table, f32, f64, i64, layouts, mask
+from tests.recorded.rows import Table, f32, f64, i64, layouts, mask
 
 TABLE = Table("views")
 case, fails = TABLE.case, TABLE.fails

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .spec import Case
+from tests.recorded.rows import Row
 
 PROMISED = """
 add sub mul div floor_divide remainder pow neg add_ sub_ mul_ div_ floor_divide_ remainder_ pow_
@@ -38,13 +38,13 @@ FloatTensor LongTensor manual_seed Generator
 LAYOUTS = ("0d", "empty", "transposed", "strided", "expanded")
 
 
-def uncovered(cases: Iterable[Case]) -> list[str]:
+def uncovered(cases: Iterable[Row]) -> list[str]:
     """The promised operations that have no row."""
     names = {case.op for case in cases}
     return [name for name in PROMISED if name not in names]
 
 
-def kinds_of_input(cases: Iterable[Case], op: str) -> set[str]:
+def kinds_of_input(cases: Iterable[Row], op: str) -> set[str]:
     """Which of `LAYOUTS` the inputs of an operation's rows have, over all its rows."""
     seen = set()
     for case in cases:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from .spec import Input, f64
+from tests.recorded.rows import Input, f64
 
 
 def given(*values: Any) -> Input:

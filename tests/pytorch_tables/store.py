@@ -1,4 +1,4 @@
-"""Arguments and answers on disk, as tests/oracle stores arrays: readable without PyTorch."""
+"""Arguments and answers on disk, as tests/recorded stores them: readable without PyTorch."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import tinynet as tn
-from tests.oracle import store
+from tests.recorded import store
 
 from .outcomes import AbsentError
 
@@ -119,12 +119,12 @@ def _tensor(value: dict[str, Any]) -> tn.Tensor:
 def save(samples: dict[str, Any]) -> None:
     """Write the record: per sample its arguments and, per face, PyTorch's answer."""
     FOLDER.mkdir(exist_ok=True)
-    store.save(FAMILY, samples, FOLDER)
+    store.save(FOLDER / FAMILY, samples)
 
 
 def load() -> dict[str, Any]:
     """Return the record."""
-    return store.load(FAMILY, FOLDER)
+    return store.load(FOLDER / FAMILY)
 
 
 def answers(sample: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:

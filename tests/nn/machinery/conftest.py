@@ -5,8 +5,6 @@ import pytest
 from tinynet import nn
 from tinynet.nn.base.hooks import ModuleHooks, everywhere
 
-collect_ignore = ["record.py"]  # it imports PyTorch; the doctest collector would, too
-
 
 @pytest.fixture(autouse=True)
 def no_global_hooks_stay():

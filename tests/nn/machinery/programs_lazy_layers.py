@@ -6,9 +6,9 @@ import copy
 import inspect
 import pickle
 
-from tests.differential.spec import Family, attempt
+from tests.recorded.programs import Family, attempt
 
-program = Family(__name__)
+program = Family(__name__, dtype="float64", composition=False)
 
 LAYERS = {
     "Linear": lambda T: T.nn.LazyLinear(4),

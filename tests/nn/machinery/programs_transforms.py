@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import warnings
 
-from tests.differential.spec import Family, attempt
+from tests.recorded.programs import Family, attempt
 
-program = Family(__name__)
+program = Family(__name__, dtype="float64", composition=False)
 
 
 @program

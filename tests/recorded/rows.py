@@ -1,18 +1,23 @@
-"""The language of the tables: inputs as neutral descriptions, cases as rows.
+"""Rows: calls of one operation on described inputs.
 
-An input says what it holds and how it lies in memory, not which library makes it, so PyTorch and
-tinynet get the same numbers. Numbers come from `RandomState`, whose stream numpy has frozen
-(the newer `Generator` may change its stream between numpy releases).
+An input describes its numbers and its layout in memory, not which library makes it, so PyTorch and
+tinynet get the same numbers. They come from `RandomState`, whose stream numpy has frozen (the newer
+`Generator` may change its stream between numpy releases).
 """
 
 from __future__ import annotations
 
+import warnings
 import zlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+
+from . import describe
+from .compare import close
+from .suite import Entries
 
 Values = Callable[[np.random.RandomState, tuple[int, ...]], np.ndarray]
 
@@ -161,11 +166,12 @@ def layouts(*shape: int) -> dict[str, Input]:
 
 
 @dataclass(frozen=True)
-class Case:
-    """One row: a name, a call, its inputs, and how far it is expected to come in PyTorch.
+class Row:
+    """A name, a call, its inputs, and how far it is expected to come in PyTorch.
 
-    `ends` is "well", "in the call" or "in backward": where PyTorch raises. The recorder refuses
-    a row that ends elsewhere, so that a typo in a table is never recorded as an expected error.
+    Attributes:
+        ends: "well", "in the call" or "in backward": where PyTorch raises. The recorder refuses a
+            row that ends elsewhere, so that a slip is never recorded as an expected error.
     """
 
     family: str
@@ -181,38 +187,123 @@ class Case:
 
     @property
     def op(self) -> str:
-        """The operation that the row is about: its name up to the first hyphen."""
+        """Return the operation that the row is about: its name up to the first hyphen."""
         return self.name.partition("-")[0]
 
     def random(self, purpose: str) -> np.random.RandomState:
-        """The case's own stream of numbers for one purpose."""
+        """Return the row's own stream of numbers for one purpose."""
         return np.random.RandomState(zlib.crc32(f"{self.id}:{purpose}".encode()))
 
+    def answer(self, T: Any) -> dict[str, Any]:
+        """Describe the result, the gradients of both orders, and the versions of the inputs."""
+        random = self.random("inputs")
+        inputs = [spec.build(T, random) for spec in self.inputs]
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
+            found = self._answer(T, inputs)
+        if heard:  # once each: the gradients are computed twice
+            found["warns"] = list(dict.fromkeys(describe.warned(heard)))
+        return found
 
-@dataclass
-class Table:
+    def _answer(self, T: Any, inputs: list[Any]) -> dict[str, Any]:
+        describer = describe.Describer(T, inputs)
+        try:
+            result = self.call(T, *inputs)
+        except Exception as error:  # whatever comes is the answer
+            versions = [x._version for x in inputs]
+            return {"ends": describe.error(error), "versions": versions}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = {"result": describer.describe(result, "result")}
+        found["versions"] = [x._version for x in inputs]
+        outputs = [t for t in describe.tensors_in(T, result) if t.requires_grad]
+        sources = [x for x in inputs if x.requires_grad]
+        if outputs and sources:
+            try:
+                found |= self._gradients(T, outputs, sources)
+            except Exception as error:  # whatever comes is the answer
+                found["backward"] = describe.error(error)
+        return found
+
+    def _gradients(self, T: Any, outputs: list[Any], inputs: list[Any]) -> dict[str, Any]:
+        """Compute gradients of the first and, in float64, of the second order.
+
+        The first order is computed twice, plain and with `create_graph`. The second result is part
+        of the answer only if it differs from the first, which it never should.
+
+        The second order differentiates sum(gradient * weights) by the inputs and by the incoming
+        gradient. There, an unused input and a gradient of zeros are the same thing: which of the
+        two comes out is not promised.
+        """
+        incoming = _random_like(T, outputs, self.random("incoming"))
+        plain = T.autograd.grad(outputs, inputs, incoming, retain_graph=True, allow_unused=True)
+        answer: dict[str, Any] = {"gradients": [_numbers(g) for g in plain]}
+        if not self.second_order or any(x.dtype != T.float64 for x in inputs + outputs):
+            return answer
+        incoming = [g.requires_grad_() for g in incoming]
+        recorded = T.autograd.grad(outputs, inputs, incoming, create_graph=True, allow_unused=True)
+        graph = [_numbers(g) for g in recorded]
+        if not _same_arrays(answer["gradients"], graph):
+            answer["gradients_with_create_graph"] = graph
+        weights = _random_like(T, inputs, self.random("weights"))
+        differentiable = [n for n, g in enumerate(recorded) if g is not None and g.requires_grad]
+        by = inputs + incoming
+        second = [None] * len(by)
+        if differentiable:
+            first = [recorded[n] for n in differentiable]
+            weights = [weights[n] for n in differentiable]
+            second = T.autograd.grad(first, by, weights, allow_unused=True)
+        answer["second"] = [
+            np.zeros(tuple(x.shape)) if g is None else _numbers(g)
+            for x, g in zip(by, second, strict=True)
+        ]
+        return answer
+
+    def complaint(self, answer: dict[str, Any]) -> str | None:
+        """Return what is wrong if PyTorch does not end the row where its table says."""
+        ended = (
+            "in the call" if "ends" in answer else "in backward" if "backward" in answer else "well"
+        )
+        if ended == self.ends:
+            return None
+        raised = answer.get("ends", answer.get("backward"))
+        return f"{self.id} should end {self.ends}, but ended {ended}: {raised}"
+
+
+def _random_like(T: Any, tensors: list[Any], random: np.random.RandomState) -> list[Any]:
+    arrays = [t.detach().numpy() for t in tensors]
+    return [T.tensor(np.round(random.uniform(-2, 2, a.shape), 3).astype(a.dtype)) for a in arrays]
+
+
+def _numbers(gradient: Any) -> np.ndarray | None:
+    return None if gradient is None else describe.numbers(gradient).copy()
+
+
+def _same_arrays(one: list[Any], other: list[Any]) -> bool:
+    return all(
+        a is b if a is None or b is None else a.shape == b.shape and close(a, b)
+        for a, b in zip(one, other, strict=True)
+    )
+
+
+class Table(Entries):
     """The rows of one family, in the order in which they were added."""
 
-    family: str
-    cases: list[Case] = field(default_factory=list)
-
     def case(self, name: str, call: Callable[..., Any], *inputs: Input, **options: Any) -> None:
-        """Adds a row. Options are those of `Case`."""
-        if any(row.name == name for row in self.cases):
-            raise ValueError(f"{self.family} has two cases named {name!r}.")
-        self.cases.append(Case(self.family, name, call, tuple(inputs), **options))
+        """Add a row. Options are those of `Row`."""
+        self.put(Row(self.name, name, call, tuple(inputs), **options))
 
     def fails(self, name: str, call: Callable[..., Any], *inputs: Input) -> None:
-        """Adds a row whose call raises in PyTorch."""
+        """Add a row whose call raises in PyTorch."""
         self.case(f"{name}!", call, *inputs, ends="in the call")
 
     def fails_backward(self, name: str, call: Callable[..., Any], *inputs: Input) -> None:
-        """Adds a row whose call succeeds and whose backward raises in PyTorch."""
+        """Add a row whose call succeeds and whose backward raises in PyTorch."""
         self.case(f"{name}!", call, *inputs, ends="in backward")
 
 
 def function(name: str, *args: Any, **kwargs: Any) -> Callable[..., Any]:
-    """`tn.<name>(inputs..., *args, **kwargs)`; the name may be dotted."""
+    """Return `tn.<name>(inputs..., *args, **kwargs)` as a call; the name may be dotted."""
 
     def call(tn: Any, *inputs: Any) -> Any:
         target = tn
@@ -224,14 +315,14 @@ def function(name: str, *args: Any, **kwargs: Any) -> Callable[..., Any]:
 
 
 def method(name: str, *args: Any, **kwargs: Any) -> Callable[..., Any]:
-    """`x.<name>(other inputs..., *args, **kwargs)`."""
+    """Return `x.<name>(other inputs..., *args, **kwargs)` as a call."""
     return lambda tn, x, *inputs: getattr(x, name)(*inputs, *args, **kwargs)
 
 
 def inplace(name: str, *args: Any, **kwargs: Any) -> Callable[..., Any]:
-    """`y = x * 1; y.<name>(…)`, as a leaf that requires grad may not be written.
+    """Return a call of `x.clone().<name>(…)`: a leaf that requires grad may not be written.
 
-    Returns the result and whether it is the very tensor that was written.
+    Its result has a second part: whether the first is the very tensor that was written.
     """
 
     def call(tn: Any, x: Any, *inputs: Any) -> Any:
@@ -243,7 +334,7 @@ def inplace(name: str, *args: Any, **kwargs: Any) -> Callable[..., Any]:
 
 
 def attempt(call: Callable[[], Any]) -> Any:
-    """The result of `call`, or its error as text: for rows that try many combinations."""
+    """Return the result of `call`, or its error: for rows that try many combinations."""
     try:
         return call()
     except (RuntimeError, TypeError, ValueError, IndexError) as error:

@@ -1,7 +1,7 @@
-"""Answers on disk: per family one JSON file (a line per case) and one npz file (the numbers).
+"""Answers on disk: for each family a JSON file, with a line per entry, and an npz file of numbers.
 
-The arrays of a family are laid end to end, one pool per dtype, in the order in which the JSON
-file mentions them as "@float64[2,3]". No pickle; equal answers give equal bytes.
+The arrays of a family are concatenated, one pool per dtype, in the order in which the JSON file
+mentions them as "@float64[2,3]". No pickle; equal answers give equal bytes.
 """
 
 from __future__ import annotations
@@ -12,12 +12,11 @@ from typing import Any
 
 import numpy as np
 
-FOLDER = Path(__file__).parent / "answers"
 MARK = "@"
 
 
 class Pools:
-    """Arrays on their way to or from the pools."""
+    """Arrays on the way to or from the pools."""
 
     def __init__(self, pools: dict[str, np.ndarray] | None = None) -> None:
         self.written: dict[str, list[np.ndarray]] = {}
@@ -58,23 +57,23 @@ def unpack(value: Any, pools: Pools) -> Any:
     return value
 
 
-def save(family: str, answers: dict[str, Any], folder: Path = FOLDER) -> None:
-    """Writes the answers of one family, by case name."""
+def save(path: Path, answers: dict[str, Any]) -> None:
+    """Write answers by the names of their entries, to `path` with two suffixes."""
     pools = Pools()
     lines = [
         f"{json.dumps(name)}: {json.dumps(pack(found, pools), separators=(',', ':'))}"
         for name, found in answers.items()
     ]
-    (folder / f"{family}.json").write_text("{\n" + ",\n".join(lines) + "\n}\n")
+    path.with_suffix(".json").write_text("{\n" + ",\n".join(lines) + "\n}\n")
     arrays = {name: np.concatenate(parts) for name, parts in sorted(pools.written.items())}
-    np.savez_compressed(folder / f"{family}.npz", **arrays)
+    np.savez_compressed(path.with_suffix(".npz"), **arrays)
 
 
-def load(family: str, folder: Path = FOLDER) -> dict[str, Any]:
-    """The answers of one family, by case name; none if the family was never recorded."""
-    path = folder / f"{family}.json"
-    if not path.exists():
+def load(path: Path) -> dict[str, Any]:
+    """Return the answers by the names of their entries; none if they were never recorded."""
+    if not path.with_suffix(".json").exists():
         return {}
-    with np.load(folder / f"{family}.npz", allow_pickle=False) as arrays:
+    with np.load(path.with_suffix(".npz"), allow_pickle=False) as arrays:
         pools = Pools(dict(arrays))
-    return {name: unpack(found, pools) for name, found in json.loads(path.read_text()).items()}
+    recorded = json.loads(path.with_suffix(".json").read_text())
+    return {name: unpack(found, pools) for name, found in recorded.items()}

@@ -1,0 +1,1 @@
+collect_ignore = ["live.py", "record.py"]  # they import PyTorch; the doctest collector would, too

@@ -506,7 +506,7 @@ def test_a_layer_that_was_replaced():
     model(tn.ones(1, 2)).sum().backward()
     (text,) = warned(optimizer)
     assert text.startswith(
-        "Parameter 2 of SGD (shape [1, 3]) is held only by the optimizer, so no model uses it"
+        "Parameter 2 of SGD (shape [1, 3]) belongs to no module any more: the model, or this layer"
     )
 
 
@@ -516,7 +516,26 @@ def test_a_model_that_was_copied():
     model = copy.deepcopy(model)
     model(tn.ones(1, 2)).sum().backward()
     (text,) = warned(optimizer)
-    assert text.startswith("The parameter 'weight' of SGD is held only by the optimizer")
+    assert text.startswith("The parameter 'weight' of SGD belongs to no module any more")
+
+
+def test_a_parameter_that_was_replaced_in_its_module_is_found_although_it_is_held_elsewhere():
+    model = nn.Sequential(nn.Linear(2, 3), nn.Linear(3, 1))
+    optimizer = optim.SGD(model.parameters(), lr=0.1)
+    old = model[1].weight
+    model[1].weight = nn.Parameter(old.detach().clone())
+    model(tn.ones(1, 2)).sum().backward()
+    (text,) = warned(optimizer)
+    assert text.startswith("Parameter 2 of SGD (shape [1, 3]) belongs to no module any more")
+
+
+def test_a_shared_parameter_belongs_to_the_module_that_is_left():
+    one, other = nn.Linear(2, 2), nn.Linear(2, 2)
+    other.weight = one.weight
+    optimizer = optim.SGD([one.weight, other.bias], lr=0.1)
+    del one
+    other.bias.sum().backward()
+    assert warned(optimizer) == []
 
 
 def test_a_model_that_is_still_held_elsewhere_is_not_found_out():

@@ -45,7 +45,7 @@ class Optimizer:
     A step is not recorded, but counts as a write: a backward pass through values computed before
     the step raises and names the line of the step, because the gradients would be wrong.
 
-    A step warns once if no parameter has a gradient; if only the optimizer holds a parameter; if a
+    A step warns once if no parameter has a gradient; if a parameter's module no longer exists; if a
     parameter became the result of a recorded operation, so its gradient will never arrive; and if
     a frozen parameter is updated by an old gradient. It cannot detect that you passed a parameter
     of another model by mistake if that model is still in use.

@@ -25,6 +25,8 @@ UNSAVED = "_non_persistent_buffers_set"  # names of the buffers that ``state_dic
 # Hooks on the registration of members: table -> number -> hook; global_hooks.py registers them.
 announced: dict[str, dict[int, Callable[..., Any]]] = {table: {} for table in TABLES}
 
+alive: weakref.WeakValueDictionary[int, Module] = weakref.WeakValueDictionary()  # by id
+
 
 class Table(dict[str, Any]):
     """The members of one kind of a module: name -> value, in order.
@@ -100,6 +102,13 @@ def set_up(module: Module, state: Mapping[str, Any] | None = None) -> None:
     for table in TABLES:
         module.__dict__[table] = Table(module, state.get(table))
     module.__dict__[UNSAVED] = set(state.get(UNSAVED, ()))
+    alive[id(module)] = module
+
+
+def ids_of_parameters() -> set[int]:
+    """Return the ids of the parameters of all modules that exist."""
+    modules = [reference() for reference in alive.valuerefs()]
+    return {id(p) for m in modules if m is not None for p in m.__dict__[PARAMETERS].values()}
 
 
 def table_of(module: Module, name: str) -> str | None:

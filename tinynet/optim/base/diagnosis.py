@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 from tinynet.core.callsite import locate, warn
 from tinynet.errors import LostGradientWarning
+from tinynet.nn.base.registry import ids_of_parameters
 
 if TYPE_CHECKING:
     from tinynet.optim.optimizer import Optimizer
@@ -21,58 +21,61 @@ _NO_GRADIENT = (
 class Diagnosis:
     """Checks the parameters that steps skip and move; warns once about each kind of mistake."""
 
-    __slots__ = ("required", "warned")
+    __slots__ = ("in_modules", "required", "warned")
 
     def __init__(self) -> None:
-        self.required: set[int] = set()  # ids of parameters that required grad when added
+        # Ids of parameters that required grad, and that belonged to a module, when they were added.
+        self.required: set[int] = set()
+        self.in_modules: set[int] = set()
         self.warned: set[str] = set()
 
     def joined(self, group: dict[str, Any]) -> None:
-        """Remember the parameters of a new group that require grad."""
+        """Remember which parameters of a new group require grad, and which belong to a module."""
         self.required.update(id(p) for p in group["params"] if p.requires_grad)
+        self.in_modules |= ids_of_parameters().intersection(map(id, group["params"]))
 
     def stepped(self, optimizer: Optimizer, moved: int) -> None:
-        """Check the parameters that a step skipped.
-
-        Reference counts are compared, so no local variable may hold a parameter here.
-        """
+        """Check the parameters that a step skipped."""
         groups = optimizer.param_groups
         skipped = sum(len(group["params"]) for group in groups) - moved
         if not skipped or {"lost", "result"} <= self.warned:
             return
-        for g in range(len(groups)):
-            for i in range(len(groups[g]["params"])):
-                if groups[g]["params"][i]._grad is None:
-                    self._lost(optimizer, g, i)
-                    self._result(optimizer, g, i)
+        waiting = [
+            (g, i, p)
+            for g, group in enumerate(groups)
+            for i, p in enumerate(group["params"])
+            if p._grad is None and p.requires_grad
+        ]
+        self._lost(optimizer, waiting)
+        for g, i, p in waiting:
+            self._result(optimizer, g, i, p)
         if not moved and not self.warned:
-            params = [p for group in groups for p in group["params"]]
-            wanted = any(p.requires_grad for p in params)
             which = (
                 f"none of its {skipped} parameters has a" if skipped > 1 else "its parameter has no"
             )
             self._warn_once(
                 "nothing",
                 f"{type(optimizer).__name__}.step() changed nothing: {which} gradient. "
-                f"Likely: {_NO_GRADIENT if wanted else 'nothing in it requires grad'}.",
+                f"Likely: {_NO_GRADIENT if waiting else 'nothing in it requires grad'}.",
             )
 
-    def _lost(self, optimizer: Optimizer, g: int, i: int) -> None:
-        """Report a parameter that no model can use."""
-        if _holders(optimizer, g, i) > _ONLY_THE_OPTIMIZER:
+    def _lost(self, optimizer: Optimizer, waiting: list[tuple[int, int, Any]]) -> None:
+        """Report a parameter that has left its module, or whose module is gone."""
+        joined = [(g, i, p) for g, i, p in waiting if id(p) in self.in_modules]
+        if "lost" in self.warned or not joined:
             return
-        p = optimizer.param_groups[g]["params"][i]
-        if p.requires_grad:
-            self._warn_once(
-                "lost",
-                f"{_name(optimizer, g, i)} is held only by the optimizer, so no model uses "
-                "it: the model, or this layer of it, was replaced or copied after the optimizer "
-                "was made. Make the optimizer from the parameters of the model that is trained.",
-            )
+        in_modules = ids_of_parameters()
+        for g, i, p in joined:
+            if id(p) not in in_modules:
+                self._warn_once(
+                    "lost",
+                    f"{_name(optimizer, g, i)} belongs to no module any more: the model, or this "
+                    "layer of it, was replaced or copied after the optimizer was made. Make the "
+                    "optimizer from the parameters of the model that is trained.",
+                )
 
-    def _result(self, optimizer: Optimizer, g: int, i: int) -> None:
+    def _result(self, optimizer: Optimizer, g: int, i: int, p: Any) -> None:
         """Report a parameter that is no longer a leaf."""
-        p = optimizer.param_groups[g]["params"][i]
         if p.is_leaf or p.retains_grad:
             return
         where = locate(p.grad_fn.site)
@@ -111,21 +114,3 @@ def _name(optimizer: Optimizer, g: int, i: int) -> str:
         return f"The parameter {group['param_names'][i]!r} of {kind}"
     of = kind if len(optimizer.param_groups) == 1 else f"group {g} of {kind}"
     return f"Parameter {i} of {of} (shape {list(group['params'][i].shape)})"
-
-
-def _holders(optimizer: Any, g: int, i: int) -> int:
-    """Return the number of references to a parameter, except the key of its state."""
-    state = optimizer.param_groups[g]["params"][i] in optimizer.state
-    return sys.getrefcount(optimizer.param_groups[g]["params"][i]) - state
-
-
-class _Sample:
-    """An optimizer that holds the only reference to its parameter."""
-
-    def __init__(self) -> None:
-        self.param_groups = [{"params": [object()]}]
-        self.state: dict[Any, Any] = {}
-
-
-# Measured, not a literal: the count differs between versions of Python.
-_ONLY_THE_OPTIMIZER = _holders(_Sample(), 0, 0)

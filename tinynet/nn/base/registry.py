@@ -105,12 +105,6 @@ def set_up(module: Module, state: Mapping[str, Any] | None = None) -> None:
     alive[id(module)] = module
 
 
-def ids_of_parameters() -> set[int]:
-    """Return the ids of the parameters of all modules that exist."""
-    modules = [reference() for reference in alive.valuerefs()]
-    return {id(p) for m in modules if m is not None for p in m.__dict__[PARAMETERS].values()}
-
-
 def table_of(module: Module, name: str) -> str | None:
     """Return the table that holds a name, if any."""
     own = module.__dict__

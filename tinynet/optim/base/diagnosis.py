@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from tinynet.core.callsite import locate, warn
 from tinynet.errors import LostGradientWarning
-from tinynet.nn.base.registry import ids_of_parameters
+from tinynet.nn.base import registry
 
 if TYPE_CHECKING:
     from tinynet.optim.optimizer import Optimizer
@@ -32,7 +32,7 @@ class Diagnosis:
     def joined(self, group: dict[str, Any]) -> None:
         """Remember which parameters of a new group require grad, and which belong to a module."""
         self.required.update(id(p) for p in group["params"] if p.requires_grad)
-        self.in_modules |= ids_of_parameters().intersection(map(id, group["params"]))
+        self.in_modules |= _in_modules().intersection(map(id, group["params"]))
 
     def stepped(self, optimizer: Optimizer, moved: int) -> None:
         """Check the parameters that a step skipped."""
@@ -64,7 +64,7 @@ class Diagnosis:
         joined = [(g, i, p) for g, i, p in waiting if id(p) in self.in_modules]
         if "lost" in self.warned or not joined:
             return
-        in_modules = ids_of_parameters()
+        in_modules = _in_modules()
         for g, i, p in joined:
             if id(p) not in in_modules:
                 self._warn_once(
@@ -105,6 +105,12 @@ class Diagnosis:
         if kind not in self.warned:
             self.warned.add(kind)
             warn(text, LostGradientWarning)
+
+
+def _in_modules() -> set[int]:
+    """Return the ids of the parameters of all modules that exist."""
+    modules = [reference() for reference in registry.alive.valuerefs()]
+    return {id(p) for module in modules if module is not None for p in module._parameters.values()}
 
 
 def _name(optimizer: Optimizer, g: int, i: int) -> str:

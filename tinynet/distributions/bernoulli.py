@@ -14,6 +14,7 @@ from tinynet.distributions.transformed_distribution import TransformedDistributi
 from tinynet.distributions.transforms import SigmoidTransform
 from tinynet.distributions.utils import (
     ProbsOrLogits,
+    attribute,
     broadcast_all,
     clamp_probs,
     lazy_property,
@@ -41,10 +42,11 @@ class _OneAttempt(ProbsOrLogits, Distribution):
 
     arg_constraints: Any = _PARAMETERS
 
-    def _set(self, probs: Any, logits: Any) -> None:
+    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None):
         name, value = one_of(probs=probs, logits=logits)
         (value,) = broadcast_all(value)
         self._give(name, value)
+        super().__init__(value.size(), validate_args=validate_args)
 
     def _binary_entropy(self) -> Tensor:
         return softplus(self.logits) - self.logits * self.probs
@@ -71,14 +73,7 @@ class Bernoulli(_OneAttempt, ExponentialFamily):
     has_enumerate_support = True
     _mean_carrier_measure = 0
 
-    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None):
-        self._set(probs, logits)
-        super().__init__(self._param.size(), validate_args=validate_args)
-
-    @property
-    def mean(self) -> Tensor:
-        """The expectation."""
-        return self.probs
+    mean: Tensor = attribute("probs")
 
     @property
     def mode(self) -> Tensor:
@@ -95,8 +90,7 @@ class Bernoulli(_OneAttempt, ExponentialFamily):
             return bernoulli(self.probs.expand(self._extended_shape(sample_shape)))
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         logits, value = broadcast_all(self.logits, value)
         # Each term is masked where the other counts, so that infinite logits give no 0 * inf.
         return value * logits - softplus(logits)
@@ -150,12 +144,10 @@ class ContinuousBernoulli(_OneAttempt, ExponentialFamily):
         lims: tuple[float, float] = (0.499, 0.501),
         validate_args: bool | None = None,
     ):
-        self._set(probs, logits)
         self._lims = lims
-        given = self._param
-        super().__init__(given.size(), validate_args=validate_args)
+        super().__init__(probs, logits, validate_args)
         if probs is not None:
-            self._give("probs", clamp_probs(given))
+            self._give("probs", clamp_probs(self._param))
 
     @lazy_property
     def probs(self) -> Tensor:
@@ -195,27 +187,16 @@ class ContinuousBernoulli(_OneAttempt, ExponentialFamily):
         formula = p * (p - 1) / (1 - 2 * p).pow(2) + 1 / (log1p(-p) - log(p)).pow(2)
         return self._joined(formula, 1 / 12, 2, -1 / 15, 128 / 945)
 
-    @property
-    def stddev(self) -> Tensor:
-        """The standard deviation."""
-        return self.variance.sqrt()
-
-    def sample(self, sample_shape: Sequence[int] = EMPTY) -> Tensor:
-        with no_grad():
-            return self.rsample(sample_shape)
-
     def rsample(self, sample_shape: Sequence[int] = EMPTY) -> Tensor:
         return self.icdf(rand(self._extended_shape(sample_shape), dtype=self.probs.dtype))
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         logits, value = broadcast_all(self.logits, value)
         return value * logits - softplus(logits) + self._cont_bern_log_norm()
 
     def cdf(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         p = self._cut_probs()
         formula = (p.pow(value) * (1 - p).pow(1 - value) + p - 1) / (2 * p - 1)
         inside = where(self._outside_unstable_region(), formula, value)
@@ -264,8 +245,7 @@ class Geometric(_OneAttempt):
     support = constraints.nonnegative_integer
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None):
-        self._set(probs, logits)
-        super().__init__(self._param.size(), validate_args=validate_args)
+        super().__init__(probs, logits, validate_args)
         if self._validate_args and probs is not None and not (self.probs > 0)._array.all():
             raise ValueError(
                 f"Expected parameter probs ({type(self.probs).__name__} of shape "
@@ -294,8 +274,7 @@ class Geometric(_OneAttempt):
             return (waits / -(-self.probs).log1p()).floor()
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         value, probs = broadcast_all(value, self.probs)
         certain = where((probs == 1) & (value == 0), 0.0, probs)  # avoids 0 * log(0)
         return value * (-certain).log1p() + self.probs.log()
@@ -330,8 +309,7 @@ class LogitRelaxedBernoulli(_OneAttempt):
         validate_args: bool | None = None,
     ):
         self.temperature = temperature
-        self._set(probs, logits)
-        super().__init__(self._param.size(), validate_args=validate_args)
+        super().__init__(probs, logits, validate_args)
 
     def rsample(self, sample_shape: Sequence[int] = EMPTY) -> Tensor:
         shape = self._extended_shape(sample_shape)
@@ -341,8 +319,7 @@ class LogitRelaxedBernoulli(_OneAttempt):
         return odds / self.temperature
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         logits, value = broadcast_all(self.logits, value)
         away = logits - value * self.temperature
         return self.temperature.log() + away - 2 * softplus(away)
@@ -383,17 +360,9 @@ class RelaxedBernoulli(TransformedDistribution):
         base = LogitRelaxedBernoulli(temperature, probs, logits)
         super().__init__(base, SigmoidTransform(), validate_args=validate_args)
 
-    @property
-    def temperature(self) -> Tensor:
-        """The distance from a Bernoulli distribution."""
-        return self.base_dist.temperature
+    temperature: Tensor = attribute(
+        "base_dist.temperature", "The distance from a Bernoulli distribution."
+    )
 
-    @property
-    def logits(self) -> Tensor:
-        """The log-odds of 1."""
-        return self.base_dist.logits
-
-    @property
-    def probs(self) -> Tensor:
-        """The probability of 1."""
-        return self.base_dist.probs
+    logits: Tensor = attribute("base_dist.logits", "The log-odds of 1.")
+    probs: Tensor = attribute("base_dist.probs", "The probability of 1.")

@@ -11,11 +11,12 @@ import numpy as np
 from tinynet.core.modes import no_grad
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.distributions import constraints
-from tinynet.distributions.categorical import Categorical
+from tinynet.distributions.categorical import OfCategorical
 from tinynet.distributions.distribution import EMPTY, Distribution, ExponentialFamily
 from tinynet.distributions.gamma import Gamma
 from tinynet.distributions.utils import (
     ProbsOrLogits,
+    attribute,
     broadcast_all,
     lazy_property,
     one_of,
@@ -25,17 +26,22 @@ from tinynet.ops import arange, binomial, broadcast_tensors, exp, lgamma, poisso
 from tinynet.random import default_generator
 
 
-def _counts_and_chance(total_count: Any, name: str, value: Any) -> tuple[Tensor, Tensor]:
-    """Return counts and probabilities (or logits) in a common shape and the dtype of the latter."""
-    if not isinstance(total_count, Tensor):
-        total_count = tensor(total_count)
-    if not isinstance(value, Tensor):
-        (value,) = broadcast_all(value)
-    counts, value = broadcast_tensors(total_count, value)
-    return counts.type_as(value), value
+class _Attempts(ProbsOrLogits, Distribution):
+    """Base of distributions with a count and the probability of success in one attempt."""
+
+    def _set(self, total_count: Any, probs: Any, logits: Any, validate_args: bool | None) -> None:
+        name, value = one_of(probs=probs, logits=logits)
+        if not isinstance(total_count, Tensor):
+            total_count = tensor(total_count)
+        if not isinstance(value, Tensor):
+            (value,) = broadcast_all(value)
+        counts, value = broadcast_tensors(total_count, value)
+        self.total_count = counts.type_as(value)
+        self._give(name, value)
+        super().__init__(value.size(), validate_args=validate_args)
 
 
-class Binomial(ProbsOrLogits, Distribution):
+class Binomial(_Attempts):
     """The binomial distribution: the number of successes in ``total_count`` attempts.
 
     The probability of k is ``n! / (k! (n - k)!) * probs ** k * (1 - probs) ** (n - k)``.
@@ -68,10 +74,7 @@ class Binomial(ProbsOrLogits, Distribution):
         logits: Tensor | None = None,
         validate_args: bool | None = None,
     ):
-        name, value = one_of(probs=probs, logits=logits)
-        self.total_count, value = _counts_and_chance(total_count, name, value)
-        self._give(name, value)
-        super().__init__(value.size(), validate_args=validate_args)
+        self._set(total_count, probs, logits, validate_args)
 
     @constraints.dependent_property(is_discrete=True, event_dim=0)
     def support(self) -> Any:
@@ -100,8 +103,7 @@ class Binomial(ProbsOrLogits, Distribution):
             return binomial(self.total_count.expand(shape), self.probs.expand(shape))
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         n = self.total_count
         ways = lgamma(n + 1) - lgamma(value + 1) - lgamma(n - value + 1)
         return ways + value * self.logits - n * softplus(self.logits)
@@ -124,7 +126,7 @@ class Binomial(ProbsOrLogits, Distribution):
         return count
 
 
-class Multinomial(Distribution):
+class Multinomial(OfCategorical):
     """The multinomial distribution: the number of draws of each category.
 
     The probability of the counts k is ``n! / prod(k!) * prod(probs ** k)``.
@@ -145,7 +147,7 @@ class Multinomial(Distribution):
         tensor(0.5000)
     """
 
-    arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
+    arg_constraints = OfCategorical.arg_constraints
     total_count: int
 
     def __init__(
@@ -158,25 +160,8 @@ class Multinomial(Distribution):
         if not isinstance(total_count, int):
             raise NotImplementedError("inhomogeneous total_count is not supported")
         self.total_count = total_count
-        self._categorical = Categorical(probs=probs, logits=logits)
+        super().__init__(probs, logits, validate_args)
         self._binomial = Binomial(total_count=total_count, probs=self.probs)
-        shape = self._categorical.param_shape
-        super().__init__(shape[:-1], shape[-1:], validate_args=validate_args)
-
-    @property
-    def probs(self) -> Tensor:
-        """The probabilities of the categories."""
-        return self._categorical.probs
-
-    @property
-    def logits(self) -> Tensor:
-        """The log-probabilities of the categories."""
-        return self._categorical.logits
-
-    @property
-    def param_shape(self) -> Any:
-        """The shape of the parameter that was given."""
-        return self._categorical.param_shape
 
     @constraints.dependent_property(is_discrete=True, event_dim=1)
     def support(self) -> Any:
@@ -208,15 +193,14 @@ class Multinomial(Distribution):
         return n * self._categorical.entropy() - lgamma(n + 1) + ways
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         logits, value = broadcast_all(self.logits, value)
         logits = where((value == 0) & (logits == -math.inf), 0.0, logits)
         ways = lgamma(value.sum(-1) + 1) - lgamma(value + 1).sum(-1)
         return ways + (logits * value).sum(-1)
 
 
-class NegativeBinomial(ProbsOrLogits, Distribution):
+class NegativeBinomial(_Attempts):
     """The negative binomial distribution: the number of successes before n failures.
 
     The probability of k is ``gamma(n + k) / (k! gamma(n)) * (1 - probs) ** n * probs ** k``.
@@ -249,10 +233,7 @@ class NegativeBinomial(ProbsOrLogits, Distribution):
         logits: Tensor | None = None,
         validate_args: bool | None = None,
     ):
-        name, value = one_of(probs=probs, logits=logits)
-        self.total_count, value = _counts_and_chance(total_count, name, value)
-        self._give(name, value)
-        super().__init__(value.size(), validate_args=validate_args)
+        self._set(total_count, probs, logits, validate_args)
 
     @property
     def mean(self) -> Tensor:
@@ -278,8 +259,7 @@ class NegativeBinomial(ProbsOrLogits, Distribution):
             return poisson(self._gamma.sample(sample_shape))
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         n = self.total_count
         chance = -n * softplus(self.logits) - value * softplus(-self.logits)
         ways = lgamma(n + value) - lgamma(value + 1) - lgamma(n)
@@ -310,28 +290,21 @@ class Poisson(ExponentialFamily):
         (self.rate,) = broadcast_all(rate)
         super().__init__(self.rate.size(), validate_args=validate_args)
 
-    @property
-    def mean(self) -> Tensor:
-        """The expectation."""
-        return self.rate
+    mean: Tensor = attribute("rate")
 
     @property
     def mode(self) -> Tensor:
         """The most probable value."""
         return self.rate.floor()
 
-    @property
-    def variance(self) -> Tensor:
-        """The variance."""
-        return self.rate
+    variance: Tensor = attribute("rate")
 
     def sample(self, sample_shape: Sequence[int] = EMPTY) -> Tensor:
         with no_grad():
             return poisson(self.rate.expand(self._extended_shape(sample_shape)))
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         rate, value = broadcast_all(self.rate, value)
         return value.xlogy(rate) - rate - lgamma(value + 1)
 

@@ -13,6 +13,7 @@ from tinynet.distributions.transformed_distribution import TransformedDistributi
 from tinynet.distributions.transforms import ExpTransform
 from tinynet.distributions.utils import (
     ProbsOrLogits,
+    attribute,
     broadcast_all,
     clamp_probs,
     finfo,
@@ -82,8 +83,7 @@ class Categorical(ProbsOrLogits, Distribution):
         return multinomial(rows, count, True).T.reshape(shape)
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         value = value.long().unsqueeze(-1)
         value, log_probs = broadcast_tensors(value, self.logits)
         return log_probs.gather(-1, value[..., :1]).squeeze(-1)
@@ -97,41 +97,35 @@ class Categorical(ProbsOrLogits, Distribution):
         return values.expand((-1,) + self._batch_shape) if expand else values
 
 
-class _OfCategorical(Distribution):
+class OfCategorical(Distribution):
     """Base of distributions of vectors with the parameters of a Categorical."""
 
     arg_constraints: Any = {"probs": constraints.simplex, "logits": constraints.real_vector}
     _categorical: Categorical
 
-    def _set(self, probs: Any, logits: Any, validate_args: bool | None) -> None:
+    def __init__(
+        self,
+        probs: Tensor | None = None,
+        logits: Tensor | None = None,
+        validate_args: bool | None = None,
+    ):
         self._categorical = Categorical(probs, logits)
         shape = self._categorical.param_shape
         super().__init__(shape[:-1], shape[-1:], validate_args=validate_args)
 
-    @property
-    def _param(self) -> Tensor:
-        return self._categorical._param
+    _param: Tensor = attribute("_categorical._param")
 
     def _new(self, *args: Any, **kwargs: Any) -> Tensor:
         return self._categorical._new(*args, **kwargs)
 
-    @property
-    def probs(self) -> Tensor:
-        """The probabilities of the categories."""
-        return self._categorical.probs
-
-    @property
-    def logits(self) -> Tensor:
-        """The log-probabilities of the categories."""
-        return self._categorical.logits
-
-    @property
-    def param_shape(self) -> Any:
-        """The shape of the parameter that was given."""
-        return self._categorical.param_shape
+    probs: Tensor = attribute("_categorical.probs", "The probabilities of the categories.")
+    logits: Tensor = attribute("_categorical.logits", "The log-probabilities of the categories.")
+    param_shape: Any = attribute(
+        "_categorical.param_shape", "The shape of the parameter that was given."
+    )
 
 
-class OneHotCategorical(_OfCategorical):
+class OneHotCategorical(OfCategorical):
     """The distribution of one-hot vectors.
 
     Args:
@@ -148,22 +142,11 @@ class OneHotCategorical(_OfCategorical):
         tensor([0., 1.])
     """
 
-    arg_constraints = _OfCategorical.arg_constraints
+    arg_constraints = OfCategorical.arg_constraints
     support = constraints.one_hot
     has_enumerate_support = True
 
-    def __init__(
-        self,
-        probs: Tensor | None = None,
-        logits: Tensor | None = None,
-        validate_args: bool | None = None,
-    ):
-        self._set(probs, logits, validate_args)
-
-    @property
-    def mean(self) -> Tensor:
-        """The expectation."""
-        return self._categorical.probs
+    mean: Tensor = attribute("_categorical.probs")
 
     @property
     def mode(self) -> Tensor:
@@ -182,8 +165,7 @@ class OneHotCategorical(_OfCategorical):
         return self._one_hot(self._categorical.sample(sample_shape))
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         return self._categorical.log_prob(value.max(-1)[1])
 
     def entropy(self) -> Tensor:
@@ -225,7 +207,7 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
         return samples + (probs - probs.detach())
 
 
-class ExpRelaxedCategorical(_OfCategorical):
+class ExpRelaxedCategorical(OfCategorical):
     """The distribution of the logarithms of relaxed one-hot vectors.
 
     (C. J. Maddison, A. Mnih, Y. W. Teh, "The Concrete Distribution", 2017, appendix C.3.)
@@ -241,7 +223,7 @@ class ExpRelaxedCategorical(_OfCategorical):
             both.
     """
 
-    arg_constraints = _OfCategorical.arg_constraints
+    arg_constraints = OfCategorical.arg_constraints
     support = constraints.real_vector  # vectors whose exponentials sum to 1
     has_rsample = True
     _unexpanded = ("temperature",)
@@ -254,7 +236,7 @@ class ExpRelaxedCategorical(_OfCategorical):
         validate_args: bool | None = None,
     ):
         self.temperature = temperature
-        self._set(probs, logits, validate_args)
+        super().__init__(probs, logits, validate_args)
 
     def rsample(self, sample_shape: Sequence[int] = EMPTY) -> Tensor:
         shape = self._extended_shape(sample_shape)
@@ -263,8 +245,7 @@ class ExpRelaxedCategorical(_OfCategorical):
         return scores - logsumexp(scores, dim=-1, keepdim=True)
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         logits, value = broadcast_all(self.logits, value)
         count = self._categorical._num_events
         scale = math.lgamma(count) + (count - 1) * self.temperature.log()
@@ -294,7 +275,7 @@ class RelaxedOneHotCategorical(TransformedDistribution):
         tinynet.Size([3])
     """
 
-    arg_constraints = _OfCategorical.arg_constraints
+    arg_constraints = OfCategorical.arg_constraints
     support = constraints.simplex
     has_rsample = True
     base_dist: ExpRelaxedCategorical
@@ -309,17 +290,9 @@ class RelaxedOneHotCategorical(TransformedDistribution):
         base = ExpRelaxedCategorical(temperature, probs, logits, validate_args=validate_args)
         super().__init__(base, ExpTransform(), validate_args=validate_args)
 
-    @property
-    def temperature(self) -> Tensor:
-        """The distance from a categorical distribution."""
-        return self.base_dist.temperature
+    temperature: Tensor = attribute(
+        "base_dist.temperature", "The distance from a categorical distribution."
+    )
 
-    @property
-    def logits(self) -> Tensor:
-        """The logarithms of the probabilities."""
-        return self.base_dist.logits
-
-    @property
-    def probs(self) -> Tensor:
-        """The probabilities of the categories."""
-        return self.base_dist.probs
+    logits: Tensor = attribute("base_dist.logits", "The logarithms of the probabilities.")
+    probs: Tensor = attribute("base_dist.probs", "The probabilities of the categories.")

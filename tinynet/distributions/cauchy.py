@@ -8,15 +8,14 @@ from typing import Any
 
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.distributions import constraints
-from tinynet.distributions.distribution import EMPTY, Distribution
+from tinynet.distributions.distribution import EMPTY, Distribution, LocationScale
 from tinynet.distributions.gamma import Chi2
-from tinynet.distributions.transformed_distribution import TransformedDistribution
-from tinynet.distributions.transforms import AbsTransform
-from tinynet.distributions.utils import _standard_normal, broadcast_all
+from tinynet.distributions.transformed_distribution import Folded
+from tinynet.distributions.utils import _standard_normal, attribute, broadcast_all
 from tinynet.ops import atan, digamma, full_like, lgamma, log, log1p, rsqrt, tan, where
 
 
-class Cauchy(Distribution):
+class Cauchy(LocationScale):
     """The Cauchy distribution, which has no mean.
 
     The density is ``scale / (pi * ((x - loc) ** 2 + scale ** 2))``.
@@ -34,23 +33,12 @@ class Cauchy(Distribution):
         tensor(0.7500)
     """
 
-    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
-    support = constraints.real
-    has_rsample = True
-
-    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None):
-        self.loc, self.scale = broadcast_all(loc, scale)
-        super().__init__(self.loc.size(), validate_args=validate_args)
+    arg_constraints = LocationScale.arg_constraints
 
     @property
     def mean(self) -> Tensor:
         """NaN: the mean does not exist."""
         return full_like(self.loc, math.nan).expand(self._extended_shape())
-
-    @property
-    def mode(self) -> Tensor:
-        """The value with the greatest density."""
-        return self.loc
 
     @property
     def variance(self) -> Tensor:
@@ -62,14 +50,12 @@ class Cauchy(Distribution):
         return self.loc + self.loc.new_empty(shape).cauchy_() * self.scale
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         away = (value - self.loc) / self.scale
         return -math.log(math.pi) - log(self.scale) - log1p(away**2)
 
     def cdf(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         return atan((value - self.loc) / self.scale) / math.pi + 0.5
 
     def icdf(self, value: Tensor) -> Tensor:
@@ -79,7 +65,7 @@ class Cauchy(Distribution):
         return math.log(4 * math.pi) + log(self.scale)
 
 
-class HalfCauchy(TransformedDistribution):
+class HalfCauchy(Folded):
     """The distribution of ``|x|`` for a Cauchy-distributed x with median 0.
 
     Args:
@@ -95,50 +81,19 @@ class HalfCauchy(TransformedDistribution):
     """
 
     arg_constraints = {"scale": constraints.positive}
-    support = constraints.nonnegative
-    has_rsample = True
     base_dist: Cauchy
 
     def __init__(self, scale: Any, validate_args: bool | None = None):
-        base = Cauchy(0, scale, validate_args=False)
-        super().__init__(base, AbsTransform(), validate_args=validate_args)
-
-    @property
-    def scale(self) -> Tensor:
-        """The median."""
-        return self.base_dist.scale
+        super().__init__(Cauchy(0, scale, validate_args=False), validate_args)
 
     @property
     def mean(self) -> Tensor:
         """Infinite."""
         return full_like(self.scale, math.inf).expand(self._extended_shape())
 
-    @property
-    def mode(self) -> Tensor:
-        """The value with the greatest density: 0."""
-        return self.scale * 0
-
-    @property
-    def variance(self) -> Tensor:
-        """Infinite, like that of the Cauchy distribution."""
-        return self.base_dist.variance
-
-    def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
-        found = self.base_dist.log_prob(value) + math.log(2)
-        return where(value >= 0, found, -math.inf)
-
-    def cdf(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
-        return 2 * self.base_dist.cdf(value) - 1
-
-    def icdf(self, prob: Tensor) -> Tensor:
-        return self.base_dist.icdf((prob + 1) / 2)
-
-    def entropy(self) -> Tensor:
-        return self.base_dist.entropy() - math.log(2)
+    variance: Tensor = attribute(
+        "base_dist.variance", "Infinite, like that of the Cauchy distribution."
+    )
 
 
 class StudentT(Distribution):
@@ -178,10 +133,7 @@ class StudentT(Distribution):
         """The expectation; NaN for ``df`` up to 1."""
         return where(self.df > 1, self.loc, math.nan)
 
-    @property
-    def mode(self) -> Tensor:
-        """The value with the greatest density."""
-        return self.loc
+    mode: Tensor = attribute("loc")
 
     @property
     def variance(self) -> Tensor:
@@ -196,8 +148,7 @@ class StudentT(Distribution):
         return self.loc + self.scale * z * rsqrt(self._chi2.rsample(sample_shape) / self.df)
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         half, away = 0.5 * (self.df + 1), (value - self.loc) / self.scale
         scale = self.scale.log() + 0.5 * self.df.log() + 0.5 * math.log(math.pi)
         scale = scale + lgamma(0.5 * self.df) - lgamma(half)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tinynet.core.tensors.tensor import Tensor
+from tinynet.distributions.utils import attribute
 from tinynet.ops import cat, stack
 
 
@@ -167,10 +168,7 @@ class _IndependentConstraint(Constraint):
         self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
         super().__init__()
 
-    @property
-    def is_discrete(self) -> Any:
-        """Whether the values are discrete."""
-        return self.base_constraint.is_discrete
+    is_discrete: Any = attribute("base_constraint.is_discrete")
 
     @property
     def event_dim(self) -> Any:
@@ -213,15 +211,8 @@ class MixtureSameFamilyConstraint(Constraint):
         self.base_constraint = base_constraint
         super().__init__()
 
-    @property
-    def is_discrete(self) -> Any:
-        """Whether the values are discrete."""
-        return self.base_constraint.is_discrete
-
-    @property
-    def event_dim(self) -> Any:
-        """The number of dimensions of an event."""
-        return self.base_constraint.event_dim
+    is_discrete: Any = attribute("base_constraint.is_discrete")
+    event_dim: Any = attribute("base_constraint.event_dim")
 
     def check(self, value: Any) -> Tensor:
         """Return whether every component accepts each event."""

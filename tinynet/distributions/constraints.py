@@ -44,20 +44,29 @@ class _Real(Constraint):
 
 
 class _Bounded(Constraint):
-    """Numbers between bounds, shown in the repr."""
-
-    def __init__(self, **bounds: Any):
-        self.__dict__.update(bounds)
-
-    lower_bound: Any
-    upper_bound: Any
+    """Base of constraints with bounds, which their repr shows."""
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{name}={value}" for name, value in vars(self).items())
         return f"{super().__repr__()[:-1]}{shown})"
 
 
-class _IntegerInterval(_Bounded):
+class _BoundedBelow(_Bounded):
+    def __init__(self, lower_bound: Any):
+        self.lower_bound = lower_bound
+
+
+class _BoundedAbove(_Bounded):
+    def __init__(self, upper_bound: Any):
+        self.upper_bound = upper_bound
+
+
+class _Between(_Bounded):
+    def __init__(self, lower_bound: Any, upper_bound: Any):
+        self.lower_bound, self.upper_bound = lower_bound, upper_bound
+
+
+class _IntegerInterval(_Between):
     """Integers from ``lower_bound`` to ``upper_bound``, both included.
 
     Args:
@@ -71,38 +80,29 @@ class _IntegerInterval(_Bounded):
 
     is_discrete = True
 
-    def __init__(self, lower_bound: Any, upper_bound: Any):
-        super().__init__(lower_bound=lower_bound, upper_bound=upper_bound)
-
     def check(self, value: Any) -> Tensor:
         return (value % 1 == 0) & (self.lower_bound <= value) & (value <= self.upper_bound)
 
 
-class _IntegerLessThan(_Bounded):
+class _IntegerLessThan(_BoundedAbove):
     """Integers up to ``upper_bound``."""
 
     is_discrete = True
-
-    def __init__(self, upper_bound: Any):
-        super().__init__(upper_bound=upper_bound)
 
     def check(self, value: Any) -> Tensor:
         return (value % 1 == 0) & (value <= self.upper_bound)
 
 
-class _IntegerGreaterThan(_Bounded):
+class _IntegerGreaterThan(_BoundedBelow):
     """Integers greater than or equal to ``lower_bound``."""
 
     is_discrete = True
-
-    def __init__(self, lower_bound: Any):
-        super().__init__(lower_bound=lower_bound)
 
     def check(self, value: Any) -> Tensor:
         return (value % 1 == 0) & (value >= self.lower_bound)
 
 
-class _GreaterThan(_Bounded):
+class _GreaterThan(_BoundedBelow):
     """Numbers greater than ``lower_bound``.
 
     Args:
@@ -114,14 +114,11 @@ class _GreaterThan(_Bounded):
         tensor([False,  True])
     """
 
-    def __init__(self, lower_bound: Any):
-        super().__init__(lower_bound=lower_bound)
-
     def check(self, value: Any) -> Tensor:
         return self.lower_bound < value
 
 
-class _GreaterThanEq(_Bounded):
+class _GreaterThanEq(_BoundedBelow):
     """Numbers greater than or equal to ``lower_bound``.
 
     Args:
@@ -133,14 +130,11 @@ class _GreaterThanEq(_Bounded):
         tensor([False,  True])
     """
 
-    def __init__(self, lower_bound: Any):
-        super().__init__(lower_bound=lower_bound)
-
     def check(self, value: Any) -> Tensor:
         return self.lower_bound <= value
 
 
-class _LessThan(_Bounded):
+class _LessThan(_BoundedAbove):
     """Numbers less than ``upper_bound``.
 
     Args:
@@ -152,14 +146,11 @@ class _LessThan(_Bounded):
         tensor([ True, False])
     """
 
-    def __init__(self, upper_bound: Any):
-        super().__init__(upper_bound=upper_bound)
-
     def check(self, value: Any) -> Tensor:
         return value < self.upper_bound
 
 
-class _Interval(_Bounded):
+class _Interval(_Between):
     """Numbers from ``lower_bound`` to ``upper_bound``, both included.
 
     Args:
@@ -171,14 +162,11 @@ class _Interval(_Bounded):
         tensor([ True, False])
     """
 
-    def __init__(self, lower_bound: Any, upper_bound: Any):
-        super().__init__(lower_bound=lower_bound, upper_bound=upper_bound)
-
     def check(self, value: Any) -> Tensor:
         return (self.lower_bound <= value) & (value <= self.upper_bound)
 
 
-class _HalfOpenInterval(_Bounded):
+class _HalfOpenInterval(_Between):
     """Numbers from ``lower_bound`` up to but excluding ``upper_bound``.
 
     Args:
@@ -189,9 +177,6 @@ class _HalfOpenInterval(_Bounded):
         >>> c.half_open_interval(0, 1).check(tn.tensor([0.0, 1.0]))
         tensor([ True, False])
     """
-
-    def __init__(self, lower_bound: Any, upper_bound: Any):
-        super().__init__(lower_bound=lower_bound, upper_bound=upper_bound)
 
     def check(self, value: Any) -> Tensor:
         return (self.lower_bound <= value) & (value < self.upper_bound)

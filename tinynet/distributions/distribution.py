@@ -10,7 +10,13 @@ from tinynet.autograd import grad
 from tinynet.core.modes import no_grad
 from tinynet.core.tensors.tensor import Size, Tensor
 from tinynet.distributions import constraints
-from tinynet.distributions.utils import lazy_property, sum_rightmost
+from tinynet.distributions.utils import (
+    attribute,
+    broadcast_all,
+    broadcastable,
+    lazy_property,
+    sum_rightmost,
+)
 from tinynet.ops import exp
 
 EMPTY = Size(())
@@ -220,13 +226,17 @@ class Distribution:
                 f"{value.shape} vs {self._event_shape}."
             )
         wanted = self._batch_shape + self._event_shape
-        for i, j in zip(reversed(value.shape), reversed(wanted), strict=False):
-            if i != 1 and j != 1 and i != j:
-                raise ValueError(
-                    "Value is not broadcastable with batch_shape+event_shape: "
-                    f"{value.shape} vs {wanted}."
-                )
+        if not broadcastable(value.shape, wanted):
+            raise ValueError(
+                "Value is not broadcastable with batch_shape+event_shape: "
+                f"{value.shape} vs {wanted}."
+            )
         self._check_support(value)
+
+    def _check_value(self, value: Tensor) -> None:
+        """Validate a value, unless validation is off."""
+        if self._validate_args:
+            self._validate_sample(value)
 
     def _check_support(self, value: Tensor) -> None:
         try:
@@ -264,6 +274,19 @@ def _is_lazy(distribution: Distribution, name: str) -> bool:
 def _declaring(distribution: Distribution) -> type:
     """Return the class whose ``arg_constraints`` declare the parameters."""
     return next(cls for cls in type(distribution).__mro__ if "arg_constraints" in vars(cls))
+
+
+class LocationScale(Distribution):
+    """Base of the distributions of ``loc + scale * x``, where x is symmetric about 0."""
+
+    arg_constraints: Any = {"loc": constraints.real, "scale": constraints.positive}
+    support = constraints.real
+    has_rsample = True
+    mean = mode = attribute("loc")
+
+    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None):
+        self.loc, self.scale = broadcast_all(loc, scale)
+        super().__init__(self.loc.size(), validate_args=validate_args)
 
 
 class ExponentialFamily(Distribution):

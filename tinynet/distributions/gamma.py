@@ -11,7 +11,7 @@ from tinynet.distributions import constraints
 from tinynet.distributions.distribution import EMPTY, Distribution, ExponentialFamily
 from tinynet.distributions.transformed_distribution import TransformedDistribution
 from tinynet.distributions.transforms import PowerTransform
-from tinynet.distributions.utils import broadcast_all, finfo
+from tinynet.distributions.utils import attribute, broadcast_all, finfo
 from tinynet.ops import _standard_gamma, digamma, exp, igamma, lgamma, log, log1p, where, xlogy
 
 
@@ -69,8 +69,7 @@ class Gamma(ExponentialFamily):
 
     def log_prob(self, value: Tensor) -> Tensor:
         value = _as_tensor(value, self.rate)
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         shape, rate = self.concentration, self.rate
         return xlogy(shape, rate) + xlogy(shape - 1, value) - rate * value - lgamma(shape)
 
@@ -87,8 +86,7 @@ class Gamma(ExponentialFamily):
         return lgamma(x + 1) - (x + 1) * log(-y)
 
     def cdf(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         return igamma(self.concentration, self.rate * value)
 
 
@@ -170,13 +168,11 @@ class Exponential(ExponentialFamily):
         return self.rate.new_empty(shape).exponential_() / self.rate
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         return self.rate.log() - self.rate * value
 
     def cdf(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         return 1 - exp(-self.rate * value)
 
     def icdf(self, value: Tensor) -> Tensor:
@@ -220,15 +216,11 @@ class InverseGamma(TransformedDistribution):
         inverse = PowerTransform(base.rate.new_tensor(-1.0))
         super().__init__(base, inverse, validate_args=validate_args)
 
-    @property
-    def concentration(self) -> Tensor:
-        """The shape of the gamma distribution."""
-        return self.base_dist.concentration
+    concentration: Tensor = attribute(
+        "base_dist.concentration", "The shape of the gamma distribution."
+    )
 
-    @property
-    def rate(self) -> Tensor:
-        """The rate of the gamma distribution."""
-        return self.base_dist.rate
+    rate: Tensor = attribute("base_dist.rate", "The rate of the gamma distribution.")
 
     @property
     def mean(self) -> Tensor:
@@ -306,8 +298,7 @@ class FisherSnedecor(Distribution):
         return value
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         one, two, ratio = self.df1 * 0.5, self.df2 * 0.5, self.df1 / self.df2
         scale = (one + two).lgamma() - one.lgamma() - two.lgamma() + one * ratio.log()
         return scale + (one - 1) * value.log() - (one + two) * log1p(ratio * value)

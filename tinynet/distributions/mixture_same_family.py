@@ -10,6 +10,7 @@ from tinynet.core.tensors.tensor import Size, Tensor
 from tinynet.distributions import constraints
 from tinynet.distributions.categorical import Categorical
 from tinynet.distributions.distribution import EMPTY, Distribution
+from tinynet.distributions.utils import attribute, broadcastable
 from tinynet.ops import gather, log_softmax, logsumexp
 
 
@@ -57,15 +58,11 @@ class MixtureSameFamily(Distribution):
         mixture = self._mixture_distribution.expand(batch_shape)
         return {**super()._expanded(batch_shape), "_mixture_distribution": mixture}
 
-    @property
-    def mixture_distribution(self) -> Categorical:
-        """The distribution of the component's index."""
-        return self._mixture_distribution
+    mixture_distribution: Categorical = attribute(
+        "_mixture_distribution", "The distribution of the component's index."
+    )
 
-    @property
-    def component_distribution(self) -> Distribution:
-        """The components."""
-        return self._component_distribution
+    component_distribution: Distribution = attribute("_component_distribution", "The components.")
 
     @constraints.dependent_property
     def support(self) -> Any:
@@ -100,8 +97,7 @@ class MixtureSameFamily(Distribution):
         return (inside * self._mixture_distribution.probs).sum(-1)
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         inside = self._component_distribution.log_prob(self._pad(value))
         return logsumexp(inside + log_softmax(self._mixture_distribution.logits, dim=-1), dim=-1)
 
@@ -135,12 +131,11 @@ def _check_components(mixture: Any, components: Any) -> None:
             "tinynet.distributions.Distribution"
         )
     outer, inner = mixture.batch_shape, components.batch_shape[:-1]
-    for i, j in zip(reversed(outer), reversed(inner), strict=False):
-        if i != 1 and j != 1 and i != j:
-            raise ValueError(
-                f"`mixture_distribution.batch_shape` ({outer}) is not compatible with "
-                f"`component_distribution.batch_shape`({inner})"
-            )
+    if not broadcastable(outer, inner):
+        raise ValueError(
+            f"`mixture_distribution.batch_shape` ({outer}) is not compatible with "
+            f"`component_distribution.batch_shape`({inner})"
+        )
     count = mixture.logits.shape[-1]
     if components.batch_shape and count != components.batch_shape[-1]:
         raise ValueError(

@@ -8,7 +8,7 @@ from typing import Any
 from tinynet.core.tensors.tensor import Size, Tensor
 from tinynet.distributions import constraints
 from tinynet.distributions.distribution import EMPTY, Distribution
-from tinynet.distributions.utils import LOG_2PI, _standard_normal, lazy_property
+from tinynet.distributions.utils import LOG_2PI, _standard_normal, attribute, lazy_property
 from tinynet.ops import broadcast_shapes, cholesky_inverse, eye, flip, linalg
 
 
@@ -135,10 +135,7 @@ class MultivariateNormal(GivenMatrix):
         super().__init__(batch_shape, self.loc.shape[-1:], validate_args=validate_args)
         self._factor(name, matrix)
 
-    @property
-    def mean(self) -> Tensor:
-        """The expectation."""
-        return self.loc
+    mean: Tensor = attribute("loc")
 
     mode = mean
 
@@ -154,8 +151,7 @@ class MultivariateNormal(GivenMatrix):
         return self.loc + (self._unbroadcasted_scale_tril @ noise.unsqueeze(-1)).squeeze(-1)
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         lower = self._unbroadcasted_scale_tril
         square = mahalanobis(lower, value - self.loc)
         return -0.5 * (self._event_shape[0] * LOG_2PI + square) - half_log_det(lower)
@@ -246,10 +242,7 @@ class LowRankMultivariateNormal(Distribution):
         """``W.mT @ diag(1 / D)``."""
         return self._unbroadcasted_cov_factor.mT / self._unbroadcasted_cov_diag.unsqueeze(-2)
 
-    @property
-    def mean(self) -> Tensor:
-        """The expectation."""
-        return self.loc
+    mean: Tensor = attribute("loc")
 
     mode = mean
 
@@ -293,8 +286,7 @@ class LowRankMultivariateNormal(Distribution):
         return self.loc + together + self._unbroadcasted_cov_diag.sqrt() * own
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         away = value - self.loc
         outside = (away.pow(2) / self._unbroadcasted_cov_diag).sum(-1)
         inside = (self._scaled_factor @ away.unsqueeze(-1)).squeeze(-1)

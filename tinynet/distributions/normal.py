@@ -9,14 +9,14 @@ from typing import Any
 from tinynet.core.modes import no_grad
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.distributions import constraints
-from tinynet.distributions.distribution import EMPTY, ExponentialFamily
-from tinynet.distributions.transformed_distribution import TransformedDistribution
-from tinynet.distributions.transforms import AbsTransform, ExpTransform, StickBreakingTransform
-from tinynet.distributions.utils import LOG_2PI, _standard_normal, broadcast_all
-from tinynet.ops import erf, erfinv, log, normal, where
+from tinynet.distributions.distribution import EMPTY, ExponentialFamily, LocationScale
+from tinynet.distributions.transformed_distribution import Folded, TransformedDistribution
+from tinynet.distributions.transforms import ExpTransform, StickBreakingTransform
+from tinynet.distributions.utils import LOG_2PI, _standard_normal, attribute
+from tinynet.ops import erf, erfinv, log, normal
 
 
-class Normal(ExponentialFamily):
+class Normal(LocationScale, ExponentialFamily):
     """The normal (Gaussian) distribution.
 
     The density is ``exp(-((x - loc) / scale) ** 2 / 2) / (scale * sqrt(2 * pi))``.
@@ -35,26 +35,9 @@ class Normal(ExponentialFamily):
         (tensor(-0.9189), tensor(0.5000))
     """
 
-    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
-    support = constraints.real
-    has_rsample = True
+    arg_constraints = LocationScale.arg_constraints
     _mean_carrier_measure = 0
-
-    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None):
-        self.loc, self.scale = broadcast_all(loc, scale)
-        super().__init__(self.loc.size(), validate_args=validate_args)
-
-    @property
-    def mean(self) -> Tensor:
-        """The expectation."""
-        return self.loc
-
-    mode = mean
-
-    @property
-    def stddev(self) -> Tensor:
-        """The standard deviation."""
-        return self.scale
+    stddev: Tensor = attribute("scale")
 
     @property
     def variance(self) -> Tensor:
@@ -71,14 +54,12 @@ class Normal(ExponentialFamily):
         return self.loc + self.scale * _standard_normal(shape, self.loc.dtype, self.loc.device)
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         away = (value - self.loc) / self.scale
         return -0.5 * away**2 - log(self.scale) - LOG_2PI / 2
 
     def cdf(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         return 0.5 * (1 + erf((value - self.loc) / self.scale / math.sqrt(2)))
 
     def icdf(self, value: Tensor) -> Tensor:
@@ -113,7 +94,7 @@ class LogNormal(TransformedDistribution):
         tensor(1.6487)
     """
 
-    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
+    arg_constraints = LocationScale.arg_constraints
     support = constraints.positive
     has_rsample = True
 
@@ -123,15 +104,8 @@ class LogNormal(TransformedDistribution):
 
     base_dist: Normal
 
-    @property
-    def loc(self) -> Tensor:
-        """The mean of the logarithm."""
-        return self.base_dist.loc
-
-    @property
-    def scale(self) -> Tensor:
-        """The standard deviation of the logarithm."""
-        return self.base_dist.scale
+    loc: Tensor = attribute("base_dist.loc", "The mean of the logarithm.")
+    scale: Tensor = attribute("base_dist.scale", "The standard deviation of the logarithm.")
 
     @property
     def mean(self) -> Tensor:
@@ -153,7 +127,7 @@ class LogNormal(TransformedDistribution):
         return self.base_dist.entropy() + self.loc
 
 
-class HalfNormal(TransformedDistribution):
+class HalfNormal(Folded):
     """The half-normal distribution of ``|x|`` for a normal x with mean 0.
 
     Args:
@@ -169,19 +143,10 @@ class HalfNormal(TransformedDistribution):
     """
 
     arg_constraints = {"scale": constraints.positive}
-    support = constraints.nonnegative
-    has_rsample = True
-
-    def __init__(self, scale: Any, validate_args: bool | None = None):
-        base = Normal(0, scale, validate_args=False)
-        super().__init__(base, AbsTransform(), validate_args=validate_args)
-
     base_dist: Normal
 
-    @property
-    def scale(self) -> Tensor:
-        """The standard deviation of the normal distribution."""
-        return self.base_dist.scale
+    def __init__(self, scale: Any, validate_args: bool | None = None):
+        super().__init__(Normal(0, scale, validate_args=False), validate_args)
 
     @property
     def mean(self) -> Tensor:
@@ -189,31 +154,9 @@ class HalfNormal(TransformedDistribution):
         return self.scale * math.sqrt(2 / math.pi)
 
     @property
-    def mode(self) -> Tensor:
-        """The value with the greatest density: 0."""
-        return self.scale * 0
-
-    @property
     def variance(self) -> Tensor:
         """The variance."""
         return self.scale.pow(2) * (1 - 2 / math.pi)
-
-    def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
-        found = self.base_dist.log_prob(value) + math.log(2)
-        return where(value >= 0, found, -math.inf)
-
-    def cdf(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
-        return 2 * self.base_dist.cdf(value) - 1
-
-    def icdf(self, prob: Tensor) -> Tensor:
-        return self.base_dist.icdf((prob + 1) / 2)
-
-    def entropy(self) -> Tensor:
-        return self.base_dist.entropy() - math.log(2)
 
 
 class LogisticNormal(TransformedDistribution):
@@ -232,7 +175,7 @@ class LogisticNormal(TransformedDistribution):
         tinynet.Size([3])
     """
 
-    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
+    arg_constraints = LocationScale.arg_constraints
     support = constraints.simplex
     has_rsample = True
     base_dist: Any
@@ -242,12 +185,7 @@ class LogisticNormal(TransformedDistribution):
         base = base if base.batch_shape else base.expand([1])
         super().__init__(base, StickBreakingTransform(), validate_args=validate_args)
 
-    @property
-    def loc(self) -> Tensor:
-        """The means of the normal vector."""
-        return self.base_dist.base_dist.loc
-
-    @property
-    def scale(self) -> Tensor:
-        """The standard deviations of the normal vector."""
-        return self.base_dist.base_dist.scale
+    loc: Tensor = attribute("base_dist.base_dist.loc", "The means of the normal vector.")
+    scale: Tensor = attribute(
+        "base_dist.base_dist.scale", "The standard deviations of the normal vector."
+    )

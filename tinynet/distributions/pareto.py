@@ -8,12 +8,12 @@ from typing import Any
 
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.distributions import constraints
-from tinynet.distributions.distribution import EMPTY, Distribution
+from tinynet.distributions.distribution import EMPTY, Distribution, LocationScale
 from tinynet.distributions.gamma import Exponential
 from tinynet.distributions.transformed_distribution import TransformedDistribution
 from tinynet.distributions.transforms import AffineTransform, ExpTransform, PowerTransform
 from tinynet.distributions.uniform import Uniform
-from tinynet.distributions.utils import EULER, broadcast_all, finfo
+from tinynet.distributions.utils import EULER, attribute, broadcast_all, finfo
 from tinynet.ops import exp, expm1, full_like, lgamma, log, log1p, ones_like, rand, where
 
 
@@ -54,10 +54,7 @@ class Pareto(TransformedDistribution):
         a = self.alpha.clamp(min=1)
         return a * self.scale / (a - 1)
 
-    @property
-    def mode(self) -> Tensor:
-        """The value with the greatest density."""
-        return self.scale
+    mode: Tensor = attribute("scale")
 
     @property
     def variance(self) -> Tensor:
@@ -123,16 +120,14 @@ class GeneralizedPareto(Distribution):
         return self.icdf(rand(self._extended_shape(sample_shape), dtype=self.loc.dtype))
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         z, c = self._z(value), self._shape
         found = where(self._is_exponential, -z, -(1 + 1 / c) * log1p(c * z))
         return found - self.scale.log()
 
     def log_survival_function(self, value: Tensor) -> Tensor:
         """Return the logarithm of the probability that a sample exceeds a value."""
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         z, c = self._z(value), self._shape
         return where(self._is_exponential, -z, -log1p(c * z) / c)
 
@@ -163,10 +158,7 @@ class GeneralizedPareto(Distribution):
         found = self.scale**2 / ((1 - safe) ** 2 * (1 - 2 * safe))
         return where(c < 0.5, found, math.nan)
 
-    @property
-    def mode(self) -> Tensor:
-        """The value with the greatest density."""
-        return self.loc
+    mode: Tensor = attribute("loc")
 
     def entropy(self) -> Tensor:
         return log(self.scale) + self.concentration + 1
@@ -190,7 +182,7 @@ class Gumbel(TransformedDistribution):
         tensor(0.5772)
     """
 
-    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
+    arg_constraints = LocationScale.arg_constraints
     support = constraints.real
 
     def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None):
@@ -208,8 +200,7 @@ class Gumbel(TransformedDistribution):
         super().__init__(base, transforms, validate_args=validate_args)
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         away = (self.loc - value) / self.scale
         return (away - away.exp()) - self.scale.log()
 
@@ -218,10 +209,7 @@ class Gumbel(TransformedDistribution):
         """The expectation."""
         return self.loc + self.scale * EULER
 
-    @property
-    def mode(self) -> Tensor:
-        """The value with the greatest density."""
-        return self.loc
+    mode: Tensor = attribute("loc")
 
     @property
     def stddev(self) -> Tensor:

@@ -10,7 +10,7 @@ from typing import Any
 
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.distributions import constraints
-from tinynet.distributions.utils import sum_rightmost
+from tinynet.distributions.utils import attribute, sum_rightmost
 from tinynet.ops import zeros_like
 
 
@@ -143,28 +143,11 @@ class _InverseTransform(Transform):
         super().__init__(cache_size=transform._cache_size)
         self._inv = transform
 
-    @property
-    def domain(self) -> Any:
-        """The codomain of the original transform."""
-        return self._inv.codomain
-
-    @property
-    def codomain(self) -> Any:
-        """The domain of the original transform."""
-        return self._inv.domain
-
-    @property
-    def bijective(self) -> bool:
-        """Whether the original transform is bijective."""
-        return self._inv.bijective
-
-    @property
-    def sign(self) -> Any:
-        return self._inv.sign
-
-    @property
-    def inv(self) -> Transform:
-        return self._inv
+    domain: Any = attribute("_inv.codomain", "The codomain of the original transform.")
+    codomain: Any = attribute("_inv.domain", "The domain of the original transform.")
+    bijective: Any = attribute("_inv.bijective", "Whether the original transform is bijective.")
+    sign: Any = attribute("_inv.sign")
+    inv: Transform = attribute("_inv")
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__
@@ -349,14 +332,8 @@ class IndependentTransform(Transform):
         """The codomain of the base, with more event dimensions."""
         return constraints.independent(self.base_transform.codomain, self.reinterpreted_batch_ndims)
 
-    @property
-    def bijective(self) -> bool:
-        """Whether the base is bijective."""
-        return self.base_transform.bijective
-
-    @property
-    def sign(self) -> Any:
-        return self.base_transform.sign
+    bijective: Any = attribute("base_transform.bijective", "Whether the base is bijective.")
+    sign: Any = attribute("base_transform.sign")
 
     def _call(self, x: Tensor) -> Tensor:
         if x.dim() < self.domain.event_dim:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,8 +10,9 @@ from tinynet.core.modes import no_grad
 from tinynet.core.tensors.tensor import Size, Tensor
 from tinynet.distributions import constraints
 from tinynet.distributions.distribution import EMPTY, Distribution
-from tinynet.distributions.transforms import ComposeTransform, Transform
-from tinynet.distributions.utils import sum_rightmost
+from tinynet.distributions.transforms import AbsTransform, ComposeTransform, Transform
+from tinynet.distributions.utils import attribute, sum_rightmost
+from tinynet.ops import where
 
 
 class Independent(Distribution):
@@ -50,10 +52,7 @@ class Independent(Distribution):
         self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
         super().__init__(shape[:cut], shape[cut:], validate_args=validate_args)
 
-    @property
-    def has_rsample(self) -> bool:  # type: ignore[override]
-        """Whether the base has ``rsample``."""
-        return self.base_dist.has_rsample
+    has_rsample: Any = attribute("base_dist.has_rsample", "Whether the base has ``rsample``.")
 
     @property
     def has_enumerate_support(self) -> bool:  # type: ignore[override]
@@ -66,20 +65,9 @@ class Independent(Distribution):
         result, more = self.base_dist.support, self.reinterpreted_batch_ndims
         return constraints.independent(result, more) if more else result
 
-    @property
-    def mean(self) -> Tensor:
-        """The expectation."""
-        return self.base_dist.mean
-
-    @property
-    def mode(self) -> Tensor:
-        """The value with the greatest density."""
-        return self.base_dist.mode
-
-    @property
-    def variance(self) -> Tensor:
-        """The variance of each element."""
-        return self.base_dist.variance
+    mean: Tensor = attribute("base_dist.mean")
+    mode: Tensor = attribute("base_dist.mode")
+    variance: Tensor = attribute("base_dist.variance", "The variance of each element.")
 
     def sample(self, sample_shape: Sequence[int] = EMPTY) -> Tensor:
         return self.base_dist.sample(sample_shape)
@@ -178,10 +166,7 @@ class TransformedDistribution(Distribution):
         missing = len(self.event_shape) - codomain.event_dim
         return constraints.independent(codomain, missing) if missing > 0 else codomain
 
-    @property
-    def has_rsample(self) -> bool:  # type: ignore[override]
-        """Whether the base has ``rsample``."""
-        return self.base_dist.has_rsample
+    has_rsample: Any = attribute("base_dist.has_rsample", "Whether the base has ``rsample``.")
 
     def _transformed(self, x: Tensor) -> Tensor:
         for t in self.transforms:
@@ -196,8 +181,7 @@ class TransformedDistribution(Distribution):
         return self._transformed(self.base_dist.rsample(sample_shape))
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         event_dim, y = len(self.event_shape), value
         stretched: Any = 0.0
         for t in reversed(self.transforms):
@@ -225,3 +209,34 @@ class TransformedDistribution(Distribution):
 
     def icdf(self, value: Tensor) -> Tensor:
         return self._transformed(self.base_dist.icdf(self._monotonize_cdf(value)))
+
+
+class Folded(TransformedDistribution):
+    """Base of the distributions of ``|x|``, where x is symmetric about 0 and has a scale."""
+
+    support = constraints.nonnegative
+    has_rsample = True
+    scale: Tensor = attribute("base_dist.scale")
+
+    def __init__(self, base_distribution: Distribution, validate_args: bool | None):
+        super().__init__(base_distribution, AbsTransform(), validate_args=validate_args)
+
+    @property
+    def mode(self) -> Tensor:
+        """The value with the greatest density: 0."""
+        return self.scale * 0
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        self._check_value(value)
+        found = self.base_dist.log_prob(value) + math.log(2)
+        return where(value >= 0, found, -math.inf)
+
+    def cdf(self, value: Tensor) -> Tensor:
+        self._check_value(value)
+        return 2 * self.base_dist.cdf(value) - 1
+
+    def icdf(self, prob: Tensor) -> Tensor:
+        return self.base_dist.icdf((prob + 1) / 2)
+
+    def entropy(self) -> Tensor:
+        return self.base_dist.entropy() - math.log(2)

@@ -28,7 +28,7 @@ from tinynet.distributions.transform import (
     Transform,
     identity_transform,
 )
-from tinynet.distributions.utils import broadcast_all, finfo, softplus, sum_rightmost
+from tinynet.distributions.utils import attribute, broadcast_all, finfo, softplus, sum_rightmost
 from tinynet.ops import broadcast_shapes, full_like
 
 # ---- transforms of numbers ----------------------------------------------------------------------
@@ -227,9 +227,7 @@ class AffineTransform(Transform):
     def _arguments(self) -> tuple[Any, ...]:
         return self.loc, self.scale, self._event_dim
 
-    @property
-    def event_dim(self) -> int:
-        return self._event_dim
+    event_dim: Any = attribute("_event_dim")
 
     @property
     def domain(self) -> Any:
@@ -309,10 +307,7 @@ class CumulativeDistributionTransform(Transform):
     def _arguments(self) -> tuple[Any, ...]:
         return (self.distribution,)
 
-    @property
-    def domain(self) -> Any:
-        """The support of the distribution."""
-        return self.distribution.support
+    domain: Any = attribute("distribution.support", "The support of the distribution.")
 
     def _call(self, x: Tensor) -> Tensor:
         return self.distribution.cdf(x)

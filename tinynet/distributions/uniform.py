@@ -8,8 +8,8 @@ from typing import Any
 
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.distributions import constraints
-from tinynet.distributions.distribution import EMPTY, Distribution
-from tinynet.distributions.utils import LOG_2PI, broadcast_all
+from tinynet.distributions.distribution import EMPTY, Distribution, LocationScale
+from tinynet.distributions.utils import LOG_2PI, attribute, broadcast_all
 from tinynet.ops import cos, expm1, log, log1p, rand, special
 from tinynet.random import default_generator
 
@@ -74,14 +74,12 @@ class Uniform(Distribution):
         return self.low + drawn * (self.high - self.low)
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         inside = self.low.le(value) & self.high.gt(value)
         return log(inside.type_as(self.low)) - log(self.high - self.low)
 
     def cdf(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         return ((value - self.low) / (self.high - self.low)).clamp(min=0, max=1)
 
     def icdf(self, value: Tensor) -> Tensor:
@@ -91,7 +89,7 @@ class Uniform(Distribution):
         return log(self.high - self.low)
 
 
-class Laplace(Distribution):
+class Laplace(LocationScale):
     """The Laplace distribution.
 
     The density is ``exp(-|x - loc| / scale) / (2 * scale)``.
@@ -109,20 +107,7 @@ class Laplace(Distribution):
         tensor(2.)
     """
 
-    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
-    support = constraints.real
-    has_rsample = True
-
-    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None):
-        self.loc, self.scale = broadcast_all(loc, scale)
-        super().__init__(self.loc.size(), validate_args=validate_args)
-
-    @property
-    def mean(self) -> Tensor:
-        """The expectation."""
-        return self.loc
-
-    mode = mean
+    arg_constraints = LocationScale.arg_constraints
 
     @property
     def variance(self) -> Tensor:
@@ -141,13 +126,11 @@ class Laplace(Distribution):
         return self.loc + self.scale * (one - other)
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         return -log(2 * self.scale) - (value - self.loc).abs() / self.scale
 
     def cdf(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         away = value - self.loc
         return 0.5 - 0.5 * away.sign() * expm1(-away.abs() / self.scale)
 
@@ -185,15 +168,8 @@ class VonMises(Distribution):
         self.loc, self.concentration = broadcast_all(loc, concentration)
         super().__init__(self.loc.shape, validate_args=validate_args)
 
-    @property
-    def mean(self) -> Tensor:
-        """The circular mean."""
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
-        """The value with the greatest density."""
-        return self.loc
+    mean: Tensor = attribute("loc", "The circular mean.")
+    mode: Tensor = attribute("loc")
 
     @property
     def variance(self) -> Tensor:
@@ -208,8 +184,7 @@ class VonMises(Distribution):
         return wrap(turned.astype(loc.dtype))
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         # Both terms use the exponentially scaled I0, which does not overflow.
         turn = self.concentration * (cos(value - self.loc) - 1)
         return turn - LOG_2PI - log(special.i0e(self.concentration))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from collections.abc import Callable, Sequence
 from numbers import Number
 from typing import Any
@@ -75,6 +76,17 @@ def softplus(x: Tensor) -> Tensor:
 def xlogx(x: Tensor) -> Tensor:
     """Return ``x * log(x)``, or its limit 0 at 0, where the gradient is also 0."""
     return x * log(where(x > 0, x, 1.0))
+
+
+def broadcastable(shape: Sequence[int], other: Sequence[int]) -> bool:
+    """Return whether two shapes broadcast to a common one."""
+    pairs = zip(reversed(shape), reversed(other), strict=False)
+    return all(i == j or 1 in (i, j) for i, j in pairs)
+
+
+def attribute(path: str, doc: str | None = None) -> Any:
+    """Return a property that reads another attribute, or one of an attribute: ``base_dist.loc``."""
+    return property(operator.attrgetter(path), doc=doc or f"The same as ``{path}``.")
 
 
 # ---- probabilities and logits -------------------------------------------------------------------

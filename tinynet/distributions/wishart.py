@@ -125,8 +125,7 @@ class Wishart(GivenMatrix, ExponentialFamily):
         return lower @ lower.mT
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         nu, p, lower = self.df, self._p, self._unbroadcasted_scale_tril
         trace = solved(lower, solved(lower, value).mT).diagonal(dim1=-2, dim2=-1).sum(-1)
         scale = -nu * (p * math.log(2) / 2 + half_log_det(lower)) - mvlgamma(nu / 2, p)
@@ -197,8 +196,7 @@ class LKJCholesky(Distribution):
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density of a factor (page 1999 of the paper)."""
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         n = self.dim - 1
         diagonal = value.diagonal(dim1=-1, dim2=-2)[..., 1:]
         order = arange(n - 1, -1, -1, dtype=self.concentration.dtype)

@@ -1,7 +1,7 @@
-"""The reference of the API, from the objects themselves.
+"""The API reference, from the objects themselves.
 
-By inspection, and not from the source as mkdocstrings does: the functions and methods of tensors
-are made when tinynet is imported, so no reader of source files finds them.
+mkdocstrings reads source files, and the functions and methods of tensors are compiled when tinynet
+is imported: it does not find them. See "Dependencies" in docs/design.md.
 """
 
 import dataclasses
@@ -21,11 +21,11 @@ from tinynet.ops import stubs
 from tinynet.train.config.sections import field_docs
 
 LINE = 64
-SKIPPED = {"forward", "extra_repr", "reset_parameters"}  # of layers: the class says it all
+SKIPPED = {"forward", "extra_repr", "reset_parameters"}  # of layers: the class documents them
 
 
 def pages() -> dict[str, str]:
-    """The pages by their addresses."""
+    """Return the pages by address."""
     found = {f"api/{page}.md": functions_page(page) for page in [*OPERATIONS, "settings"]}
     found["api/tensor.md"] = tensor_page()
     found |= {f"api/{page}.md": modules_page(page) for page in MODULES}
@@ -34,27 +34,27 @@ def pages() -> dict[str, str]:
 
 
 def addresses() -> list[str]:
-    """The addresses of the pages, in their order."""
+    """Return the addresses of the pages, in order."""
     return [f"api/{page}.md" for page in ("index", *TITLES)]
 
 
 def index() -> str:
-    """The first page: where what is."""
+    """Return the first page: a table of the others."""
     rows = []
     for page, title in TITLES.items():
         first = [name.name for name in names_of(page)]
         shown = ", ".join(f"`{n}`" for n in first[:8]) + (", ..." if len(first) > 8 else "")
         rows.append([f"[{title}]({page}.md)", str(len(first)), shown])
     return (
-        "# API\n\nEvery public name, on the page of its kind. The search finds them all. The names"
-        " and the semantics are PyTorch's; [what differs](../departures.md) is listed. `tn` is"
-        " `tinynet`, `nn` is `tinynet.nn`, `F` is `tinynet.nn.functional`. Each example is run by"
-        " the tests.\n\n" + table(["page", "names", "such as"], rows)
+        "# API\n\nEvery public name, by kind. The search finds all of them. Names and semantics are"
+        " PyTorch's; [Departures](../departures.md) lists the differences. `tn` is `tinynet`, `nn`"
+        " is `tinynet.nn`, `F` is `tinynet.nn.functional`. The tests run every example.\n\n"
+        + table(["page", "names", "for example"], rows)
     )
 
 
 def names_of(page: str) -> list[Name]:
-    """All names that a page documents."""
+    """Return all names that a page documents."""
     if page == "tensor":
         members = [n for n in dir(tinynet.Tensor) if not n.startswith("_")]
         return [Name("Tensor", n, getattr(tinynet.Tensor, n)) for n in members]
@@ -67,7 +67,7 @@ def names_of(page: str) -> list[Name]:
 
 
 def functions_page(page: str) -> str:
-    """A page of functions of `tinynet`."""
+    """Return a page of functions of `tinynet`."""
     parts = [f"# {TITLES[page]}", raises.EVERYWHERE]
     if page == "settings":
         parts += [constants(), "## Functions and classes"]
@@ -78,7 +78,7 @@ def functions_page(page: str) -> str:
 
 
 def modules_page(page: str) -> str:
-    """A page of modules."""
+    """Return a page of modules."""
     parts = [f"# {TITLES[page]}"]
     for path in MODULES[page]:
         module = inventory.module_of(path)
@@ -89,22 +89,22 @@ def modules_page(page: str) -> str:
 
 
 def constants() -> str:
-    """Dtypes and numbers."""
+    """Return the table of dtypes and numbers."""
     rows = []
     for name in inventory.CONSTANTS.split():
         value = getattr(tinynet, name)
         what = f"dtype, {value.itemsize} bytes per element" if is_dtype(value) else repr(value)
         rows.append([f'<a id="tn.{name}"></a>`tn.{name}`', cell(what)])
-    return "## Dtypes and constants\n\n" + table(["name", "what it is"], rows)
+    return "## Dtypes and constants\n\n" + table(["name", "value"], rows)
 
 
 def is_dtype(value: Any) -> bool:
-    """Whether a constant is a dtype."""
+    """Return whether a constant is a dtype."""
     return isinstance(value, dtypes.dtype)
 
 
 def tensor_page() -> str:
-    """The methods and attributes of tensors."""
+    """Return the page of the methods and attributes of tensors."""
     linked, written, own = [], [], []
     members = {n.name for n in names_of("tensor")}
     for name in names_of("tensor"):
@@ -116,19 +116,19 @@ def tensor_page() -> str:
             own.append(name)
     parts = [
         f"# Tensor\n\n{markdown(inspect.getdoc(tinynet.Tensor) or '')}",
-        "## Methods that are functions, too\n\n`x.f(...)` is `tn.f(x, ...)`.",
+        "## Methods that are also functions\n\n`x.f(...)` is `tn.f(x, ...)`.",
         ", ".join(sorted(link(n) for n in linked)),
-        "## In place\n\nThe method without the underscore tells what it computes; the one with it"
-        " writes the result to the tensor and returns that. [What may go wrong](../inplace.md).",
+        "## In place\n\nA method with an underscore writes the result of the one without it to the"
+        " tensor, and returns the tensor. [What can go wrong](../inplace.md).",
         ", ".join(f'<a id="Tensor.{n.name}"></a>`{n.name}`' for n in written),
-        "## Everything else",
+        "## Other methods and attributes",
         *entries(own),
     ]
     return "\n\n".join(parts)
 
 
 def link(name: Name) -> str:
-    """A method that is a function: the link to it."""
+    """Return the link from a method to the function of that name."""
     page = inventory.page_of(name.name)
     return f'<a id="Tensor.{name.name}"></a>[`{name.name}`]({page}.md#tn.{name.name})'
 
@@ -137,7 +137,7 @@ def link(name: Name) -> str:
 
 
 def entries(names: Iterable[Name]) -> Iterator[str]:
-    """The entries of a group; other names of the same thing are told in its entry."""
+    """Yield the entries of a group; an entry lists the other names of the same object."""
     groups: dict[int, list[Name]] = {}
     by_name: dict[str, int] = {}
     for name in names:
@@ -151,12 +151,12 @@ def entries(names: Iterable[Name]) -> Iterator[str]:
 
 
 def identity(value: Any) -> int:
-    """What names of the same thing have in common."""
+    """Return what names of the same object have in common."""
     return id(operation_of(value) or (inspect.unwrap(value) if callable(value) else value))
 
 
 def entry(name: Name, others: list[Name]) -> str:
-    """One public name."""
+    """Return the entry of one public name."""
     anchors = "".join(f'<a id="{other.path}"></a>' for other in others)
     parts = [f"### {plain(name.name)} {{ #{name.path} }}", anchors, signature(name)]
     parts.append(markdown(inspect.getdoc(name.value) or ""))
@@ -167,7 +167,7 @@ def entry(name: Name, others: list[Name]) -> str:
 
 
 def signature(name: Name) -> str:
-    """How it is called."""
+    """Return the call of a name, with parameters and types."""
     shown = f"{name.path}" if name.module != "Tensor" else f"x.{name.name}"
     value = name.value
     if isinstance(value, property) or not callable(value):
@@ -190,7 +190,7 @@ def signature(name: Name) -> str:
 
 
 def typed(value: Any, op: Operation | None) -> tuple[list[str], str]:
-    """The parameters with their types and defaults, and what is returned."""
+    """Return the parameters with types and defaults, and the type of the result."""
     if op is not None:
         names = stubs.Names(())
         return (
@@ -214,14 +214,14 @@ def typed(value: Any, op: Operation | None) -> tuple[list[str], str]:
 
 
 def annotation(declared: Any) -> str:
-    """A type as it is written."""
+    """Return a type as source code."""
     if isinstance(declared, str):
         return declared
     return declared.__name__ if inspect.isclass(declared) else str(declared)
 
 
 def default_of(value: Any) -> str:
-    """A default as it is written, or dots."""
+    """Return a default as source code, or dots."""
     text = repr(value)
     if inspect.isclass(value) or inspect.isroutine(value):
         return str(value.__name__)
@@ -229,7 +229,7 @@ def default_of(value: Any) -> str:
 
 
 def members(name: Name) -> Iterator[str]:
-    """The fields, and the public methods and properties that no base of the class has, too."""
+    """Yield the fields, and the public methods and properties that override no base's."""
     if dataclasses.is_dataclass(name.value):
         docs = field_docs(name.value)
         yield "\n".join(f"- `{n}`: {plain(' '.join(d.split()))}" for n, d in docs.items())
@@ -239,13 +239,13 @@ def members(name: Name) -> Iterator[str]:
         if member.startswith("_") or member in SKIPPED or overrides or not doc:
             continue
         if isinstance(seen := getattr(name.value, member), property):
-            value = seen  # a lazy attribute, too, which the class shows as a property
+            value = seen  # also a lazy attribute, which the class shows as a property
         if isinstance(value, property) or inspect.isroutine(value):
             yield method(name, member, value, doc)
 
 
 def method(name: Name, member: str, value: Any, doc: str) -> str:
-    """One method or property of a class."""
+    """Return the entry of a method or property of a class."""
     call = ""
     if not isinstance(value, property):
         arguments, returns = typed(getattr(value, "__func__", value), None)
@@ -256,28 +256,28 @@ def method(name: Name, member: str, value: Any, doc: str) -> str:
     return "\n\n".join(part for part in [head, shown, markdown(doc)] if part)
 
 
-# ---- what else is known ----
+# ---- facts from declarations ----
 
 
 def facts(name: Name, others: list[Name]) -> str:
-    """Other names, what the declaration of an operation tells, and the file."""
-    said = [f"`{n}`: {text}" for n, text in glossary.of(name.value).items()]
+    """Return other names, facts from the declaration of an operation, and the file."""
+    lines = [f"`{n}`: {text}" for n, text in glossary.of(name.value).items()]
     if others:
-        said.append("Also " + ", ".join(f"`{o.path}`" for o in others) + ".")
+        lines.append("Also " + ", ".join(f"`{o.path}`" for o in others) + ".")
     op = operation_of(name.value) if inspect.isroutine(name.value) else None
     if op is not None:
-        said += of_operation(op, name)
-    said += [f"Raises {plain(error)}" for error in raises.of(name.value)]
+        lines += of_operation(op, name)
+    lines += [f"Raises {plain(error)}" for error in raises.of(name.value)]
     written = inspect.isclass(name.value) or inspect.isroutine(name.value)
     path = file_of(name.value) if written else None
     if path is not None:
-        said.append(f"In `tinynet/{path}`.")
-    lines = [text if text.startswith("    ") else f"- {text}" for text in said]
-    return "\n".join(["<!-- ends the list before -->\n", *lines]) if said else ""
+        lines.append(f"In `tinynet/{path}`.")
+    items = [line if line.startswith("    ") else f"- {line}" for line in lines]
+    return "\n".join(["<!-- ends the list before -->\n", *items]) if items else ""
 
 
 def of_operation(op: Operation, name: Name) -> Iterator[str]:
-    """Shapes, dtypes, node and derivative, from the declaration."""
+    """Yield shapes, dtypes, node and derivative, from the declaration."""
     if hasattr(tinynet.Tensor, name.name) and name.module == "":
         yield f"As a method: `x.{name.name}({'...' * (len(op.tensors + op.attributes) > 1)})`."
     if op.kind == "pointwise":

@@ -1,4 +1,4 @@
-"""The table of what one operation costs: that of the README."""
+"""The README's table of the cost of one operation."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,7 @@ README = Path(__file__).parents[2] / "README.md"
 
 
 def part() -> str:
-    """The section of the README, without its heading."""
+    """Return the section of the README, without its heading."""
     text = README.read_text(encoding="utf-8")
     (section,) = re.findall(r"^## What one operation costs\n(.*?)(?=^## )", text, re.S | re.M)
     return section.strip()

@@ -1,4 +1,4 @@
-"""The reference of the command line, from the parsers themselves."""
+"""The command-line reference, from the argument parsers."""
 
 import argparse
 import re
@@ -8,7 +8,7 @@ from tinynet.train.cli import build_parser
 
 
 def part() -> str:
-    """All commands."""
+    """Return the reference of all commands."""
     whole = build_parser()
     (subparsers,) = (a for a in whole._actions if isinstance(a, argparse._SubParsersAction))
     commands = [command(name, of) for name, of in subparsers.choices.items()]
@@ -17,7 +17,7 @@ def part() -> str:
 
 
 def command(name: str, of: argparse.ArgumentParser) -> str:
-    """One command: how it is called, what it does, what it takes."""
+    """Return usage, description and arguments of a command."""
     of.formatter_class = lambda prog: argparse.RawDescriptionHelpFormatter(prog, width=76)
     usage = re.sub(r"\x1b\[[\d;]*m", "", of.format_usage()).removeprefix("usage: ")
     rows = [row(action) for action in of._actions if action.help != argparse.SUPPRESS]
@@ -26,8 +26,8 @@ def command(name: str, of: argparse.ArgumentParser) -> str:
 
 
 def row(action: argparse.Action) -> list[str]:
-    """One argument."""
+    """Return the table row of an argument."""
     value = action.metavar or ("" if action.nargs == 0 else action.dest.upper())
     names = [f"`{name} {value}`".replace(" `", "`") for name in action.option_strings]
-    says = (action.help or "").replace("%(default)s", str(action.default)).replace("%%", "%")
-    return [", ".join(names) or f"`{value}`", cell(says)]
+    meaning = (action.help or "").replace("%(default)s", str(action.default)).replace("%%", "%")
+    return [", ".join(names) or f"`{value}`", cell(meaning)]

@@ -1,4 +1,4 @@
-"""The functions that are compiled of a declared operation, as they are."""
+"""The source of the functions compiled from the declaration of an operation."""
 
 import textwrap
 
@@ -11,19 +11,19 @@ from tinynet.core.declaration.operation import REGISTRY
 
 
 def out_of_place() -> str:
-    """What ``a * b`` runs, and its backward."""
+    """Return the source of ``a * b`` and of its backward."""
     op = REGISTRY["mul"]
     forward = folded("The compiled source of a * b", Forward(op, False).source())
     return forward + "\n\n" + folded("The compiled source of its backward", Backward(op).source())
 
 
 def in_place() -> str:
-    """What ``a.mul_(b)`` runs."""
+    """Return the source of ``a.mul_(b)``."""
     return folded(
         "The compiled source of mul_", inplace_source.source(REGISTRY["mul"], "mul_", False)
     )
 
 
 def folded(title: str, code: str) -> str:
-    """A block that opens when its title is clicked."""
+    """Return a block of code that opens with a click on its title."""
     return f'??? note "{title}"\n' + textwrap.indent(fenced(code, "python"), "    ")

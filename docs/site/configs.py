@@ -1,4 +1,4 @@
-"""The reference of configs, from the schema that they are checked against."""
+"""The config reference, from the schema that checks configs."""
 
 import inspect
 
@@ -10,17 +10,17 @@ from tinynet.train.config.sections import LEFT_OUT, SECTIONS, field_docs, settin
 
 
 def part() -> str:
-    """All sections, the types of each, and the metrics."""
+    """Return all sections with their types, and the metrics."""
     parts = [section(name) for name in SECTIONS]
     parts += [f"## Types inside others: {name}\n\n{types(of)}" for name, of in INSIDE.items()]
     rows = ([f"`{name}`", cell(metric.meaning)] for name, metric in METRICS.items())
-    return "\n\n".join([*parts, "## Metrics", table(["metric", "what it is"], rows)])
+    return "\n\n".join([*parts, "## Metrics", table(["metric", "meaning"], rows)])
 
 
 def section(name: str) -> str:
-    """One section: what it is for, its own keys, its types."""
+    """Return the purpose, the keys and the types of a section."""
     cls = SECTIONS[name]
-    note = "" if name not in LEFT_OUT else " May be left out."
+    note = "" if name not in LEFT_OUT else " Optional."
     parts = [f"## [{name}]", plain(inspect.getdoc(cls) or "") + note]
     docs = field_docs(cls)
     rows = []
@@ -35,9 +35,9 @@ def section(name: str) -> str:
 
 
 def types(family: Family) -> str:
-    """What a `type` can be, with the keys that it takes."""
+    """Return the table of the values of `type`, with their keys."""
     rows = []
     for name, target in sorted(family.names().items()):
         keys = ", ".join(spelled(p) for p in parameters(target, family))
         rows.append([f"`{name}`", cell(first_line(target)), f"`{keys}`" if keys else ""])
-    return table(["type", "what it is", "keys (in brackets: left out by default)"], rows)
+    return table(["type", "description", "keys (in brackets: optional)"], rows)

@@ -1,4 +1,4 @@
-"""The list of departures from PyTorch: that of design.md, and the small ones of the tests."""
+"""The departures from PyTorch: the list in design.md, and small ones from the tests."""
 
 import ast
 import re
@@ -15,21 +15,21 @@ LISTS = {
     "Of whole programs": ("tests/differential/departures.py", 0),
     "Where random programs are not compared": ("tests/property/departures.py", 1),
 }
-"""Heading: the file, and which argument of an entry is its reason."""
+"""Heading -> the file, and the position of the reason among the arguments of an entry."""
 
 TABLES = "tests/pytorch_tables/known.py"
-"""The file whose ``KNOWN`` has reasons by patterns of the ids of rows: ``addbmm/inplace/...``."""
+"""The file whose ``KNOWN`` maps patterns of row ids (``addbmm/inplace/...``) to reasons."""
 
 
 def part() -> str:
-    """The tables of design.md."""
+    """Return the tables of design.md."""
     text = DESIGN.read_text(encoding="utf-8")
     (section,) = re.findall(r"^## Departures.*?\n(.*?)(?=^Small ones|^## )", text, re.S | re.M)
     return section.strip()
 
 
 def small() -> str:
-    """The small ones: the reasons that the tests give where tinynet answers otherwise."""
+    """Return the small departures: the reasons in the tests."""
     parts = []
     for heading, (file, place) in LISTS.items():
         found = dict.fromkeys(reasons(ROOT / file, place))
@@ -39,7 +39,7 @@ def small() -> str:
 
 
 def of_tables(path: Path) -> Iterator[str]:
-    """The operations and reasons of the tables: no texts, and none that is for many operations."""
+    """Yield operations and reasons, without error texts and reasons for many operations."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     constants = _constants(tree)
     (table,) = [s.value for s in tree.body if isinstance(s, ast.AnnAssign)]
@@ -52,7 +52,7 @@ def of_tables(path: Path) -> Iterator[str]:
 
 
 def _operations(pattern: str) -> Iterator[str]:
-    """The operations of a pattern such as ``cholesky_(inverse|solve)/function/.*``."""
+    """Yield the operations of a pattern such as ``cholesky_(inverse|solve)/function/.*``."""
     for row in re.findall(r"(?:\([^()]*\)|[^|()])+", pattern):
         name = row.split("/")[0].removesuffix(r"\..*").replace("\\.", ".")
         before, _, rest = name.partition("(")
@@ -71,7 +71,7 @@ def _constants(tree: ast.Module) -> dict[str, ast.expr]:
 
 
 def reasons(path: Path, place: int) -> Iterator[str]:
-    """The reasons in a list of departures, in its order."""
+    """Yield the reasons in a list of departures, in order."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     constants = _constants(tree)
     for call in ast.walk(tree):

@@ -1,4 +1,4 @@
-"""The derivatives of operations as text: what stands in ``.grad(...)``."""
+"""The derivatives of operations as text: the arguments of ``.grad(...)``."""
 
 import ast
 import functools
@@ -12,7 +12,7 @@ WIDTH = 96
 
 @functools.cache
 def declared_in(file: str) -> dict[str, dict[str, str]]:
-    """The formulas of a file: operation -> input -> expression, where it is short."""
+    """Return the short formulas of a file: operation -> input -> expression."""
     tree = ast.parse(Path(file).read_text(encoding="utf-8"))
     bodies = {n.name: n.body[-1] for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)}
     found: dict[str, dict[str, str]] = {}
@@ -26,7 +26,7 @@ def declared_in(file: str) -> dict[str, dict[str, str]]:
 
 
 def expression(formula: ast.expr, bodies: dict[str, ast.stmt]) -> str:
-    """What a formula computes: the body of a lambda, or what a function of one line returns."""
+    """Return the body of a lambda, or the result of a function of one line."""
     body: ast.AST | None = None
     if isinstance(formula, ast.Lambda):
         body = formula.body
@@ -37,7 +37,7 @@ def expression(formula: ast.expr, bodies: dict[str, ast.stmt]) -> str:
 
 
 def formulas(op: Operation) -> dict[str, str]:
-    """Input -> the derivative with respect to it, times ``g``; only those that are short."""
+    """Return input -> the derivative with respect to it, times ``g``, if it is short."""
     if op.formulas is None or op.joint is not None:
         return {}
     return declared_in(inspect.getfile(op.declared)).get(op.declared.__name__, {})

@@ -12,7 +12,7 @@ _ENTRY = re.compile(r"^(\S[^:\n]*?): (.*)", re.S)
 
 
 def sections(doc: str) -> dict[str, str]:
-    """The parts of a cleaned docstring by their headings; the prose has the heading ``""``."""
+    """Return the parts of a cleaned docstring by heading; prose has the heading ``""``."""
     words = _HEADING.split(doc)
     found = {"": words[0].strip()}
     for heading, text in zip(words[1::2], words[2::2], strict=True):
@@ -23,14 +23,14 @@ def sections(doc: str) -> dict[str, str]:
 
 
 def _indented(text: str) -> tuple[str, str]:
-    """What stands indented below a heading, and what comes after."""
+    """Return the indented text below a heading, and the rest."""
     lines = text.strip("\n").split("\n")
     end = next((i for i, line in enumerate(lines) if line and line[0] != " "), len(lines))
     return textwrap.dedent("\n".join(lines[:end])), "\n".join(lines[end:])
 
 
 def markdown(doc: str) -> str:
-    """A cleaned docstring as Markdown."""
+    """Return a cleaned docstring as Markdown."""
     parts = []
     for heading, text in sections(doc).items():
         if heading == "":
@@ -45,7 +45,7 @@ def markdown(doc: str) -> str:
 
 
 def prose(text: str) -> str:
-    """Paragraphs; those that are indented are code, those with bullets are lists."""
+    """Return paragraphs: indented ones as code, bullets as lists."""
     shown = []
     for paragraph in re.split(r"\n\s*\n", text) if text.strip() else ():
         if paragraph.startswith((">>>", "    >>>")):
@@ -61,13 +61,13 @@ def prose(text: str) -> str:
 
 
 def entries(text: str) -> str:
-    """A list of names with their meanings."""
+    """Return a list of names with their meanings."""
     items = re.split(r"\n(?=\S)", text)
     return "\n".join(entry(" ".join(item.split())) for item in items if item.strip())
 
 
 def entry(text: str) -> str:
-    """One name, or several, with the meaning."""
+    """Return the list item of one or several names with their meaning."""
     found = _ENTRY.match(text)
     if not found:
         return f"- {plain(text)}"

@@ -1,4 +1,4 @@
-"""The programs of ``examples/``, as they are."""
+"""The programs of ``examples/``."""
 
 from pathlib import Path
 
@@ -8,13 +8,13 @@ FOLDER = Path(__file__).parents[2] / "examples"
 
 
 def part() -> str:
-    """Each program, under what it says about itself."""
+    """Return all programs, each below its docstring."""
     return "\n\n".join(program(path) for path in sorted(FOLDER.glob("*.py")))
 
 
 def program(path: Path) -> str:
-    """One program."""
+    """Return one program."""
     text = path.read_text(encoding="utf-8")
     _, doc, code = text.split('"""', 2)
-    says = " ".join(doc.split())
-    return f"## {path.name}\n\n{plain(says)}\n\n{fenced(code, 'python', title=path.name)}"
+    description = " ".join(doc.split())
+    return f"## {path.name}\n\n{plain(description)}\n\n{fenced(code, 'python', title=path.name)}"

@@ -1,9 +1,8 @@
-"""`python -m docs.site.gaps`: public names whose entry lacks something.
+"""`python -m docs.site.gaps`: public names whose entries are incomplete.
 
-An example, its arguments, the errors (docs/site/raises.py) or the source (docs/site/sources.py).
-
-Names that end with an underscore are covered by the name without it. What a declaration tells (that
-an operation works element by element, the node, the derivative) needs no section.
+An entry needs an example, the arguments, the errors (docs/site/raises.py) and the source
+(docs/site/sources.py). The name without an underscore covers the in-place form. Facts from a
+declaration (pointwise, node, derivative) need no section.
 """
 
 import dataclasses
@@ -20,23 +19,23 @@ from tinynet.train.config.sections import field_docs
 
 
 def without_example(page: str) -> list[str]:
-    """The names of a page that show no example."""
+    """Return the names of a page without an example."""
     return [n.path for n in to_check(page) if ">>>" not in (inspect.getdoc(n.value) or "")]
 
 
 def without_arguments(page: str) -> list[str]:
-    """The names of a page that take something and do not say what."""
-    return [n.path for n in to_check(page) if takes_something(n) and not says_what(n)]
+    """Return the names of a page with undocumented parameters."""
+    return [n.path for n in to_check(page) if has_parameters(n) and not explains_parameters(n)]
 
 
 def without_errors(page: str) -> list[str]:
-    """The names of a page that can fail and do not say how."""
-    return [n.path for n in to_check(page) if raises.can_fail(n) and not raises.told(n)]
+    """Return the names of a page with undocumented errors."""
+    return [n.path for n in to_check(page) if raises.can_fail(n) and not raises.documented(n)]
 
 
 def without_source(page: str) -> list[str]:
-    """The names of a page that compute something and say neither the formula nor the paper."""
-    return [n.path for n in to_check(page) if sources.needed(n, page) and not sources.told(n)]
+    """Return the names of a page that compute something, without a formula or a paper."""
+    return [n.path for n in to_check(page) if sources.needed(n, page) and not sources.documented(n)]
 
 
 KINDS = {
@@ -48,9 +47,9 @@ KINDS = {
 
 
 def to_check(page: str) -> Iterator[Name]:
-    """The names of a page that need documentation of their own.
+    """Yield the names of a page that need their own documentation.
 
-    Neither aliases, nor in-place forms, nor what is deprecated in favor of another name.
+    Skips aliases, in-place forms, and names deprecated in favor of another one.
     """
     seen: set[int] = set()
     deprecated = re.compile("Deprecated: call ")
@@ -61,28 +60,28 @@ def to_check(page: str) -> Iterator[Name]:
             continue
         if name.name.endswith("_") and name.name[:-1] in known:
             continue
-        if page == "tensor" and page_of(name.name):  # a function, and on the page of that
+        if page == "tensor" and page_of(name.name):  # documented as a function
             continue
         if not callable(name.value) and not isinstance(name.value, property):
             continue
-        if inspect.isclass(name.value) and issubclass(name.value, Exception):  # it is only caught
+        if inspect.isclass(name.value) and issubclass(name.value, Exception):  # users only catch it
             continue
         if identity(name.value) not in seen:
             seen.add(identity(name.value))
             yield name
 
 
-def takes_something(name: Name) -> bool:
-    """Whether there are parameters that their name and the declaration do not explain."""
+def has_parameters(name: Name) -> bool:
+    """Return whether there are parameters that name and declaration do not explain."""
     value = name.value
     op = operation_of(value) if inspect.isroutine(value) else None
     if isinstance(value, property) or inspect.isclass(value) and issubclass(value, BaseException):
         return False
-    if not inspect.isroutine(value) and not inspect.isclass(value):  # its class says
+    if not inspect.isroutine(value) and not inspect.isclass(value):  # its class is documented
         return False
     if op is not None and op.kind == "pointwise" and not op.attributes:
         return False
-    if inspect.isclass(value) and value.__init__ is Module.__init__:  # a layer without any
+    if inspect.isclass(value) and value.__init__ is Module.__init__:  # a layer without parameters
         return False
     try:
         parameters = [*inspect.signature(value).parameters.values()]
@@ -92,8 +91,8 @@ def takes_something(name: Name) -> bool:
     return any(p.name not in tensors for p in parameters)
 
 
-def says_what(name: Name) -> bool:
-    """Whether each parameter is told of: by the docstring, by the glossary, or as a shape."""
+def explains_parameters(name: Name) -> bool:
+    """Return whether the docstring, the glossary or a shape explains each parameter."""
     doc = inspect.getdoc(name.value) or ""
     known = {"self", "input", "other", "tensor", "out", *glossary.MEANINGS}
     if dataclasses.is_dataclass(name.value):
@@ -106,8 +105,10 @@ def says_what(name: Name) -> bool:
     ):
         return True
     text = "".join(part for heading, part in sections(doc).items() if heading != "Example")
-    said = {*re.findall(r"\w+", text)}  # where the sentence itself names them
-    return all(p in known | said or p.startswith("_") or glossary.told(doc, p) for p in parameters)
+    words = {*re.findall(r"\w+", text)}  # names in a sentence
+    return all(
+        p in known | words or p.startswith("_") or glossary.explains(doc, p) for p in parameters
+    )
 
 
 def main() -> None:

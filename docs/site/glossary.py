@@ -1,6 +1,6 @@
-"""Parameters that mean the same wherever they occur: told once here, shown at each name.
+"""Parameters with one meaning everywhere, which the reference shows at each name.
 
-A docstring that explains its parameter itself is what is shown instead.
+A docstring that explains the parameter takes precedence.
 """
 
 import inspect
@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 ELSEWHERE = re.compile(r"[Aa]rguments\b[\w\s,]*\b(as there|are those of)|same arguments")
-"""How the docstring of a layer sends its reader to that of another one."""
+"""Phrases by which the docstring of a layer refers to that of another one."""
 
 COMPATIBLE = "accepted for compatibility; changes nothing."
 
@@ -92,7 +92,7 @@ MEANINGS = {
 
 
 def of(value: Any) -> dict[str, str]:
-    """The parameters of something that its docstring does not mention, and what they mean."""
+    """Return the meanings of the parameters that a docstring does not explain."""
     try:
         parameters = inspect.signature(value).parameters
     except (TypeError, ValueError):
@@ -100,11 +100,13 @@ def of(value: Any) -> dict[str, str]:
     doc = inspect.getdoc(value) or ""
     if inspect.isclass(value) and ELSEWHERE.search(doc):
         return {}
-    return {name: MEANINGS[name] for name in parameters if name in MEANINGS and not told(doc, name)}
+    return {
+        name: MEANINGS[name] for name in parameters if name in MEANINGS and not explains(doc, name)
+    }
 
 
-def told(doc: str, name: str) -> bool:
-    """Whether a docstring explains a parameter: in a list, or by its name in the text."""
+def explains(doc: str, name: str) -> bool:
+    """Return whether a docstring explains a parameter, in a list or in the text."""
     in_list = any(
         name in line.strip().partition(":")[0].replace("*", "").replace("`", "").split(", ")
         for line in doc.splitlines()

@@ -1,4 +1,4 @@
-"""What mkdocs calls: generated pages join the others, generated parts replace their marks.
+"""mkdocs hooks that add generated pages and replace marks with generated parts.
 
 A mark is a comment in a page, ``<!-- generated: NAME -->``, with a name in `PARTS`.
 """
@@ -31,7 +31,7 @@ MARK = re.compile(r"<!-- generated: ([\w ]+) -->")
 
 
 def on_config(config: Any) -> Any:
-    """Fill the section API, and put pages that nobody has placed at the end of a section."""
+    """Fill the section API, and append unlisted pages to a section."""
     sections = {title: pages for section in config.nav for title, pages in section.items()}
     sections["Look up"].append({"API": list(api.addresses())})
     placed = {page for pages in sections.values() for page in pages if isinstance(page, str)}
@@ -50,5 +50,5 @@ def on_files(files: Files, config: Any) -> Files:
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Put the generated parts in."""
+    """Replace marks with the generated parts."""
     return MARK.sub(lambda mark: PARTS[mark[1]](), markdown)

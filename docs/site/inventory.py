@@ -1,4 +1,4 @@
-"""The public names: where each is documented, and in which groups."""
+"""The public names, their pages and their groups."""
 
 import functools
 import importlib
@@ -22,7 +22,7 @@ OPERATIONS = {
     "shapes": "shaping indexing",
     "products": "products linalg",
 }
-"""Page -> folders and files in ops/ whose functions it has."""
+"""Page -> folders and files in ops/ with its functions."""
 
 TITLES = {
     "making": "Creating tensors",
@@ -67,13 +67,13 @@ MODULES = {
     "exchange": ["exchange", "serialization"],
     "errors": ["errors", "func", "amp", "cuda", "backends"],
 }
-"""Page -> modules whose names it has, as users write them after ``tinynet.``."""
+"""Page -> its modules, as users write them after ``tinynet.``."""
 
 CONSTANTS = (
     "bool uint8 int8 int16 short int32 int int64 long float16 half float32 float float64 double"
     " pi e inf nan newaxis default_generator"
 )
-"""Names of `tinynet` that are no functions: the page has a table of them."""
+"""Names of `tinynet` that are not functions; the page has a table of them."""
 
 
 HELPERS = {
@@ -85,7 +85,7 @@ HELPERS = {
     "nn.init.skipped",
     "utils.checkpoint.CheckpointFunction",
 }
-"""What is not for users, though its name does not begin with an underscore."""
+"""Internal names without an underscore."""
 
 
 class Name(NamedTuple):
@@ -97,12 +97,12 @@ class Name(NamedTuple):
 
     @property
     def path(self) -> str:
-        """As users write it: ``nn.Linear``, ``tn.tanh``."""
+        """The name as users write it: ``nn.Linear``, ``tn.tanh``."""
         return f"{self.module}.{self.name}" if self.module else f"tn.{self.name}"
 
 
 def module_of(path: str) -> Any:
-    """A module as users name it: ``linalg`` is ``tinynet.linalg``."""
+    """Return a module by its name after ``tinynet.``."""
     found: Any = tinynet
     for part in path.split("."):
         if not hasattr(found, part):
@@ -111,7 +111,7 @@ def module_of(path: str) -> Any:
     return found
 
 
-SOUGHT = {
+IMPORTANT = {
     "nn": "Module Linear Conv2d Embedding LSTM MultiheadAttention TransformerEncoderLayer "
     "Sequential ModuleList ModuleDict Parameter ReLU GELU Softmax Dropout BatchNorm2d LayerNorm "
     "MaxPool2d CrossEntropyLoss MSELoss BCEWithLogitsLoss Flatten",
@@ -123,24 +123,24 @@ SOUGHT = {
     "distributions": "Distribution Normal Categorical Bernoulli MultivariateNormal Independent "
     "TransformedDistribution kl_divergence Beta Gamma Dirichlet Uniform",
 }
-"""Module: what most readers look for; it comes first on the module's page."""
+"""Module -> the most important names, which come first on its page."""
 
 
 @functools.cache
 def public(path: str) -> list[Name]:
-    """The public names of a module: what readers look for, then the rest in the module's order."""
+    """Return the public names of a module: the most important ones first, then in its order."""
     module = module_of(path) if path else tinynet
     if path == "errors":
         names = ["AutogradError", "LinAlgError", "LostGradientWarning"]  # the others build messages
     else:
         names = [name for name in vars(module) if is_public(module, name)]
-        first = SOUGHT.get(path, "").split()
+        first = IMPORTANT.get(path, "").split()
         names.sort(key=lambda name: first.index(name) if name in first else len(first))
     return [Name(path, name, getattr(module, name)) for name in names]
 
 
 def is_public(module: Any, name: str) -> bool:
-    """Whether a name of a module is for users: no module, and not what the module itself uses."""
+    """Return whether a name of a module is for users: no module and no import of its own."""
     value = getattr(module, name)
     path = f"{module.__name__.removeprefix('tinynet.')}.{name}"
     if name.startswith("_") or inspect.ismodule(value) or path in HELPERS:
@@ -157,13 +157,13 @@ def is_public(module: Any, name: str) -> bool:
 
 @functools.cache
 def shared(module: str) -> frozenset[str]:
-    """The public names of PyTorch's module of the same name."""
+    """Return the public names of PyTorch's module of the same name."""
     return frozenset(NAMESPACES.get(module.replace("tinynet", "torch", 1), ()))
 
 
 @functools.cache
 def reexported(module: ModuleType) -> set[str]:
-    """What a module imports in order to have it: ``import X as X``."""
+    """Return the names that a module re-exports: ``import X as X``."""
     text = Path(str(module.__file__)).read_text(encoding="utf-8")
     return {name for name, same in re.findall(r"\b(\w+) as (\w+)\b", text) if name == same}
 
@@ -175,7 +175,7 @@ def _operations() -> dict[Any, Operation]:
 
 
 def operation_of(value: Any) -> Operation | None:
-    """The operation that a function is a face of."""
+    """Return the operation that a function belongs to."""
     if not inspect.isfunction(value):
         return None
     return _operations().get(value) or _operations().get(inspect.unwrap(value))
@@ -183,7 +183,7 @@ def operation_of(value: Any) -> Operation | None:
 
 @functools.cache
 def file_of(value: Any) -> Path | None:
-    """The file that a function or class is written in, relative to tinynet/."""
+    """Return the file of a function or class, relative to tinynet/."""
     op = operation_of(value) if inspect.isroutine(value) else None
     code = getattr(op.declared if op else inspect.unwrap(value), "__code__", None)
     if code is not None:
@@ -198,7 +198,7 @@ def file_of(value: Any) -> Path | None:
 
 @functools.cache
 def _by_file() -> dict[str, list[Name]]:
-    """The functions of `tinynet` by their file in ops/; all else under ``"settings"``."""
+    """Return the functions of `tinynet` by file in ops/; other names under ``"settings"``."""
     found: dict[str, list[Name]] = {}
     for name in public(""):
         path = file_of(name.value) if callable(name.value) else None
@@ -208,12 +208,12 @@ def _by_file() -> dict[str, list[Name]]:
 
 
 def functions(page: str) -> Iterator[tuple[str, list[Name]]]:
-    """The functions of `tinynet` on a page: groups with their headings."""
+    """Yield the functions of `tinynet` on a page, in groups with headings."""
     if page == "settings":
         yield "", [n for n in _by_file()["settings"] if n.name not in CONSTANTS.split()]
         return
-    for room in OPERATIONS[page].split():
-        folder = PACKAGE / "ops" / room
+    for name in OPERATIONS[page].split():
+        folder = PACKAGE / "ops" / name
         for file in sorted(folder.glob("*.py")) or [folder.with_suffix(".py")]:
             found = _by_file().get(str(file.relative_to(PACKAGE)))
             if found:
@@ -227,11 +227,11 @@ def _pages() -> dict[str, str]:
 
 
 def page_of(name: str) -> str | None:
-    """The page that has a function of `tinynet`."""
+    """Return the page of a function of `tinynet`."""
     return _pages().get(name)
 
 
 def first_sentence(path: Path) -> str:
-    """What a file says about itself in its first line."""
+    """Return the first sentence of a file's docstring."""
     text = path.read_text(encoding="utf-8").split('"""', 2)[1]
     return " ".join(text.split("\n\n")[0].split()).rstrip(".")

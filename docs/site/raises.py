@@ -1,6 +1,6 @@
-"""Which errors a name raises: told by its docstring, by its declaration, or for a parameter.
+"""The errors of a name, from its docstring, its declaration and its parameters.
 
-What many names raise for the same reason is told once, here, and shown at each of them.
+Errors that many names raise for the same reason are listed here, and shown at each of them.
 """
 
 import dataclasses
@@ -18,7 +18,7 @@ EVERYWHERE = (
     "All of them raise TypeError for unknown arguments, and for any other type where a tensor is"
     " required. Their entries list the other errors."
 )
-"""What the pages of functions of tensors begin with."""
+"""The beginning of the pages of functions of tensors."""
 
 OF_PARAMETERS = {
     "dim": "IndexError: there is no such dimension.",
@@ -32,7 +32,7 @@ OF_PARAMETERS = {
     "requires_grad": "RuntimeError: `requires_grad` is True and the dtype is not floating-point.",
     "inplace": "RuntimeError: `inplace` is True and the input is a leaf that requires grad.",
 }
-"""Parameter -> the error of a wrong one. tests/docs/test_raises.py tries them."""
+"""Parameter -> the error for a wrong argument. tests/docs/test_raises.py tries them."""
 
 MAKING = ("dtype", "requires_grad")
 
@@ -41,44 +41,43 @@ TAKES_ALL = re.compile(
     r"|\bignored\b|[Dd]o(es)? nothing|[Uu]sers make n|[Oo]nly autograd makes"
     r"|Return the tensor itself|same memory|not by users|all are on the CPU"
 )
-"""An error in the text, or that there is none: everything is taken, or nothing is done with it."""
+"""Text that names an error, or says that everything is accepted or ignored."""
 
 BROADCAST = "RuntimeError: the shapes do not broadcast."
 
 
 def of(value: Any) -> Iterator[str]:
-    """The errors of something that its docstring does not tell: ``type: cause``."""
+    """Yield the errors that a docstring does not mention: ``type: cause``."""
     op = operation_of(value) if inspect.isroutine(value) else None
     if op is not None and op.kind == "pointwise" and len(op.tensors) > 1:
         yield BROADCAST
     doc = inspect.getdoc(value) or ""
-    told = sections(doc).get("Raises", "")
+    documented = sections(doc).get("Raises", "")
     for parameter in parameters_of(value):
         if parameter in MAKING and inspect.isclass(value):  # its own errors matter more
             continue
         if re.search(rf"\b{parameter}: .*\b(ignored|accepted)\b", doc):
             continue
-        if parameter in OF_PARAMETERS and f"``{parameter}``" not in told:
+        if parameter in OF_PARAMETERS and f"``{parameter}``" not in documented:
             yield OF_PARAMETERS[parameter]
 
 
 def parameters_of(value: Any) -> list[str]:
-    """The names of the parameters, of whatever can tell them."""
+    """Return the names of the parameters; none without a signature."""
     try:
         return [*inspect.signature(value).parameters]
     except (TypeError, ValueError):
         return []
 
 
-# ---- what is to be told, and whether it is ----
+# ---- gaps ----
 
 
 def can_fail(name: Name) -> bool:
-    """Whether something can fail by itself; these kinds cannot.
+    """Return whether a name needs documented errors.
 
-    Properties and predicates; what takes no argument; records (dataclasses, named tuples,
-    enumerations), which only hold values; contexts, which only set a mode; operations that look at
-    each element of one tensor, which has any shape and dtype.
+    These need none: properties and predicates; names without parameters; records (dataclasses,
+    named tuples, enumerations); contexts that only set a mode; pointwise operations on one tensor.
     """
     value = name.value
     if isinstance(value, property) or re.match(r"(is|has)_?[a-z]", name.name):
@@ -95,19 +94,19 @@ def can_fail(name: Name) -> bool:
     return not (op and op.kind == "pointwise" and len(op.tensors) == 1)
 
 
-def told(name: Name) -> bool:
-    """Whether the reader learns what is raised, or that everything is taken."""
+def documented(name: Name) -> bool:
+    """Return whether the entry names the errors, or says that everything is accepted."""
     doc = inspect.getdoc(name.value) or ""
     text = "\n".join(part for heading, part in sections(doc).items() if heading != "Example")
     if "Raises" in sections(doc) or [*of(name.value)]:
         return True
     if TAKES_ALL.search(text) or in_members(name.value):
         return True
-    return any(told(other) for other in references.of(name, text))
+    return any(documented(other) for other in references.of(name, text))
 
 
 def in_members(value: Any) -> bool:
-    """Whether a method of a class, or what makes it, tells of errors."""
+    """Return whether a method of a class, or its constructor, documents errors."""
     if not inspect.isclass(value):
         return False
     own = [m for n, m in vars(value).items() if not n.startswith("_") or n == "__init__"]

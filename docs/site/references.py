@@ -1,4 +1,4 @@
-"""Other public names that a docstring refers its reader to."""
+"""Other public names that a docstring refers to."""
 
 import functools
 import re
@@ -14,7 +14,7 @@ _REFERS = re.compile(
 
 
 def of(name: Name, text: str) -> Iterator[Name]:
-    """The public names that a text sends its reader to, but not the name itself."""
+    """Yield the public names that a text refers to, except the name itself."""
     for pair in _REFERS.findall(text):
         found = "".join(pair)
         for other in _by_name().get(found.rpartition(".")[2], ()):
@@ -24,7 +24,7 @@ def of(name: Name, text: str) -> Iterator[Name]:
 
 @functools.cache
 def _by_name() -> dict[str, list[Name]]:
-    """All public names without their modules."""
+    """Return all public names by their last part."""
     found: dict[str, list[Name]] = {}
     for module in ["", *(m for modules in MODULES.values() for m in modules)]:
         for name in public(module):

@@ -1,6 +1,6 @@
-"""The fifteen situations: programs that fail, what they say, and the same done right.
+"""The fifteen situations: programs that fail, their messages, and corrected programs.
 
-`tests/situations` runs all of them; here they only become text.
+`tests/situations` runs all of them.
 """
 
 import textwrap
@@ -14,31 +14,31 @@ WIDTH = 80
 
 
 def part() -> str:
-    """All situations, each broken and mended."""
+    """Return all situations."""
     return "\n\n".join(situation(path) for path in sorted(FOLDER.glob("sketches/*.py")))
 
 
 def situation(path: Path) -> str:
-    """One situation; the title and the explanation are the docstring of the mended program."""
-    broken, _, says = path.read_text(encoding="utf-8").partition(MARK)
+    """Return one situation: title and explanation from the docstring of the mended program."""
+    broken, _, comments = path.read_text(encoding="utf-8").partition(MARK)
     mended = (FOLDER / "mended" / path.name).read_text(encoding="utf-8")
     _, text, program = mended.split('"""', 2)
     title, _, explanation = text.partition("\n")
-    said = "\n".join(line.removeprefix("#").removeprefix(" ") for line in says.splitlines())
+    message = "\n".join(line.removeprefix("#").removeprefix(" ") for line in comments.splitlines())
     number = f"{int(path.stem[1:3])}. " if path.stem.startswith("s") else ""
     return "\n\n".join(
         [
             f"### {number}{title.rstrip('.')}",
             explanation.strip(),
             fenced(broken, "python", title=path.name, lines=True),
-            fenced("\n".join(wrapped(said)), "text", title="says"),
+            fenced("\n".join(wrapped(message)), "text", title="says"),
             fenced(program, "python", title="instead"),
         ]
     )
 
 
 def wrapped(message: str) -> list[str]:
-    """The lines of a message; long ones that no caret points into are broken."""
+    """Return the lines of a message, wrapped unless a caret points into them."""
     lines = message.splitlines()
     below = [*lines[1:], ""]
     shown = []

@@ -1,7 +1,7 @@
-"""Where the mathematics of a name comes from: a formula, a paper, or the derivative that is shown.
+"""The source of the mathematics of a name: a formula, a paper, or the derivative.
 
 Mathematical functions, layers, losses, optimizers, schedules, initial values, transforms, datasets
-and metrics need one. Other kinds do not: EXEMPT has them, by the files that hold them.
+and metrics need one. EXEMPT lists the files of all other kinds.
 """
 
 import inspect
@@ -19,7 +19,7 @@ MATHEMATICAL = {
 """Pages with mathematics."""
 
 EXEMPT = {
-    "makes, converts and moves elements: the first sentence is the definition": (
+    "creates, converts and moves elements: the first sentence is the definition": (
         "core/* core/*/* dtypes ops/pointwise/apply ops/shaping/combinations "
         "ops/pointwise/conversion ops/shaping/flipping ops/creation/constructors "
         "ops/creation/fill ops/shaping/meshgrid ops/indexing/getitem ops/indexing/keys "
@@ -36,7 +36,7 @@ EXEMPT = {
         "ops/reduction/histograms ops/pointwise/clamp ops/pointwise/rounding "
         "ops/reduction/sorting"
     ),
-    "holds other parts, or is plumbing": (
+    "containers and infrastructure": (
         "nn/layers/container nn/base/global_hooks nn/base/hooks nn/base/lazy "
         "nn/layers/convolution/lazy nn/layers/normalization/lazy nn/base/registry "
         "nn/base/module nn/parallel nn/parameter "
@@ -45,7 +45,7 @@ EXEMPT = {
         "nn/utils/stateless optim/base/groups optim/base/hooks optim/optimizer "
         "optim/base/swapping optim/lr_scheduler/base"
     ),
-    "brings data, as they are, to the model": (
+    "loads data": (
         "data/readers/arrays data/texts/characters data/loading/collate data/readers/columns "
         "data/readers/csv_rows data/dataset data/loading/distributed data/readers/files "
         "data/readers/folder data/readers/image_folder data/readers/images data/loading/loader "
@@ -53,10 +53,10 @@ EXEMPT = {
         "data/loading/sampler data/loading/seeding data/stack data/subset data/readers/tables "
         "data/texts/text data/loading/threads data/texts/tokenizer data/loading/worker"
     ),
-    "runs, keeps and reports a training": "train/* train/*/*",
-    "does to some elements what the operation of the same name does to all": "masked/*",
+    "runs and reports training": "train/* train/*/*",
+    "the operation of the same name, on selected elements": "masked/*",
 }
-"""Kind -> the files below tinynet/ that are of it."""
+"""Kind -> its files below tinynet/."""
 
 PAPER = re.compile(r"Source:|arXiv|\b(1[6-9]|20)\d\d\b")
 SPAN = re.compile(r"``([^`]+)``")
@@ -65,19 +65,19 @@ SHAPE = re.compile(r"\[|\([\w*]+, ")
 
 
 def needed(name: Name, page: str) -> bool:
-    """Whether something has mathematics of its own."""
+    """Return whether a name has mathematics of its own."""
     if page not in MATHEMATICAL or isinstance(name.value, property):
         return False
     op = operation_of(name.value) if inspect.isroutine(name.value) else None
     if op is not None and (op.kind == "view" or op.formulas is None):
-        return False  # it computes nothing, or it compares, orders or rounds
+        return False  # a view, or it compares, orders or rounds
     path = file_of(name.value)
     kinds = " ".join(EXEMPT.values()).split()
     return path is not None and not any(path.with_suffix("").match(kind) for kind in kinds)
 
 
-def told(name: Name) -> bool:
-    """Whether the reader learns the formula or the paper."""
+def documented(name: Name) -> bool:
+    """Return whether the entry has the formula or the paper."""
     op = operation_of(name.value) if inspect.isroutine(name.value) else None
     if op is not None and formulas(op):
         return True
@@ -86,13 +86,13 @@ def told(name: Name) -> bool:
     text = "\n".join(parts.values())
     if PAPER.search(text) or any(is_formula(s, name.name) for s in SPAN.findall(text)):
         return True
-    if re.search(r"^    .* = ", parts[""], re.M):  # in a block of its own
+    if re.search(r"^    .* = ", parts[""], re.M):  # a separate block
         return True
-    return any(told(other) for other in references.of(name, text))
+    return any(documented(other) for other in references.of(name, text))
 
 
 def is_formula(span: str, name: str) -> bool:
-    """Whether something between backquotes computes: no shape, no argument, no call of itself."""
+    """Return whether text in backquotes is a formula, not a shape, argument or call."""
     if SHAPE.match(span) or span.startswith(f"{name}("):
         return False
     return bool(FORMULA.search(span))

@@ -1,7 +1,7 @@
-"""Draws what a training shows in a terminal: `python -m docs.site.terminal`.
+"""A picture of a training run in a terminal: `python -m docs.site.terminal`.
 
-It trains with the config that the README begins with, in a terminal of 100 columns, and writes
-``docs/images/training.svg``: the screen in the middle of the third epoch, and its end.
+Trains with the first config of the README in a terminal of 100 columns, and writes
+``docs/images/training.svg``: the screen in the middle of the third epoch, and at the end.
 """
 
 import os
@@ -19,8 +19,8 @@ COMMAND = f"$ python3 run.py train {CONFIG}"
 COLUMNS, CHARACTER, LINE, MARGIN = 100, 7.8, 19, 16
 
 
-def said() -> str:
-    """All that a training writes to a terminal."""
+def output() -> str:
+    """Return everything that a training run writes to a terminal."""
     import fcntl  # not on Windows
     import pty
     import termios
@@ -51,9 +51,9 @@ def said() -> str:
 
 
 def shown(text: str) -> list[str]:
-    """The screen in the middle of the third epoch, and the end of the last one."""
+    """Return the screen in the middle of the third epoch, and at the end of the last one."""
     lines = text.replace("\r\n", "\n").strip().split("\n")
-    last = [line.rpartition("\r")[2].rstrip() for line in lines]  # each line as it is left
+    last = [line.rpartition("\r")[2].rstrip() for line in lines]  # the final state of each line
     epochs = [number for number, line in enumerate(last) if line.startswith("epoch")]
     half = min(lines[epochs[2]].split("\r"), key=lambda bar: abs(_percent(bar) - 50))
     return [*last[: epochs[2]], half.rstrip(), "\u22ee", *last[epochs[-1] :]]
@@ -64,7 +64,7 @@ def _percent(bar: str) -> int:
 
 
 def picture(lines: list[str]) -> str:
-    """Lines as a dark terminal."""
+    """Return the SVG of lines in a dark terminal."""
     width, height = COLUMNS * CHARACTER + 2 * MARGIN, len(lines) * LINE + 2 * MARGIN
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height}" '
@@ -84,8 +84,8 @@ def picture(lines: list[str]) -> str:
 
 
 def main() -> None:
-    """Train, and draw it."""
-    PICTURE.write_text(picture([COMMAND, *shown(said())]), encoding="utf-8")
+    """Train, and write the picture."""
+    PICTURE.write_text(picture([COMMAND, *shown(output())]), encoding="utf-8")
 
 
 if __name__ == "__main__":

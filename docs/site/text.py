@@ -1,4 +1,4 @@
-"""Small pieces of Markdown."""
+"""Markdown snippets."""
 
 import re
 from collections.abc import Iterable
@@ -7,7 +7,7 @@ _CODE = re.compile(r"(``.+?``|`[^`\n]+`)")
 
 
 def plain(text: str) -> str:
-    """Text in which nothing but code in backticks means anything to Markdown."""
+    """Return text with all of Markdown's characters escaped, except code in backticks."""
     parts = _CODE.split(text)
     parts[::2] = [
         re.sub(r"([\\*_\[\]|])", r"\\\1", part.replace("<", "&lt;")) for part in parts[::2]
@@ -16,18 +16,18 @@ def plain(text: str) -> str:
 
 
 def cell(text: str) -> str:
-    """Text as it may stand in a table."""
+    """Return text for a table cell."""
     return plain(" ".join(text.split())).replace("\\|", "|").replace("|", "\\|")
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """A table of Markdown that is ready-made cell by cell."""
+    """Return a table of cells that are already Markdown."""
     head = list(head)
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def fenced(text: str, language: str, title: str = "", lines: bool = False) -> str:
-    """A block of code."""
+    """Return a block of code."""
     extra = f' title="{title}"' * bool(title) + ' linenums="1"' * lines
     return f"``` {{.{language}{extra}}}\n{text.strip(chr(10))}\n```"

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from types import FunctionType
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
+from tinynet.core.declaration import casting
 from tinynet.core.declaration.operation import Operation, operation
 
 Ints = tuple[int, ...]
@@ -43,7 +44,12 @@ def by_rank(
     }
 
 
-def of_rank(rank: int, family: Callable[Concatenate[int, P], R], *example: str) -> Callable[P, R]:
+def of_rank(
+    rank: int,
+    family: Callable[Concatenate[int, P], R],
+    *example: str,
+    autocast: str | None = None,
+) -> Callable[P, R]:
     """Return the function of a family for a number of spatial dimensions: ``conv2d`` of ``conv``.
 
     Args:
@@ -51,6 +57,7 @@ def of_rank(rank: int, family: Callable[Concatenate[int, P], R], *example: str) 
         family: the function. Its docstring is a format string with the fields ``rank``, ``last``
             ("the last two dimensions") and ``sizes`` ("height, width").
         *example: the lines of the example in the docstring.
+        autocast: the policy, see ``core/declaration/casting.py``.
     """
     named: Callable[Concatenate[int, P], R] = _copy(family, rank)
 
@@ -64,7 +71,7 @@ def of_rank(rank: int, family: Callable[Concatenate[int, P], R], *example: str) 
     signature = inspect.signature(family)
     parameters = [*signature.parameters.values()][1:]
     function.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    return function
+    return function if autocast is None else casting.autocast(autocast)(function)
 
 
 def _copy(function: Any, rank: int) -> Any:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tinynet.core.declaration.casting import autocast
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn.functional.checks import tensor_only
 from tinynet.nn.functional.convolution import convolution_checks as checks
@@ -16,13 +15,13 @@ from tinynet.nn.functional.convolution.convolution_ops import (
     spread_biased,
 )
 from tinynet.nn.functional.convolution.im2col import Walk
+from tinynet.nn.functional.dimensions import Ints, of_rank
 
 __all__ = ["conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d"]
 
-Ints = tuple[int, ...]
 Lengths = int | Sequence[int]
 
-# ---- any number of dimensions -------------------------------------------------------------------
+# ---- convolutions -------------------------------------------------------------------------------
 
 
 def _padding(
@@ -40,24 +39,45 @@ def _padding(
     return tuple(d * (k - 1) // 2 for d, k in zip(dilation, kernel, strict=True))
 
 
-def _convolution(
+def conv(
     rank: int,
     input: Tensor,
     weight: Tensor,
-    bias: Tensor | None,
-    stride: Lengths,
-    padding: str | Lengths,
-    dilation: Lengths,
-    groups: int,
+    bias: Tensor | None = None,
+    stride: Lengths = 1,
+    padding: str | Lengths = 0,
+    dilation: Lengths = 1,
+    groups: int = 1,
 ) -> Tensor:
-    """Return the convolution over ``rank`` dimensions."""
+    """Return the convolution over {last}.
+
+    In each dimension, ``result[o, x] = bias[o] + sum of weight[o, c, k] * input[c, stride * x +
+    dilation * k - padding]`` over c and k; the input is 0 outside. Each option is one int, or one
+    for each dimension.
+
+    Args:
+        input: ``[batch, channels, {sizes}]`` or ``[channels, {sizes}]``.
+        weight: ``[out channels, channels / groups, *kernel]``.
+        bias: ``[out channels]``, or None.
+        stride: step between windows.
+        padding: number of zeros on each side; ``"valid"`` adds none, ``"same"`` makes the result as
+            large as the input.
+        dilation: distance between the elements of a window.
+        groups: number of groups that the channels are split into, each convolved separately.
+
+    Returns:
+        ``[batch, out channels, *size]`` with ``size = floor((n + 2 * padding - dilation * (kernel -
+        1) - 1) / stride) + 1``.
+
+    Raises:
+        RuntimeError: shapes, dtypes or options do not match.
+    """
     function = f"conv{rank}d"
     tensor_only(function, input=input, weight=weight)
     checks.check_rank(function, input, weight, rank)
     if input.ndim == rank + 1:
         image = input.unsqueeze(0)
-        made = _convolution(rank, image, weight, bias, stride, padding, dilation, groups)
-        return made.squeeze(0)
+        return conv(rank, image, weight, bias, stride, padding, dilation, groups).squeeze(0)
     if padding == "same":
         checks.check_dims(input, weight, space="")
     size, kernel = input._array.shape[2:], weight._array.shape[2:]
@@ -80,24 +100,76 @@ def _convolution(
     return convolve_biased.function(input, weight, bias, walk, groups)
 
 
-def _transposed(
+conv1d = of_rank(
+    1,
+    conv,
+    ">>> F.conv1d(tn.tensor([[1.0, 2.0, 4.0]]), tn.tensor([[[-1.0, 1.0]]]))",
+    "tensor([[1., 2.]])",
+    autocast="lower",
+)
+conv2d = of_rank(
+    2,
+    conv,
+    ">>> F.conv2d(tn.ones(1, 1, 3, 3), tn.ones(1, 1, 3, 3), padding=1)",
+    "tensor([[[[4., 6., 4.],",
+    "          [6., 9., 6.],",
+    "          [4., 6., 4.]]]])",
+    autocast="lower",
+)
+conv3d = of_rank(
+    3,
+    conv,
+    ">>> F.conv3d(tn.ones(1, 4, 4, 4), tn.ones(2, 1, 2, 2, 2), stride=2).shape",
+    "tinynet.Size([2, 2, 2, 2])",
+    autocast="lower",
+)
+
+# ---- transposed convolutions --------------------------------------------------------------------
+
+
+def conv_transpose(
     rank: int,
     input: Tensor,
     weight: Tensor,
-    bias: Tensor | None,
-    stride: Lengths,
-    padding: Lengths,
-    output_padding: Lengths,
-    groups: int,
-    dilation: Lengths,
+    bias: Tensor | None = None,
+    stride: Lengths = 1,
+    padding: Lengths = 0,
+    output_padding: Lengths = 0,
+    groups: int = 1,
+    dilation: Lengths = 1,
 ) -> Tensor:
-    """Return the transposed convolution over ``rank`` dimensions."""
+    """Return the transposed convolution over {last}: the gradient of ``conv{rank}d``.
+
+    In each dimension ``result[stride * x + dilation * k - padding] += weight[k] * input[x]``, over
+    all k.
+
+    Each element of the input, times the weight, is added to a window of the result; the windows are
+    those of ``conv{rank}d`` with the same options.
+
+    Args:
+        input: ``[batch, channels, {sizes}]`` or ``[channels, {sizes}]``.
+        weight: ``[channels, out channels / groups, *kernel]``.
+        bias: ``[out channels]``, or None.
+        stride: step between windows.
+        padding: number of elements cropped from each side.
+        output_padding: number of elements added at the end of each dimension, since inputs of
+            several sizes give the same convolution size.
+        groups: number of groups that the channels are split into, each convolved separately.
+        dilation: distance between the elements of a window.
+
+    Returns:
+        ``[batch, out channels, *size]`` with ``size = (n - 1) * stride - 2 * padding + dilation *
+        (kernel - 1) + output_padding + 1``.
+
+    Raises:
+        RuntimeError: shapes, dtypes or options do not match.
+    """
     function = f"conv_transpose{rank}d"
     tensor_only(function, input=input, weight=weight)
     checks.check_rank(function, input, weight, rank)
     if input.ndim == rank + 1:
         options = stride, padding, output_padding, groups, dilation
-        return _transposed(rank, input.unsqueeze(0), weight, bias, *options).squeeze(0)
+        return conv_transpose(rank, input.unsqueeze(0), weight, bias, *options).squeeze(0)
     size, kernel = input._array.shape[2:], weight._array.shape[2:]
     dims = len(kernel)
     steps = checks.lengths(function, "stride", stride, rank, dims)
@@ -117,200 +189,26 @@ def _transposed(
     return spread_biased.function(input, weight, bias, out, walk, groups)
 
 
-# ---- convolutions -------------------------------------------------------------------------------
-
-
-@autocast("lower")
-def conv1d(
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    stride: Lengths = 1,
-    padding: str | Lengths = 0,
-    dilation: Lengths = 1,
-    groups: int = 1,
-) -> Tensor:
-    """Return the convolution over one dimension; see ``conv2d``.
-
-    Args:
-        input: ``[batch, channels, length]`` or ``[channels, length]``.
-        weight: ``[out channels, channels / groups, kernel]``.
-        bias: ``[out channels]``, or None.
-        stride, padding, dilation, groups: as in ``conv2d``.
-
-    Example:
-        >>> F.conv1d(tn.tensor([[1.0, 2.0, 4.0]]), tn.tensor([[[-1.0, 1.0]]]))
-        tensor([[1., 2.]])
-    """
-    return _convolution(1, input, weight, bias, stride, padding, dilation, groups)
-
-
-@autocast("lower")
-def conv2d(
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    stride: Lengths = 1,
-    padding: str | Lengths = 0,
-    dilation: Lengths = 1,
-    groups: int = 1,
-) -> Tensor:
-    """Return the convolution over two dimensions.
-
-    ``result[n, o, y, x] = bias[o] + sum of weight[o, c, i, j] * input[n, c, stride * y + dilation *
-    i - padding, stride * x + dilation * j - padding]`` over c, i and j; the input is 0 outside.
-    Each option is one int, or one for each dimension.
-
-    Args:
-        input: ``[batch, channels, height, width]`` or ``[channels, height, width]``.
-        weight: ``[out channels, channels / groups, kernel height, kernel width]``.
-        bias: ``[out channels]``, or None.
-        stride: step between windows.
-        padding: number of zeros on each side; ``"valid"`` adds none, ``"same"`` makes the result as
-            large as the input.
-        dilation: distance between the elements of a window.
-        groups: number of groups that the channels are split into, each convolved separately.
-
-    Returns:
-        ``[batch, out channels, *size]`` with ``size = floor((n + 2 * padding - dilation * (kernel -
-        1) - 1) / stride) + 1``.
-
-    Raises:
-        RuntimeError: shapes, dtypes or options do not match.
-
-    Example:
-        >>> F.conv2d(tn.ones(1, 1, 3, 3), tn.ones(1, 1, 3, 3), padding=1)
-        tensor([[[[4., 6., 4.],
-                  [6., 9., 6.],
-                  [4., 6., 4.]]]])
-    """
-    return _convolution(2, input, weight, bias, stride, padding, dilation, groups)
-
-
-@autocast("lower")
-def conv3d(
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    stride: Lengths = 1,
-    padding: str | Lengths = 0,
-    dilation: Lengths = 1,
-    groups: int = 1,
-) -> Tensor:
-    """Return the convolution over three dimensions; see ``conv2d``.
-
-    Args:
-        input: ``[batch, channels, depth, height, width]`` or ``[channels, depth, height, width]``.
-        weight: ``[out channels, channels / groups, *kernel]``.
-        bias: ``[out channels]``, or None.
-        stride, padding, dilation, groups: as in ``conv2d``.
-
-    Example:
-        >>> F.conv3d(tn.ones(1, 4, 4, 4), tn.ones(2, 1, 2, 2, 2), stride=2).shape
-        tinynet.Size([2, 2, 2, 2])
-    """
-    return _convolution(3, input, weight, bias, stride, padding, dilation, groups)
-
-
-# ---- transposed convolutions --------------------------------------------------------------------
-
-
-@autocast("lower")
-def conv_transpose1d(
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    stride: Lengths = 1,
-    padding: Lengths = 0,
-    output_padding: Lengths = 0,
-    groups: int = 1,
-    dilation: Lengths = 1,
-) -> Tensor:
-    """Return the transposed convolution over one dimension; see ``conv_transpose2d``.
-
-    Args:
-        input: ``[batch, channels, length]`` or ``[channels, length]``.
-        weight: ``[channels, out channels / groups, kernel]``.
-        bias: ``[out channels]``, or None.
-        stride, padding, output_padding, groups, dilation: as in ``conv_transpose2d``.
-
-    Example:
-        >>> F.conv_transpose1d(tn.tensor([[1.0, 2.0]]), tn.ones(1, 1, 2), stride=2)
-        tensor([[1., 1., 2., 2.]])
-    """
-    options = stride, padding, output_padding, groups, dilation
-    return _transposed(1, input, weight, bias, *options)
-
-
-@autocast("lower")
-def conv_transpose2d(
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    stride: Lengths = 1,
-    padding: Lengths = 0,
-    output_padding: Lengths = 0,
-    groups: int = 1,
-    dilation: Lengths = 1,
-) -> Tensor:
-    """Return the transposed convolution over two dimensions: the gradient of ``conv2d``.
-
-    In each dimension ``result[stride * y + dilation * i - padding] += weight[i] * input[y]``, over
-    all i.
-
-    Each element of the input, times the weight, is added to a window of the result; the windows are
-    those of ``conv2d`` with the same options.
-
-    Args:
-        input: ``[batch, channels, height, width]`` or ``[channels, height, width]``.
-        weight: ``[channels, out channels / groups, kernel height, kernel width]``.
-        bias: ``[out channels]``, or None.
-        stride: step between windows.
-        padding: number of elements cropped from each side.
-        output_padding: number of elements added at the end of each dimension, since inputs of
-            several sizes give the same convolution size.
-        groups: number of groups that the channels are split into, each convolved separately.
-        dilation: distance between the elements of a window.
-
-    Returns:
-        ``[batch, out channels, *size]`` with ``size = (n - 1) * stride - 2 * padding + dilation *
-        (kernel - 1) + output_padding + 1``.
-
-    Raises:
-        RuntimeError: shapes, dtypes or options do not match.
-
-    Example:
-        >>> F.conv_transpose2d(tn.ones(1, 1, 2, 2), tn.ones(1, 1, 2, 2))
-        tensor([[[[1., 2., 1.],
-                  [2., 4., 2.],
-                  [1., 2., 1.]]]])
-    """
-    options = stride, padding, output_padding, groups, dilation
-    return _transposed(2, input, weight, bias, *options)
-
-
-@autocast("lower")
-def conv_transpose3d(
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    stride: Lengths = 1,
-    padding: Lengths = 0,
-    output_padding: Lengths = 0,
-    groups: int = 1,
-    dilation: Lengths = 1,
-) -> Tensor:
-    """Return the transposed convolution over three dimensions; see ``conv_transpose2d``.
-
-    Args:
-        input: ``[batch, channels, depth, height, width]`` or ``[channels, depth, height, width]``.
-        weight: ``[channels, out channels / groups, *kernel]``.
-        bias: ``[out channels]``, or None.
-        stride, padding, output_padding, groups, dilation: as in ``conv_transpose2d``.
-
-    Example:
-        >>> F.conv_transpose3d(tn.ones(2, 3, 3, 3), tn.ones(2, 4, 2, 2, 2), stride=2).shape
-        tinynet.Size([4, 6, 6, 6])
-    """
-    options = stride, padding, output_padding, groups, dilation
-    return _transposed(3, input, weight, bias, *options)
+conv_transpose1d = of_rank(
+    1,
+    conv_transpose,
+    ">>> F.conv_transpose1d(tn.tensor([[1.0, 2.0]]), tn.ones(1, 1, 2), stride=2)",
+    "tensor([[1., 1., 2., 2.]])",
+    autocast="lower",
+)
+conv_transpose2d = of_rank(
+    2,
+    conv_transpose,
+    ">>> F.conv_transpose2d(tn.ones(1, 1, 2, 2), tn.ones(1, 1, 2, 2))",
+    "tensor([[[[1., 2., 1.],",
+    "          [2., 4., 2.],",
+    "          [1., 2., 1.]]]])",
+    autocast="lower",
+)
+conv_transpose3d = of_rank(
+    3,
+    conv_transpose,
+    ">>> F.conv_transpose3d(tn.ones(2, 3, 3, 3), tn.ones(2, 4, 2, 2, 2), stride=2).shape",
+    "tinynet.Size([4, 6, 6, 6])",
+    autocast="lower",
+)

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes, errors
-from tinynet.core.declaration.casting import autocast
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn.functional.checks import not_implemented, tensor_only
 from tinynet.nn.functional.dimensions import Ints, of_rank, spatial
@@ -123,13 +122,12 @@ adaptive_avg_pool2d = of_rank(
     "tensor([[[ 2.5000,  4.5000],",
     "         [10.5000, 12.5000]]])",
 )
-adaptive_avg_pool3d = autocast("float32")(
-    of_rank(
-        3,
-        adaptive_avg_pool,
-        ">>> F.adaptive_avg_pool3d(tn.ones(1, 4, 4, 4), 2).shape",
-        "tinynet.Size([1, 2, 2, 2])",
-    )
+adaptive_avg_pool3d = of_rank(
+    3,
+    adaptive_avg_pool,
+    ">>> F.adaptive_avg_pool3d(tn.ones(1, 4, 4, 4), 2).shape",
+    "tinynet.Size([1, 2, 2, 2])",
+    autocast="float32",
 )
 
 
@@ -180,11 +178,10 @@ adaptive_max_pool2d = of_rank(
     "tensor([[[ 5.,  7.],",
     "         [13., 15.]]])",
 )
-adaptive_max_pool3d = autocast("float32")(
-    of_rank(
-        3,
-        adaptive_max_pool,
-        ">>> F.adaptive_max_pool3d(tn.ones(1, 4, 4, 4), 2).shape",
-        "tinynet.Size([1, 2, 2, 2])",
-    )
+adaptive_max_pool3d = of_rank(
+    3,
+    adaptive_max_pool,
+    ">>> F.adaptive_max_pool3d(tn.ones(1, 4, 4, 4), 2).shape",
+    "tinynet.Size([1, 2, 2, 2])",
+    autocast="float32",
 )

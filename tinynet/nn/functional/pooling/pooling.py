@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from tinynet.core.declaration.casting import autocast
 from tinynet.core.declaration.out_argument import with_out
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor
@@ -113,13 +112,12 @@ max_pool2d = of_rank(
     "tensor([[[ 5.,  7.],",
     "         [13., 15.]]])",
 )
-max_pool3d = autocast("float32")(
-    of_rank(
-        3,
-        max_pool,
-        ">>> F.max_pool3d(tn.ones(1, 4, 4, 4), 2).shape",
-        "tinynet.Size([1, 2, 2, 2])",
-    )
+max_pool3d = of_rank(
+    3,
+    max_pool,
+    ">>> F.max_pool3d(tn.ones(1, 4, 4, 4), 2).shape",
+    "tinynet.Size([1, 2, 2, 2])",
+    autocast="float32",
 )
 
 # ---- averages -----------------------------------------------------------------------------------
@@ -204,13 +202,12 @@ avg_pool2d = with_out(
     )
 )
 avg_pool3d = with_out(
-    autocast("float32")(
-        of_rank(
-            3,
-            avg_pool,
-            ">>> F.avg_pool3d(tn.ones(1, 4, 4, 4), 2).shape",
-            "tinynet.Size([1, 2, 2, 2])",
-        )
+    of_rank(
+        3,
+        avg_pool,
+        ">>> F.avg_pool3d(tn.ones(1, 4, 4, 4), 2).shape",
+        "tinynet.Size([1, 2, 2, 2])",
+        autocast="float32",
     )
 )
 

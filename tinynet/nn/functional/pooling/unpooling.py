@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from tinynet.core.declaration.casting import autocast
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn.functional.checks import require_floating, tensor_only
 from tinynet.nn.functional.dimensions import Ints, of_rank, per_dim, spatial
@@ -128,33 +127,30 @@ def _check_indices(x: Any, indices: Any, sizes: Ints) -> None:
         )
 
 
-max_unpool1d = autocast("float32")(
-    of_rank(
-        1,
-        max_unpool,
-        ">>> pooled = F.max_pool1d(tn.tensor([[1.0, 3.0, 2.0, 5.0]]), 2, return_indices=True)",
-        ">>> F.max_unpool1d(*pooled, 2)",
-        "tensor([[0., 3., 0., 5.]])",
-    )
+max_unpool1d = of_rank(
+    1,
+    max_unpool,
+    ">>> pooled = F.max_pool1d(tn.tensor([[1.0, 3.0, 2.0, 5.0]]), 2, return_indices=True)",
+    ">>> F.max_unpool1d(*pooled, 2)",
+    "tensor([[0., 3., 0., 5.]])",
+    autocast="float32",
 )
-max_unpool2d = autocast("float32")(
-    of_rank(
-        2,
-        max_unpool,
-        ">>> pooled = F.max_pool2d(tn.arange(4.0).view(1, 2, 2), 2, return_indices=True)",
-        ">>> F.max_unpool2d(*pooled, 2)",
-        "tensor([[[0., 0.],",
-        "         [0., 3.]]])",
-    )
+max_unpool2d = of_rank(
+    2,
+    max_unpool,
+    ">>> pooled = F.max_pool2d(tn.arange(4.0).view(1, 2, 2), 2, return_indices=True)",
+    ">>> F.max_unpool2d(*pooled, 2)",
+    "tensor([[[0., 0.],",
+    "         [0., 3.]]])",
+    autocast="float32",
 )
-max_unpool3d = autocast("float32")(
-    of_rank(
-        3,
-        max_unpool,
-        ">>> pooled = F.max_pool3d(tn.ones(1, 2, 2, 2), 2, return_indices=True)",
-        ">>> F.max_unpool3d(*pooled, 2).sum()",
-        "tensor(1.)",
-    )
+max_unpool3d = of_rank(
+    3,
+    max_unpool,
+    ">>> pooled = F.max_pool3d(tn.ones(1, 2, 2, 2), 2, return_indices=True)",
+    ">>> F.max_unpool3d(*pooled, 2).sum()",
+    "tensor(1.)",
+    autocast="float32",
 )
 
 # ---- fractional max pooling --------------------------------------------------------------------
@@ -257,19 +253,17 @@ def _check_samples(samples: Any, x: Any, rank: int) -> None:
         )
 
 
-fractional_max_pool2d = autocast("float32")(
-    of_rank(
-        2,
-        fractional_max_pool,
-        ">>> F.fractional_max_pool2d(tn.ones(1, 1, 7, 7), 2, 3).shape",
-        "tinynet.Size([1, 1, 3, 3])",
-    )
+fractional_max_pool2d = of_rank(
+    2,
+    fractional_max_pool,
+    ">>> F.fractional_max_pool2d(tn.ones(1, 1, 7, 7), 2, 3).shape",
+    "tinynet.Size([1, 1, 3, 3])",
+    autocast="float32",
 )
-fractional_max_pool3d = autocast("float32")(
-    of_rank(
-        3,
-        fractional_max_pool,
-        ">>> F.fractional_max_pool3d(tn.ones(1, 1, 7, 7, 7), 2, output_ratio=0.5).shape",
-        "tinynet.Size([1, 1, 3, 3, 3])",
-    )
+fractional_max_pool3d = of_rank(
+    3,
+    fractional_max_pool,
+    ">>> F.fractional_max_pool3d(tn.ones(1, 1, 7, 7, 7), 2, output_ratio=0.5).shape",
+    "tinynet.Size([1, 1, 3, 3, 3])",
+    autocast="float32",
 )

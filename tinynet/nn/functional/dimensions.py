@@ -45,10 +45,7 @@ def by_rank(
 
 
 def of_rank(
-    rank: int,
-    family: Callable[Concatenate[int, P], R],
-    *example: str,
-    autocast: str | None = None,
+    rank: int, family: Callable[Concatenate[int, P], R], autocast: str | None = None
 ) -> Callable[P, R]:
     """Return the function of a family for a number of spatial dimensions: ``conv2d`` of ``conv``.
 
@@ -56,7 +53,6 @@ def of_rank(
         rank: the number, which becomes the first argument of the family.
         family: the function. Its docstring is a format string with the fields ``rank``, ``last``
             ("the last two dimensions") and ``sizes`` ("height, width").
-        *example: the lines of the example in the docstring.
         autocast: the policy, see ``core/declaration/casting.py``.
     """
     named: Callable[Concatenate[int, P], R] = _copy(family, rank)
@@ -66,8 +62,7 @@ def of_rank(
         return named(rank, *args, **kwargs)
 
     last, sizes = _WORDS[rank]
-    doc = (inspect.getdoc(family) or "").format(rank=rank, last=last, sizes=sizes)
-    function.__doc__ = "\n    ".join((f"{doc}\n\nExample:", *example))
+    function.__doc__ = (family.__doc__ or "").format(rank=rank, last=last, sizes=sizes)
     signature = inspect.signature(family)
     parameters = [*signature.parameters.values()][1:]
     function.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]

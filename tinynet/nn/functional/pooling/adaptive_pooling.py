@@ -94,6 +94,15 @@ def adaptive_avg_pool(rank: int, input: Tensor, output_size: Size) -> Tensor:
 
     Raises:
         RuntimeError: the input has the wrong number of dimensions, or no elements.
+
+    Example:
+        >>> F.adaptive_avg_pool1d(tn.tensor([[1.0, 3.0, 2.0, 5.0]]), 2)
+        tensor([[2.0000, 3.5000]])
+        >>> F.adaptive_avg_pool2d(tn.arange(16.0).view(1, 4, 4), 2)
+        tensor([[[ 2.5000,  4.5000],
+                 [10.5000, 12.5000]]])
+        >>> F.adaptive_avg_pool3d(tn.ones(1, 4, 4, 4), 2).shape
+        tinynet.Size([1, 2, 2, 2])
     """
     name = f"adaptive_avg_pool{rank}d"
     tensor_only(name, input=input)
@@ -109,27 +118,9 @@ def adaptive_avg_pool(rank: int, input: Tensor, output_size: Size) -> Tensor:
     return adaptive_avg_pools[rank].function(input, outputs)
 
 
-adaptive_avg_pool1d = of_rank(
-    1,
-    adaptive_avg_pool,
-    ">>> F.adaptive_avg_pool1d(tn.tensor([[1.0, 3.0, 2.0, 5.0]]), 2)",
-    "tensor([[2.0000, 3.5000]])",
-)
-adaptive_avg_pool2d = of_rank(
-    2,
-    adaptive_avg_pool,
-    ">>> F.adaptive_avg_pool2d(tn.arange(16.0).view(1, 4, 4), 2)",
-    "tensor([[[ 2.5000,  4.5000],",
-    "         [10.5000, 12.5000]]])",
-)
-adaptive_avg_pool3d = of_rank(
-    3,
-    adaptive_avg_pool,
-    ">>> F.adaptive_avg_pool3d(tn.ones(1, 4, 4, 4), 2).shape",
-    "tinynet.Size([1, 2, 2, 2])",
-    autocast="float32",
-)
-
+adaptive_avg_pool1d = of_rank(1, adaptive_avg_pool)
+adaptive_avg_pool2d = of_rank(2, adaptive_avg_pool)
+adaptive_avg_pool3d = of_rank(3, adaptive_avg_pool, autocast="float32")
 
 # ---- maxima -------------------------------------------------------------------------------------
 
@@ -149,6 +140,15 @@ def adaptive_max_pool(
 
     Raises:
         RuntimeError: the input has the wrong number of dimensions, or no elements.
+
+    Example:
+        >>> F.adaptive_max_pool1d(tn.tensor([[1.0, 3.0, 2.0, 5.0]]), 2)
+        tensor([[3., 5.]])
+        >>> F.adaptive_max_pool2d(tn.arange(16.0).view(1, 4, 4), 2)
+        tensor([[[ 5.,  7.],
+                 [13., 15.]]])
+        >>> F.adaptive_max_pool3d(tn.ones(1, 4, 4, 4), 2).shape
+        tinynet.Size([1, 2, 2, 2])
     """
     name = f"adaptive_max_pool{rank}d"
     tensor_only(name, input=input)
@@ -165,23 +165,6 @@ def adaptive_max_pool(
     return found if return_indices else found[0]
 
 
-adaptive_max_pool1d = of_rank(
-    1,
-    adaptive_max_pool,
-    ">>> F.adaptive_max_pool1d(tn.tensor([[1.0, 3.0, 2.0, 5.0]]), 2)",
-    "tensor([[3., 5.]])",
-)
-adaptive_max_pool2d = of_rank(
-    2,
-    adaptive_max_pool,
-    ">>> F.adaptive_max_pool2d(tn.arange(16.0).view(1, 4, 4), 2)",
-    "tensor([[[ 5.,  7.],",
-    "         [13., 15.]]])",
-)
-adaptive_max_pool3d = of_rank(
-    3,
-    adaptive_max_pool,
-    ">>> F.adaptive_max_pool3d(tn.ones(1, 4, 4, 4), 2).shape",
-    "tinynet.Size([1, 2, 2, 2])",
-    autocast="float32",
-)
+adaptive_max_pool1d = of_rank(1, adaptive_max_pool)
+adaptive_max_pool2d = of_rank(2, adaptive_max_pool)
+adaptive_max_pool3d = of_rank(3, adaptive_max_pool, autocast="float32")

@@ -80,6 +80,15 @@ def max_pool(
 
     Raises:
         RuntimeError: the options are invalid or do not fit the input.
+
+    Example:
+        >>> F.max_pool1d(tn.tensor([[1.0, 3.0, 2.0, 5.0]]), 2)
+        tensor([[3., 5.]])
+        >>> F.max_pool2d(tn.arange(16.0).view(1, 4, 4), 2)
+        tensor([[[ 5.,  7.],
+                 [13., 15.]]])
+        >>> F.max_pool3d(tn.ones(1, 4, 4, 4), 2).shape
+        tinynet.Size([1, 2, 2, 2])
     """
     name = f"max_pool{rank}d"
     tensor_only(name, input=input)
@@ -102,23 +111,9 @@ def _max(input: Tensor, options: Options, return_indices: bool) -> Any:
     return max_pool_values.function(input, options)
 
 
-max_pool1d = of_rank(
-    1, max_pool, ">>> F.max_pool1d(tn.tensor([[1.0, 3.0, 2.0, 5.0]]), 2)", "tensor([[3., 5.]])"
-)
-max_pool2d = of_rank(
-    2,
-    max_pool,
-    ">>> F.max_pool2d(tn.arange(16.0).view(1, 4, 4), 2)",
-    "tensor([[[ 5.,  7.],",
-    "         [13., 15.]]])",
-)
-max_pool3d = of_rank(
-    3,
-    max_pool,
-    ">>> F.max_pool3d(tn.ones(1, 4, 4, 4), 2).shape",
-    "tinynet.Size([1, 2, 2, 2])",
-    autocast="float32",
-)
+max_pool1d = of_rank(1, max_pool)
+max_pool2d = of_rank(2, max_pool)
+max_pool3d = of_rank(3, max_pool, autocast="float32")
 
 # ---- averages -----------------------------------------------------------------------------------
 
@@ -184,6 +179,13 @@ def avg_pool(
 
     Raises:
         RuntimeError: the options are invalid or do not fit the input.
+
+    Example:
+        >>> F.avg_pool2d(tn.arange(16.0).view(1, 4, 4), 2)
+        tensor([[[ 2.5000,  4.5000],
+                 [10.5000, 12.5000]]])
+        >>> F.avg_pool3d(tn.ones(1, 4, 4, 4), 2).shape
+        tinynet.Size([1, 2, 2, 2])
     """
     name = f"avg_pool{rank}d"
     tensor_only(name, input=input)
@@ -192,25 +194,8 @@ def avg_pool(
     return avg_pools[rank].function(input, options, bool(count_include_pad), divisor)
 
 
-avg_pool2d = with_out(
-    of_rank(
-        2,
-        avg_pool,
-        ">>> F.avg_pool2d(tn.arange(16.0).view(1, 4, 4), 2)",
-        "tensor([[[ 2.5000,  4.5000],",
-        "         [10.5000, 12.5000]]])",
-    )
-)
-avg_pool3d = with_out(
-    of_rank(
-        3,
-        avg_pool,
-        ">>> F.avg_pool3d(tn.ones(1, 4, 4, 4), 2).shape",
-        "tinynet.Size([1, 2, 2, 2])",
-        autocast="float32",
-    )
-)
-
+avg_pool2d = with_out(of_rank(2, avg_pool))
+avg_pool3d = with_out(of_rank(3, avg_pool, autocast="float32"))
 
 # ---- power averages -----------------------------------------------------------------------------
 
@@ -235,6 +220,14 @@ def lp_pool(
     Raises:
         RuntimeError: the options are invalid or do not fit the input.
         ZeroDivisionError: ``norm_type`` is 0.
+
+    Example:
+        >>> F.lp_pool1d(tn.tensor([[3.0, 4.0, 6.0, 8.0]]), 2, 2)
+        tensor([[ 5., 10.]])
+        >>> F.lp_pool2d(tn.full((1, 2, 2), 2.0), 2, 2)
+        tensor([[[4.]]])
+        >>> F.lp_pool3d(tn.ones(1, 4, 4, 4), 1, 2).shape
+        tinynet.Size([1, 2, 2, 2])
     """
     tensor_only(f"lp_pool{rank}d", input=input)
     if abs(norm_type) == math.inf:
@@ -248,14 +241,8 @@ def lp_pool(
     return (mean.sign() * mean.abs().relu()).mul(count).pow(root)
 
 
-lp_pool1d = of_rank(
-    1, lp_pool, ">>> F.lp_pool1d(tn.tensor([[3.0, 4.0, 6.0, 8.0]]), 2, 2)", "tensor([[ 5., 10.]])"
-)
-lp_pool2d = of_rank(
-    2, lp_pool, ">>> F.lp_pool2d(tn.full((1, 2, 2), 2.0), 2, 2)", "tensor([[[4.]]])"
-)
-lp_pool3d = of_rank(
-    3, lp_pool, ">>> F.lp_pool3d(tn.ones(1, 4, 4, 4), 1, 2).shape", "tinynet.Size([1, 2, 2, 2])"
-)
+lp_pool1d = of_rank(1, lp_pool)
+lp_pool2d = of_rank(2, lp_pool)
+lp_pool3d = of_rank(3, lp_pool)
 MAXIMA: dict[int, Any] = {1: max_pool1d, 2: max_pool2d, 3: max_pool3d}
 AVERAGES: dict[int, Any] = {1: avg_pool1d, 2: avg_pool2d, 3: avg_pool3d}

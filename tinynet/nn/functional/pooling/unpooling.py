@@ -46,6 +46,18 @@ def max_unpool(
         RuntimeError: an index is out of range.
 
     Source: Zeiler and Fergus, "Visualizing and understanding convolutional networks", 2014.
+
+    Example:
+        >>> pooled = F.max_pool1d(tn.tensor([[1.0, 3.0, 2.0, 5.0]]), 2, return_indices=True)
+        >>> F.max_unpool1d(*pooled, 2)
+        tensor([[0., 3., 0., 5.]])
+        >>> pooled = F.max_pool2d(tn.arange(4.0).view(1, 2, 2), 2, return_indices=True)
+        >>> F.max_unpool2d(*pooled, 2)
+        tensor([[[0., 0.],
+                 [0., 3.]]])
+        >>> pooled = F.max_pool3d(tn.ones(1, 2, 2, 2), 2, return_indices=True)
+        >>> F.max_unpool3d(*pooled, 2).sum()
+        tensor(1.)
     """
     tensor_only(f"max_unpool{rank}d", input=input, indices=indices)
     kernel = per_dim(kernel_size, rank)
@@ -127,31 +139,9 @@ def _check_indices(x: Any, indices: Any, sizes: Ints) -> None:
         )
 
 
-max_unpool1d = of_rank(
-    1,
-    max_unpool,
-    ">>> pooled = F.max_pool1d(tn.tensor([[1.0, 3.0, 2.0, 5.0]]), 2, return_indices=True)",
-    ">>> F.max_unpool1d(*pooled, 2)",
-    "tensor([[0., 3., 0., 5.]])",
-    autocast="float32",
-)
-max_unpool2d = of_rank(
-    2,
-    max_unpool,
-    ">>> pooled = F.max_pool2d(tn.arange(4.0).view(1, 2, 2), 2, return_indices=True)",
-    ">>> F.max_unpool2d(*pooled, 2)",
-    "tensor([[[0., 0.],",
-    "         [0., 3.]]])",
-    autocast="float32",
-)
-max_unpool3d = of_rank(
-    3,
-    max_unpool,
-    ">>> pooled = F.max_pool3d(tn.ones(1, 2, 2, 2), 2, return_indices=True)",
-    ">>> F.max_unpool3d(*pooled, 2).sum()",
-    "tensor(1.)",
-    autocast="float32",
-)
+max_unpool1d = of_rank(1, max_unpool, autocast="float32")
+max_unpool2d = of_rank(2, max_unpool, autocast="float32")
+max_unpool3d = of_rank(3, max_unpool, autocast="float32")
 
 # ---- fractional max pooling --------------------------------------------------------------------
 
@@ -179,6 +169,12 @@ def fractional_max_pool(
         RuntimeError: the windows do not fit.
 
     Source: Graham, "Fractional max-pooling", 2014.
+
+    Example:
+        >>> F.fractional_max_pool2d(tn.ones(1, 1, 7, 7), 2, 3).shape
+        tinynet.Size([1, 1, 3, 3])
+        >>> F.fractional_max_pool3d(tn.ones(1, 1, 7, 7, 7), 2, output_ratio=0.5).shape
+        tinynet.Size([1, 1, 3, 3, 3])
     """
     title = f"fractional_max_pool{rank}d"
     tensor_only(title, input=input)
@@ -253,17 +249,5 @@ def _check_samples(samples: Any, x: Any, rank: int) -> None:
         )
 
 
-fractional_max_pool2d = of_rank(
-    2,
-    fractional_max_pool,
-    ">>> F.fractional_max_pool2d(tn.ones(1, 1, 7, 7), 2, 3).shape",
-    "tinynet.Size([1, 1, 3, 3])",
-    autocast="float32",
-)
-fractional_max_pool3d = of_rank(
-    3,
-    fractional_max_pool,
-    ">>> F.fractional_max_pool3d(tn.ones(1, 1, 7, 7, 7), 2, output_ratio=0.5).shape",
-    "tinynet.Size([1, 1, 3, 3, 3])",
-    autocast="float32",
-)
+fractional_max_pool2d = of_rank(2, fractional_max_pool, autocast="float32")
+fractional_max_pool3d = of_rank(3, fractional_max_pool, autocast="float32")

@@ -3,6 +3,8 @@
 tests/pytorch_tables compares values with PyTorch's.
 """
 
+import inspect
+
 import numpy as np
 import pytest
 
@@ -102,3 +104,13 @@ def test_dtypes_and_layouts_that_no_window_has():
         tn.hann_window(3, dtype=tn.int64)
     with pytest.raises(RuntimeError, match="hann_window is not implemented for sparse types"):
         tn.hann_window(3, layout=tn.sparse_coo)
+
+
+@pytest.mark.parametrize("name", [*ALL, *(f"{name}_window" for name in NUMPY)])
+def test_signatures_show_the_options(name):
+    function = getattr(tn if "window" in name else windows, name)
+    shown = inspect.signature(function).parameters
+    assert {"dtype", "layout", "device", "requires_grad"} <= shown.keys()
+    assert "options" not in shown
+    with pytest.raises(TypeError, match=rf"^{name}\(\) got an unexpected keyword argument 'size'"):
+        function(3, size=1)

@@ -6,14 +6,42 @@ first and the last position of the symmetric window.
 
 from __future__ import annotations
 
+import functools
+import inspect
 import math
 from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 
 from tinynet.dtypes import Array
 
 Formula = Callable[[Array, float], Array]
+Window = TypeVar("Window", bound=Callable[..., Any])
+
+
+def with_options_of(shared: Callable[..., Any]) -> Callable[[Window], Window]:
+    """Return a decorator that replaces ``**options`` by the keyword arguments of a function.
+
+    The signature shows them; a call with other names raises Python's TypeError.
+    """
+    options = [p for p in inspect.signature(shared).parameters.values() if p.kind is p.KEYWORD_ONLY]
+
+    def decorate(window: Window) -> Window:
+        own = inspect.signature(window)
+        *parameters, _ = own.parameters.values()
+        signature = own.replace(parameters=[*parameters, *options])
+
+        @functools.wraps(window)
+        def checked(*args: Any, **given: Any) -> Any:
+            for name in given.keys() - signature.parameters.keys():
+                raise TypeError(f"{window.__name__}() got an unexpected keyword argument {name!r}")
+            return window(*args, **given)
+
+        checked.__signature__ = signature  # type: ignore[attr-defined]
+        return checked  # type: ignore[return-value]
+
+    return decorate
 
 
 def sampled(formula: Formula, M: int, sym: bool) -> Array:

@@ -16,7 +16,7 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.devices import DeviceLike, require_cpu
 from tinynet.dtypes import DtypeLike
 from tinynet.ops.creation.constructors import finish
-from tinynet.signal.formulas import Formula, bessel, cosines, sampled, triangle
+from tinynet.signal.formulas import Formula, bessel, cosines, sampled, triangle, with_options_of
 
 
 class _Options(TypedDict, total=False):
@@ -62,6 +62,7 @@ def _window(
     return finish(sampled(formula, length, not periodic).astype(kind), requires_grad)
 
 
+@with_options_of(_window)
 def bartlett_window(
     window_length: int, periodic: bool = True, **options: Unpack[_Options]
 ) -> Tensor:
@@ -86,6 +87,7 @@ def bartlett_window(
     return _window("bartlett_window", window_length, periodic, triangle, **options)
 
 
+@with_options_of(_window)
 def blackman_window(
     window_length: int, periodic: bool = True, **options: Unpack[_Options]
 ) -> Tensor:
@@ -112,6 +114,7 @@ def blackman_window(
     )
 
 
+@with_options_of(_window)
 def hamming_window(
     window_length: int,
     periodic: bool = True,
@@ -142,6 +145,7 @@ def hamming_window(
     return _window("hamming_window", window_length, periodic, cosines([alpha, beta]), **options)
 
 
+@with_options_of(_window)
 def hann_window(window_length: int, periodic: bool = True, **options: Unpack[_Options]) -> Tensor:
     """Return the Hann window, a squared sine that is 0 at the ends.
 
@@ -164,6 +168,7 @@ def hann_window(window_length: int, periodic: bool = True, **options: Unpack[_Op
     return _window("hann_window", window_length, periodic, cosines([0.5, 0.5]), **options)
 
 
+@with_options_of(_window)
 def kaiser_window(
     window_length: int, periodic: bool = True, beta: float = 12.0, **options: Unpack[_Options]
 ) -> Tensor:

@@ -19,7 +19,7 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.devices import DeviceLike, require_cpu
 from tinynet.dtypes import Array, DtypeLike
 from tinynet.ops.creation.constructors import finish
-from tinynet.signal.formulas import Formula, bessel, cosines, sampled, triangle
+from tinynet.signal.formulas import Formula, bessel, cosines, sampled, triangle, with_options_of
 
 
 class _Options(TypedDict, total=False):
@@ -60,6 +60,7 @@ def _window(
     return finish(sampled(formula, M, sym).astype(kind), requires_grad)
 
 
+@with_options_of(_window)
 def bartlett(M: int, **options: Unpack[_Options]) -> Tensor:
     """Return the Bartlett window, a triangle that is 0 at both ends.
 
@@ -80,6 +81,7 @@ def bartlett(M: int, **options: Unpack[_Options]) -> Tensor:
     return _window("bartlett", M, triangle, **options)
 
 
+@with_options_of(_window)
 def blackman(M: int, **options: Unpack[_Options]) -> Tensor:
     """Return the Blackman window, a sum of three cosines.
 
@@ -101,6 +103,7 @@ def blackman(M: int, **options: Unpack[_Options]) -> Tensor:
     return _window("blackman", M, cosines([0.42, 0.5, 0.08]), **options)
 
 
+@with_options_of(_window)
 def cosine(M: int, **options: Unpack[_Options]) -> Tensor:
     """Return half a period of a sine, whose zeros lie half a sample outside.
 
@@ -121,6 +124,7 @@ def cosine(M: int, **options: Unpack[_Options]) -> Tensor:
     return _window("cosine", M, lambda k, n: np.cos(math.pi * k / (n + 1)), **options)
 
 
+@with_options_of(_window)
 def exponential(
     M: int,
     *,
@@ -159,6 +163,7 @@ def exponential(
     return _window("exponential", M, formula, **options)
 
 
+@with_options_of(_window)
 def gaussian(
     M: int,
     *,
@@ -188,6 +193,7 @@ def gaussian(
     return _window("gaussian", M, lambda k, n: np.exp(-((k / std) ** 2) / 2), **options)
 
 
+@with_options_of(_window)
 def general_cosine(
     M: int,
     *,
@@ -220,6 +226,7 @@ def general_cosine(
     return _window("general_cosine", M, cosines(weights), **options)
 
 
+@with_options_of(_window)
 def general_hamming(
     M: int,
     *,
@@ -246,6 +253,7 @@ def general_hamming(
     return _window("general_cosine", M, cosines([alpha, 1 - alpha]), **options)
 
 
+@with_options_of(_window)
 def hamming(M: int, **options: Unpack[_Options]) -> Tensor:
     """Return the Hamming window, a cosine raised by a small constant.
 
@@ -266,6 +274,7 @@ def hamming(M: int, **options: Unpack[_Options]) -> Tensor:
     return _window("general_cosine", M, cosines([0.54, 0.46]), **options)
 
 
+@with_options_of(_window)
 def hann(M: int, **options: Unpack[_Options]) -> Tensor:
     """Return the Hann window, a squared sine that is 0 at both ends.
 
@@ -286,6 +295,7 @@ def hann(M: int, **options: Unpack[_Options]) -> Tensor:
     return _window("general_cosine", M, cosines([0.5, 0.5]), **options)
 
 
+@with_options_of(_window)
 def kaiser(
     M: int,
     *,
@@ -315,6 +325,7 @@ def kaiser(
     return _window("kaiser", M, bessel(beta), **options)
 
 
+@with_options_of(_window)
 def nuttall(M: int, **options: Unpack[_Options]) -> Tensor:
     """Return the Blackman-Harris window with Nuttall's four weights.
 

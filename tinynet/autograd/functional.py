@@ -7,6 +7,7 @@ products").
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -21,15 +22,15 @@ from tinynet.autograd.functional_arguments import (
     as_tuple,
     check_slope,
     filled,
-    fresh,
     gradients,
     input_vector,
+    inputs_of,
     outputs_of,
     results,
     single_output,
     vector,
 )
-from tinynet.batching import by_units
+from tinynet.batching import jacobian_columns, jacobian_rows
 from tinynet.core.modes import enable_grad
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.ops import stack, zeros_like
@@ -66,8 +67,7 @@ def vjp(
         (tensor([1., 4., 9.]), tensor([2., 4., 6.]))
     """
     with enable_grad():
-        tuple_in, given = as_tuple(inputs, "inputs", "vjp")
-        given = fresh(given, create_graph)
+        tuple_in, given = inputs_of(inputs, "vjp", create_graph)
         tuple_out, outputs = outputs_of("vjp", func(*given), strict)
         directions = None
         if v is not None:
@@ -107,8 +107,7 @@ def jvp(
         (tensor(14.), tensor(2.))
     """
     with enable_grad():
-        tuple_in, given = as_tuple(inputs, "inputs", "jvp")
-        given = fresh(given, create_graph)
+        tuple_in, given = inputs_of(inputs, "jvp", create_graph)
         directions = input_vector(v, given, tuple_in, "jvp", create_graph)
         tuple_out, outputs = outputs_of("jvp", func(*given), strict)
         dual, slope = _transposed(outputs, given)
@@ -193,8 +192,7 @@ def _slope(
 ) -> tuple[Tensor, Gradients, Tensors, Tensors | None, bool]:
     """Return the value and the recorded gradient of a scalar function, and its arguments."""
     with enable_grad():
-        several, given = as_tuple(inputs, "inputs", function)
-        given = fresh(given, create_graph)
+        several, given = inputs_of(inputs, function, create_graph)
         directions = input_vector(v, given, several, function, create_graph)
         out = single_output(function, func(*given), strict)
         slope = gradients([out], given, create_graph=True)
@@ -245,8 +243,7 @@ def jacobian(
             'Otherwise, prefer to use "reverse-mode".'
         )
     with enable_grad():
-        tuple_in, given = as_tuple(inputs, "inputs", "jacobian")
-        given = fresh(given, create_graph)
+        tuple_in, given = inputs_of(inputs, "jacobian", create_graph)
         tuple_out, outputs = outputs_of("jacobian", func(*given), strict)
         if strategy == "forward-mode":
             matrices = _by_columns(outputs, given)
@@ -316,34 +313,21 @@ def _all_rows(
         grads = gradients([out], inputs, [unit], create_graph, retain_graph=True)
         return filled(grads, inputs, False, create_graph, "back")
 
-    return _shaped(by_units(row, out) if out.numel() else [], out, inputs)
-
-
-def _shaped(rows: Any, out: Tensor, inputs: Tensors) -> list[Tensor]:
-    """Return rows, by input, as tensors of the output's shape followed by the input's."""
-    shapes = [out.shape + t.shape for t in inputs]
-    if not rows:
-        return [out.new_zeros(shape) for shape in shapes]
-    return [row.reshape(shape) for row, shape in zip(rows, shapes, strict=True)]
+    return jacobian_rows(row, out, inputs)
 
 
 def _by_columns(outputs: Tensors, inputs: Tensors) -> list[list[Tensor]]:
     """Return the derivatives of each output by each input, one pass for each input."""
     dual, slope = _transposed(outputs, inputs)
-    found: list[list[Tensor]] = [[] for _ in outputs]
-    for number, t in enumerate(inputs):
 
-        def column(unit: Tensor, number: int = number) -> list[Tensor]:
-            grads = gradients([slope[number]], dual, [unit], retain_graph=True)
-            return filled(grads, outputs, False, False, "back_trick")
+    def column(number: int, unit: Tensor) -> list[Tensor]:
+        grads = gradients([slope[number]], dual, [unit], retain_graph=True)
+        return filled(grads, outputs, False, False, "back_trick")
 
-        columns: Any = by_units(column, t) if t.numel() else None
-        for j, out in enumerate(outputs):
-            whole = out.new_zeros(out.shape + t.shape)
-            if columns is not None:
-                whole = columns[j].movedim(0, -1).reshape(out.shape + t.shape)
-            found[j].append(whole)
-    return found
+    columns = [
+        jacobian_columns(functools.partial(column, i), t, outputs) for i, t in enumerate(inputs)
+    ]
+    return [list(row) for row in zip(*columns, strict=True)]
 
 
 def hessian(

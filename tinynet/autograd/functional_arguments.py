@@ -33,6 +33,12 @@ def as_tuple(value: Any, what: str, function: str) -> tuple[bool, Tensors]:
     return several, found
 
 
+def inputs_of(inputs: Any, function: str, create_graph: bool) -> tuple[bool, Tensors]:
+    """Return whether the inputs are a tuple, and fresh ones."""
+    several, found = as_tuple(inputs, "inputs", function)
+    return several, fresh(found, create_graph)
+
+
 def fresh(tensors: Tensors, create_graph: bool, requires_grad: bool = True) -> Tensors:
     """Return new tensors over the same memory, distinct from tensors captured by the function."""
     return tuple(
@@ -113,10 +119,7 @@ def check_slope(slope: Gradients, strict: bool, message: str) -> None:
     """In strict mode, refuse first derivatives that do not depend on the inputs."""
     for i, g in enumerate(slope if strict else ()):
         if g is None:
-            raise RuntimeError(
-                f"The output of the user-provided function is independent of input {i}."
-                + NOT_STRICT
-            )
+            raise RuntimeError(UNUSED["back"].format(i))
         if not g.requires_grad:
             raise RuntimeError(message.format(i))
 
@@ -131,7 +134,7 @@ CONSTANT_SLOPE = (
     "should ensure that your function is twice differentiable and that the jacobian depends on "
     "the inputs (this would be violated by a linear function for example)."
 )
-# What strict mode says of a product's entry i that is no part of the graph.
+# The errors of strict mode for an entry i of a product that is not part of the graph.
 UNUSED = {
     "back": "The output of the user-provided function is independent of input {}." + NOT_STRICT,
     "back_trick": (

@@ -4,5 +4,6 @@ from tinynet.batching.array import BatchedArray as BatchedArray
 from tinynet.batching.array import UnbatchableError as UnbatchableError
 from tinynet.batching.level import Level as Level
 from tinynet.batching.rows import by_rows as by_rows
-from tinynet.batching.rows import by_units as by_units
+from tinynet.batching.rows import jacobian_columns as jacobian_columns
+from tinynet.batching.rows import jacobian_rows as jacobian_rows
 from tinynet.batching.rows import one_by_one as one_by_one

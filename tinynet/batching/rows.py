@@ -1,4 +1,4 @@
-"""Functions of single tensors, applied to all rows of tensors at once."""
+"""Functions of single tensors applied to all rows of tensors at once; rows of Jacobians."""
 
 from __future__ import annotations
 
@@ -40,19 +40,48 @@ def one_by_one(function: Callable[..., Found], *batches: Tensor) -> list[Any]:
     ]
 
 
-def by_units(
-    function: Callable[[Tensor], Found], like: Tensor, chunk_size: int | None = None
-) -> list[Any]:
+def jacobian_rows(
+    product: Callable[[Tensor], Found],
+    output: Tensor,
+    inputs: Sequence[Tensor],
+    chunk_size: int | None = None,
+) -> list[Tensor]:
+    """Return the Jacobians of an output by each input, ``[*output.shape, *input.shape]``.
+
+    Args:
+        product: multiplies a vector, of the shape of the output, by all Jacobians.
+        chunk_size: the number of rows per call; None: all.
+    """
+    shapes = [output.shape + t.shape for t in inputs]
+    if not output.numel():
+        return [t.new_zeros(shape) for t, shape in zip(inputs, shapes, strict=True)]
+    rows = _by_units(product, output, chunk_size or output.numel())
+    return [row.reshape(shape) for row, shape in zip(rows, shapes, strict=True)]
+
+
+def jacobian_columns(
+    product: Callable[[Tensor], Found], input: Tensor, outputs: Sequence[Tensor]
+) -> list[Tensor]:
+    """Return the Jacobians of each output by an input, ``[*output.shape, *input.shape]``.
+
+    Args:
+        product: multiplies all Jacobians by a vector of the shape of the input.
+    """
+    shapes = [out.shape + input.shape for out in outputs]
+    if not input.numel():
+        return [out.new_zeros(shape) for out, shape in zip(outputs, shapes, strict=True)]
+    columns = _by_units(product, input, input.numel())
+    return [c.movedim(0, -1).reshape(shape) for c, shape in zip(columns, shapes, strict=True)]
+
+
+def _by_units(function: Callable[[Tensor], Found], like: Tensor, size: int) -> list[Any]:
     """Apply a function to the unit vectors in the shape of a tensor, and stack the results.
 
     Args:
-        function: see ``by_rows``.
         like: its elements, at least one, are counted in row-major order.
-        chunk_size: the number of unit vectors per call; None: all.
+        size: the number of unit vectors per call.
     """
-    count = like.numel()
-    size = min(chunk_size or count, count)
-    parts = []
+    count, parts = like.numel(), []
     for begin in range(0, count, size):
         length = min(size, count - begin)
         units = np.zeros((length, count), like._array.dtype)

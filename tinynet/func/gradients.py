@@ -132,13 +132,8 @@ def differentiable(
     """Return a level, its inputs and outputs as trees, and what outsiders see of the outputs."""
     level = Level()
     with enable_grad():
-        if argnums is None:
-            chosen = tuple(level.lift(a) for a in args)
-            found = func(*chosen)
-        else:
-            whole, chosen = lifted(level, args, argnums)
-            found = func(*whole)
-        outputs, aux = with_aux(found, has_aux, "vjp(f, *primals)")
+        whole, chosen = lifted(level, args, argnums)
+        outputs, aux = with_aux(func(*whole), has_aux, "vjp(f, *primals)")
         flat, _ = tree_flatten(outputs)
         check_outputs(flat, "vjp(f, *primals)")
         for out in flat:
@@ -165,10 +160,7 @@ class Forward:
     ):
         self.level = level = Level()
         with enable_grad():
-            if argnums is None:
-                whole = chosen = tuple(level.lift(a) for a in args)
-            else:
-                whole, chosen = lifted(level, args, argnums)  # type: ignore[assignment]
+            whole, chosen = lifted(level, args, argnums)
             self.inputs, self.spec = tree_flatten(chosen)
             outputs, aux = with_aux(func(*whole), has_aux, _JVP)
             self.outputs, self.form = tree_flatten(outputs)

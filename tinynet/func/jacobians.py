@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from tinynet.batching import by_units
+from tinynet.batching import jacobian_columns, jacobian_rows
 from tinynet.compat.pytree import tree_flatten, tree_unflatten
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.func.gradients import Forward, differentiable
@@ -46,15 +46,10 @@ def jacrev(
         level, chosen, outputs, seen = differentiable(func, args, argnums, has_aux)
         inputs, spec = tree_flatten(chosen)
         flat, form = tree_flatten(outputs)
-        found = []
-        for out in flat:
-            rows = by_units(_product(level, out, inputs), out, chunk_size) if out.numel() else None
-            wholes = [
-                _zeros(out, t) if rows is None else rows[i].reshape(out.shape + t.shape)
-                for i, t in enumerate(inputs)
-            ]
-            found.append(tree_unflatten(level.leave(wholes), spec))
-        jacobian = tree_unflatten(found, form)
+        rows = [
+            jacobian_rows(_product(level, out, inputs), out, inputs, chunk_size) for out in flat
+        ]
+        jacobian = tree_unflatten([tree_unflatten(level.leave(r), spec) for r in rows], form)
         return (jacobian, *seen[1:]) if has_aux else jacobian
 
     return wrapper
@@ -63,10 +58,6 @@ def jacrev(
 def _product(level: Level, out: Tensor, inputs: list[Tensor]) -> Callable[[Tensor], list[Tensor]]:
     """Return the function that multiplies a vector and the Jacobians of one output."""
     return lambda vector: level.gradients([out], inputs, [vector])
-
-
-def _zeros(out: Tensor, t: Tensor) -> Tensor:
-    return t.new_zeros(out.shape + t.shape)
 
 
 def jacfwd(
@@ -95,15 +86,12 @@ def jacfwd(
     @functools.wraps(func)
     def wrapper(*args: Any) -> Any:
         forward = Forward(func, args, argnums, has_aux)
-        found: list[list[Tensor]] = [[] for _ in forward.outputs]
-        for i, t in enumerate(forward.inputs):
-            columns = by_units(functools.partial(forward.column, i), t) if t.numel() else None
-            for j, out in enumerate(forward.outputs):
-                whole = _zeros(out, t)
-                if columns is not None:
-                    whole = columns[j].movedim(0, -1).reshape(out.shape + t.shape)
-                found[j].append(whole)
-        trees = [tree_unflatten(row, forward.spec) for row in found]
+        columns = [
+            jacobian_columns(functools.partial(forward.column, i), t, forward.outputs)
+            for i, t in enumerate(forward.inputs)
+        ]
+        rows = [[column[j] for column in columns] for j in range(len(forward.outputs))]
+        trees = [tree_unflatten(row, forward.spec) for row in rows]
         jacobian = tree_unflatten(trees, forward.form)
         return (jacobian, *forward.aux) if has_aux else jacobian
 

@@ -142,8 +142,11 @@ def positions(argnums: Any, count: int) -> tuple[int, ...]:
     return tuple(found)
 
 
-def lifted(level: Level, args: tuple[Any, ...], argnums: Any) -> tuple[list[Any], Any]:
-    """Return the arguments with those of ``argnums`` lifted, and the lifted ones as a tree."""
+def lifted(level: Level, args: tuple[Any, ...], argnums: Any) -> tuple[Sequence[Any], Any]:
+    """Return the arguments with those of ``argnums`` (None: all) lifted, and these as a tree."""
+    if argnums is None:
+        found = tuple(level.lift(a) for a in args)
+        return found, found
     chosen = positions(argnums, len(args))
     whole = list(args)
     for n in chosen:

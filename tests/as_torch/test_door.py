@@ -97,7 +97,7 @@ def test_the_report_lists_also_what_was_not_reached(folder):
         "absent.py:8: tinynet has no torch.fft: there are no complex numbers; use numpy.fft on "
         "x.numpy() (in the text)",
         "absent.py:9: tinynet has no torch.nn.Third (in the text)",
-        "4 names that tinynet has not",
+        "4 names that tinynet lacks",
     ]
 
 

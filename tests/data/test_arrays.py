@@ -77,7 +77,7 @@ def test_rows_and_targets(npy, tmp_path):
     assert row.tolist() == ((ROWS[2] - 1) / 2).tolist()
     assert label.item() == 2
     np.save(tmp_path / "y.npy", LABELS[:3])
-    with pytest.raises(FormatError, match=r"y.npy: expected 4 rows, as the inputs have, found 3"):
+    with pytest.raises(FormatError, match=r"y.npy: expected 4 rows, as in the inputs, found 3"):
         NPY(npy, tmp_path / "y.npy")
 
 
@@ -201,7 +201,7 @@ def header(descr="'<f4'", shape="(2,)", order="False"):
         (numpy_file(header(shape="(1,) * 9"), b"1234"), "found a damaged one"),
         (
             numpy_file(header(shape="(" + "1," * 70 + ")"), b"1234"),
-            "a shape that an array can have",
+            "a valid array shape",
         ),
         (numpy_file(header(descr="'O'"), b"12345678"), "expected numbers, found Python objects"),
         (
@@ -210,7 +210,7 @@ def header(descr="'<f4'", shape="(2,)", order="False"):
         ),
         (
             numpy_file(header(descr="[('a', '<f4')]"), b"12345678"),
-            "numbers of a type among bfloat16, float16",
+            "numbers of one of the types bfloat16, float16",
         ),
         (numpy_file(header(descr="'<U1'"), b"12345678"), "found <U1"),
         (numpy_file(header(descr="'<c8'"), b"1" * 16), "found complex64"),
@@ -286,7 +286,7 @@ def test_bit_flips_in_an_archive_are_found_or_harmless(npz):
 def test_no_archive(tmp_path, content, found):
     path = tmp_path / "x.npz"
     path.write_bytes(content)
-    expected = f": expected a zip file, which an .npz file is, found {found}"
+    expected = f": expected a zip file, as .npz files are, found {found}"
     assert refused(NPZ, path) == expected
 
 

@@ -231,8 +231,8 @@ def test_what_missing_values_look_like(write):
 @pytest.mark.parametrize(
     "content, message",
     [
-        ("", ": expected a line with the names of the columns, found an empty file"),
-        ("\n\n", ": expected a line with the names of the columns, found an empty file"),
+        ("", ": expected a line of column names, found an empty file"),
+        ("\n\n", ": expected a line of column names, found an empty file"),
         ("a,b\n", ": expected rows of values, found none"),
         ("a,,c\n1,2,3\n", ", line 1: expected a name for column 2, found none"),
         ("\na,b,a\n1,2,3\n", ", line 2: expected different names, found 'a' twice"),

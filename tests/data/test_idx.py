@@ -286,7 +286,9 @@ def test_labels_of_the_other_part(tmp_path):
     labels = folder / "train-labels-idx1-ubyte"
     (folder / "t10k-labels-idx1-ubyte").rename(labels)
     images = folder / "train-images-idx3-ubyte"
-    assert refused(MNIST, folder) == f"{labels}: expected 5 labels, as {images} has rows, found 3"
+    assert (
+        refused(MNIST, folder) == f"{labels}: expected 5 labels, one per image in {images}, found 3"
+    )
 
 
 def test_a_label_that_is_none(tmp_path):
@@ -375,4 +377,4 @@ def test_a_download_that_broke_off(tmp_path, part):
     content = (FASHION / "t10k-images-idx3-ubyte.gz").read_bytes()
     path = tmp_path / "t10k-images-idx3-ubyte.gz"
     path.write_bytes(content[: int(len(content) * part)])
-    assert refused(read_idx, path).endswith("a whole gzip file, found one that ends early")
+    assert refused(read_idx, path).endswith("a complete gzip file, found one that ends early")

@@ -135,7 +135,9 @@ def test_every_truncation_is_found_or_harmless(root):
             assert data[0][0].tolist() == values(PIXELS)
             harmless.append(length)
         except FormatError as error:
-            assert str(error).startswith(f"{path}: expected a whole image that Pillow can read, ")
+            assert str(error).startswith(
+                f"{path}: expected a complete image that Pillow can read, "
+            )
     assert min(harmless) >= content.rindex(b"IEND") - 12
 
 
@@ -166,14 +168,14 @@ def test_bit_flips_are_found_or_harmless(root):
 def test_no_image(root, content, found):
     path = root / "cat" / "1.png"
     path.write_bytes(content)
-    expected = "expected a whole image that Pillow can read"
+    expected = "expected a complete image that Pillow can read"
     assert refused(ImageFolder(root)) == f"{path}: {expected}, found {found}"
 
 
 def test_an_image_larger_than_any_memory(root):
     (root / "cat" / "1.png").write_bytes(png_bytes(np.zeros((1, 1), np.uint8)).replace(
         struct.pack(">II", 1, 1), struct.pack(">II", 60_000, 60_000)))  # fmt: skip
-    assert "expected a whole image" in refused(ImageFolder(root))
+    assert "expected a complete image" in refused(ImageFolder(root))
 
 
 def test_what_is_missing(root, tmp_path):

@@ -315,9 +315,9 @@ def test_another_kind(tmp_path):
 
 
 DAMAGED = {
-    "": "expected a tokenizer as JSON, found no JSON: Expecting value",
-    "[1, 2": "found no JSON",
-    "[" * 100_000: "found no JSON",
+    "": "expected a tokenizer as JSON, found invalid JSON: Expecting value",
+    "[1, 2": "found invalid JSON",
+    "[" * 100_000: "found invalid JSON",
     "5": 'expected JSON with "format": "tinynet tokenizer", found 5',
     '{"format": "tinynet tokenizer", "version": 2}': "expected version 1, found 2",
     '{"format": "tinynet tokenizer", "version": 1, "kind": "x"}': "found 'x'",
@@ -360,7 +360,7 @@ def test_a_file_with_wrong_parts(tmp_path, which, key, value, message):
     path.write_text(json.dumps(content))
     with pytest.raises(FormatError) as caught:
         Tokenizer.load(path)
-    assert f"{path}: expected a whole tokenizer of the kind" in str(caught.value)
+    assert f"{path}: expected a complete tokenizer of the kind" in str(caught.value)
     assert message in str(caught.value)
 
 

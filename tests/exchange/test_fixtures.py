@@ -172,7 +172,7 @@ def test_whole_modules_of_pytorch():
             "module.pt",
             r"the name torch.nn.modules.linear.Linear .*weights_only=False.*add_safe_globals",
         ),
-        ("sparse.pt", "the name torch.*sparse.*, which tinynet has not"),
+        ("sparse.pt", "the name torch.*sparse.*, which tinynet does not have"),
         ("complex.pt", "the name torch.ComplexFloatStorage"),
     ],
 )

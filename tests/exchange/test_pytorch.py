@@ -100,13 +100,13 @@ INSTRUCTIONS = {
     ),
     "call of a number": (P + b"J\1\0\0\0)R.", "a call of a int"),
     "call with a list": (P + b"ccollections\nOrderedDict\n]R.", "a call of a Function"),
-    "state of a list": (P + b"]}b.", "a change of a list"),
-    "items of a tuple": (P + b")N\x61.", "a change of a tuple"),
+    "state of a list": (P + b"]}b.", "a modification of a list"),
+    "items of a tuple": (P + b")N\x61.", "a modification of a tuple"),
     "function as data": (P + b"ctorch._utils\n_rebuild_tensor\n.", "_rebuild_tensor as a value"),
     "function in a list": (P + b"]ctorch\nSize\na.", "torch.Size as a value"),
     "function as a key": (P + b"}ctorch\nSize\nNs.", "torch.Size as a value"),
     "storage type": (P + b"ctorch\nFloatStorage\n.", "float32 as a value"),
-    "tensor by its class": (P + b"ctorch\nTensor\n)R.", "made by calling its class"),
+    "tensor by its class": (P + b"ctorch\nTensor\n)R.", "created by calling its class"),
     "numpy objects": (P + b"cnumpy\ndtype\nX\1\0\0\0O\x85R.", "numpy's dtype 'O'"),
     "encoding": (P + b"c_codecs\nencode\nX\1\0\0\0OX\5\0\0\0rot13\x86R.", "the encoding 'rot13'"),
     "hiding a method": (
@@ -231,7 +231,9 @@ def test_other_files(tmp_path):
     with pytest.raises(ExchangeError, match="with one data.pkl, found one with 'structure.json'"):
         load_pytorch(path)
     path.write_bytes(pickle.dumps({"x": 1}, 2))
-    with pytest.raises(ExchangeError, match="found a pickle of {'x': 1}, not of torch.save"):
+    with pytest.raises(
+        ExchangeError, match="found a pickle of {'x': 1}, not written by torch.save"
+    ):
         load_pytorch(path)
     path.write_bytes(b"")
     with pytest.raises(ExchangeError, match="found an empty file"):

@@ -534,16 +534,19 @@ REF = HEAD % b'{"$tensor": "x"}'
 WRONG = {
     "empty": (b"", "found an empty file"),
     "text": (b"hello, world, this is text", "found something that begins with b'hello, w'"),
-    "pickle": (pickle.dumps([1]), "found a pickle of .1., not of torch.save"),
+    "pickle": (pickle.dumps([1]), "found a pickle of .1., not written by torch.save"),
     "npy": (npy(np.ones(2)), "found an .npy file: numpy.load reads it"),
     "safetensors": (b"\x08" + bytes(7) + b"{}      ", "found a .safetensors file"),
     "web page": (b"<html><body>404", "found a web page"),
-    "pytorch": ({"m/data.pkl": b""}, "expected a file of torch.save with tensors .*, found damage"),
+    "pytorch": (
+        {"m/data.pkl": b""},
+        "expected a file written by torch.save with tensors .*, found damage",
+    ),
     "npz": ({"a.npy": b""}, "found an .npz file of numpy: numpy.load reads it"),
     "zip": ({"a": b"", "b": b""}, "found a zip archive with 'a', 'b' in it"),
     "other kind": (
         {"structure.json": b'{"format": "x", "version": 1}'},
-        "structure.json: expected the format 'tinynet.save', found one that says it is 'x'",
+        "structure.json: expected the format 'tinynet.save', found 'x'",
     ),
     "newer": (
         {"structure.json": b'{"format": "tinynet.save", "version": 2}'},

@@ -19,7 +19,9 @@ def main(arguments: list[str]) -> int:
     """Run the program named by the arguments; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m tinynet.as_torch", description=__doc__)
     parser.add_argument(
-        "--report", action="store_true", help="list what the program asks for and tinynet has not"
+        "--report",
+        action="store_true",
+        help="list the names that the program uses and tinynet lacks",
     )
     parser.add_argument("-m", dest="module", action="store_true", help="a module, not a file")
     parser.add_argument("program", help="the script, or with -m the module")
@@ -101,7 +103,7 @@ def reported(program: str, as_module: bool) -> list[str]:
         f"{absence} ({f'met {count} times' if count else 'in the text'})"
         for absence, count in sorted(seen.items())
     ]
-    return [*lines, f"{len(lines)} names that tinynet has not"]
+    return [*lines, f"{len(lines)} names that tinynet lacks"]
 
 
 if __name__ == "__main__":

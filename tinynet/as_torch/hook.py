@@ -65,7 +65,7 @@ class TorchFinder(MetaPathFinder, Loader):
         """Return a spec for torch or one of its submodules.
 
         Raises:
-            ModuleNotFoundError: tinynet has nothing under that path.
+            ModuleNotFoundError: there is nothing in tinynet under that path.
         """
         if name.partition(".")[0] != "torch":
             return None
@@ -113,7 +113,7 @@ def inner(path: str, name: str) -> Any:
         name: the missing attribute.
 
     Raises:
-        AttributeError: tinynet has nothing of that name; the absence is counted.
+        AttributeError: there is no such name in tinynet; the absence is counted.
     """
     full = f"{path}.{name}"
     if full in PATHS:

@@ -64,10 +64,10 @@ class Costs:
         """
         depth, count, _ = self._tuples.get(id(value), (0, _weight(value), None))
         if depth > DEPTH:
-            raise RefusedError(f"a key or an argument that is nested in {depth} levels")
+            raise RefusedError(f"a key or an argument nested {depth} levels deep")
         self._spent += count
         if self._spent > _FREE + _WORK * place:
-            raise RefusedError("keys or arguments that are much larger than the pickle itself")
+            raise RefusedError("keys or arguments much larger than the pickle itself")
         if levels and isinstance(value, (list, tuple, dict, set)):
             for item in value:
                 self.spend(item, place, levels - 1)

@@ -88,7 +88,7 @@ class Decoder:
     def _attributes(self, value: Any, entry: dict[str, Any]) -> Any:
         for name, item in entry.get("attributes", {}).items():
             if hides(type(value), name):
-                raise ValueError(f"an attribute {name!r}, which each {type(value).__name__} has")
+                raise ValueError(f"an attribute {name!r} that hides one of {type(value).__name__}")
             value.__dict__[name] = self.decode(item)
         return value
 
@@ -121,7 +121,7 @@ class Decoder:
         if not array.dtype.isnative:
             self._copied += made.nbytes
             if self._copied > _COPIES * sum(a.nbytes for a in self._arrays.values()):
-                raise ValueError("views in a foreign order of bytes that are larger than the file")
+                raise ValueError("views in another byte order, larger than the file")
         return made
 
     def _numpy(self, entry: dict[str, Any]) -> Array:

@@ -118,7 +118,9 @@ def read(file: IO[bytes], path: str) -> Header:
         found = f"{length} (the first 8 bytes are {start!r})"
         raise ExchangeError(path, f"a header of up to {MAX_HEADER} bytes", found)
     if length > size - 8:
-        raise ExchangeError(path, f"a header of {length} bytes", f"{size - 8} until the file ends")
+        raise ExchangeError(
+            path, f"a header of {length} bytes", f"{size - 8} before the end of the file"
+        )
     raw = _parsed(file.read(length), path)
     metadata = _metadata(raw.pop(METADATA, None), path)
     entries = {name: _entry(name, value, path) for name, value in raw.items()}
@@ -148,19 +150,19 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     made: dict[str, Any] = {}
     for key, value in pairs:
         if key in made:
-            raise ValueError(f"the key {key!r:.200} twice")
+            raise ValueError(f"the key {key!r:.200} more than once")
         made[key] = value
     return made
 
 
 def _no_number(text: str) -> None:
-    raise ValueError(f"{text}, which is no JSON")
+    raise ValueError(f"{text}, which is not valid JSON")
 
 
 def _metadata(value: Any, path: str) -> dict[str, str] | None:
     texts = isinstance(value, dict) and all(isinstance(v, str) for v in value.values())
     if value is not None and not texts:
-        raise ExchangeError(path, "texts by name", f"{value!r:.200}", METADATA)
+        raise ExchangeError(path, "a mapping of names to strings", f"{value!r:.200}", METADATA)
     return value
 
 
@@ -178,7 +180,7 @@ def _entry(name: str, value: Any, path: str) -> Entry:
     if not _naturals(offsets) or len(offsets) != 2 or offsets[0] > offsets[1]:
         raise ExchangeError(path, "data_offsets [begin, end]", f"{offsets!r:.200}", where)
     if len(shape) > MOST_DIMENSIONS:
-        expected = f"up to {MOST_DIMENSIONS} dimensions, which numpy has"
+        expected = f"up to {MOST_DIMENSIONS} dimensions, numpy's limit"
         raise ExchangeError(path, expected, str(len(shape)), where)
     bits = BITS[dtype] * math.prod(shape)
     if math.prod(max(n, 1) for n in shape) * 8 >= 2**63:
@@ -205,4 +207,4 @@ def _check_places(entries: Mapping[str, Entry], size: int, path: str) -> None:
             raise ExchangeError(path, expected, found, f"tensor {name!r:.200}")
         reached, before = entry.end, repr(name)
     if reached != size:
-        raise ExchangeError(path, f"{reached} bytes of data, as its header says", str(size))
+        raise ExchangeError(path, f"{reached} bytes of data, as stated in its header", str(size))

@@ -91,7 +91,7 @@ def read_archive(file: IO[bytes], path: str, kinds: Mapping[str, str]) -> Any:
         raise ExchangeError(path, _EXPECTED, f"damage ({reason(error)})") from error
 
 
-_EXPECTED = "a file of tinynet.save"
+_EXPECTED = "a file written by tinynet.save"
 
 
 def version_in(file: IO[bytes], member: str) -> int:
@@ -110,7 +110,7 @@ def _structure(archive: zipfile.ZipFile, path: str, kinds: Mapping[str, str]) ->
         raise ExchangeError(path, _EXPECTED, _other_archive(names))
     structure = json.loads(archive.read(member))
     if structure["format"] != kinds[member]:
-        found = f"one that says it is {structure['format']!r}"
+        found = repr(structure["format"])
         raise ExchangeError(path, f"the format {kinds[member]!r}", found, member)
     version, newest = structure["version"], VERSIONS[kinds[member]]
     if type(version) is not int or not 1 <= version <= newest:

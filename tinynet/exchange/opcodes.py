@@ -200,7 +200,7 @@ class Reader:
     def _target(self, *kinds: type) -> Any:
         target = self._stack[-1]
         if type(target) not in kinds:
-            raise RefusedError(f"a change of a {type(target).__name__}")
+            raise RefusedError(f"a modification of a {type(target).__name__}")
         return target
 
     def _global(self, argument: str) -> None:
@@ -248,7 +248,7 @@ class Reader:
     def _made(self, kind: Any, arguments: Any, named: Any) -> Any:
         """Return a new object of a listed class, without its state."""
         if named:
-            raise RefusedError(f"a new {type(kind).__name__} with names")
+            raise RefusedError(f"a new {type(kind).__name__} with keyword arguments")
         return self._called(kind, arguments)
 
     def _persistent_id(self, _: Any) -> None:

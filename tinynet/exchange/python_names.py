@@ -58,7 +58,7 @@ def _defaultdict(make: Any = None) -> defaultdict[Any, Any]:
 def _slice(*ends: Any) -> slice:
     """Return a slice of integers: hashing other contents could take unbounded time."""
     if not all(isinstance(end, int | None) for end in ends):
-        raise RefusedError("a slice of other things than integers")
+        raise RefusedError("a slice whose bounds are not integers")
     return slice(*ends)
 
 

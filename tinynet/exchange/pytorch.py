@@ -37,7 +37,7 @@ from tinynet.exchange.pytorch_names import Storage, StorageType
 from tinynet.exchange.safe_globals import Allowed, imported
 from tinynet.exchange.safetensors import warn_of_bfloat16
 
-_EXPECTED = "a file of torch.save with tensors and plain data"
+_EXPECTED = "a file written by torch.save with tensors and plain data"
 _MAGIC = 0x1950A86A20F9469CFC6C  # the first number in files of PyTorch up to 1.5
 _PROTOCOL = 1001
 BFLOAT16 = dtypes.bfloat16.name
@@ -294,7 +294,7 @@ def _check_beginning(file: IO[bytes], path: str) -> None:
         found = f"a pickle that torch.save did not write, with {error}"
         raise ExchangeError(path, _EXPECTED, found) from None
     if magic != _MAGIC:
-        found = f"a pickle of {brief(magic)}, not of torch.save"
+        found = f"a pickle of {brief(magic)}, not written by torch.save"
         raise ExchangeError(path, _EXPECTED, found)
     protocol, system = Reader().read(file), Reader().read(file)
     if protocol != _PROTOCOL or not system["little_endian"]:

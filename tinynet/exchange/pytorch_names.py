@@ -80,7 +80,7 @@ def _parameter(
     data: Tensor, requires_grad: bool, hooks: Any = None, state: Any = None
 ) -> Parameter:
     if hooks or not isinstance(data, Tensor):
-        raise RefusedError("a parameter with hooks, or of no tensor")
+        raise RefusedError("a parameter with hooks, or without a tensor")
     p = Parameter(data, requires_grad)
     set_attributes(p, state or {})
     return p
@@ -103,7 +103,7 @@ def _of_type(make: Any, kind: Any, arguments: tuple[Any, ...], state: Any) -> An
 
 
 def _not_called(*arguments: Any) -> None:
-    raise RefusedError("a tensor made by calling its class")
+    raise RefusedError("a tensor created by calling its class")
 
 
 # ---- other data ---------------------------------------------------------------------------------

@@ -200,7 +200,7 @@ def imported(module: str, name: str) -> Any:
 
 
 def _absent(name: str) -> RefusedError:
-    return RefusedError(f"the name {name[:200]}, which tinynet has not")
+    return RefusedError(f"the name {name[:200]}, which tinynet does not have")
 
 
 _FINDER = pickle.Unpickler(io.BytesIO())

@@ -218,7 +218,7 @@ class _Contents:
         found = self.file.readinto(raw) if raw.size else 0  # type: ignore[attr-defined]
         if found != raw.size:
             raise ExchangeError(
-                self.path, f"{raw.size} bytes", f"{found}: it became shorter", where
+                self.path, f"{raw.size} bytes", f"{found}: the file became shorter", where
             )
         if kind.kind == "b" and raw.max(initial=0) > 1:
             raise ExchangeError(self.path, "0 or 1 in each byte of BOOL", str(raw.max()), where)

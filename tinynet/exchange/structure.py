@@ -211,7 +211,7 @@ class Encoder:
 
     def _attribute(self, value: Any, name: str, item: Any, path: Path) -> Any:
         if hides(type(value), name):
-            raise UnstorableError(path, f"hides what each {type(value).__name__} has")
+            raise UnstorableError(path, f"hides an attribute of {type(value).__name__}")
         return self._encode(item, path)
 
 

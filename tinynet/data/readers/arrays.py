@@ -127,7 +127,7 @@ def _check_length(path: StrPath, name: str, array: Array, length: int) -> None:
     if not array.ndim:
         raise FormatError(path, "an array with rows", "a single number", where)
     if len(array) != length:
-        raise FormatError(path, f"{length} rows, as the inputs have", str(len(array)), where)
+        raise FormatError(path, f"{length} rows, as in the inputs", str(len(array)), where)
 
 
 # ---- .npy ----
@@ -198,7 +198,7 @@ def _check_dtype(path: StrPath, where: str, dtype: np.dtype[Any]) -> None:
         dtypes.from_numpy(dtype.newbyteorder("="))
     except TypeError:
         known = ", ".join(known.name for known in dtypes.ALL)
-        raise FormatError(path, f"numbers of a type among {known}", str(dtype), where) from None
+        raise FormatError(path, f"numbers of one of the types {known}", str(dtype), where) from None
 
 
 def _map(
@@ -223,7 +223,7 @@ def _placed(
         return array_in(memory, shape, dtype, offset, order="F" if fortran else "C")
     except ValueError as error:  # more or larger dimensions than numpy supports
         found = f"{list(shape)} ({error})"
-        raise FormatError(path, "a shape that an array can have", found) from None
+        raise FormatError(path, "a valid array shape", found) from None
 
 
 # ---- .npz ----
@@ -233,7 +233,7 @@ def _from_npz(path: StrPath, names: list[str], mmap: bool) -> list[Array]:
     with open(path, "rb") as file:
         start = file.read(8)
         if start[:4] not in (_LOCAL_SIGNATURE, b"PK\x05\x06"):
-            raise FormatError(path, "a zip file, which an .npz file is", kind_of(start))
+            raise FormatError(path, "a zip file, as .npz files are", kind_of(start))
         with _damage_as_format_error(path), zipfile.ZipFile(file) as archive:
             inside = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
             for name in names:

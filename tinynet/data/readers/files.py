@@ -111,13 +111,13 @@ def opened(path: StrPath) -> Iterator[IO[bytes]]:
     with open(path, "rb") as packed:
         start = packed.read(8)
         if start[:2] != _GZIP:
-            raise FormatError(path, "a gzip file (1f 8b), as its name says", kind_of(start))
+            raise FormatError(path, "a gzip file (1f 8b), as its name suggests", kind_of(start))
         packed.seek(0)
         try:
             with gzip.GzipFile(fileobj=packed) as file:
                 yield file  # type: ignore[misc]  # not declared as IO[bytes], but usable as one
         except EOFError:
-            raise FormatError(path, "a whole gzip file", "one that ends early") from None
+            raise FormatError(path, "a complete gzip file", "one that ends early") from None
         except (gzip.BadGzipFile, zlib.error) as error:
             raise FormatError(path, "an undamaged gzip file", _reason(error)) from None
 

@@ -64,9 +64,7 @@ def _read(path: StrPath, rank: int | None = None) -> Array:
     try:
         array = array_in(content, shape, dtype)
     except ValueError:  # sizes of 0 together with sizes whose product overflows in numpy
-        raise FormatError(
-            path, "sizes that an array can have", str(list(shape)), "header"
-        ) from None
+        raise FormatError(path, "valid array sizes", str(list(shape)), "header") from None
     return array.astype(dtype.newbyteorder("="))  # a writable copy
 
 
@@ -131,7 +129,7 @@ def _labels(path: StrPath, images: StrPath, count: int) -> Array:
     if labels.dtype.kind not in "iu":
         raise FormatError(path, "integers as labels", labels.dtype.name, "magic number")
     if len(labels) != count:
-        raise FormatError(path, f"{count} labels, as {images} has rows", str(len(labels)))
+        raise FormatError(path, f"{count} labels, one per image in {images}", str(len(labels)))
     return labels.astype(np.int64)
 
 

@@ -48,7 +48,7 @@ def read_image(path: str, mode: str = "RGB", size: tuple[int, int] | None = None
                 raise  # not about the contents
             known = "" if isinstance(error, PIL.UnidentifiedImageError) else f" ({error})"
             found = f"{kind_of(start)}{known}"
-            raise FormatError(path, "a whole image that Pillow can read", found) from None
+            raise FormatError(path, "a complete image that Pillow can read", found) from None
 
 
 def _decoded(image: Any, mode: str, size: tuple[int, int] | None) -> Tensor:

@@ -106,7 +106,7 @@ def _reason(error: csv.Error) -> str:
 
 def _checked_names(path: StrPath, names: list[str], line: int) -> list[str]:
     if not names:
-        raise FormatError(path, "a line with the names of the columns", "an empty file")
+        raise FormatError(path, "a line of column names", "an empty file")
     for index, name in enumerate(names):
         if not name:
             raise FormatError(path, f"a name for column {index + 1}", "none", f"line {line}")

@@ -141,7 +141,7 @@ class Tokenizer:
         except FormatError:
             raise
         except (ValueError, RecursionError) as error:
-            raise FormatError(path, "a tokenizer as JSON", f"no JSON: {error}") from None
+            raise FormatError(path, "a tokenizer as JSON", f"invalid JSON: {error}") from None
         if not isinstance(content, dict) or content.get("format") != _FORMAT:
             raise FormatError(path, f'JSON with "format": "{_FORMAT}"', _brief(content))
         if content.get("version") != _VERSION:
@@ -155,7 +155,7 @@ class Tokenizer:
             return found._from_json(content)
         except (KeyError, TypeError, ValueError) as error:
             reason = f"no {error}" if isinstance(error, KeyError) else str(error)
-            raise FormatError(path, f"a whole tokenizer of the kind {kind}", reason) from None
+            raise FormatError(path, f"a complete tokenizer of the kind {kind}", reason) from None
 
     def _recognised(self) -> Iterable[str]:
         """The special tokens to recognize in a text."""

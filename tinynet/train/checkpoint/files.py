@@ -147,7 +147,7 @@ def _is_sealed(file: IO[bytes], path: str) -> bool:
         digest.update(data)
         left -= len(data)
     if seal != _SEAL + digest.hexdigest().encode():
-        raise ExchangeError(path, "contents that fit the checksum at the end", "others")
+        raise ExchangeError(path, "contents that match the checksum at the end", "other contents")
     return True
 
 

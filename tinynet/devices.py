@@ -64,11 +64,13 @@ DeviceLike = device | str | None
 
 
 def require_cpu(wanted: Any) -> None:
-    """Raise an error for a device other than the CPU.
+    """Raise an error for a device other than the CPU; None stands for the CPU.
 
     Raises:
         RuntimeError: the device is not the CPU.
     """
+    if wanted is None:
+        return
     kind, colon, number = str(wanted).partition(":")
     if kind != "cpu" or (colon and not number.isdecimal()):
         shown = str(wanted) if isinstance(wanted, device) else wanted

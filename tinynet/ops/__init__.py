@@ -8,7 +8,7 @@ import inspect
 
 from tinynet.core.declaration.operation import REGISTRY
 from tinynet.core.tensors.tensor import ALIASES, FUNCTIONS, METHODS, method
-from tinynet.ops import deprecated, linalg, out_dtypes, recorded_sums, special
+from tinynet.ops import deprecated, linalg, recorded_sums, special
 from tinynet.ops.creation import (
     constructors, fill, like, memory, multinomial, properties, random, random_inplace, ranges,
     reparameterized, tensor_types
@@ -25,12 +25,9 @@ from tinynet.ops.reduction import (
 )  # fmt: skip
 from tinynet.ops.shaping import (
     combinations, diagonals, flipping, meshgrid, reshaping, splitting, stacking, strided,
-    view_copies
+    view_scatter
 )  # fmt: skip
 from tinynet.ops.argument_names import keywords
-
-# Called everywhere, and never with keywords: they are spared the look at them.
-_FAST = ("view", "expand", "reshape")
 
 functions = dict(FUNCTIONS)
 for _name, _first in ALIASES.items():
@@ -46,7 +43,7 @@ for _name in [name for name, op in REGISTRY.items() if op.numbers_first]:
         method(deprecated.reordered(_method_name, METHODS[_method_name], True), _method_name)
 functions = {name: keywords(f) for name, f in functions.items()}
 for _name, _method in [*METHODS.items()]:
-    if inspect.isfunction(_method) and _name not in _FAST:
+    if inspect.isfunction(_method) and not hasattr(_method, "is_hot"):
         method(keywords(_method), _name)
 globals().update(functions)
 __all__ = sorted([*functions, "special"])

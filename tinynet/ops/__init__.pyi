@@ -14,7 +14,7 @@ from tinynet.ops.pointwise.powers import Frexp
 from tinynet.ops.reduction.extrema import MinAndMax, ValuesAndIndices
 from tinynet.ops.reduction.histograms import Histogram
 from tinynet.ops.reduction.sums import Dims
-from tinynet.ops.shaping.stacking import Sections
+from tinynet.ops.shaping.splitting import Sections
 from tinynet.ops.shaping.views import Ints
 from tinynet.random import Generator
 

@@ -44,10 +44,17 @@ def refuse_outside(index: Array, n: int, dim: int) -> None:
         raise RuntimeError(f"index {wrong} is out of bounds for dimension {dim} with size {n}")
 
 
-def bad_dim(function: str, dim: Any, several: bool = True) -> TypeError:
-    """Return the error for a dimension that is neither an int nor a sequence of ints."""
+def bad_dim(function: str, dim: Any, several: bool = True, overloaded: bool = True) -> TypeError:
+    """Return the error for a dimension that is neither an int nor a sequence of ints.
+
+    Args:
+        function: the name of the function.
+        dim: the argument.
+        several: whether the function takes several dimensions.
+        overloaded: whether PyTorch's function has several signatures, which its error then lists.
+    """
     kind = type(dim).__name__
-    if function in ("amax", "amin", "logsumexp", "argmax", "argmin", "softmax", "log_softmax"):
+    if not overloaded:
         wanted = "tuple of ints" if several else "int"
         return TypeError(f"{function}(): argument 'dim' must be {wanted}, not {kind}")
     wanted = "an int or a tuple of ints" if several else "an int"

@@ -29,6 +29,12 @@ _WITHOUT_EFFECT: dict[str, Callable[[Any], None]] = {
 }
 
 
+def hot(method: F) -> F:
+    """Spare a method that is called everywhere, and never with these names, the check for them."""
+    method.is_hot = True  # type: ignore[attr-defined]
+    return method
+
+
 def keywords(function: F) -> F:
     """Make a function on tensors accept these names; return it unchanged if it needs none."""
     if isinstance(function, type):

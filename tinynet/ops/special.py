@@ -29,7 +29,8 @@ from tinynet.ops.reduction.softmax import softmax as softmax_op
 # ---- of a tensor and an integer -----------------------------------------------------------------
 
 
-@_with_out
+@public(as_method=False)
+@_with_out()
 def polygamma(n: int, input: Tensor) -> Tensor:
     """Return the ``n``-th derivative of ``digamma``.
 
@@ -53,7 +54,6 @@ def _polygamma_(self: Tensor, n: int) -> Tensor:
     return run_inplace(gamma.higher_gamma, self, (n,), {}, what="polygamma_")
 
 
-public(polygamma, as_method=False)
 method(_polygamma, "polygamma")
 method(_polygamma_, "polygamma_")
 

@@ -22,23 +22,25 @@ class Forward:
         self.op = op
         self.n = op.name
         self.form = "operator" if operator else "function"
-        self.coerce = f"{op.name}_op.{'operands' if operator else 'coerce'}"
+        self.inputs = f"({', '.join(op.tensors)},)"
+        self.rest = "{" + ", ".join(f"{a!r}: {a}" for a in op.attributes) + "}"
+        coerce = "operands" if operator else "coerce"
+        self.coerce = f"{op.name}_op.{coerce}({self.inputs}, {self.rest})"
         self.lines: list[str] = []
 
     def source(self) -> str:
-        op = self.op
+        op, n, inputs, rest = self.op, self.n, self.inputs, self.rest
         names = [*op.tensors, *op.attributes]
         keyword = ["*", *names[-op.keyword_only :]] if op.keyword_only else []
         names = names[: len(names) - op.keyword_only]
         if op.takes_out:
-            inputs = "(" + ", ".join(op.tensors) + ",)"
             self.emit(f"def compiled({', '.join([*names, 'out', *keyword])}):")
             self.body(f"""
                 if out is not None:
-                    return written({self.n}_op.function, {inputs}, {self.rest()}, out)""")
+                    return written({n}_op.function, {inputs}, {rest}, out, {n}_op.out_rules)""")
         else:
             self.emit(f"def compiled({', '.join([*names, *keyword])}):")
-        self.lines += subclasses.lines(op, self.form) + casting.lines(op, self.rest())
+        self.lines += subclasses.lines(op, self.form) + casting.lines(op, rest)
         {"pointwise": self.pointwise, "sequence": self.sequence}.get(op.kind, self.plain)()
         self.kernel()
         self.results()
@@ -55,14 +57,10 @@ class Forward:
 
     # ---- arguments to arrays ----------------------------------------------------------------
 
-    def rest(self) -> str:
-        return "{" + ", ".join(f"{a!r}: {a}" for a in self.op.attributes) + "}"
-
     def plain(self) -> None:
         for i, t in enumerate(self.op.tensors):
-            inputs = "(" + ", ".join(self.op.tensors) + ",)"
             self.body(f"""
-                if not isinstance({t}, Tensor): return {self.coerce}({inputs}, {self.rest()})
+                if not isinstance({t}, Tensor): return {self.coerce}
                 a{i} = {t}._array""")
 
     def sequence(self) -> None:
@@ -94,7 +92,7 @@ class Forward:
             whole = "pass  # converted below"
         mixed = f"{n}_op.mixed(a0, a1); " if op.mixed is not None else ""
         self.body(f"""
-            if not isinstance({s}, Tensor): return {self.coerce}(({s}, {o}), {self.rest()})
+            if not isinstance({s}, Tensor): return {self.coerce}
             a0 = {s}._array
             if isinstance({o}, Tensor):
                 a1 = {o}._array
@@ -107,14 +105,13 @@ class Forward:
                 if a0.dtype.{unusual}:
                     {mixed.replace("a1", "asarray(a1)")}{whole}
             else:
-                return {self.coerce}(({s}, {o}), {self.rest()})""")
+                return {self.coerce}""")
 
     def several(self) -> None:
         """Convert tensors only."""
         op = self.op
-        inputs = "(" + ", ".join(op.tensors) + ",)"
         checks = " and ".join(f"isinstance({t}, Tensor)" for t in op.tensors)
-        self.body(f"if not ({checks}): return {self.coerce}({inputs}, {self.rest()})")
+        self.body(f"if not ({checks}): return {self.coerce}")
         for i, t in enumerate(op.tensors):
             self.body(f"a{i} = {t}._array")
         counted = [f"a{i}" for i, t in enumerate(op.tensors) if t not in op.exempt]

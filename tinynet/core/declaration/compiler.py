@@ -223,10 +223,9 @@ def _execute(title: str, source: str) -> Any:
 
 
 def _node_class(op: Any, title: str) -> type[Node]:
-    slots, arrays, constants = [], saved_arrays(op), saved_constants(op)
-    for name in arrays:
-        slots += [f"saved_{name}", f"saved_{name}_version", f"saved_{name}_at"]
-    slots += [f"saved_{name}" for name in constants]
+    arrays, constants = saved_arrays(op), saved_constants(op)
+    slots = [f"saved_{n}{end}" for n in arrays for end in ("", "_version", "_at")]
+    slots += [f"saved_{n}" for n in constants]
     shown = {f"_saved_{n}": _saved_property(n, n in arrays) for n in (*arrays, *constants)}
     shown |= {f"_raw_saved_{n}": _raw_property(n) for n in arrays}
     return type(

@@ -8,7 +8,7 @@ from typing import Any
 
 from tinynet import errors
 from tinynet.core.declaration import casting, compiler
-from tinynet.core.declaration.out_argument import with_out
+from tinynet.core.declaration.out_argument import OutRules, with_out
 from tinynet.core.tensors.tensor import ALIASES, FUNCTIONS, Tensor, method
 
 COMPOSITES: dict[str, Any] = {}
@@ -31,7 +31,7 @@ def public(
     as_method: bool = True,
     function: bool | None = None,
     aliases: Sequence[str] = (),
-    out: bool = False,
+    out: bool | OutRules = False,
     checks: bool = False,
     autocast: str | None = None,
 ) -> Callable[..., Any]:
@@ -42,7 +42,7 @@ def public(
         as_method: whether it is a Tensor method too.
         function: whether it is a public function; unless given, it is if its name ends in no ``_``.
         aliases: other public names, of the function, the method and ``name_``.
-        out: whether the function (not the method) takes ``out=``.
+        out: whether the function (not the method) takes ``out=``, or its rules for that.
         checks: whether the function refuses a first argument that is no tensor.
         autocast: the dtype that autocast casts the arguments to, see core/declaration/casting.py.
     """
@@ -54,7 +54,7 @@ def public(
         declared if autocast is None else casting.autocast(autocast)(declared)
     )
     name = found.__name__
-    COMPOSITES[name] = with_out(found) if out else found
+    COMPOSITES[name] = with_out(out)(found) if out else found
     if function or (function is None and not name.endswith("_")):
         FUNCTIONS[name] = tensor_first(COMPOSITES[name]) if checks else COMPOSITES[name]
     if as_method:

@@ -9,7 +9,6 @@ than importing numpy).
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable, Sequence
 from types import CodeType, FunctionType
 from typing import Any
@@ -21,7 +20,7 @@ from tinynet.core.declaration import compiler
 from tinynet.core.declaration.codegen_backward import parameters
 from tinynet.core.declaration.composite import COMPOSITES as COMPOSITES
 from tinynet.core.declaration.composite import public as public
-from tinynet.core.declaration.observers import observable
+from tinynet.core.declaration.out_argument import ANY, OutRules
 from tinynet.core.tensors.inplace import run_inplace
 from tinynet.core.tensors.tensor import ALIASES, FUNCTIONS, METHODS, Tensor, method, wrap
 from tinynet.core.tensors.version import NUMBER
@@ -51,9 +50,9 @@ class Operation:
     """
 
     writes = False  # see core/declaration/observers.py
-    opmath = False  # if True, numbers combined with float16 stay in float32: see widening.py
+    formulas: dict[str, Callable[..., Any]] | None = None
+    joint: Callable[..., Any] | None = None
     number_node: str | None = None  # the node's name when a formula multiplies by a number
-    too_large = staticmethod(errors.output_shape)  # the error for in-place results of other shapes
     into: Callable[..., None] | None = None  # writes the result over the first argument
 
     def __init__(
@@ -63,6 +62,7 @@ class Operation:
         kernel: Callable[..., Any] | None,
         *,
         ints: str = "keep",
+        opmath: bool = False,
         outputs: Sequence[str] = (),
         hidden: Sequence[str] = (),
         differentiable: int = 1,
@@ -74,26 +74,26 @@ class Operation:
         many: bool = False,
         mixed: Callable[[Any, Any], None] | None = None,
         numbers: bool | str = True,
-        out: bool = False,
+        out: bool | OutRules = False,
         autocast: str | None = None,
         of_numbers: bool = False,
         batch: str | None = None,
+        too_large: Callable[..., Exception] = errors.output_shape,
         **faces: Any,
     ):
         self.name, self.declared, self.kind = declared.__name__, declared, kind
         self._parameters(declared.__code__)
+        self.ints, self.opmath, self.differentiable = ints, opmath, differentiable
         self.outputs, self.hidden = tuple(outputs), tuple(hidden)
-        self.ints, self.differentiable = ints, differentiable
         self.frees, self.exempt = frozenset(frees), frozenset(exempt)
         self.result, self.many, self.batch = result, many, batch
         self.mixed, self.numbers, self.of_numbers = mixed, numbers, of_numbers
-        self.multiple, self.autocast = bool(outputs) or many, autocast
+        self.multiple, self.autocast, self.too_large = bool(outputs) or many, autocast, too_large
         self.ufunc = kernel if isinstance(kernel, np.ufunc) else None
         self.kernel: Callable[..., Any] = widening.kernel_of(self, kernel or declared)
         self.node_name = node or f"{''.join(w.title() for w in self.name.split('_'))}Backward0"
-        self.takes_out = out or (methods and kind != "view" and not many)
-        self.formulas: dict[str, Callable[..., Any]] | None = None
-        self.joint: Callable[..., Any] | None = None
+        self.takes_out = bool(out) or (methods and kind != "view" and not many)
+        self.out_rules = out if isinstance(out, OutRules) else ANY
         self.recorded: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {}
         self._install(methods, **faces)
 
@@ -268,8 +268,7 @@ class Operation:
             TypeError: an input is neither a tensor nor (for pointwise operations) a number.
         """
         tensors = [x for x in inputs if isinstance(x, Tensor)]
-        if self.kind != "pointwise" or (not tensors and not self.of_numbers):
-            self._refuse(inputs)
+        tensors_only = self.kind != "pointwise" or (not tensors and not self.of_numbers)
         values = [x._array if isinstance(x, Tensor) else x for x in inputs]
         counted = [
             v
@@ -282,6 +281,8 @@ class Operation:
         for position, x in enumerate(inputs):
             if isinstance(x, Tensor):
                 made.append(x)
+            elif tensors_only:
+                raise self._no_tensor(position, x)
             elif type(x) in _NUMBERS and kind is not None and numbers[position > 0]:
                 if self.mixed is not None and tensors and type(x) is bool:
                     self.mixed(tensors[0]._array, np.asarray(x))
@@ -299,11 +300,6 @@ class Operation:
         if all(_is_operand(x) for x in inputs):
             return self.coerce(inputs, rest)
         return NotImplemented
-
-    def _refuse(self, inputs: tuple[Any, ...]) -> None:
-        for position, x in enumerate(inputs):
-            if not isinstance(x, Tensor):
-                raise self._no_tensor(position, x)
 
     def _no_tensor(self, position: int, x: Any) -> TypeError:
         name = self.tensors[position]
@@ -336,10 +332,11 @@ def pointwise(
         exempt: inputs excluded from promotion (the condition of ``where``).
         methods: whether it is public: a function, which takes ``out=``, and a Tensor method.
         aliases: other public names of its function, its method and ``name_``.
-        out: whether the function takes ``out=`` even if it is not a method.
+        out: whether the function takes ``out=`` even if it is not a method, or its rules for that.
         mixed: called with the arrays if dtypes differ, to refuse what PyTorch refuses.
         numbers: whether an input may be a Python number; ``"other"``: not the first.
         of_numbers: whether all inputs may be.
+        opmath: whether numbers combined with float16 stay in float32, see widening.py.
         numbers_first: whether PyTorch still takes ``alpha`` or ``beta`` before the tensors.
     """
     return lambda declared: Operation(declared, "pointwise", kernel, **options)
@@ -359,6 +356,7 @@ def operation(
         autocast: the dtype that autocast casts the inputs to, see core/declaration/casting.py.
         frees: large attributes that backward frees, like saved arrays.
         result: builds the returned value from several outputs (a named tuple).
+        too_large: returns the error for an in-place result of another shape.
     """
     return lambda declared: Operation(declared, "plain", kernel, **options)
 
@@ -378,6 +376,4 @@ def sequence(**options: Any) -> Callable[[Any], Operation]:
     return lambda declared: Operation(declared, "sequence", None, **options)
 
 
-assert sys.version_info >= (3, 11)
 compiler.NAMESPACE["is_operand"] = _is_operand
-assert observable.namespace is compiler.NAMESPACE

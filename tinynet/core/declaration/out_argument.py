@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from tinynet import dtypes, errors
@@ -22,16 +22,16 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
-class Demand:
-    """An operation's special rules for ``out=``.
+class OutRules:
+    """An operation's special rules for ``out=``, declared with the operation.
 
     Attributes:
         apart: ``out`` must not be an input.
-        texts: functions of a result and ``out`` that return the error for another dtype, one per
-            result or one for all. Without them, or for another number of results, ``out`` is cast.
+        texts: functions of the operation's name, a result and ``out`` that return the error for
+            another dtype, one per result or one for all. Without them, or for another number of
+            results, ``out`` is cast.
         by_count: ``out`` keeps its shape if it has as many elements as the result.
-        warns: warn if ``out`` has elements and is resized; functions that make tensors from
-            numbers do not, except ``arange``.
+        warns: a function that creates tensors warns, like all others, if it resizes ``out``.
         dim: ``out`` requires ``dim``.
         inside: compute in the dtype of ``out``.
         also: dtypes that are allowed besides that of the result.
@@ -41,17 +41,20 @@ class Demand:
     dim: bool = False
     inside: bool = False
     also: tuple[Any, ...] = ()
-    texts: tuple[Callable[[Array, Array], str], ...] = ()
+    texts: tuple[Callable[[str, Array, Array], str], ...] = ()
     by_count: bool = False
-    warns: bool = True
+    warns: bool = False
 
 
-DEMANDS: dict[str, Demand] = {}  # of operations, by their names: ops/out_dtypes.py
-_NONE = Demand()
+ANY = OutRules()
 
 
 def written(
-    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], out: Any
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    out: Any,
+    rules: OutRules = ANY,
 ) -> Any:
     """Write the result of ``function`` to ``out``, and return it.
 
@@ -59,26 +62,26 @@ def written(
         function: a public operation or composite.
         args, kwargs: its arguments.
         out: a tensor, or a tuple of them for several results.
+        rules: those that the function declares.
 
     Raises:
         TypeError: ``out`` is something else.
         RuntimeError: an input or ``out`` requires grad, or ``out`` cannot hold the result.
     """
     name = function.__name__
-    demand = DEMANDS.get(name, _NONE)
     targets = tuple(out) if isinstance(out, (tuple, list)) else (out,)
     for t in targets:
         if not isinstance(t, Tensor):
             kind = type(t).__name__
             raise TypeError(f"{name}(): argument 'out' must be Tensor, not {kind}")
     inputs = list(_tensors((args, kwargs)))
-    _refuse(name, targets, inputs, demand)
-    if demand.dim and len(args) < 2 and "dim" not in kwargs:
+    _refuse(name, targets, inputs, rules)
+    if rules.dim and len(args) < 2 and "dim" not in kwargs:
         raise TypeError(f"{name}() received an invalid combination of arguments: out= needs dim")
-    if demand.inside and kwargs.get("dtype") is None:
+    if rules.inside and kwargs.get("dtype") is None:
         kwargs = {**kwargs, "dtype": targets[0].dtype}
-    if not inputs and "dtype" in (function.__kwdefaults__ or ()):
-        demand = replace(demand, warns=name == "arange")
+    creates = not inputs and "dtype" in (function.__kwdefaults__ or ())
+    if creates:
         kwargs = {**kwargs, "dtype": _dtype_of(targets[0], kwargs.get("dtype"))}
     casts, mode.autocast = mode.autocast, None  # autocast does not apply with out=
     try:
@@ -90,15 +93,15 @@ def written(
     found = tuple(results) if several else (results,)
     if len(found) != len(targets):
         raise TypeError(f"{name}(): expected out to hold {len(found)} tensors. Got {len(targets)}.")
-    _refuse_dtypes(targets, found, demand)
+    _refuse_dtypes(name, targets, found, rules)
     for t, result in zip(targets, found, strict=True):
         if t._array.shape != result._array.shape and any(t is x for x in inputs):
             raise errors.output_shape(t._array.shape, result._array.shape)
-        _write(t, result._array, name, demand)
+        _write(t, result._array, name, rules, warns=rules.warns or not creates)
     return type(results)(targets) if type(results) is tuple else out if several else targets[0]
 
 
-def _refuse(name: str, targets: tuple[Tensor, ...], inputs: list[Tensor], demand: Demand) -> None:
+def _refuse(name: str, targets: tuple[Tensor, ...], inputs: list[Tensor], rules: OutRules) -> None:
     if mode.grad and any(requires_grad(t) for t in (*targets, *inputs)):
         raise RuntimeError(
             f"{name}(): functions with out=... arguments don't support automatic differentiation, "
@@ -106,18 +109,20 @@ def _refuse(name: str, targets: tuple[Tensor, ...], inputs: list[Tensor], demand
         )
     for t in targets:
         refuse_inference(t._counter)
-        refuse_partial_overlap(t, tuple(inputs), demand.apart)
-        if demand.apart:
+        refuse_partial_overlap(t, tuple(inputs), rules.apart)
+        if rules.apart:
             refuse_overlap(t._array)
 
 
-def _refuse_dtypes(targets: tuple[Tensor, ...], found: tuple[Tensor, ...], demand: Demand) -> None:
-    texts = demand.texts * len(targets) if len(demand.texts) == 1 else demand.texts
+def _refuse_dtypes(
+    name: str, targets: tuple[Tensor, ...], found: tuple[Tensor, ...], rules: OutRules
+) -> None:
+    texts = rules.texts * len(targets) if len(rules.texts) == 1 else rules.texts
     if len(texts) != len(targets):
         return  # a form with another number of results
     for t, result, text in zip(targets, found, texts, strict=True):
-        if t._array.dtype not in (result._array.dtype, *demand.also):
-            raise RuntimeError(text(result._array, t._array))
+        if t._array.dtype not in (result._array.dtype, *rules.also):
+            raise RuntimeError(text(name, result._array, t._array))
 
 
 def _dtype_of(t: Tensor, wanted: Any) -> Any:
@@ -130,13 +135,13 @@ def _dtype_of(t: Tensor, wanted: Any) -> Any:
     return t.dtype
 
 
-def _write(t: Tensor, values: Any, name: str, demand: Demand) -> None:
+def _write(t: Tensor, values: Any, name: str, rules: OutRules, warns: bool) -> None:
     if not dtypes.castable(values.dtype, t._array.dtype):
         raise errors.cannot_cast(dtypes.of(values).scalar_name, t.dtype.scalar_name)
-    if demand.by_count and t._array.size == values.size:
+    if rules.by_count and t._array.size == values.size:
         values = values.reshape(t._array.shape)
     if t._array.shape != values.shape:
-        if t._array.size and demand.warns:
+        if t._array.size and warns:
             warnings.warn(
                 "An output with one or more elements was resized since it had shape "
                 f"{list(t.shape)}, which does not match the required output shape "
@@ -160,20 +165,28 @@ def _tensors(value: Any) -> Iterator[Tensor]:
         yield from _tensors(list(value.values()))
 
 
-def with_out(function: F) -> F:
-    """Add the argument ``out=`` to a composite."""
+def with_out(out: bool | OutRules = True) -> Callable[[F], F]:
+    """Declare that a composite takes ``out=``.
 
-    @functools.wraps(function)
-    def wrapped(*args: Any, **kwargs: Any) -> Any:
-        try:
-            if not kwargs:
-                return function(*args)  # a fast path for most calls
-            out = kwargs.pop("out", None)
-            if out is None:
-                return function(*args, **kwargs)
-            return written(function, args, kwargs, out)
-        except (MemoryError, ValueError) as error:
-            errors.refuse_unallocated(error)
-            raise
+    Args:
+        out: its rules; True for none.
+    """
+    rules = out if isinstance(out, OutRules) else ANY
 
-    return wrapped  # type: ignore[return-value]
+    def declare(function: F) -> F:
+        @functools.wraps(function)
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
+            try:
+                if not kwargs:
+                    return function(*args)  # a fast path for most calls
+                target = kwargs.pop("out", None)
+                if target is None:
+                    return function(*args, **kwargs)
+                return written(function, args, kwargs, target, rules)
+            except (MemoryError, ValueError) as error:
+                errors.refuse_unallocated(error)
+                raise
+
+        return wrapped  # type: ignore[return-value]
+
+    return declare

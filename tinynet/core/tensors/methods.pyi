@@ -18,7 +18,7 @@ from tinynet.ops.pointwise.powers import Frexp
 from tinynet.ops.reduction.extrema import MinAndMax, ValuesAndIndices
 from tinynet.ops.reduction.histograms import Histogram
 from tinynet.ops.reduction.sums import Dims
-from tinynet.ops.shaping.stacking import Sections
+from tinynet.ops.shaping.splitting import Sections
 from tinynet.ops.shaping.views import Ints
 from tinynet.random import Generator
 
@@ -126,37 +126,6 @@ class TensorMethods:
         """Return a view of one slice, without its dimension."""
     def unbind(self, dim: builtins.int = 0) -> tuple[Tensor, ...]:
         """Return views of all slices along a dimension, like iteration over the tensor."""
-    def trace(self) -> Tensor:
-        """Return the sum of the diagonal of a matrix; integers sum as int64."""
-    def diag_embed(
-        self, offset: builtins.int = 0, dim1: builtins.int = -2, dim2: builtins.int = -1
-    ) -> Tensor:
-        """Return matrices with the last dimension of a tensor on a diagonal, zeros elsewhere."""
-    def diag(self, diagonal: builtins.int = 0) -> Tensor:
-        """Return a diagonal of a matrix as a copy, or a matrix with a vector on a diagonal."""
-    def diagflat(self, offset: builtins.int = 0) -> Tensor:
-        """Return a matrix with the elements of a tensor of any shape, flattened, on a diagonal."""
-    def adjoint(self) -> Tensor:
-        """Return a view with the last two dimensions swapped; the same as ``mT`` for real
-        numbers."""
-    @property
-    def mH(self) -> Tensor:
-        """The last two dimensions swapped."""
-    @property
-    def H(self) -> Tensor:
-        """A matrix with its dimensions swapped."""
-    def tril(self, diagonal: builtins.int = 0) -> Tensor:
-        """Return the part on and below a diagonal, with zeros elsewhere."""
-    def tril_(self, diagonal: builtins.int = 0) -> Self:
-        """Write the result of ``tril`` to this tensor and return it."""
-    def triu(self, diagonal: builtins.int = 0) -> Tensor:
-        """Return the part on and above a diagonal, with zeros elsewhere."""
-    def triu_(self, diagonal: builtins.int = 0) -> Self:
-        """Write the result of ``triu`` to this tensor and return it."""
-    def clone(self, *, memory_format: Any = None) -> Tensor:
-        """Return a copy with the same autograd history."""
-    def contiguous(self, memory_format: layouts.memory_format = ...) -> Tensor:
-        """Return the tensor itself if it is contiguous, otherwise a contiguous copy."""
     def unfold(self, dimension: builtins.int, size: builtins.int, step: builtins.int) -> Tensor:
         """Return a view of all windows of ``size`` elements along a dimension, ``step`` apart."""
     def as_strided(
@@ -173,29 +142,6 @@ class TensorMethods:
         storage_offset: builtins.int | None = None,
     ) -> Self:
         """Make this tensor a view of its memory with the given strides, and return it."""
-    def select_scatter(self, src: Tensor, dim: builtins.int, index: builtins.int) -> Tensor:
-        """Return a copy with one slice replaced by ``src``."""
-    def slice_scatter(
-        self,
-        src: Tensor,
-        dim: builtins.int = 0,
-        start: builtins.int | None = None,
-        end: builtins.int | None = None,
-        step: builtins.int = 1,
-    ) -> Tensor:
-        """Return a copy with a range of one dimension replaced by ``src``."""
-    def diagonal_scatter(
-        self, src: Tensor, offset: builtins.int = 0, dim1: builtins.int = 0, dim2: builtins.int = 1
-    ) -> Tensor:
-        """Return a copy with a diagonal replaced by ``src``."""
-    def as_strided_scatter(
-        self,
-        src: Tensor,
-        size: Sequence[builtins.int],
-        stride: Sequence[builtins.int],
-        storage_offset: builtins.int | None = None,
-    ) -> Tensor:
-        """Return a copy with the elements of ``as_strided`` replaced by ``src``."""
     def view(self, *size: Ints | DtypeLike, dtype: DtypeLike = None) -> Tensor:
         """Return a view with another shape (one size may be -1), or of the bytes in another
         dtype."""
@@ -229,15 +175,6 @@ class TensorMethods:
     @property
     def mT(self) -> Tensor:
         """The tensor with its last two dimensions swapped."""
-    def flip(self, *dims: Ints) -> Tensor:
-        """Reverse the order of the elements along the dimensions, in a copy."""
-    def roll(self, shifts: Any, dims: Any = None) -> Tensor:
-        """Return a copy with the elements rolled along dimensions: those past the end come
-        first."""
-    def repeat(self, *repeats: Ints) -> Tensor:
-        """Repeat the tensor along each dimension, in a copy."""
-    def tile(self, *dims: Ints) -> Tensor:
-        """Repeat the tensor along each dimension, in a copy; missing repeats are 1."""
     def squeeze_(self, dim: builtins.int | Ints | None = None) -> Self:
         """Remove dimensions of length 1 from this tensor and return it."""
     def unsqueeze_(self, dim: builtins.int) -> Self:
@@ -463,34 +400,27 @@ class TensorMethods:
         tensor."""
     def masked_select(self, mask: Tensor) -> Tensor:
         """Return the elements where the mask is True, in one dimension; both inputs broadcast."""
-    def narrow(
-        self, dim: builtins.int, start: builtins.int | Tensor, length: builtins.int
-    ) -> Tensor:
-        """Return a view of ``length`` slices of a dimension, beginning at ``start``."""
-    def split(
-        self, split_size: builtins.int | Sequence[builtins.int], dim: builtins.int = 0
-    ) -> tuple[Tensor, ...]:
-        """Split into views of equal size (the last may be smaller) or of the given sizes."""
-    def chunk(self, chunks: builtins.int, dim: builtins.int = 0) -> tuple[Tensor, ...]:
-        """Split into at most ``chunks`` views of equal size (the last may be smaller)."""
-    def diagonal(
-        self, offset: builtins.int = 0, dim1: builtins.int = 0, dim2: builtins.int = 1
-    ) -> Tensor:
-        """Return a view of a diagonal."""
-    def tensor_split(
-        self, indices_or_sections: Sections, dim: builtins.int = 0
-    ) -> tuple[Tensor, ...]:
-        """Split a dimension into views of nearly equal size, or at the given indices."""
-    def hsplit(self, indices_or_sections: Sections) -> tuple[Tensor, ...]:
-        """Split into views of equal size, or at the given indices."""
-    def vsplit(self, indices_or_sections: Sections) -> tuple[Tensor, ...]:
-        """Split into views of equal size, or at the given indices."""
-    def dsplit(self, indices_or_sections: Sections) -> tuple[Tensor, ...]:
-        """Split into views of equal size, or at the given indices."""
-    def split_with_sizes(
-        self, split_sizes: Sequence[builtins.int], dim: builtins.int = 0
-    ) -> tuple[Tensor, ...]:
-        """Split a dimension into views of the given sizes."""
+    def tril(self, diagonal: builtins.int = 0) -> Tensor:
+        """Return the part on and below a diagonal, with zeros elsewhere."""
+    def tril_(self, diagonal: builtins.int = 0) -> Self:
+        """Write the result of ``tril`` to this tensor and return it."""
+    def triu(self, diagonal: builtins.int = 0) -> Tensor:
+        """Return the part on and above a diagonal, with zeros elsewhere."""
+    def triu_(self, diagonal: builtins.int = 0) -> Self:
+        """Write the result of ``triu`` to this tensor and return it."""
+    def clone(self, *, memory_format: Any = None) -> Tensor:
+        """Return a copy with the same autograd history."""
+    def contiguous(self, memory_format: layouts.memory_format = ...) -> Tensor:
+        """Return the tensor itself if it is contiguous, otherwise a contiguous copy."""
+    def flip(self, *dims: Ints) -> Tensor:
+        """Reverse the order of the elements along the dimensions, in a copy."""
+    def roll(self, shifts: Any, dims: Any = None) -> Tensor:
+        """Return a copy with the elements rolled along dimensions: those past the end come
+        first."""
+    def repeat(self, *repeats: Ints) -> Tensor:
+        """Repeat the tensor along each dimension, in a copy."""
+    def tile(self, *dims: Ints) -> Tensor:
+        """Repeat the tensor along each dimension, in a copy; missing repeats are 1."""
     def fliplr(self) -> Tensor:
         """Reverse the order along the second dimension (left to right), in a copy."""
     def flipud(self) -> Tensor:
@@ -733,6 +663,55 @@ class TensorMethods:
         dtype: Any = None,
     ) -> Tensor:
         """Return the p-norm over the given dimensions; all by default."""
+    def trace(self) -> Tensor:
+        """Return the sum of the diagonal of a matrix; integers sum as int64."""
+    def diag_embed(
+        self, offset: builtins.int = 0, dim1: builtins.int = -2, dim2: builtins.int = -1
+    ) -> Tensor:
+        """Return matrices with the last dimension of a tensor on a diagonal, zeros elsewhere."""
+    def diag(self, diagonal: builtins.int = 0) -> Tensor:
+        """Return a diagonal of a matrix as a copy, or a matrix with a vector on a diagonal."""
+    def diagflat(self, offset: builtins.int = 0) -> Tensor:
+        """Return a matrix with the elements of a tensor of any shape, flattened, on a diagonal."""
+    def adjoint(self) -> Tensor:
+        """Return a view with the last two dimensions swapped; the same as ``mT`` for real
+        numbers."""
+    @property
+    def mH(self) -> Tensor:
+        """The last two dimensions swapped."""
+    @property
+    def H(self) -> Tensor:
+        """A matrix with its dimensions swapped."""
+    def narrow(
+        self, dim: builtins.int, start: builtins.int | Tensor, length: builtins.int
+    ) -> Tensor:
+        """Return a view of ``length`` slices of a dimension, beginning at ``start``."""
+    def narrow_copy(self, *args: Any, **kwargs: Any) -> Any:
+        """Return a copy of what ``narrow`` returns."""
+    def split(
+        self, split_size: builtins.int | Sequence[builtins.int], dim: builtins.int = 0
+    ) -> tuple[Tensor, ...]:
+        """Split into views of equal size (the last may be smaller) or of the given sizes."""
+    def chunk(self, chunks: builtins.int, dim: builtins.int = 0) -> tuple[Tensor, ...]:
+        """Split into at most ``chunks`` views of equal size (the last may be smaller)."""
+    def diagonal(
+        self, offset: builtins.int = 0, dim1: builtins.int = 0, dim2: builtins.int = 1
+    ) -> Tensor:
+        """Return a view of a diagonal."""
+    def tensor_split(
+        self, indices_or_sections: Sections, dim: builtins.int = 0
+    ) -> tuple[Tensor, ...]:
+        """Split a dimension into views of nearly equal size, or at the given indices."""
+    def hsplit(self, indices_or_sections: Sections) -> tuple[Tensor, ...]:
+        """Split into views of equal size, or at the given indices."""
+    def vsplit(self, indices_or_sections: Sections) -> tuple[Tensor, ...]:
+        """Split into views of equal size, or at the given indices."""
+    def dsplit(self, indices_or_sections: Sections) -> tuple[Tensor, ...]:
+        """Split into views of equal size, or at the given indices."""
+    def split_with_sizes(
+        self, split_sizes: Sequence[builtins.int], dim: builtins.int = 0
+    ) -> tuple[Tensor, ...]:
+        """Split a dimension into views of the given sizes."""
     def __pow__(self, exponent: Tensor | builtins.float) -> Tensor: ...
     def __rpow__(self, other: Tensor | builtins.float) -> Tensor: ...
     def __ipow__(self, exponent: Tensor | builtins.float) -> Self:
@@ -1494,8 +1473,29 @@ class TensorMethods:
         dim: builtins.int | None = None,
     ) -> Any:
         """Replace runs of equal elements, or of equal slices along a dimension, by one of them."""
-    def narrow_copy(self, *args: Any, **kwargs: Any) -> Any:
-        """Return a copy of what ``narrow`` returns."""
+    def select_scatter(self, src: Tensor, dim: builtins.int, index: builtins.int) -> Tensor:
+        """Return a copy with one slice replaced by ``src``."""
+    def slice_scatter(
+        self,
+        src: Tensor,
+        dim: builtins.int = 0,
+        start: builtins.int | None = None,
+        end: builtins.int | None = None,
+        step: builtins.int = 1,
+    ) -> Tensor:
+        """Return a copy with a range of one dimension replaced by ``src``."""
+    def diagonal_scatter(
+        self, src: Tensor, offset: builtins.int = 0, dim1: builtins.int = 0, dim2: builtins.int = 1
+    ) -> Tensor:
+        """Return a copy with a diagonal replaced by ``src``."""
+    def as_strided_scatter(
+        self,
+        src: Tensor,
+        size: Sequence[builtins.int],
+        stride: Sequence[builtins.int],
+        storage_offset: builtins.int | None = None,
+    ) -> Tensor:
+        """Return a copy with the elements of ``as_strided`` replaced by ``src``."""
     def swapdims_(self, dim0: builtins.int, dim1: builtins.int) -> Self:
         """Swap two dimensions of this tensor and return it."""
     def moveaxis(self, source: Ints, destination: Ints) -> Tensor:
@@ -1524,6 +1524,10 @@ class TensorMethods:
         self, other: Tensor | builtins.float, *, rounding_mode: str | None = None
     ) -> Self:
         """Divide this tensor in place and return it; see ``div`` for the arguments."""
+    def clip(self, min: Bound = None, max: Bound = None) -> Tensor:
+        """Clamp all elements to ``[min, max]``; each bound is a number, a tensor or None."""
+    def clip_(self, min: Bound = None, max: Bound = None) -> Self:
+        """Clamp this tensor to ``[min, max]`` in place and return it."""
     def unsafe_split(
         self, split_size: builtins.int | Sequence[builtins.int], dim: builtins.int = 0
     ) -> tuple[Tensor, ...]:
@@ -1534,10 +1538,6 @@ class TensorMethods:
         self, split_sizes: Sequence[builtins.int], dim: builtins.int = 0
     ) -> tuple[Tensor, ...]:
         """Split a dimension into views of the given sizes."""
-    def clip(self, min: Bound = None, max: Bound = None) -> Tensor:
-        """Clamp all elements to ``[min, max]``; each bound is a number, a tensor or None."""
-    def clip_(self, min: Bound = None, max: Bound = None) -> Self:
-        """Clamp this tensor to ``[min, max]`` in place and return it."""
     def fix(self) -> Tensor:
         """Return the integer part."""
     def fix_(self) -> Self:

@@ -18,6 +18,7 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.nn.functional.checks import tensor_only
 from tinynet.ops.argument_errors import c_name, name_of
+from tinynet.ops.out_dtypes import EXPECTED
 from tinynet.ops.products.gemm import dot
 from tinynet.ops.products.matmul import matmul, mm
 from tinynet.sums import column_sums
@@ -150,7 +151,7 @@ def linear(
     if not (isinstance(input, Tensor) and isinstance(weight, Tensor)):
         tensor_only("linear", input=input, weight=weight)
     if out is not None:
-        return cast(Tensor, written(linear, (input, weight, bias), {}, out))
+        return cast(Tensor, written(linear, (input, weight, bias), {}, out, EXPECTED))
     dimensions = input._array.ndim
     if weight._array.ndim == 2 and dimensions:
         if bias is None:

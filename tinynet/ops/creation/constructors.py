@@ -155,8 +155,7 @@ def tensor(
         tensor([[1, 2],
                 [3, 4]])
     """
-    if device is not None:
-        require_cpu(device)
+    require_cpu(device)
     if isinstance(data, Tensor):
         warnings.warn(
             "To copy construct from a tensor, it is recommended to use "
@@ -180,8 +179,7 @@ def as_tensor(data: Any, dtype: DtypeLike = None, device: DeviceLike = None) -> 
         >>> tn.as_tensor([1.0, 2.0])
         tensor([1., 2.])
     """
-    if device is not None:
-        require_cpu(device)
+    require_cpu(device)
     if isinstance(data, Tensor):
         return data if dtype is None else data.to(dtype)
     if isinstance(data, np.ndarray):
@@ -255,7 +253,7 @@ def float_kind(dtype: Any) -> Any:
 
 
 @public_function
-@with_out
+@with_out()
 def zeros(
     *size: Ints, dtype: DtypeLike = None, device: DeviceLike = None, requires_grad: bool = False
 ) -> Tensor:
@@ -268,13 +266,12 @@ def zeros(
         >>> tn.zeros(2, 3).shape
         tinynet.Size([2, 3])
     """
-    if device is not None:
-        require_cpu(device)
+    require_cpu(device)
     return finish(np.zeros(shape_of(size, "zeros"), float_kind(dtype)), requires_grad)
 
 
 @public_function
-@with_out
+@with_out()
 def ones(
     *size: Ints, dtype: DtypeLike = None, device: DeviceLike = None, requires_grad: bool = False
 ) -> Tensor:
@@ -288,13 +285,12 @@ def ones(
         tensor([[1., 1., 1.],
                 [1., 1., 1.]])
     """
-    if device is not None:
-        require_cpu(device)
+    require_cpu(device)
     return finish(np.ones(shape_of(size, "ones"), float_kind(dtype)), requires_grad)
 
 
 @public_function
-@with_out
+@with_out()
 def empty(
     *size: Ints,
     dtype: DtypeLike = None,
@@ -312,8 +308,7 @@ def empty(
         >>> tn.empty(2, 3).shape
         tinynet.Size([2, 3])
     """
-    if device is not None:
-        require_cpu(device)
+    require_cpu(device)
     made = np.empty(shape_of(size, "empty"), float_kind(dtype))
     return finish(layouts.arranged(made, memory_format), requires_grad)
 
@@ -328,7 +323,7 @@ def refuse_no_number(function: str, value: Any) -> None:
 
 
 @public_function
-@with_out
+@with_out()
 def full(
     size: Sequence[int],
     fill_value: Any,
@@ -346,8 +341,7 @@ def full(
         >>> tn.full((2,), 7.0)
         tensor([7., 7.])
     """
-    if device is not None:
-        require_cpu(device)
+    require_cpu(device)
     if isinstance(fill_value, Tensor):
         fill_value = fill_value.item()
     refuse_no_number("full", fill_value)
@@ -361,7 +355,7 @@ def full(
 
 
 @public_function
-@with_out
+@with_out()
 def eye(
     n: int,
     m: int | None = None,
@@ -387,8 +381,7 @@ def eye(
         tensor([[1., 0.],
                 [0., 1.]])
     """
-    if device is not None:
-        require_cpu(device)
+    require_cpu(device)
     for name, count in (("n", n), ("m", m)):
         if count is not None and count < 0:
             raise RuntimeError(f"{name} must be greater or equal to 0, got {count}")

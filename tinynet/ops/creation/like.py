@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,10 +14,8 @@ from tinynet.core.tensors.tensor import Tensor, method, public_function
 from tinynet.devices import DeviceLike, require_cpu
 from tinynet.dtypes import DtypeLike
 from tinynet.ops.creation.constructors import (
-    empty,
     finish,
     full,
-    ones,
     refuse_no_number,
     shape_of,
     tensor,
@@ -33,19 +31,6 @@ def _kind_like(name: str, t: Tensor, dtype: Any) -> Any:
     return t._array.dtype if dtype is None else dtypes.as_numpy(dtype)
 
 
-def _like(
-    make: Any, name: str, t: Tensor, dtype: Any, requires_grad: bool, memory_format: Any
-) -> Tensor:
-    kind = _kind_like(name, t, dtype)
-    made = make(t._array.shape, kind)
-    return _for_each(t, finish(layouts.like(made, t._array, memory_format), requires_grad))
-
-
-def _drawn_like(made: Tensor, t: Tensor, memory_format: Any) -> Tensor:
-    made._array = layouts.like(made._array, t._array, memory_format)
-    return made
-
-
 def _for_each(like: Tensor, made: Tensor) -> Tensor:
     """Create new values, one set per example where ``like`` is a batch under vmap."""
     if type(like._array) is not np.ndarray and hasattr(like._array, "for_each"):
@@ -53,67 +38,71 @@ def _for_each(like: Tensor, made: Tensor) -> Tensor:
     return alike(made, like)
 
 
-@public_function
-def zeros_like(
-    input: Tensor,
-    *,
-    dtype: DtypeLike = None,
-    requires_grad: bool = False,
-    device: DeviceLike = None,
-    layout: Any = None,
-    memory_format: Any = None,
-) -> Tensor:
+def _named(function: Any, declared: Any) -> Any:
+    """Return a function with the name and docstring of the declared one."""
+    function.__name__ = function.__qualname__ = declared.__name__
+    function.__doc__ = declared.__doc__
+    return function
+
+
+# ---- in the shape of a tensor -------------------------------------------------------------------
+
+
+def _filled_like(make: Any) -> Callable[[Any], Any]:
+    """Declare a function that fills a tensor with the shape and dtype of another.
+
+    Args:
+        make: numpy's function of a shape and a dtype.
+    """
+
+    def declare(declared: Any) -> Any:
+        def function(
+            input: Tensor,
+            *,
+            dtype: DtypeLike = None,
+            requires_grad: bool = False,
+            device: DeviceLike = None,
+            layout: Any = None,
+            memory_format: Any = None,
+        ) -> Tensor:
+            require_cpu(device)
+            kind = _kind_like(declared.__name__, input, dtype)
+            made = layouts.like(make(input._array.shape, kind), input._array, memory_format)
+            return _for_each(input, finish(made, requires_grad))
+
+        return public_function(_named(function, declared))
+
+    return declare
+
+
+@_filled_like(np.zeros)
+def zeros_like() -> None:
     """Create zeros with the shape and dtype of a tensor.
 
     Example:
         >>> tn.zeros_like(tn.tensor([1, 2]))
         tensor([0, 0])
     """
-    if device is not None:
-        require_cpu(device)
-    return _like(np.zeros, "zeros_like", input, dtype, requires_grad, memory_format)
 
 
-@public_function
-def ones_like(
-    input: Tensor,
-    *,
-    dtype: DtypeLike = None,
-    requires_grad: bool = False,
-    device: DeviceLike = None,
-    layout: Any = None,
-    memory_format: Any = None,
-) -> Tensor:
+@_filled_like(np.ones)
+def ones_like() -> None:
     """Create ones with the shape and dtype of a tensor.
 
     Example:
         >>> tn.ones_like(tn.tensor([1, 2]))
         tensor([1, 1])
     """
-    if device is not None:
-        require_cpu(device)
-    return _like(np.ones, "ones_like", input, dtype, requires_grad, memory_format)
 
 
-@public_function
-def empty_like(
-    input: Tensor,
-    *,
-    dtype: DtypeLike = None,
-    requires_grad: bool = False,
-    device: DeviceLike = None,
-    layout: Any = None,
-    memory_format: Any = None,
-) -> Tensor:
+@_filled_like(np.empty)
+def empty_like() -> None:
     """Create uninitialized values with the shape and dtype of a tensor.
 
     Example:
         >>> tn.empty_like(tn.zeros(2, 3)).shape
         tinynet.Size([2, 3])
     """
-    if device is not None:
-        require_cpu(device)
-    return _like(np.empty, "empty_like", input, dtype, requires_grad, memory_format)
 
 
 @public_function
@@ -133,28 +122,45 @@ def full_like(
         >>> tn.full_like(tn.tensor([1, 2]), 7)
         tensor([7, 7])
     """
-    if device is not None:
-        require_cpu(device)
+    require_cpu(device)
     kind = _kind_like("full_like", input, dtype)
     refuse_no_number("full_like", fill_value)
     value = dtypes.representable(fill_value, kind)
-    made = np.full(input._array.shape, value, kind)
-    whole = layouts.like(made, input._array, memory_format)
-    return _for_each(input, finish(whole, requires_grad))
+    made = layouts.like(np.full(input._array.shape, value, kind), input._array, memory_format)
+    return _for_each(input, finish(made, requires_grad))
 
 
-@public_function
-@tensor_first
-def rand_like(
-    input: Tensor,
-    *,
-    generator: Generator | None = None,
-    dtype: DtypeLike = None,
-    requires_grad: bool = False,
-    device: DeviceLike = None,
-    layout: Any = None,
-    memory_format: Any = None,
-) -> Tensor:
+def _drawn_like(draw: Any) -> Callable[[Any], Any]:
+    """Declare a function that draws random numbers in the shape and dtype of a tensor.
+
+    Args:
+        draw: the function that draws numbers of a given size.
+    """
+
+    def declare(declared: Any) -> Any:
+        def function(
+            input: Tensor,
+            *,
+            generator: Generator | None = None,
+            dtype: DtypeLike = None,
+            requires_grad: bool = False,
+            device: DeviceLike = None,
+            layout: Any = None,
+            memory_format: Any = None,
+        ) -> Tensor:
+            require_cpu(device)
+            kind = input.dtype if dtype is None else dtype
+            made = draw(*input.shape, generator=generator, dtype=kind, requires_grad=requires_grad)
+            made._array = layouts.like(made._array, input._array, memory_format)
+            return made
+
+        return public_function(tensor_first(_named(function, declared)))
+
+    return declare
+
+
+@_drawn_like(rand)
+def rand_like() -> None:
     """Draw uniform random numbers, with the shape and dtype of a tensor.
 
     The density is that of ``rand``.
@@ -166,25 +172,10 @@ def rand_like(
         >>> tn.rand_like(tn.zeros(2, 3)).shape
         tinynet.Size([2, 3])
     """
-    if device is not None:
-        require_cpu(device)
-    kind = input.dtype if dtype is None else dtype
-    made = rand(*input.shape, generator=generator, dtype=kind, requires_grad=requires_grad)
-    return _drawn_like(made, input, memory_format)
 
 
-@public_function
-@tensor_first
-def randn_like(
-    input: Tensor,
-    *,
-    generator: Generator | None = None,
-    dtype: DtypeLike = None,
-    requires_grad: bool = False,
-    device: DeviceLike = None,
-    layout: Any = None,
-    memory_format: Any = None,
-) -> Tensor:
+@_drawn_like(randn)
+def randn_like() -> None:
     """Draw normal random numbers, with the shape and dtype of a tensor.
 
     The density is that of ``randn``.
@@ -196,11 +187,6 @@ def randn_like(
         >>> tn.randn_like(tn.zeros(2, 3)).shape
         tinynet.Size([2, 3])
     """
-    if device is not None:
-        require_cpu(device)
-    kind = input.dtype if dtype is None else dtype
-    made = randn(*input.shape, generator=generator, dtype=kind, requires_grad=requires_grad)
-    return _drawn_like(made, input, memory_format)
 
 
 @public_function
@@ -228,8 +214,7 @@ def randint_like(
         >>> tn.randint_like(tn.zeros(2, 3), 6).shape
         tinynet.Size([2, 3])
     """
-    if device is not None:
-        require_cpu(device)
+    require_cpu(device)
     if high is None:
         low, high = None, low
     if high is None:
@@ -238,7 +223,11 @@ def randint_like(
     made = randint(
         low or 0, high, input.shape, generator=generator, dtype=kind, requires_grad=requires_grad
     )
-    return _drawn_like(made, input, memory_format)
+    made._array = layouts.like(made._array, input._array, memory_format)
+    return made
+
+
+# ---- in the dtype of a tensor -------------------------------------------------------------------
 
 
 @method
@@ -264,14 +253,33 @@ def new_tensor(
     return tensor(data, dtype=kind, device=device, requires_grad=requires_grad)
 
 
-@method
-def new_zeros(
-    self: Tensor,
-    *size: Ints,
-    dtype: DtypeLike = None,
-    device: DeviceLike = None,
-    requires_grad: bool = False,
-) -> Tensor:
+def _filled_new(make: Any) -> Callable[[Any], Any]:
+    """Declare a method that fills a tensor of a given size, in the dtype of this tensor.
+
+    Args:
+        make: numpy's function of a shape and a dtype.
+    """
+
+    def declare(declared: Any) -> Any:
+        def function(
+            self: Tensor,
+            *size: Ints,
+            dtype: DtypeLike = None,
+            device: DeviceLike = None,
+            requires_grad: bool = False,
+        ) -> Tensor:
+            require_cpu(device)
+            kind = self._array.dtype if dtype is None else dtypes.as_numpy(dtype)
+            made = make(shape_of(size, declared.__name__), kind)
+            return _for_each(self, finish(made, requires_grad))
+
+        return method(_named(function, declared))
+
+    return declare
+
+
+@_filled_new(np.zeros)
+def new_zeros() -> None:
     """Create zeros of the given size in this tensor's dtype.
 
     Raises:
@@ -281,21 +289,10 @@ def new_zeros(
         >>> tn.tensor([1, 2]).new_zeros(3)
         tensor([0, 0, 0])
     """
-    if device is not None:
-        require_cpu(device)
-    kind = self._array.dtype if dtype is None else dtypes.as_numpy(dtype)
-    made = finish(np.zeros(shape_of(size, "new_zeros"), kind), requires_grad)
-    return _for_each(self, made)
 
 
-@method
-def new_ones(
-    self: Tensor,
-    *size: Ints,
-    dtype: DtypeLike = None,
-    device: DeviceLike = None,
-    requires_grad: bool = False,
-) -> Tensor:
+@_filled_new(np.ones)
+def new_ones() -> None:
     """Create ones of the given size in this tensor's dtype.
 
     Raises:
@@ -305,19 +302,10 @@ def new_ones(
         >>> tn.tensor([1, 2]).new_ones(3)
         tensor([1, 1, 1])
     """
-    kind = self.dtype if dtype is None else dtype
-    made = ones(*size, dtype=kind, device=device, requires_grad=requires_grad)
-    return _for_each(self, made)
 
 
-@method
-def new_empty(
-    self: Tensor,
-    *size: Ints,
-    dtype: DtypeLike = None,
-    device: DeviceLike = None,
-    requires_grad: bool = False,
-) -> Tensor:
+@_filled_new(np.empty)
+def new_empty() -> None:
     """Create uninitialized values of the given size in this tensor's dtype.
 
     Raises:
@@ -327,9 +315,6 @@ def new_empty(
         >>> tn.tensor([1, 2]).new_empty(3).dtype
         tinynet.int64
     """
-    kind = self.dtype if dtype is None else dtype
-    made = empty(*size, dtype=kind, device=device, requires_grad=requires_grad)
-    return _for_each(self, made)
 
 
 @method

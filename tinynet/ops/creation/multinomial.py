@@ -9,6 +9,7 @@ from tinynet.core.declaration.out_argument import with_out
 from tinynet.core.tensors.tensor import Tensor, method, public_function, wrap
 from tinynet.dtypes import Array
 from tinynet.ops.argument_errors import refuse_others
+from tinynet.ops.out_dtypes import same_dtype
 from tinynet.random import Generator, numbers_of
 
 
@@ -62,7 +63,7 @@ def _indices(rows: Array, levels: Array) -> Array:
 
 
 @public_function
-@with_out
+@with_out(same_dtype("{name} expects {result} tensor out, got: {out}"))
 def multinomial(
     input: Tensor,
     num_samples: int,

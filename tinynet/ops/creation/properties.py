@@ -23,7 +23,7 @@ from tinynet.ops.shaping.strided import memory_of
 # ---- queries ------------------------------------------------------------------------------------
 
 
-@public
+@public(checks=True)
 def is_nonzero(self: Tensor) -> bool:
     """Return whether the only element is nonzero.
 
@@ -34,7 +34,6 @@ def is_nonzero(self: Tensor) -> bool:
         >>> tn.is_nonzero(tn.tensor(2.0))
         True
     """
-    refuse_others("is_nonzero", self=self)
     return bool(self)
 
 
@@ -50,7 +49,7 @@ def is_same_size(self: Tensor, other: Tensor) -> bool:
     return self._array.shape == other._array.shape
 
 
-@public
+@public(checks=True)
 def is_signed(self: Tensor) -> bool:
     """Return whether the dtype can represent negative values.
 
@@ -58,7 +57,6 @@ def is_signed(self: Tensor) -> bool:
         >>> tn.tensor([1]).is_signed(), tn.tensor([True]).is_signed()
         (True, False)
     """
-    refuse_others("is_signed", self=self)
     return self.dtype.is_signed
 
 
@@ -117,6 +115,7 @@ def resolve_neg(self: Tensor) -> Tensor:
     return self
 
 
+@public(as_method=False, checks=True)
 def is_complex(input: Tensor) -> bool:
     """Return False: tinynet has no complex tensors.
 
@@ -127,6 +126,7 @@ def is_complex(input: Tensor) -> bool:
     return input.is_complex()
 
 
+@public(as_method=False, checks=True)
 def real(input: Tensor) -> Tensor:
     """Return the tensor itself: tinynet has no complex tensors.
 
@@ -135,10 +135,6 @@ def real(input: Tensor) -> Tensor:
         tensor([1., 2.])
     """
     return input
-
-
-public(is_complex, as_method=False, checks=True)
-public(real, as_method=False, checks=True)
 
 
 def _flag(name: str, value: bool) -> None:
@@ -156,8 +152,11 @@ def _flag(name: str, value: bool) -> None:
 
 
 _flag("is_cpu", True)
-for _name in ("is_quantized", "is_meta", "is_nested", "is_mps", "is_xpu"):
-    _flag(_name, False)
+_flag("is_quantized", False)
+_flag("is_meta", False)
+_flag("is_nested", False)
+_flag("is_mps", False)
+_flag("is_xpu", False)
 
 
 def _itself(self: Tensor) -> Tensor:

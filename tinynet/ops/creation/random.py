@@ -40,7 +40,7 @@ def drawn_uniform(generator: Generator | None, name: str, shape: Any, kind: Any)
 
 
 @public_function
-@with_out
+@with_out()
 def rand(
     *size: Ints,
     generator: Generator | None = None,
@@ -60,8 +60,7 @@ def rand(
         >>> tn.rand(2, 3).shape
         tinynet.Size([2, 3])
     """
-    if device is not None:
-        require_cpu(device)
+    require_cpu(device)
     kind = float_kind(dtype)
     refuse_integers(kind, "check_uniform_bounds")
     drawn = drawn_uniform(generator, "rand", shape_of(size, "rand"), kind)
@@ -69,7 +68,7 @@ def rand(
 
 
 @public_function
-@with_out
+@with_out()
 def randn(
     *size: Ints,
     generator: Generator | None = None,
@@ -89,15 +88,14 @@ def randn(
         >>> tn.randn(2, 3).shape
         tinynet.Size([2, 3])
     """
-    if device is not None:
-        require_cpu(device)
+    require_cpu(device)
     refuse_integers(float_kind(dtype), "normal_kernel_cpu")
     drawn = numbers_of(generator, "randn").standard_normal(shape_of(size, "randn"))
     return _made(drawn, dtype, requires_grad)
 
 
 @public_function
-@with_out
+@with_out()
 def randint(
     low: int = 0,
     high: Any = None,
@@ -121,8 +119,7 @@ def randint(
         >>> tn.randint(0, 6, (2, 3)).shape
         tinynet.Size([2, 3])
     """
-    if device is not None:
-        require_cpu(device)
+    require_cpu(device)
     if size is None:  # randint(high, size)
         low, high, size = 0, low, high
     elif high is None:  # randint(high, size=...)
@@ -147,7 +144,7 @@ def check_range(low: int, high: int, kind: np.dtype[Any]) -> None:
 
 
 @public_function
-@with_out
+@with_out()
 def randperm(
     n: int,
     *,
@@ -167,8 +164,7 @@ def randperm(
         >>> tn.randperm(4).sort().values
         tensor([0, 1, 2, 3])
     """
-    if device is not None:
-        require_cpu(device)
+    require_cpu(device)
     shape_of((n,), "randperm")
     kind = dtypes.int64 if dtype is None else dtype
     return _made(numbers_of(generator, "randperm").permutation(n), kind, requires_grad)
@@ -220,7 +216,7 @@ def probability(p: float) -> float:
 
 
 @public_function
-@with_out
+@with_out()
 def bernoulli(
     input: Tensor, p: float | None = None, *, generator: Generator | None = None
 ) -> Tensor:
@@ -296,7 +292,7 @@ def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) ->
 
 
 @public_function
-@with_out
+@with_out()
 def normal(
     mean: Tensor | float = 0.0,
     std: Tensor | float = 1.0,
@@ -324,8 +320,7 @@ def normal(
         >>> tn.normal(3.0, 0.0, (2,))
         tensor([3., 3.])
     """
-    if device is not None:
-        require_cpu(device)
+    require_cpu(device)
     if isinstance(std, Tensor):
         if std._array.size and not (std._array >= 0).all():
             raise RuntimeError("normal expects all elements of std >= 0.0")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes
-from tinynet.core.declaration.out_argument import with_out
+from tinynet.core.declaration.out_argument import OutRules, with_out
 from tinynet.core.tensors.tensor import Tensor, public_function, wrap
 from tinynet.devices import DeviceLike, require_cpu
 from tinynet.dtypes import Array, DtypeLike
@@ -21,8 +21,13 @@ from tinynet.ops.creation.constructors import (
     shape_of,
     tensor,
 )
+from tinynet.ops.out_dtypes import same_dtype
 from tinynet.ops.shaping.strided import storage_needed
 from tinynet.strides import array_in, integers
+
+_BY_COUNT = same_dtype(
+    "dtype {result} does not match dtype of out parameter ({out})", by_count=True, inside=True
+)
 
 # ---- ranges -------------------------------------------------------------------------------------
 
@@ -32,7 +37,7 @@ def _number(x: Any) -> Any:
 
 
 @public_function
-@with_out
+@with_out(OutRules(by_count=True, warns=True))
 def arange(
     start: Any = 0,
     end: Any = None,
@@ -56,8 +61,7 @@ def arange(
         >>> tn.arange(1, 2, 0.5)
         tensor([1.0000, 1.5000])
     """
-    if device is not None:
-        require_cpu(device)
+    require_cpu(device)
     start, end, step = (_number(x) for x in (start, end, step))
     if end is None:
         start, end = 0, start
@@ -122,7 +126,7 @@ def _wide(kind: np.dtype[Any]) -> np.dtype[Any]:
 
 
 @public_function
-@with_out
+@with_out(_BY_COUNT)
 def linspace(
     start: Tensor | float,
     end: Tensor | float,
@@ -143,8 +147,7 @@ def linspace(
         >>> tn.linspace(0, 1, 3)
         tensor([0.0000, 0.5000, 1.0000])
     """
-    if device is not None:
-        require_cpu(device)
+    require_cpu(device)
     kind = float_kind(dtype)
     first, last = _ends("linspace", start, end, kind)
     found = _steps(first, last, steps, _wide(kind))
@@ -155,7 +158,7 @@ def linspace(
 
 
 @public_function
-@with_out
+@with_out(_BY_COUNT)
 def logspace(
     start: Tensor | float,
     end: Tensor | float,
@@ -185,8 +188,7 @@ def logspace(
         >>> tn.logspace(0, 2, 3)
         tensor([  1.,  10., 100.])
     """
-    if device is not None:
-        require_cpu(device)
+    require_cpu(device)
     kind = float_kind(dtype)
     exponents = _steps(*_ends("logspace", start, end, kind), steps, _wide(kind))
     return finish(np.power(exponents.dtype.type(base), exponents).astype(kind), requires_grad)
@@ -215,8 +217,7 @@ def scalar_tensor(
         >>> tn.scalar_tensor(3)
         tensor(3.)
     """
-    if device is not None:
-        require_cpu(device)
+    require_cpu(device)
     kind = float_kind(dtype)
     return finish(np.asarray(dtypes.representable(s, kind), kind), requires_grad)
 
@@ -246,8 +247,7 @@ def asarray(
         >>> tn.asarray([1, 2])
         tensor([1, 2])
     """
-    if device is not None:
-        require_cpu(device)
+    require_cpu(device)
     shareable = isinstance(obj, (Tensor, np.ndarray))
     if copy and shareable:
         source = obj._array if isinstance(obj, Tensor) else obj
@@ -289,8 +289,7 @@ def frombuffer(
         >>> tn.frombuffer(bytearray([1, 0, 2, 0]), dtype=tn.int16)
         tensor([1, 2], dtype=tinynet.int16)
     """
-    if device is not None:
-        require_cpu(device)
+    require_cpu(device)
     kind = dtypes.as_numpy(dtype)
     length, size = memoryview(buffer).nbytes, kind.itemsize
     if length == 0 or count == 0:
@@ -331,8 +330,7 @@ def empty_strided(
         >>> tn.empty_strided((2, 3), (1, 2)).stride()
         (1, 2)
     """
-    if device is not None:
-        require_cpu(device)
+    require_cpu(device)
     shape = shape_of((size,), "empty_strided")
     if len(shape) != len(stride):
         raise RuntimeError(
@@ -368,8 +366,7 @@ def empty_permuted(
         >>> tn.empty_permuted((2, 3, 4), (0, 2, 1)).stride()
         (12, 1, 3)
     """
-    if device is not None:
-        require_cpu(device)
+    require_cpu(device)
     count, order = len(size), integers(physical_layout)
     if len(order) != count:
         raise RuntimeError(

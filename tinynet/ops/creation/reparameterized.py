@@ -19,7 +19,7 @@ from tinynet.core.declaration.operation import operation, pointwise, public
 from tinynet.core.declaration.out_argument import with_out
 from tinynet.core.tensors.tensor import Tensor, public_function
 from tinynet.dtypes import Array
-from tinynet.ops.argument_errors import no_derivative, refuse_others
+from tinynet.ops.argument_errors import no_derivative
 from tinynet.ops.creation.random import refuse_integers
 from tinynet.ops.pointwise.gamma import digamma
 from tinynet.random import Generator, numbers_of
@@ -115,6 +115,7 @@ def gamma_values(self: Array, /, values: Array) -> Array:
 gamma_values.grad(self=lambda g, self, result: g * _standard_gamma_grad(self, result))
 
 
+@public(as_method=False, checks=True)
 def _standard_gamma(self: Tensor, generator: Generator | None = None) -> Tensor:
     """Draw samples from gamma distributions with the given shapes and rate 1.
 
@@ -127,7 +128,6 @@ def _standard_gamma(self: Tensor, generator: Generator | None = None) -> Tensor:
         >>> bool((tn._standard_gamma(tn.ones(3)) > 0).all())
         True
     """
-    refuse_others("_standard_gamma", self=self)
     refuse_integers(self._array.dtype, "_standard_gamma")
     shapes = self._array.astype(np.float64)
     drawn = numbers_of(generator, "_standard_gamma").standard_gamma(np.where(shapes > 0, shapes, 0))
@@ -208,6 +208,7 @@ def _toward_others(g: Any, self: Any, result: Any) -> Any:
 dirichlet_values.grad(self=_toward_others)
 
 
+@public(as_method=False, checks=True)
 def _sample_dirichlet(self: Tensor, generator: Generator | None = None) -> Tensor:
     """Draw samples from Dirichlet distributions with their parameters in the last dimension.
 
@@ -222,7 +223,6 @@ def _sample_dirichlet(self: Tensor, generator: Generator | None = None) -> Tenso
         >>> tn._sample_dirichlet(tn.ones(2, 3)).sum(-1).allclose(tn.ones(2))
         True
     """
-    refuse_others("_sample_dirichlet", self=self)
     refuse_integers(self._array.dtype, "_sample_dirichlet")
     draw, a = numbers_of(generator, "_sample_dirichlet"), self._array.astype(np.float64)
     a = np.where(a > 0, a, np.nan)
@@ -232,8 +232,5 @@ def _sample_dirichlet(self: Tensor, generator: Generator | None = None) -> Tenso
     return dirichlet_values.function(self, parts / parts.sum(-1, keepdims=True))
 
 
-public(_standard_gamma, as_method=False)
-public(_sample_dirichlet, as_method=False)
-
-public_function(with_out(_standard_gamma_grad.function))
-public_function(with_out(_dirichlet_grad.function))
+public_function(with_out()(_standard_gamma_grad.function))
+public_function(with_out()(_dirichlet_grad.function))

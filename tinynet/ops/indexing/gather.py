@@ -14,6 +14,7 @@ from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.core.tensors.views import requires_grad
 from tinynet.dtypes import Array
 from tinynet.ops.argument_errors import name_of, refuse_others, refuse_outside
+from tinynet.ops.out_dtypes import EXPECTED, EXPECTED_TEXT, same_dtype
 from tinynet.ops.shaping import reshaping
 from tinynet.ops.shaping.views import axis_of, embed, reshape
 from tinynet.widening import HALF, in_single
@@ -106,7 +107,7 @@ gather_along.grad(self=lambda g, index, self_shape, dim: gather_sum(g, index, se
 gather_sum.grad(self=lambda g, index, dim: gather_along(g, index, dim))
 
 
-@public(out=True)
+@public(out=same_dtype(EXPECTED_TEXT, apart=True))
 def gather(self: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor:
     """Return the elements at ``index`` along a dimension.
 
@@ -127,7 +128,7 @@ def gather(self: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) 
     return gather_along.function(self, index, dim)
 
 
-@public(out=True)
+@public(out=EXPECTED)
 def take_along_dim(self: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
     """Return the elements at ``indices`` along a dimension; the other dimensions broadcast.
 
@@ -284,7 +285,7 @@ def _meant(
     return {None: scatter_source, "add": scatter_sum, "multiply": scatter_product}[reduce], source
 
 
-@public(out=True)
+@public(out=EXPECTED)
 def scatter(
     self: Tensor,
     dim: int,
@@ -333,7 +334,7 @@ def scatter_(
     return run_inplace(op, self, args, {}, what="scatter_", apart=True)
 
 
-@public(out=True)
+@public(out=EXPECTED)
 def scatter_add(self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     """Return a copy with elements of ``src`` added at ``index`` along a dimension.
 

@@ -20,6 +20,7 @@ from tinynet.ops.indexing.index_select import (
     select_slices,
     slices_filled,
 )
+from tinynet.ops.out_dtypes import EXPECTED, same_dtype
 from tinynet.ops.shaping.views import axis_of, embed, reshape
 
 # ---- by index tuples ----------------------------------------------------------------------------
@@ -72,7 +73,14 @@ def _inside(index: Array, count: int) -> None:
         )
 
 
-@operation(batch="loop")
+@operation(
+    out=same_dtype(
+        "{name}(): self and out expected to have the same dtype, but got self.dtype = {result} "
+        "and out.dtype = {out}",
+        apart=True,
+    ),
+    batch="loop",
+)
 def take(self: Array, index: Array, /) -> Array:
     """Return the elements at positions in the flattened tensor, in the shape of ``index``.
 
@@ -198,7 +206,7 @@ slices_copied.grad(
 )
 
 
-@public(out=True, autocast="widest")
+@public(out=EXPECTED, autocast="widest")
 def index_copy(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
     """Return a copy with the slices at ``index`` replaced by those of ``source``.
 

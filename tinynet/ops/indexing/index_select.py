@@ -14,9 +14,12 @@ from tinynet.dtypes import Array
 from tinynet.ops.argument_errors import c_name, name_of, refuse_others, refuse_outside
 from tinynet.ops.indexing.gather import as_source, number_as
 from tinynet.ops.indexing.index_sums import add_slices
+from tinynet.ops.out_dtypes import EXPECTED, same_dtype
 from tinynet.ops.pointwise.arithmetic import where
 from tinynet.ops.shaping.views import axis_of
 from tinynet.widening import HALF, in_single
+
+_APART = same_dtype("{name}(): self and result must have the same scalar type", apart=True)
 
 # ---- slices -------------------------------------------------------------------------------------
 
@@ -59,7 +62,7 @@ select_slices.grad(self=lambda g, index, self_shape, dim: select_sum(g, index, s
 select_sum.grad(self=lambda g, index, dim: select_slices(g, index, dim))
 
 
-@public(out=True)
+@public(out=_APART)
 def index_select(self: Tensor, dim: int, index: Tensor) -> Tensor:
     """Return the slices at a vector of indices along a dimension, as a copy.
 
@@ -143,7 +146,7 @@ slices_added.grad(
 )
 
 
-@public(out=True)
+@public(out=EXPECTED)
 def index_add(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1) -> Tensor:
     """Return a copy with the slices of ``source``, times ``alpha``, added at ``index``.
 
@@ -315,7 +318,7 @@ def masked_fill_(self: Tensor, mask: Tensor, value: Tensor | float) -> Tensor:
     return run_inplace(op, self, (mask, value), {}, what="masked_fill_")
 
 
-@operation(batch="loop")
+@operation(out=_APART, batch="loop")
 def masked_select(self: Array, mask: Array, /) -> Array:
     """Return the elements where the mask is True, in one dimension; both inputs broadcast.
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,21 +20,45 @@ from tinynet.ops.indexing.gather import (
     scattered,
 )
 from tinynet.ops.indexing.index_select import slices_filled
+from tinynet.ops.out_dtypes import EXPECTED
 from tinynet.ops.pointwise.arithmetic import where
 from tinynet.ops.shaping.views import axis_of, expand, reshape
 
-_WAYS = {"sum": np.add, "mean": np.add, "prod": np.multiply, "amax": np.maximum, "amin": np.minimum}
+
+class Reduction(NamedTuple):
+    """A reduction by index.
+
+    Attributes:
+        name: its name as the argument ``reduce``.
+        ufunc: the reduction of two elements.
+        neutral: returns the neutral element of a dtype: the start value without ``self``.
+    """
+
+    name: str
+    ufunc: np.ufunc
+    neutral: Callable[[np.dtype[Any]], Any]
 
 
-def _neutral(kind: np.dtype[Any], reduce: str) -> Any:
-    """Return the neutral element: the start value where ``self`` is excluded."""
-    if reduce in ("sum", "mean", "prod"):
-        return int(reduce == "prod")
+def _lowest(kind: np.dtype[Any]) -> Any:
     if kind.kind == "b":
-        return reduce == "amin"
-    if kind.kind == "f":
-        return -np.inf if reduce == "amax" else np.inf
-    return np.iinfo(kind).min if reduce == "amax" else np.iinfo(kind).max
+        return False
+    return -np.inf if kind.kind == "f" else np.iinfo(kind).min
+
+
+def _highest(kind: np.dtype[Any]) -> Any:
+    if kind.kind == "b":
+        return True
+    return np.inf if kind.kind == "f" else np.iinfo(kind).max
+
+
+_ALL = (
+    Reduction("sum", np.add, lambda kind: 0),
+    Reduction("mean", np.add, lambda kind: 0),
+    Reduction("prod", np.multiply, lambda kind: 1),
+    Reduction("amax", np.maximum, _lowest),
+    Reduction("amin", np.minimum, _highest),
+)
+REDUCTIONS = {reduction.name: reduction for reduction in _ALL}
 
 
 def _averaged(whole: Array, at: Array, include_self: bool) -> None:
@@ -48,11 +73,13 @@ def _averaged(whole: Array, at: Array, include_self: bool) -> None:
 def _reduced(
     self: Array, index: Array, src: Array, dim: int, reduce: str, include_self: bool
 ) -> Array:
+    reduction = REDUCTIONS[reduce]
+
     def write(whole: Array, at: Array, part: Array) -> None:
         flat = at.reshape(-1)
         if not include_self:
-            whole[flat] = _neutral(whole.dtype, reduce)
-        _WAYS[reduce].at(whole, flat, part.reshape(-1))
+            whole[flat] = reduction.neutral(whole.dtype)
+        reduction.ufunc.at(whole, flat, part.reshape(-1))
         if reduce == "mean":
             _averaged(whole, flat, include_self)
 
@@ -145,20 +172,14 @@ def _scatter_slopes(
 scatter_reduced.grads(_scatter_slopes)
 
 
-def _check_way(name: str, reduce: Any, ways: str) -> str:
-    if reduce not in ways.split():
-        if name == "scatter_reduce":
-            raise RuntimeError(
-                f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}"
-            )
+def _check_reduction(reduce: str) -> None:
+    if reduce not in REDUCTIONS:
         raise RuntimeError(
-            "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got "
-            f"{reduce}."
+            f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}"
         )
-    return str(reduce)
 
 
-@public(out=True)
+@public(out=EXPECTED)
 def scatter_reduce(
     self: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
 ) -> Tensor:
@@ -180,8 +201,8 @@ def scatter_reduce(
         tensor([4., 2.])
     """
     refuse_others("scatter_reduce", self=self, index=index, src=src)
-    way = _check_way("scatter_reduce", reduce, "sum prod mean amax amin")
-    return scatter_reduced.function(self, index, src, dim, way, include_self)
+    _check_reduction(reduce)
+    return scatter_reduced.function(self, index, src, dim, reduce, include_self)
 
 
 @public
@@ -190,8 +211,8 @@ def scatter_reduce_(
 ) -> Tensor:
     """Reduce elements of ``src`` into this tensor at ``index``, and return it."""
     refuse_others("scatter_reduce_", self=self, index=index, src=src)
-    way = _check_way("scatter_reduce", reduce, "sum prod mean amax amin")
-    args = (index, src, dim, way, include_self)
+    _check_reduction(reduce)
+    args = (index, src, dim, reduce, include_self)
     return run_inplace(scatter_reduced, self, args, {}, what="scatter_reduce_", apart=True)
 
 
@@ -237,6 +258,14 @@ def _check_slices(self: Array, index: Array, source: Array, axis: int) -> None:
         raise IndexError("index out of range in self")
 
 
+def _check_slice_reduction(reduce: str) -> None:
+    if reduce == "sum" or reduce not in REDUCTIONS:
+        raise RuntimeError(
+            "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got "
+            f"{reduce}."
+        )
+
+
 @operation(node="IndexReduceBackward0", methods=False, batch="slices")
 def slices_reduced(
     self: Array, index: Array, source: Array, /, dim: int, reduce: str, include_self: bool
@@ -271,7 +300,7 @@ def _slice_slopes(
 slices_reduced.grads(_slice_slopes)
 
 
-@public(out=True)
+@public(out=EXPECTED)
 def index_reduce(
     self: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True
 ) -> Tensor:
@@ -289,8 +318,8 @@ def index_reduce(
         tensor([ 1., 10.])
     """
     refuse_others("index_reduce", self=self, index=index, source=source)
-    way = _check_way("index_reduce", reduce, "prod mean amax amin")
-    return slices_reduced.function(self, index, source, dim, way, include_self)
+    _check_slice_reduction(reduce)
+    return slices_reduced.function(self, index, source, dim, reduce, include_self)
 
 
 @public
@@ -299,6 +328,6 @@ def index_reduce_(
 ) -> Tensor:
     """Reduce slices of ``source`` into those at ``index``, and return the tensor."""
     refuse_others("index_reduce_", self=self, index=index, source=source)
-    way = _check_way("index_reduce", reduce, "prod mean amax amin")
-    args = (index, source, dim, way, include_self)
+    _check_slice_reduction(reduce)
+    args = (index, source, dim, reduce, include_self)
     return run_inplace(slices_reduced, self, args, {}, what="index_reduce_", apart=True)

@@ -6,7 +6,6 @@ derivatives of any order where they exist.
 
 from tinynet.core.declaration.out_argument import with_out as _with_out
 from tinynet.errors import LinAlgError as LinAlgError
-from tinynet.ops.argument_names import keywords as _keywords
 from tinynet.ops.linalg import lowrank as lowrank
 from tinynet.ops.linalg import older as older
 from tinynet.ops.linalg.determinants import linalg_det as det  # noqa: F401
@@ -31,9 +30,9 @@ from tinynet.ops.linalg.lu import lu_factor as lu_factor
 from tinynet.ops.linalg.lu import lu_factor_ex as lu_factor_ex
 from tinynet.ops.linalg.lu import lu_solve as lu_solve
 from tinynet.ops.linalg.norms import cond as cond
-from tinynet.ops.linalg.norms import linalg_norm as _norm
-from tinynet.ops.linalg.norms import matrix_norm as _matrix_norm
-from tinynet.ops.linalg.norms import vector_norm as _vector_norm
+from tinynet.ops.linalg.norms import linalg_norm as norm  # noqa: F401
+from tinynet.ops.linalg.norms import matrix_norm as matrix_norm
+from tinynet.ops.linalg.norms import vector_norm as vector_norm
 from tinynet.ops.linalg.spectra import eigh as eigh
 from tinynet.ops.linalg.spectra import eigvalsh as eigvalsh
 from tinynet.ops.linalg.spectra import matrix_rank as matrix_rank
@@ -43,12 +42,10 @@ from tinynet.ops.linalg.spectra import svdvals as svdvals
 from tinynet.ops.linalg.triangular import solve_triangular as solve_triangular
 from tinynet.ops.linalg.vectors import diagonal as diagonal
 from tinynet.ops.linalg.vectors import householder_product as householder_product
-from tinynet.ops.linalg.vectors import linalg_cross as _cross
+from tinynet.ops.linalg.vectors import linalg_cross as cross  # noqa: F401
 from tinynet.ops.linalg.vectors import vander as vander
-from tinynet.ops.linalg.vectors import vecdot as _vecdot
+from tinynet.ops.linalg.vectors import vecdot as vecdot
 from tinynet.ops.products.matmul import matmul as matmul
 from tinynet.ops.products.tensordot import multi_dot as multi_dot
 
-matrix_power = _with_out(_matrix_power)  # outside linalg it is also a method, without out=
-norm, cross, vecdot = _keywords(_norm), _keywords(_cross), _keywords(_vecdot)
-vector_norm, matrix_norm = _keywords(_vector_norm), _keywords(_matrix_norm)
+matrix_power = _with_out()(_matrix_power)  # outside linalg it is also a method, without out=

@@ -13,6 +13,7 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.ops.linalg.checks import named, square
 from tinynet.ops.linalg.inverses import inverted
+from tinynet.ops.out_dtypes import EXPECTED
 from tinynet.ops.pointwise.arithmetic import where
 from tinynet.ops.shaping.views import reshape, unsqueeze
 
@@ -54,7 +55,7 @@ determinant.grad(A=lambda g, A: unsqueeze(unsqueeze(g, -1), -1) * cofactors(A))
 cofactors.grad(A=_of_cofactors)
 
 
-@with_out
+@with_out(EXPECTED)
 def linalg_det(A: Tensor) -> Tensor:
     """Return the determinants of square matrices.
 
@@ -108,7 +109,7 @@ _Slogdet = named("linalg_slogdet", ("sign", "logabsdet"))
 _SlogdetOfTensor = named("slogdet", ("sign", "logabsdet"))
 
 
-@with_out
+@with_out(EXPECTED)
 def linalg_slogdet(A: Tensor) -> Any:
     """Return the signs of determinants and the logarithms of their absolute values.
 

@@ -19,6 +19,7 @@ from tinynet.ops.linalg.checks import (
     square,
 )
 from tinynet.ops.linalg.triangular import triangular
+from tinynet.ops.out_dtypes import EXPECTED
 from tinynet.ops.shaping.flipping import tril
 from tinynet.ops.shaping.joining import cat
 
@@ -74,7 +75,7 @@ cholesky_and_info.grad(A=lambda g, L, upper: _cholesky_gradient(g, L, upper))
 _CholeskyEx = named("linalg_cholesky_ex", ("L", "info"))
 
 
-@with_out
+@with_out(EXPECTED)
 @autocast("float32")
 def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -> Any:
     """Return the Cholesky factors of matrices, and an error code for each.
@@ -99,7 +100,7 @@ def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -
     return _CholeskyEx(L, info)
 
 
-@with_out
+@with_out(EXPECTED)
 @autocast("float32")
 def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
     """Return the Cholesky factors of symmetric positive-definite matrices: ``A = L @ L.mT``.
@@ -169,7 +170,7 @@ orthogonal_triangular.grad(A=lambda g, Q, R, form: _qr_gradient(g, Q, R, form))
 _Qr = named("linalg_qr", ("Q", "R"))
 
 
-@with_out
+@with_out(EXPECTED)
 @autocast("float32")
 def qr(A: Tensor, mode: str = "reduced") -> Any:
     """Return the QR decomposition ``A = Q @ R``: Q has orthonormal columns, R is upper triangular.

@@ -21,6 +21,7 @@ from tinynet.ops.linalg.checks import (
     square,
 )
 from tinynet.ops.linalg.elimination import eliminated, first_zero
+from tinynet.ops.out_dtypes import EXPECTED
 from tinynet.ops.shaping.views import permute_dims, reshape, unsqueeze
 
 SINGULAR = (
@@ -74,7 +75,7 @@ def inverted(A: Any) -> Any:
 _InvEx = named("linalg_inv_ex", ("inverse", "info"))
 
 
-@with_out
+@with_out(EXPECTED)
 @autocast("float32")
 def inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
     """Return the inverses of matrices, and an error code for each.
@@ -97,7 +98,7 @@ def inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
     return _InvEx(inverse, info)
 
 
-@with_out
+@with_out(EXPECTED)
 @autocast("float32")
 def inv(A: Tensor) -> Tensor:
     """Return the inverses of square matrices.
@@ -181,7 +182,7 @@ solution_and_info.grads(_solution_gradients)
 _SolveEx = named("linalg_solve_ex", ("result", "info"))
 
 
-@with_out
+@with_out(EXPECTED)
 def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False) -> Any:
     """Solve linear systems; return the solutions and an error code for each matrix.
 
@@ -205,7 +206,7 @@ def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = Fa
     return _SolveEx(result, info)
 
 
-@with_out
+@with_out(EXPECTED)
 @autocast("float32")
 def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
     """Solve systems of linear equations.
@@ -233,7 +234,7 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
 # ---- tensors as matrices ------------------------------------------------------------------------
 
 
-@with_out
+@with_out()
 @autocast("float32")
 def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
     """Return the inverse of a tensor with respect to ``tensordot``.
@@ -263,7 +264,7 @@ def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
     return reshape(inverse, (*shape[ind:], *shape[:ind]))
 
 
-@with_out
+@with_out()
 @autocast("float32")
 def tensorsolve(A: Tensor, B: Tensor, dims: tuple[int, ...] | None = None) -> Tensor:
     """Solve ``tensordot(A, X, X.ndim) = B`` for X.

@@ -14,6 +14,7 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.ops.argument_errors import name_of, no_derivative, refuse_half, refuse_others
 from tinynet.ops.linalg.checks import failed, floating, matrices, named, square_sizes
+from tinynet.ops.out_dtypes import EXPECTED
 
 _GROWTH = (1 + math.sqrt(17)) / 8  # balances element growth between blocks of size 1 and 2
 
@@ -118,7 +119,7 @@ def _factors(name: str, A: Any, check: bool) -> Any:
     return found
 
 
-@with_out
+@with_out(EXPECTED)
 def ldl_factor_ex(A: Tensor, *, hermitian: bool = False, check_errors: bool = False) -> Any:
     """Return the factors of ``ldl_factor``, and error codes instead of raising errors.
 
@@ -144,7 +145,7 @@ def ldl_factor_ex(A: Tensor, *, hermitian: bool = False, check_errors: bool = Fa
     return _FactorEx(*_factors("linalg.ldl_factor_ex", A, check_errors))
 
 
-@with_out
+@with_out(EXPECTED)
 def ldl_factor(A: Tensor, *, hermitian: bool = False) -> Any:
     """Factor symmetric matrices as ``L D L^T``, where D has diagonal blocks of size 1 and 2.
 
@@ -170,7 +171,7 @@ def ldl_factor(A: Tensor, *, hermitian: bool = False) -> Any:
     return _Factor(*_factors("linalg.ldl_factor", A, True)[:2])
 
 
-@with_out
+@with_out(EXPECTED)
 def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False) -> Tensor:
     """Solve ``A X = B`` with the factors of ``ldl_factor``.
 

@@ -90,7 +90,7 @@ def _check(A: Tensor, B: Tensor, driver: str) -> None:
         raise RuntimeError(f"{name}: input.size(-2) should match other.size(-2)")
 
 
-@with_out
+@with_out()
 @autocast("float32")
 def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None) -> Any:
     """Solve least-squares problems: find the X that minimises ``|A X - B|``.

@@ -14,6 +14,7 @@ from tinynet.ops.argument_errors import refuse_others
 from tinynet.ops.linalg.checks import failed, fitting, floating, matrices, named, square_sizes
 from tinynet.ops.linalg.elimination import eliminated, first_zero, permutation
 from tinynet.ops.linalg.triangular import triangular
+from tinynet.ops.out_dtypes import EXPECTED
 from tinynet.ops.shaping.flipping import tril, triu
 from tinynet.ops.shaping.joining import cat
 
@@ -107,7 +108,7 @@ def _pivoting(name: str, A: Any, pivot: bool) -> None:
         raise RuntimeError("linalg.lu_factor: LU without pivoting is not implemented on the CPU")
 
 
-@with_out
+@with_out()
 def lu(A: Tensor, *, pivot: bool = True) -> Any:
     """Return the LU decomposition ``A = P @ L @ U`` with partial pivoting.
 
@@ -142,7 +143,7 @@ _SINGULAR = (
 )
 
 
-@with_out
+@with_out(EXPECTED)
 def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -> Any:
     """Return the factors of ``lu_factor``, and an error code for each matrix.
 
@@ -171,7 +172,7 @@ def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -
     return _LuFactorEx(LU, pivots, info)
 
 
-@with_out
+@with_out(EXPECTED)
 def lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
     """Return the factors of ``lu`` in the packed form that ``lu_solve`` takes.
 
@@ -197,7 +198,7 @@ def lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
     return _LuFactor(LU, pivots)
 
 
-@with_out
+@with_out(EXPECTED)
 def lu_solve(
     LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False
 ) -> Tensor:

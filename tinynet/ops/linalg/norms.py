@@ -13,9 +13,11 @@ from tinynet.core.declaration.operation import public
 from tinynet.core.declaration.out_argument import with_out
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.ops.argument_errors import name_of
+from tinynet.ops.argument_names import keywords
 from tinynet.ops.linalg.checks import floating, matrices, square_sizes
 from tinynet.ops.linalg.inverses import inverse_and_info
 from tinynet.ops.linalg.spectra import svdvals
+from tinynet.ops.out_dtypes import EXPECTED, same_dtype
 from tinynet.ops.pointwise.arithmetic import where
 from tinynet.ops.pointwise.conversion import converted
 from tinynet.ops.reduction.extrema import amax, amin
@@ -42,7 +44,8 @@ def _in_dtype(name: str, x: Tensor, dtype: Any) -> Tensor:
     return converted(x, kind)
 
 
-@with_out
+@keywords
+@with_out(EXPECTED)
 def vector_norm(
     x: Tensor, ord: float = 2, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None
 ) -> Tensor:
@@ -87,7 +90,8 @@ def _matrix_axes(dim: Any, ndim: int) -> tuple[int, int]:
     return one, two
 
 
-@with_out
+@keywords
+@with_out(same_dtype("linalg.{name} expected out tensor dtype {result} but got: {out}"))
 def matrix_norm(
     A: Tensor,
     ord: float | str = "fro",
@@ -154,7 +158,8 @@ def _by_singular_values(A: Tensor, ord: Any, one: int, two: int, keepdim: bool) 
     return found
 
 
-@with_out
+@keywords
+@with_out(same_dtype("linalg.norm expected out tensor dtype {result} but got: {out}"))
 def linalg_norm(
     input: Tensor, ord: Order = None, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None
 ) -> Tensor:
@@ -195,7 +200,7 @@ def linalg_norm(
     return vector_norm(input, 2 if ord is None else ord, dims, keepdim, dtype=dtype)
 
 
-@public(out=True)
+@public(out=EXPECTED)
 def norm(
     self: Tensor, p: Order = "fro", dim: Dims = None, keepdim: bool = False, *, dtype: Any = None
 ) -> Tensor:
@@ -229,7 +234,7 @@ def norm(
 # ---- condition numbers --------------------------------------------------------------------------
 
 
-@with_out
+@with_out()
 @autocast("float32")
 def cond(A: Tensor, p: Order = None) -> Tensor:
     """Return the condition numbers of matrices: how much they amplify relative errors.

@@ -20,6 +20,7 @@ from tinynet.ops.linalg.lu import lu_solve as linalg_lu_solve
 from tinynet.ops.linalg.lu import lu_unpack
 from tinynet.ops.linalg.spectra import pinv, singular_system, svdvals
 from tinynet.ops.linalg.triangular import triangular
+from tinynet.ops.out_dtypes import EXPECTED
 from tinynet.ops.shaping.reshaping import expand
 
 
@@ -77,7 +78,7 @@ def _check_systems(name: str, B: Tensor, A: Tensor) -> None:
 # ---- Cholesky -----------------------------------------------------------------------------------
 
 
-@public(out=True, autocast="float32")
+@public(out=EXPECTED, autocast="float32")
 def cholesky(self: Tensor, upper: bool = False) -> Tensor:
     """Return Cholesky factors; prefer ``linalg.cholesky``.
 
@@ -168,7 +169,7 @@ def cholesky_inverse(self: Tensor, upper: bool = False) -> Tensor:
 _TriangularSolve = named("triangular_solve", ("solution", "cloned_coefficient"))
 
 
-@public(out=True, autocast="float32")
+@public(out=EXPECTED, autocast="float32")
 def triangular_solve(
     self: Tensor,
     A: Tensor,
@@ -225,7 +226,7 @@ _Svd = named("svd", ("U", "S", "V"))
 _Geqrf = named("geqrf", ("a", "tau"))
 
 
-@public(out=True, autocast="float32")
+@public(out=EXPECTED, autocast="float32")
 def qr(self: Tensor, some: bool = True) -> Any:
     """Return the QR decomposition; prefer ``linalg.qr``.
 
@@ -250,7 +251,7 @@ def qr(self: Tensor, some: bool = True) -> Any:
     return _Qr(*linalg_qr(self, "reduced" if some else "complete"))
 
 
-@public(out=True, autocast="float32")
+@public(out=EXPECTED, autocast="float32")
 def svd(self: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
     """Return ``(U, S, V)`` with ``A = U @ diag(S) @ V.mT``; prefer ``linalg.svd``.
 
@@ -338,7 +339,7 @@ def lu(self: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tenso
     return (LU, pivots, info) if get_infos else (LU, pivots)
 
 
-@public(out=True, autocast="float32")
+@public(out=EXPECTED, autocast="float32")
 def lu_solve(self: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
     """Solve linear systems with LU factors; prefer ``linalg.lu_solve``.
 
@@ -364,4 +365,4 @@ def lu_solve(self: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
     return linalg_lu_solve(LU_data, LU_pivots, self)
 
 
-public(lu_unpack, as_method=False, out=True)
+public(lu_unpack, as_method=False, out=EXPECTED)

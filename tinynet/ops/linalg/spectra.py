@@ -17,6 +17,7 @@ from tinynet.dtypes import Array
 from tinynet.errors import LinAlgError
 from tinynet.ops.argument_errors import name_of, refuse_others
 from tinynet.ops.linalg.checks import floating, matrices, named, square_sizes
+from tinynet.ops.out_dtypes import EXPECTED
 from tinynet.ops.pointwise.arithmetic import where
 from tinynet.ops.shaping.views import unsqueeze
 
@@ -106,7 +107,7 @@ def _triangle(UPLO: str) -> str:
     return UPLO.upper()
 
 
-@with_out
+@with_out(EXPECTED)
 @autocast("float32")
 def eigh(A: Tensor, UPLO: str = "L") -> Any:
     """Return the eigenvalues and eigenvectors of symmetric matrices.
@@ -136,7 +137,7 @@ def eigh(A: Tensor, UPLO: str = "L") -> Any:
     return _Eigh(*eigen_system.function(A, _triangle(UPLO)))
 
 
-@with_out
+@with_out(EXPECTED)
 @autocast("float32")
 def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
     """Return the eigenvalues of symmetric matrices, in ascending order.
@@ -203,7 +204,7 @@ def _no_driver(name: str, driver: str | None) -> None:
         )
 
 
-@with_out
+@with_out(EXPECTED)
 @autocast("float32")
 def svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None) -> Any:
     """Return the singular value decomposition ``A = U @ diag(S) @ Vh``.
@@ -234,7 +235,7 @@ def svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None) -> 
     return _Svd(*singular_system.function(A, full_matrices))
 
 
-@with_out
+@with_out(EXPECTED)
 @autocast("float32")
 def svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
     """Return the singular values of matrices, in descending order.
@@ -310,7 +311,7 @@ def pinv_gradient(g: Any, A: Any, P: Any) -> Any:
 pseudoinverse.grad(A=lambda g, A, result: pinv_gradient(g, A, result))
 
 
-@with_out
+@with_out()
 def pinv(
     A: Tensor,
     rcond: float | Tensor | None = None,
@@ -359,7 +360,7 @@ def pinv(
     return pseudoinverse.function(A, _number(atol), _number(rtol), hermitian)
 
 
-@with_out
+@with_out()
 @autocast("float32")
 def matrix_rank(
     A: Tensor,

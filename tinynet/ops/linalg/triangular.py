@@ -11,6 +11,7 @@ from tinynet.core.declaration.out_argument import with_out
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.ops.linalg.checks import fitting, floating, matrices, square_sizes
+from tinynet.ops.out_dtypes import FOUND_SCALAR_TYPE
 from tinynet.ops.shaping.flipping import tril, triu
 
 BLOCK = 64  # rows solved at once; the rest of the work is block products
@@ -82,7 +83,7 @@ def _triangular_gradients(
 triangular.grads(_triangular_gradients)
 
 
-@with_out
+@with_out(FOUND_SCALAR_TYPE)
 def solve_triangular(
     A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False
 ) -> Tensor:

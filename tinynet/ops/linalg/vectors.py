@@ -14,7 +14,9 @@ from tinynet.core.declaration.out_argument import with_out
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
 from tinynet.ops.argument_errors import name_of, refuse_others
+from tinynet.ops.argument_names import keywords
 from tinynet.ops.linalg.checks import floating
+from tinynet.ops.out_dtypes import EXPECTED, same_dtype
 from tinynet.ops.pointwise.arithmetic import where
 from tinynet.ops.products.matmul import matmul, refused, vdot
 from tinynet.ops.reduction.sums import sum_dims
@@ -45,7 +47,8 @@ cross_product.grad(
 )
 
 
-@with_out
+@keywords
+@with_out(EXPECTED)
 def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
     """Return the cross products of vectors of three elements.
 
@@ -79,7 +82,7 @@ def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
     return cross_product.function(input, other, axis)
 
 
-@public(out=True)
+@public(out=EXPECTED)
 def cross(self: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
     """Return the cross products of vectors of three elements.
 
@@ -108,7 +111,8 @@ def cross(self: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
     return linalg_cross(self, other, dim=dim)
 
 
-@with_out
+@keywords
+@with_out(same_dtype("linalg.{name}: Expected out of dtype{result} but found {out}"))
 @autocast("lower")
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     """Return the inner products of vectors along a dimension.
@@ -213,7 +217,7 @@ def _check_reflectors(a: Any, tau: Any) -> None:
     floating(name, a)
 
 
-@with_out
+@with_out()
 @autocast("float32")
 def householder_product(A: Tensor, tau: Tensor) -> Tensor:
     """Return the first n columns of a product of Householder reflections.
@@ -288,7 +292,13 @@ def _check_multiplied(a: Any, tau: Any, other: Any, side: int) -> None:
     floating(name, a)
 
 
-@public(out=True, autocast="float32")
+@public(
+    out=same_dtype(
+        "tinynet.ormqr: Expected input and result to have the same dtype, but input has "
+        "dtype{result} and result has dtype {out}"
+    ),
+    autocast="float32",
+)
 def ormqr(
     self: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpose: bool = False
 ) -> Tensor:

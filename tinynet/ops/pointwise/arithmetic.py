@@ -15,7 +15,7 @@ from tinynet.core.tensors.inplace import run_inplace
 from tinynet.core.tensors.overlap import refuse_partial_overlap
 from tinynet.core.tensors.tensor import Tensor, method, public_function, wrap
 from tinynet.dtypes import Array
-from tinynet.ops.pointwise.division import floor_divide, quotient_rounded
+from tinynet.ops.pointwise.division import quotient_rounded
 from tinynet.ops.pointwise.exponential import reciprocal
 from tinynet.ops.pointwise.where import pick
 
@@ -69,7 +69,14 @@ def sub(self: Array, other: Array, /) -> Array:
 sub.grad(self=lambda g: g, other=lambda g: -g)
 
 
-@pointwise(np.multiply, operator="mul", inplace=True, aliases=("multiply",), of_numbers=True)
+@pointwise(
+    np.multiply,
+    operator="mul",
+    inplace=True,
+    aliases=("multiply",),
+    of_numbers=True,
+    opmath=True,
+)
 def mul(self: Array, other: Array, /) -> Array:
     """Return the elementwise product.
 
@@ -89,6 +96,7 @@ mul.grad(self=lambda g, other: g * other, other=lambda g, self: g * self)
     methods=False,
     aliases=("divide", "true_divide"),
     of_numbers=True,
+    opmath=True,
 )
 def div(self: Array, other: Array, /) -> Array:
     """Return the elementwise quotient; integers give floats.
@@ -108,9 +116,6 @@ div.grad(
     self=lambda g, other: g / other, other=lambda g, self, other: -g * ((self / other) / other)
 )
 mul.number_node, div.number_node = "MulBackward1", "DivBackward1"
-
-for _op in (mul, div, floor_divide, quotient_rounded):
-    _op.opmath = True
 
 # ---- where --------------------------------------------------------------------------------------
 
@@ -247,6 +252,7 @@ def tensor_div(self: Tensor, other: Tensor | float, *, rounding_mode: str | None
     return quotient_rounded.function(self, other, rounding_mode)
 
 
+@public(as_method=False)
 def rsub(self: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
     """Return ``other - alpha * self``.
 
@@ -263,9 +269,6 @@ def rsub(self: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
     if isinstance(other, Tensor):
         return tensor_sub(other, self, alpha=alpha)
     return number_minus.function(_number_times(other, self, alpha), other)
-
-
-public(rsub, as_method=False)
 
 
 def _check_rounding(mode: str) -> None:
@@ -291,7 +294,7 @@ def div_(self: Tensor, other: Tensor | float, *, rounding_mode: str | None = Non
 _MISSING = object()
 
 
-@with_out
+@with_out()
 def choose(condition: Tensor, self: Any = _MISSING, other: Any = _MISSING) -> Any:
     """Return ``self`` where the condition is True and ``other`` elsewhere.
 

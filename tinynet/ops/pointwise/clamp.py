@@ -13,6 +13,7 @@ from tinynet.core.tensors.inplace import run_inplace
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
 from tinynet.ops.indexing.index_select import without
+from tinynet.ops.out_dtypes import same_dtype
 from tinynet.ops.pointwise.arithmetic import where
 
 # ---- maximum and minimum -------------------------------------------------------------------------
@@ -87,7 +88,11 @@ fmin.grad(
 # ---- replacement of NaN and infinity ------------------------------------------------------------
 
 
-@operation(inplace="function", batch="elementwise")
+@operation(
+    inplace="function",
+    out=same_dtype("{name}: dtype of out: {out} should be same as input: {result}"),
+    batch="elementwise",
+)
 def nan_to_num(
     self: Array,
     /,

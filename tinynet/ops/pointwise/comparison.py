@@ -8,6 +8,7 @@ from tinynet.core.declaration.operation import pointwise, public
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.ops.argument_errors import name_of, refuse_others
+from tinynet.ops.out_dtypes import BOOLEAN, FOUND
 
 # ---- comparison ---------------------------------------------------------------------------------
 
@@ -147,7 +148,7 @@ def bitwise_xor(self: Array, other: Array, /) -> Array:
     """
 
 
-@pointwise(operator="invert", inplace="method")
+@pointwise(operator="invert", inplace="method", out=FOUND)
 def bitwise_not(self: Array, /) -> Array:
     """Return the bitwise NOT; the logical one for booleans.
 
@@ -192,7 +193,7 @@ def isfinite(self: Array, /) -> Array:
     """
 
 
-@pointwise()
+@pointwise(out=BOOLEAN)
 def isposinf(self: Array, /) -> Array:
     """Return True where the element is positive infinity.
 
@@ -203,7 +204,7 @@ def isposinf(self: Array, /) -> Array:
     return (self == np.inf) if self.dtype.kind == "f" else np.zeros(self.shape, bool)
 
 
-@pointwise()
+@pointwise(out=BOOLEAN)
 def isneginf(self: Array, /) -> Array:
     """Return True where the element is negative infinity.
 

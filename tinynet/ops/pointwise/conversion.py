@@ -76,8 +76,7 @@ def target_of(args: tuple[Any, ...]) -> tuple[Any, tuple[bool, ...]]:
     """
     kind, *rest = args
     if kind is None or isinstance(kind, (str, Device)):
-        if kind is not None:
-            require_cpu(kind)
+        require_cpu(kind)
         kind = rest.pop(0) if rest else None
     if isinstance(kind, Tensor) and len(rest) == len(args) - 1:
         kind = kind.dtype
@@ -128,8 +127,7 @@ def to(
         copy = copy or (len(flags) == 2 and flags[1])
     if other is not None:
         dtype = other.dtype
-    if device is not None:
-        require_cpu(device)
+    require_cpu(device)
     kind = self._array.dtype if dtype is None else dtypes.as_numpy(dtype)
     return converted(self, kind, copy, memory_format)
 
@@ -228,8 +226,14 @@ def _shorthand(name: str, kind: dtypes.dtype) -> Any:
     return method(convert)
 
 
-for _name in ("bfloat16", "float", "double", "half", "long", "int", "short", "bool"):
-    _shorthand(_name, getattr(dtypes, _name))
+_shorthand("bfloat16", dtypes.bfloat16)
+_shorthand("float", dtypes.float32)
+_shorthand("double", dtypes.float64)
+_shorthand("half", dtypes.float16)
+_shorthand("long", dtypes.int64)
+_shorthand("int", dtypes.int32)
+_shorthand("short", dtypes.int16)
+_shorthand("bool", dtypes.bool)
 _shorthand("char", dtypes.int8)
 _shorthand("byte", dtypes.uint8)
 

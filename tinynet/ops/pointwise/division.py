@@ -27,7 +27,7 @@ def _whole(name: str, function: Any, self: Array, other: Array) -> Array:
     return function(self, other)
 
 
-@pointwise(operator="floordiv", inplace=True, node="NotImplemented", of_numbers=True)
+@pointwise(operator="floordiv", inplace=True, node="NotImplemented", of_numbers=True, opmath=True)
 def floor_divide(self: Array, other: Array, /) -> Array:
     """Divide and round down; without derivative.
 
@@ -44,7 +44,7 @@ _no_slope = no_derivative("aten::floor_divide")
 floor_divide.grad(self=_no_slope, other=_no_slope)
 
 
-@pointwise(node="DivBackward2", methods=False, ints="keep", mixed=None)
+@pointwise(node="DivBackward2", methods=False, opmath=True)
 def quotient_rounded(self: Array, other: Array, /, rounding: str = "floor") -> Array:
     """Divide and round down or towards zero, in the dtype of the operands."""
     if self.dtype.kind != "f":

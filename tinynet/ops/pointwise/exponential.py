@@ -15,6 +15,7 @@ from tinynet.core.graph.double_backward import derivative
 from tinynet.core.tensors.tensor import METHODS, Tensor, method, public_function
 from tinynet.dtypes import Array
 from tinynet.numba_kernels import activations
+from tinynet.ops.out_dtypes import FOUND
 from tinynet.ops.pointwise.where import zeros_for
 from tinynet.widening import HALF, in_single
 
@@ -171,7 +172,7 @@ square.grad(self=lambda g, self: g * (2.0 * self))
 # ---- sign and rounding --------------------------------------------------------------------------
 
 
-@pointwise(operator="neg", inplace=True, aliases=("negative",))
+@pointwise(operator="neg", inplace=True, aliases=("negative",), out=FOUND)
 def neg(self: Array, /) -> Array:
     """Return the negative.
 
@@ -206,7 +207,7 @@ def positive(self: Tensor) -> Tensor:
     return self
 
 
-@pointwise(inplace="method")
+@pointwise(inplace="method", out=FOUND)
 def sign(self: Array, /) -> Array:
     """Return the sign of the element, ``(x > 0) - (x < 0)``: 0 for 0 and NaN.
 
@@ -224,7 +225,7 @@ def sign(self: Array, /) -> Array:
 sign.grad(self=zeros_for)
 
 
-@pointwise(operator="abs", inplace=True)
+@pointwise(operator="abs", inplace=True, out=FOUND)
 def abs(self: Array, /) -> Array:
     """Return the absolute value.
 

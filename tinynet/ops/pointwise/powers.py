@@ -13,6 +13,7 @@ from tinynet.core.tensors.inplace import run_inplace
 from tinynet.core.tensors.tensor import Tensor, method
 from tinynet.dtypes import Array
 from tinynet.ops.argument_errors import name_of, refuse_kinds
+from tinynet.ops.out_dtypes import same_dtype
 from tinynet.ops.pointwise.arithmetic import reflected, where
 from tinynet.ops.pointwise.conversion import converted
 from tinynet.ops.pointwise.exponential import exp2, log
@@ -145,7 +146,12 @@ def _double(x: Any, name: str, position: int) -> Any:
     return converted(x, np.dtype(np.float64))
 
 
-@public(out=True)
+@public(
+    out=same_dtype(
+        "the output given to {name} has dtype {out} but the operation's result requires dtype "
+        "{result}"
+    )
+)
 def float_power(self: Tensor | float, exponent: Tensor | float) -> Tensor:
     """Raise ``self`` to the power of ``exponent``, in float64.
 
@@ -200,7 +206,15 @@ class Frexp(NamedTuple):
     exponent: Tensor
 
 
-@operation(outputs=("mantissa", "exponent"), result=Frexp, batch="elementwise")
+@operation(
+    outputs=("mantissa", "exponent"),
+    result=Frexp,
+    out=same_dtype(
+        "tinynet.frexp() expects mantissa to have dtype {result_c} but got {out_c}",
+        "tinynet.frexp() expects exponent to have int dtype but got {out_c}",
+    ),
+    batch="elementwise",
+)
 def frexp(self: Array, /) -> tuple[Array, Array]:
     """Return mantissas of sizes in [0.5, 1) and integer exponents of 2.
 

@@ -9,6 +9,7 @@ import numpy as np
 from tinynet.core.declaration.operation import pointwise
 from tinynet.dtypes import Array
 from tinynet.ops.argument_errors import no_derivative, refuse_whole
+from tinynet.ops.out_dtypes import BOOLEAN, FOUND, same_dtype
 from tinynet.ops.pointwise.arithmetic import where
 from tinynet.ops.pointwise.exponential import sign
 from tinynet.ops.pointwise.where import zeros_for
@@ -20,7 +21,7 @@ def _whole_part(name: str, function: Any, x: Array) -> Array:
     return function(x) if x.dtype.kind == "f" else x.copy()
 
 
-@pointwise(inplace=True)
+@pointwise(inplace=True, out=FOUND)
 def floor(self: Array, /) -> Array:
     """Return the largest integer less than or equal to each element.
 
@@ -34,7 +35,7 @@ def floor(self: Array, /) -> Array:
 floor.grad(self=zeros_for)
 
 
-@pointwise(inplace=True)
+@pointwise(inplace=True, out=FOUND)
 def ceil(self: Array, /) -> Array:
     """Return the smallest integer greater than or equal to each element.
 
@@ -48,7 +49,7 @@ def ceil(self: Array, /) -> Array:
 ceil.grad(self=zeros_for)
 
 
-@pointwise(inplace=True, aliases=("fix",))
+@pointwise(inplace=True, aliases=("fix",), out=FOUND)
 def trunc(self: Array, /) -> Array:
     """Return the integer part.
 
@@ -62,7 +63,7 @@ def trunc(self: Array, /) -> Array:
 trunc.grad(self=zeros_for)
 
 
-@pointwise(inplace=True)
+@pointwise(inplace=True, out=FOUND)
 def round(self: Array, /, *, decimals: int = 0) -> Array:
     """Round to the nearest integer (halves to even), or to ``decimals`` places.
 
@@ -78,7 +79,7 @@ def round(self: Array, /, *, decimals: int = 0) -> Array:
 round.grad(self=zeros_for)
 
 
-@pointwise(inplace=True)
+@pointwise(inplace=True, out=FOUND)
 def frac(self: Array, /) -> Array:
     """Return the fractional part, with the sign of the element.
 
@@ -93,7 +94,7 @@ def frac(self: Array, /) -> Array:
 frac.grad(self=lambda g: g)
 
 
-@pointwise(numbers=False)
+@pointwise(numbers=False, out=BOOLEAN)
 def signbit(self: Array, /) -> Array:
     """Return True where the sign bit is set: for negative numbers and -0.0.
 
@@ -104,7 +105,7 @@ def signbit(self: Array, /) -> Array:
     return np.signbit(self) if self.dtype.kind == "f" else np.less(self, 0)
 
 
-@pointwise(inplace="method")
+@pointwise(inplace="method", out=FOUND)
 def sgn(self: Array, /) -> Array:
     """Return the sign: -1, 0 or 1; the same as ``sign`` for real numbers.
 
@@ -142,7 +143,13 @@ def _one_kind(a: Array, b: Array) -> None:
         raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
 
 
-@pointwise(inplace=True, node="NotImplemented", numbers=False, mixed=_one_kind)
+@pointwise(
+    inplace=True,
+    node="NotImplemented",
+    numbers=False,
+    mixed=_one_kind,
+    out=same_dtype("{name} is not yet implemented for tensors with different dtypes."),
+)
 def heaviside(self: Array, values: Array, /) -> Array:
     """Return 0 below zero, 1 above, and the element of ``values`` at zero; without derivative.
 

@@ -15,6 +15,7 @@ from tinynet.core.declaration.operation import operation
 from tinynet.dtypes import Array
 from tinynet.ops.argument_errors import c_name, name_of
 from tinynet.ops.indexing.gather import number_as
+from tinynet.ops.out_dtypes import EXPECTED, same_dtype
 from tinynet.ops.products.matmul import bmm, mm, mv
 from tinynet.ops.shaping.views import axis_of, expand, expand_to, unsqueeze
 from tinynet.widening import HALF, single
@@ -64,10 +65,24 @@ def _same(*arrays: Array) -> None:
             )
 
 
+def _too_large(output: Sequence[int], needed: Sequence[int]) -> RuntimeError:
+    return RuntimeError(
+        f"Bad in-place call: input tensor size {list(output)} and output tensor size "
+        f"{list(needed)} should match"
+    )
+
+
 # ---- a matrix plus a product of matrices --------------------------------------------------------
 
 
-@operation(inplace=True, autocast="lower", numbers_first=True, batch="added_matrices")
+@operation(
+    inplace=True,
+    autocast="lower",
+    numbers_first=True,
+    too_large=_too_large,
+    out=EXPECTED,
+    batch="added_matrices",
+)
 def addmm(self: Array, mat1: Array, mat2: Array, /, *, beta: float = 1, alpha: float = 1) -> Array:
     """Return ``beta * self + alpha * (mat1 @ mat2)``.
 
@@ -99,7 +114,9 @@ addmm.grad(
 )
 
 
-@operation(inplace="function", numbers_first=True, batch="added_vector")
+@operation(
+    inplace="function", numbers_first=True, too_large=_too_large, out=EXPECTED, batch="added_vector"
+)
 def addmv(self: Array, mat: Array, vec: Array, /, *, beta: float = 1, alpha: float = 1) -> Array:
     """Return ``beta * self + alpha * (mat @ vec)``.
 
@@ -140,7 +157,7 @@ addmv.grad(
 )
 
 
-@operation(inplace=True, numbers_first=True, batch="loop")
+@operation(inplace=True, numbers_first=True, too_large=_too_large, batch="loop")
 def addr(self: Array, vec1: Array, vec2: Array, /, *, beta: float = 1, alpha: float = 1) -> Array:
     """Return ``beta * self + alpha * outer(vec1, vec2)``, in the promoted dtype.
 
@@ -193,7 +210,14 @@ def _batches(batch1: Array, batch2: Array) -> None:
             raise RuntimeError(f"{name} must be a 3D tensor")
 
 
-@operation(inplace=True, autocast="lower", numbers_first=True, batch="added_stacks")
+@operation(
+    inplace=True,
+    autocast="lower",
+    numbers_first=True,
+    too_large=_too_large,
+    out=EXPECTED,
+    batch="added_stacks",
+)
 def baddbmm(
     self: Array, batch1: Array, batch2: Array, /, *, beta: float = 1, alpha: float = 1
 ) -> Array:
@@ -236,7 +260,14 @@ baddbmm.grad(
 )
 
 
-@operation(inplace=True, autocast="lower", numbers_first=True, batch="loop")
+@operation(
+    inplace=True,
+    autocast="lower",
+    numbers_first=True,
+    too_large=_too_large,
+    out=same_dtype("self and mat2 must have the same dtype, but got {out} and {result}"),
+    batch="loop",
+)
 def addbmm(
     self: Array, batch1: Array, batch2: Array, /, *, beta: float = 1, alpha: float = 1
 ) -> Array:
@@ -288,14 +319,3 @@ addbmm.grad(
         bmm(batch1.mT, _to_all(g, batch1_shape)), alpha
     ),
 )
-
-
-def _too_large(output: Sequence[int], needed: Sequence[int]) -> RuntimeError:
-    return RuntimeError(
-        f"Bad in-place call: input tensor size {list(output)} and output tensor size "
-        f"{list(needed)} should match"
-    )
-
-
-for _op in (addmm, addmv, addr, addbmm, baddbmm):
-    _op.too_large = _too_large

@@ -12,6 +12,7 @@ from tinynet.core.declaration.operation import operation, public
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.ops.argument_errors import name_of, refuse_others
+from tinynet.ops.out_dtypes import EXPECTED
 from tinynet.ops.pointwise.arithmetic import where
 from tinynet.ops.products.matmul import refused
 from tinynet.ops.reduction.statistics import norm_gradient, vector_norm
@@ -77,6 +78,7 @@ _MODES = (
 )
 
 
+@public(as_method=False)
 @autocast("float32")
 def cdist(
     x1: Tensor,
@@ -136,9 +138,6 @@ def cdist(
     return all_distances.function(x1, x2, float(p), compute_mode)
 
 
-public(cdist, as_method=False)
-
-
 @operation(methods=False, node="DistBackward0", batch="norm_of_difference")
 def distance(self: Array, other: Array, /, p: float) -> Array:
     """Return the p-norm of the difference of two arrays."""
@@ -190,7 +189,7 @@ def _others(ndim: int, dim: int) -> tuple[int, ...]:
     return tuple(i for i in range(ndim) if i != axis)
 
 
-@operation(inplace=True, batch="loop")
+@operation(inplace=True, out=EXPECTED, batch="loop")
 def renorm(self: Array, /, p: float, dim: int, maxnorm: float) -> Array:
     """Return a copy whose slices along a dimension have p-norms of at most ``maxnorm``.
 

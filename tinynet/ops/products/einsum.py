@@ -255,6 +255,7 @@ def _subscripts(given: Any) -> str:
     return "".join("..." if x is Ellipsis else SUBSCRIPTS[x] for x in given)
 
 
+@public(as_method=False)
 def einsum(*args: Any) -> Tensor:
     """Return sums of products of tensors by Einstein's summation convention.
 
@@ -324,6 +325,3 @@ def _evaluated(equation: str, operands: list[Tensor]) -> Tensor:
     if result is only:  # a view, not the operand itself
         return permute_dims.function(result, tuple(labels.index(x) for x in output))
     return _arranged(result, labels, output, tuple(sizes[x] for x in output))
-
-
-public(einsum, as_method=False)

@@ -13,6 +13,7 @@ from tinynet.core.tensors.tensor import Tensor, counter_of, method
 from tinynet.core.tensors.views import requires_grad
 from tinynet.dtypes import Array
 from tinynet.ops.argument_errors import c_name, name_of, refuse_others
+from tinynet.ops.out_dtypes import EXPECTED, same_dtype
 from tinynet.ops.products import gemm
 from tinynet.ops.shaping import flipping, views
 
@@ -44,7 +45,7 @@ def refused(kernel: str, *arrays: Array) -> Exception:
 # ---- the products -------------------------------------------------------------------------------
 
 
-@operation(autocast="lower", batch="matrices")
+@operation(autocast="lower", out=EXPECTED, batch="matrices")
 def mm(self: Array, mat2: Array, /) -> Array:
     """Multiply two matrices.
 
@@ -70,7 +71,7 @@ def mm(self: Array, mat2: Array, /) -> Array:
 mm.grad(self=lambda g, mat2: mm(g, mat2.T), mat2=lambda g, self: mm(self.T, g))
 
 
-@operation(autocast="lower", batch="stacks")
+@operation(autocast="lower", out=EXPECTED, batch="stacks")
 def bmm(self: Array, mat2: Array, /) -> Array:
     """Multiply two batches of matrices.
 
@@ -105,7 +106,12 @@ def _solid(x: Array) -> Array:
 bmm.grad(self=lambda g, mat2: bmm(g, mat2.mT), mat2=lambda g, self: bmm(self.mT, g))
 
 
-@operation(batch="matrix_vector")
+@operation(
+    out=same_dtype(
+        "addmv input tensors must have the same dtype, but got {out}, {result}, and {result}"
+    ),
+    batch="matrix_vector",
+)
 def mv(self: Array, vec: Array, /) -> Array:
     """Multiply a matrix by a vector.
 
@@ -142,7 +148,9 @@ def row_product(self: Array, mat2: Array, /) -> Array:
 row_product.grad(self=lambda g, mat2: mv(mat2, g), mat2=lambda g, self: self[:, None] * g)
 
 
-@operation(batch="vectors")
+@operation(
+    out=same_dtype("result dtype {out} does not match input dtype {result}"), batch="vectors"
+)
 def dot(self: Array, tensor: Array, /) -> Array:
     """Return the inner product of two vectors.
 
@@ -169,7 +177,9 @@ def dot(self: Array, tensor: Array, /) -> Array:
 dot.grad(self=lambda g, tensor: g * tensor, tensor=lambda g, self: g * self)
 
 
-@operation(batch="vectors")
+@operation(
+    out=same_dtype("result dtype {out} does not match input dtype {result}"), batch="vectors"
+)
 def vdot(self: Array, other: Array, /) -> Array:
     """Return the inner product of two vectors; the same as ``dot`` for real numbers.
 
@@ -197,7 +207,7 @@ unsafe_view.grad(self=lambda g, self_shape: views.reshape(g, self_shape))
 # ---- matmul -------------------------------------------------------------------------------------
 
 
-@public(out=True)
+@public(out=EXPECTED)
 def matmul(self: Tensor, other: Tensor) -> Tensor:
     """Multiply vectors, matrices, or batches of matrices, like ``a @ b``.
 

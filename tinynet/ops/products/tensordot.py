@@ -14,10 +14,16 @@ from tinynet.core.declaration.operation import public
 from tinynet.core.declaration.out_argument import with_out
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.ops.argument_errors import c_name, refuse_others
+from tinynet.ops.out_dtypes import same_dtype
 from tinynet.ops.products.matmul import mm, unsafe_view
 from tinynet.ops.reduction.sums import sum_dims
 from tinynet.ops.shaping.flipping import clone
 from tinynet.ops.shaping.views import axis_of, permute_dims, reshape
+
+_SAME_DTYPE = same_dtype(
+    "tensordot: Expected the output tensor to have dtype {result}, but got an output tensor "
+    "with dtype {out}"
+)
 
 # ---- tensordot and inner ------------------------------------------------------------------------
 
@@ -41,7 +47,8 @@ def _contracted(dims: Any, a: Tensor, b: Tensor) -> tuple[list[int], list[int]]:
     return first, second
 
 
-@with_out
+@public(as_method=False)
+@with_out(_SAME_DTYPE)
 def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
     """Contract two tensors: sum their products over the given dimensions.
 
@@ -102,10 +109,7 @@ def _multiplied(a: Tensor, b: Tensor, one: list[int], two: list[int]) -> Tensor:
     return reshape(mm.function(a, b), tuple(outer))
 
 
-public(tensordot, as_method=False)
-
-
-@public(out=True)
+@public(out=_SAME_DTYPE)
 def inner(self: Tensor, other: Tensor) -> Tensor:
     """Return inner products along the last dimensions; with a scalar, the product.
 
@@ -213,7 +217,7 @@ def _best_splits(lengths: list[int]) -> list[list[int]]:
     return split
 
 
-@with_out
+@with_out(same_dtype("{name}(): expected out tensor to have dtype {result_c} but got {out_c}"))
 def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
     """Multiply a chain of matrices in the order that needs the fewest operations.
 
@@ -244,6 +248,7 @@ def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
     return reshape(product(0, len(tensors) - 1), ends)
 
 
+@public(as_method=False)
 def chain_matmul(*matrices: Tensor) -> Tensor:
     """Multiply a chain of matrices; prefer ``linalg.multi_dot``, which takes a list.
 
@@ -273,6 +278,3 @@ def chain_matmul(*matrices: Tensor) -> Tensor:
         if t._array.ndim != 2:
             raise RuntimeError(f"Tensor dimension is {t._array.ndim}, expected 2 instead.")
     return clone.function(matrices[0]) if len(matrices) == 1 else multi_dot(matrices)
-
-
-public(chain_matmul, as_method=False)

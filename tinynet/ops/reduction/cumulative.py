@@ -14,8 +14,9 @@ import numpy as np
 from tinynet.core.declaration.operation import operation, public
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array, DtypeLike
-from tinynet.ops.argument_errors import refuse_others, refuse_whole
+from tinynet.ops.argument_errors import refuse_whole
 from tinynet.ops.indexing.gather import gather_sum
+from tinynet.ops.out_dtypes import EXPECTED_TEXT, same_dtype
 from tinynet.ops.pointwise.arithmetic import where
 from tinynet.ops.pointwise.conversion import cast
 from tinynet.ops.pointwise.exponential import exp
@@ -26,6 +27,8 @@ from tinynet.ops.shaping.joining import cat
 from tinynet.ops.shaping.views import axis_of, cut, embed
 from tinynet.sums import sum_kind
 from tinynet.widening import HALF, in_single
+
+_FOUND = same_dtype("expected scalar_type {result} but found {out}")
 
 DOUBLE = np.dtype(np.float64)
 
@@ -39,7 +42,7 @@ def _accumulated(function: np.ufunc, x: Array, axis: int, kind: Any) -> Array:
 # ---- cumulative sums ----------------------------------------------------------------------------
 
 
-@operation(inplace=True)
+@operation(inplace=True, out=same_dtype(EXPECTED_TEXT, inside=True))
 def cumsum(self: Array, /, dim: int, *, dtype: DtypeLike = None) -> Array:
     """Return the cumulative sum along a dimension; integers sum as int64.
 
@@ -102,7 +105,7 @@ recurrence.grad(
 # ---- cumulative products ------------------------------------------------------------------------
 
 
-@operation(inplace=True)
+@operation(inplace=True, out=same_dtype(EXPECTED_TEXT, inside=True))
 def cumprod(self: Array, /, dim: int, *, dtype: DtypeLike = None) -> Array:
     """Return the cumulative product along a dimension; integers multiply as int64.
 
@@ -137,7 +140,7 @@ cumprod.grad(
 # ---- cumulative logsumexp -----------------------------------------------------------------------
 
 
-@operation()
+@operation(out=_FOUND)
 def logcumsumexp(self: Array, /, dim: int) -> Array:
     """Return the logarithm of the cumulative sum of exponentials, without overflow.
 
@@ -185,7 +188,11 @@ def _running(self: Array, dim: int, extreme: np.ufunc) -> tuple[Array, Array]:
     return values, np.maximum.accumulate(np.where(new, place, 0), axis=axis)
 
 
-@operation(outputs=("values", "indices"), result=pair("cummax"))
+@operation(
+    outputs=("values", "indices"),
+    result=pair("cummax"),
+    out=_FOUND,
+)
 def cummax(self: Array, /, dim: int) -> tuple[Array, Array]:
     """Return the cumulative maximum along a dimension, and its indices.
 
@@ -196,7 +203,11 @@ def cummax(self: Array, /, dim: int) -> tuple[Array, Array]:
     return _running(self, dim, np.maximum)
 
 
-@operation(outputs=("values", "indices"), result=pair("cummin"))
+@operation(
+    outputs=("values", "indices"),
+    result=pair("cummin"),
+    out=_FOUND,
+)
 def cummin(self: Array, /, dim: int) -> tuple[Array, Array]:
     """Return the cumulative minimum along a dimension, and its indices.
 
@@ -231,7 +242,7 @@ def refuse_other_lengths(self: Tensor, other: Tensor | None, axis: int) -> None:
             )
 
 
-@public(out=True)
+@public(out=True, checks=True)
 def diff(
     self: Tensor,
     n: int = 1,
@@ -252,7 +263,6 @@ def diff(
         >>> tn.tensor([1, 4, 9]).diff()
         tensor([3, 5])
     """
-    refuse_others("diff", self=self)
     ndim = self._array.ndim
     if ndim == 0:
         raise RuntimeError("diff expects input to be at least one-dimensional")
@@ -296,6 +306,7 @@ def _slopes(x: Tensor, axis: int, h: Any, edge_order: int) -> Tensor:
     return cat.function([left, inner, right], axis)
 
 
+@public(as_method=False, checks=True)
 def gradient(
     input: Tensor,
     *,
@@ -320,7 +331,6 @@ def gradient(
         >>> tn.gradient(tn.tensor([1.0, 4.0, 9.0]))
         (tensor([3., 4., 5.]),)
     """
-    refuse_others("gradient", input=input)
     shape = input._array.shape
     if dim is None:
         axes = list(range(len(shape)))
@@ -352,6 +362,3 @@ def gradient(
             h = h.expand((*shape[:axis], shape[axis] - 1, *shape[axis + 1 :]))
         found.append(_slopes(input, axis, h, edge_order))
     return tuple(found)
-
-
-public(gradient, as_method=False)

@@ -12,10 +12,16 @@ from tinynet.dtypes import Array
 from tinynet.ops.argument_errors import bad_dim, refuse_others
 from tinynet.ops.indexing.gather import gather_sum, scatter_source
 from tinynet.ops.indexing.index_select import masked_by
+from tinynet.ops.out_dtypes import EXPECTED, EXPECTED_TEXT, same_dtype
 from tinynet.ops.pointwise import clamp
 from tinynet.ops.pointwise.conversion import converted
 from tinynet.ops.reduction.sums import Dims, axes_of, largest, restore, smallest, sum_dims
 from tinynet.ops.shaping.views import axis_of, unsqueeze
+
+_MATCHING = same_dtype(
+    "Expected the dtype for input and out to match, but got {result} for input's dtype and "
+    "{out} for out's dtype."
+)
 
 # ---- shared helpers -----------------------------------------------------------------------------
 
@@ -51,7 +57,7 @@ def _like(x: Any, g: Any) -> Any:
 # ---- values -------------------------------------------------------------------------------------
 
 
-@operation(batch="reduction")
+@operation(out=_MATCHING, batch="reduction")
 def amax(self: Array, /, dim: Dims = (), keepdim: bool = False) -> Array:
     """Return the maximum over the given dimensions; all by default.
 
@@ -62,10 +68,10 @@ def amax(self: Array, /, dim: Dims = (), keepdim: bool = False) -> Array:
         tensor([3., 2.])
     """
     nonempty("amax", self, dim)
-    return largest(self, axis=axes_of(dim, self.ndim, "amax"), keepdims=keepdim)
+    return largest(self, axis=axes_of(dim, self.ndim, "amax", False), keepdims=keepdim)
 
 
-@operation(batch="reduction")
+@operation(out=_MATCHING, batch="reduction")
 def amin(self: Array, /, dim: Dims = (), keepdim: bool = False) -> Array:
     """Return the minimum over the given dimensions; all by default.
 
@@ -76,7 +82,7 @@ def amin(self: Array, /, dim: Dims = (), keepdim: bool = False) -> Array:
         tensor([1., 0.])
     """
     nonempty("amin", self, dim)
-    return smallest(self, axis=axes_of(dim, self.ndim, "amin"), keepdims=keepdim)
+    return smallest(self, axis=axes_of(dim, self.ndim, "amin", False), keepdims=keepdim)
 
 
 amax.grad(self=shared)
@@ -176,7 +182,7 @@ def _face(name: str, everything: Any, along: Any, pairwise: Any) -> Any:
         if second is None and not keepdim:
             return everything.function(self)
         if not isinstance(second, int):
-            raise bad_dim(name, second, False)
+            raise bad_dim(name, second, several=False)
         return along.function(self, second, keepdim)
 
     function.__name__ = function.__qualname__ = name
@@ -194,7 +200,7 @@ def _face(name: str, everything: Any, along: Any, pairwise: Any) -> Any:
         >>> values
         {"tensor([3., 2.])" if name == "max" else "tensor([1., 0.])"}
     """
-    return public(function, out=True)
+    return public(function, out=same_dtype(EXPECTED_TEXT, EXPECTED_TEXT))
 
 
 max = _face("max", max_all, max_dim, clamp.maximum)
@@ -250,14 +256,14 @@ def _aminmax(self: Tensor, *, dim: int | None = None, keepdim: bool = False) -> 
 
 
 _aminmax.__name__ = _aminmax.__qualname__ = "aminmax"
-public(_aminmax, out=True)
+public(_aminmax, out=EXPECTED)
 
 # ---- indices ------------------------------------------------------------------------------------
 
 
 def _index_of(name: str, self: Array, dim: int | None, keepdim: bool, find: Any) -> Array:
     if not isinstance(dim, int | None):
-        raise bad_dim(name, dim, False)
+        raise bad_dim(name, dim, several=False, overloaded=False)
     if self.dtype.kind == "b":
         raise RuntimeError(f"{name}(): does not support bool input")
     if dim is not None and self.ndim == 0:
@@ -268,7 +274,7 @@ def _index_of(name: str, self: Array, dim: int | None, keepdim: bool, find: Any)
     return find(self, axis=axis, keepdims=keepdim)
 
 
-@operation()
+@operation(out=EXPECTED)
 def argmax(self: Array, /, dim: int | None = None, keepdim: bool = False) -> Array:
     """Return the index of the first maximum, along a dimension or in the flattened tensor.
 
@@ -279,7 +285,7 @@ def argmax(self: Array, /, dim: int | None = None, keepdim: bool = False) -> Arr
     return _index_of("argmax", self, dim, keepdim, np.argmax)
 
 
-@operation()
+@operation(out=EXPECTED)
 def argmin(self: Array, /, dim: int | None = None, keepdim: bool = False) -> Array:
     """Return the index of the first minimum, along a dimension or in the flattened tensor.
 

@@ -12,6 +12,17 @@ from tinynet.core.declaration.operation import operation, public
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
 from tinynet.ops.argument_errors import name_of, refuse_others
+from tinynet.ops.out_dtypes import same_dtype
+
+_OTHER_DTYPE = (
+    "tinynet.histogram: input tensor and {0} tensor should have the same dtype, but got input "
+    "{{result_c}} and {0} {{out_c}}"
+)
+_INDICES = same_dtype(
+    "tinynet.searchsorted(): output tensor's dtype is wrong, it can only be Int(int32) or "
+    "Long(int64) depending on whether out_int32 flag is True, but we got output tensor's dtype "
+    "{out} and out_int32 flag is {is_int32}"
+)
 
 # ---- edges --------------------------------------------------------------------------------------
 
@@ -47,7 +58,7 @@ def _places(values: Array, edges: Array) -> tuple[Array, Array]:
 # ---- counts -------------------------------------------------------------------------------------
 
 
-@operation(batch="loop")
+@operation(out=same_dtype(_OTHER_DTYPE.format("hist")), batch="loop")
 def histc(self: Array, /, bins: int = 100, min: float = 0, max: float = 0) -> Array:
     """Count the elements in ``bins`` equal bins from ``min`` to ``max``.
 
@@ -133,7 +144,12 @@ def _check(points: Array, weight: Tensor | None) -> None:
         )
 
 
-@public(out=True)
+@public(
+    out=same_dtype(
+        _OTHER_DTYPE.format("hist"), _OTHER_DTYPE.format("bin_edges") + " for dimension 0"
+    ),
+    checks=True,
+)
 def histogram(
     self: Tensor,
     bins: int | Tensor,
@@ -159,7 +175,6 @@ def histogram(
         >>> tn.histogram(tn.tensor([1.0, 2.0, 1.0]), bins=2, range=(0.0, 3.0)).hist
         tensor([2., 1.])
     """
-    refuse_others("histogram", self=self)
     points = self._array.reshape(-1, 1)
     _check(points, weight)
     edges = _edges(points, bins, range, 0)
@@ -167,6 +182,7 @@ def histogram(
     return Histogram(wrap(counts), wrap(edges.copy()))
 
 
+@public(as_method=False, out=True, checks=True)
 def histogramdd(
     input: Tensor,
     bins: int | Sequence[int] | Sequence[Tensor],
@@ -193,7 +209,6 @@ def histogramdd(
         tensor([[0., 1.],
                 [1., 1.]])
     """
-    refuse_others("histogramdd", input=input)
     points = input._array.reshape(-1, input._array.shape[-1])
     _check(points, weight)
     count = points.shape[1]
@@ -210,8 +225,6 @@ def histogramdd(
     shown = (b if isinstance(b, Tensor) else wrap(e) for b, e in zip(each, edges, strict=True))
     return Histogram(wrap(counts), tuple(shown))
 
-
-public(histogramdd, as_method=False, out=True)
 
 # ---- search -------------------------------------------------------------------------------------
 
@@ -255,6 +268,7 @@ def _found(edges: Array, values: Array, side: Any) -> Array:
     return np.where(np.isnan(values), len(edges), at) if values.dtype.kind == "f" else at
 
 
+@public(as_method=False, out=_INDICES)
 def searchsorted(
     sorted_sequence: Tensor,
     input: Tensor | float,
@@ -314,6 +328,7 @@ def searchsorted(
     return wrap(found.astype(np.int32 if out_int32 else np.int64))
 
 
+@public(as_method=False, out=_INDICES)
 def bucketize(
     input: Tensor | float, boundaries: Tensor, *, out_int32: bool = False, right: bool = False
 ) -> Tensor:
@@ -339,7 +354,3 @@ def bucketize(
             f"boundaries tensor must be 1 dimension, but got dim({boundaries._array.ndim})"
         )
     return searchsorted(boundaries, input, out_int32=out_int32, right=right)
-
-
-public(searchsorted, as_method=False, out=True)
-public(bucketize, as_method=False, out=True)

@@ -10,9 +10,12 @@ from tinynet.core.declaration.operation import public
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.ops.argument_errors import refuse_others
 from tinynet.ops.indexing.gather import gather
+from tinynet.ops.out_dtypes import same_dtype
 from tinynet.ops.pointwise.rounding import ceil, floor, round
 from tinynet.ops.reduction.sorting import sort
 from tinynet.ops.shaping.views import axis_of
+
+_SAME_DTYPE = same_dtype("quantile() out tensor must be same dtype as the input tensor")
 
 _WAYS = {"lower": floor, "higher": ceil, "nearest": round, "linear": floor, "midpoint": floor}
 
@@ -74,7 +77,10 @@ def _quantile(
     return found if share._array.ndim else found.squeeze(0)
 
 
-@public(out=True, autocast="float32")
+@public(
+    out=_SAME_DTYPE,
+    autocast="float32",
+)
 def quantile(
     self: Tensor,
     q: float | Tensor,
@@ -105,7 +111,10 @@ def quantile(
     return _quantile("quantile", self, q, dim, keepdim, interpolation)
 
 
-@public(out=True, autocast="float32")
+@public(
+    out=_SAME_DTYPE,
+    autocast="float32",
+)
 def nanquantile(
     self: Tensor,
     q: float | Tensor,

@@ -10,14 +10,10 @@ from tinynet.core.declaration.operation import public
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
 from tinynet.ops.argument_errors import refuse_kinds, refuse_others
-from tinynet.ops.indexing.scatter_reduce import scatter_reduce
+from tinynet.ops.indexing.scatter_reduce import REDUCTIONS, scatter_reduce
 from tinynet.ops.pointwise.clamp import clamp
 from tinynet.ops.shaping.splitting import narrow
 from tinynet.ops.shaping.views import axis_of, expand, reshape
-
-_WAYS = {"max": "amax", "amax": "amax", "min": "amin", "amin": "amin"}
-_WAYS |= {"sum": "sum", "mean": "sum", "prod": "prod"}
-_EMPTY = {"amax": -np.inf, "amin": np.inf, "sum": 0.0, "prod": 1.0}
 
 
 def _ends(data: Array, lengths: Any, offsets: Any, axis: int, unsafe: bool) -> Array:
@@ -104,7 +100,8 @@ def segment_reduce(
         tensor([3., 3.])
     """
     refuse_others("segment_reduce", data=data)
-    if reduce not in _WAYS:
+    reduce = {"max": "amax", "min": "amin"}.get(reduce, reduce)
+    if reduce not in REDUCTIONS:
         raise RuntimeError(
             f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}"
         )
@@ -117,22 +114,23 @@ def segment_reduce(
     after = (1,) * (len(shape) - axis - 1)
     numbers = _numbers(ends, shape[axis])
     index = expand(reshape(wrap(numbers), (*numbers.shape, *after)), shape)
-    way = _WAYS[reduce]
-    empty = np.full((*shape[:axis], count + 1, *shape[axis + 1 :]), _EMPTY[way], data._array.dtype)
-    result = narrow(scatter_reduce(wrap(empty), axis, index, data, way), axis, 0, count)
-    result = _begun(result, way, initial)
+    inner = "sum" if reduce == "mean" else reduce  # divided below, by the lengths
+    start = REDUCTIONS[inner].neutral(data._array.dtype)
+    empty = np.full((*shape[:axis], count + 1, *shape[axis + 1 :]), start, data._array.dtype)
+    result = narrow(scatter_reduce(wrap(empty), axis, index, data, inner), axis, 0, count)
+    result = _begun(result, inner, initial)
     if reduce != "mean":
         return result
     sizes = np.diff(ends).reshape(*ends.shape[:-1], count, *after)
-    start = np.nan if initial is None else 0.0
+    of_none = np.nan if initial is None else 0.0
     divisor = np.where(sizes > 0, sizes, 1).astype(data._array.dtype)
-    return result / wrap(divisor) + wrap(np.where(sizes > 0, 0, start).astype(divisor.dtype))
+    return result / wrap(divisor) + wrap(np.where(sizes > 0, 0, of_none).astype(divisor.dtype))
 
 
-def _begun(result: Tensor, way: str, initial: float | None) -> Tensor:
+def _begun(result: Tensor, reduce: str, initial: float | None) -> Tensor:
     """Return the reduction, started with a number."""
     if initial is None:
         return result
-    if way in ("amax", "amin"):
-        return clamp(result, **{"min" if way == "amax" else "max": initial})
-    return result + initial if way == "sum" else result * initial
+    if reduce in ("amax", "amin"):
+        return clamp(result, **{"min" if reduce == "amax" else "max": initial})
+    return result + initial if reduce == "sum" else result * initial

@@ -16,6 +16,7 @@ from tinynet.core.declaration.operation import operation
 from tinynet.dtypes import Array, DtypeLike
 from tinynet.numba_kernels import powers as compiled
 from tinynet.ops.argument_errors import bad_dim, name_of
+from tinynet.ops.out_dtypes import EXPECTED
 from tinynet.ops.pointwise.exponential import exp
 from tinynet.ops.reduction.sums import Dims, axes_of, largest, restore, smallest, sum_dims
 from tinynet.ops.shaping.views import axis_of
@@ -26,7 +27,7 @@ from tinynet.widening import HALF, in_single
 def _floats(name: str, self: Array, dim: int, dtype: Any) -> tuple[Array, int]:
     """Return the elements in the dtype to compute in, and the axis; refuse unsuitable inputs."""
     if type(dim) is not int:
-        raise bad_dim(name, dim, False)
+        raise bad_dim(name, dim, several=False, overloaded=False)
     axis = axis_of(dim, self.ndim)
     if dtype is not None:
         self = self.astype(dtypes.as_numpy(dtype))
@@ -81,7 +82,7 @@ def _by_rows(kernel: Callable[..., None], axis: int, *arrays: Array) -> Array | 
     return made.reshape(shape)
 
 
-@operation()
+@operation(out=EXPECTED)
 def softmax(self: Array, /, dim: int, dtype: DtypeLike = None) -> Array:
     """Return the exponentials divided by their sum along a dimension.
 
@@ -134,7 +135,7 @@ softmax_backward.grad(
 )
 
 
-@operation(node="LogSoftmaxBackward0")
+@operation(node="LogSoftmaxBackward0", out=EXPECTED)
 def log_softmax(self: Array, /, dim: int, dtype: DtypeLike = None) -> Array:
     """Return the logarithm of softmax, accurate even where softmax is close to 0.
 
@@ -197,7 +198,7 @@ def logsumexp(self: Array, /, dim: Dims, keepdim: bool = False) -> Array:
     """
     if self.dtype.kind != "f":
         self = self.astype(dtypes.default_float())
-    axes = axes_of(dim, self.ndim, "logsumexp")
+    axes = axes_of(dim, self.ndim, "logsumexp", False)
     top = largest(self, axis=axes, keepdims=True, initial=-np.inf)
     top = np.where(np.isinf(top), 0, top).astype(self.dtype)
     found = np.log(sums(np.exp(self - top), axes, True)) + top

@@ -9,7 +9,8 @@ import numpy as np
 from tinynet.core.declaration.operation import operation, public
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
-from tinynet.ops.argument_errors import refuse_bool, refuse_kinds, refuse_others
+from tinynet.ops.argument_errors import refuse_bool, refuse_kinds
+from tinynet.ops.out_dtypes import EXPECTED, EXPECTED_TEXT, same_dtype
 from tinynet.ops.reduction.extrema import nonempty, pair, put_back, shared_by_all
 from tinynet.ops.shaping.views import axis_of
 
@@ -32,7 +33,7 @@ def _sorted(self: Array, dim: int, descending: bool) -> tuple[Array, Array]:
     return (np.take_along_axis(self, order, dim) if self.ndim else self.copy()), order
 
 
-@operation(outputs=("values", "indices"), node="SortBackward0", result=pair("sort"))
+@operation(outputs=("values", "indices"), node="SortBackward0", result=pair("sort"), out=EXPECTED)
 def sort(
     self: Array, /, dim: int = -1, descending: bool = False, stable: bool = True
 ) -> tuple[Array, Array]:
@@ -59,7 +60,7 @@ def argsort(self: Array, /, dim: int = -1, descending: bool = False, stable: boo
     return _order(self, dim, descending)
 
 
-@public(out=True)
+@public(out=EXPECTED, checks=True)
 def msort(self: Tensor) -> Tensor:
     """Sort along the first dimension.
 
@@ -70,7 +71,6 @@ def msort(self: Tensor) -> Tensor:
         tensor([[2., 1.],
                 [3., 4.]])
     """
-    refuse_others("msort", self=self)
     return sort.function(self, 0)[0]
 
 
@@ -112,7 +112,7 @@ def _some(self: Array, axis: int, k: int, largest: bool) -> Array:
     return np.take_along_axis(chosen, within, axis)
 
 
-@operation(outputs=("values", "indices"), node="TopkBackward0", result=pair("topk"))
+@operation(outputs=("values", "indices"), node="TopkBackward0", result=pair("topk"), out=EXPECTED)
 def topk(
     self: Array, /, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
 ) -> tuple[Array, Array]:
@@ -149,7 +149,15 @@ def _chosen(self: Array, place: Array, axis: int, keepdim: bool) -> tuple[Array,
     return (values, place) if keepdim else (values.squeeze(axis), place.squeeze(axis))
 
 
-@operation(outputs=("values", "indices"), result=pair("kthvalue"))
+@operation(
+    outputs=("values", "indices"),
+    result=pair("kthvalue"),
+    out=same_dtype(
+        "output values must be of same type as input",
+        "output indices must be of scalar type {result}",
+        apart=True,
+    ),
+)
 def kthvalue(self: Array, /, k: int, dim: int = -1, keepdim: bool = False) -> tuple[Array, Array]:
     """Return the ``k``-th smallest elements along a dimension (from 1), and their indices.
 
@@ -171,6 +179,8 @@ def kthvalue(self: Array, /, k: int, dim: int = -1, keepdim: bool = False) -> tu
     place = np.take(np.argpartition(self, k - 1, axis), [k - 1], axis)
     return _chosen(self, place, axis, keepdim)
 
+
+kthvalue.grad(self=put_back)
 
 # ---- median -------------------------------------------------------------------------------------
 
@@ -233,17 +243,13 @@ def nanmedian_dim(self: Array, /, dim: int, keepdim: bool = False) -> tuple[Arra
     return _middle("median", self, dim, keepdim, True)
 
 
-for _op in (median_all, nanmedian_all):
-    _op.grad(self=shared_by_all)
-for _op in (kthvalue, median_dim, nanmedian_dim):
-    _op.grad(
-        self=lambda g, self_shape, indices, dim, keepdim: put_back(
-            g, self_shape, indices, dim, keepdim
-        )
-    )
+median_all.grad(self=shared_by_all)
+nanmedian_all.grad(self=shared_by_all)
+median_dim.grad(self=put_back)
+nanmedian_dim.grad(self=put_back)
 
 
-@public(out=True)
+@public(out=same_dtype(EXPECTED_TEXT, EXPECTED_TEXT, dim=True), checks=True)
 def median(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     """Return the median of all elements, or the medians along a dimension and their indices.
 
@@ -253,11 +259,10 @@ def median(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
         >>> tn.tensor([4.0, 1.0, 2.0, 3.0]).median()
         tensor(2.)
     """
-    refuse_others("median", self=self)
     return median_all.function(self) if dim is None else median_dim.function(self, dim, keepdim)
 
 
-@public(out=True)
+@public(out=same_dtype(EXPECTED_TEXT, EXPECTED_TEXT, dim=True), checks=True)
 def nanmedian(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     """Return the median ignoring NaN: of all elements, or along a dimension with its indices.
 
@@ -265,7 +270,6 @@ def nanmedian(self: Tensor, dim: int | None = None, keepdim: bool = False) -> An
         >>> tn.tensor([4.0, float("nan"), 2.0, 3.0]).nanmedian()
         tensor(3.)
     """
-    refuse_others("nanmedian", self=self)
     if dim is None:
         return nanmedian_all.function(self)
     return nanmedian_dim.function(self, dim, keepdim)
@@ -274,7 +278,14 @@ def nanmedian(self: Tensor, dim: int | None = None, keepdim: bool = False) -> An
 # ---- mode ---------------------------------------------------------------------------------------
 
 
-@operation(outputs=("values", "indices"), result=pair("mode"))
+@operation(
+    outputs=("values", "indices"),
+    result=pair("mode"),
+    out=same_dtype(
+        "expected scalar type '{result}' but got '{out}' for values output",
+        "expected scalar type '{result}' but got '{out}' for indices output",
+    ),
+)
 def mode(self: Array, /, dim: int = -1, keepdim: bool = False) -> tuple[Array, Array]:
     """Return the most frequent elements along a dimension, and the index of the last of each.
 
@@ -298,6 +309,4 @@ def mode(self: Array, /, dim: int = -1, keepdim: bool = False) -> tuple[Array, A
     return _chosen(self, np.take_along_axis(order, last, axis), axis, keepdim)
 
 
-mode.grad(
-    self=lambda g, self_shape, indices, dim, keepdim: put_back(g, self_shape, indices, dim, keepdim)
-)
+mode.grad(self=put_back)

@@ -231,6 +231,7 @@ def std(
     return deviation.function(self, dim, correction, keepdim)
 
 
+@public(as_method=False, out=True)
 def var_mean(
     self: Tensor,
     dim: Dims = None,
@@ -250,6 +251,7 @@ def var_mean(
     return found
 
 
+@public(as_method=False, out=True)
 def std_mean(
     self: Tensor,
     dim: Dims = None,
@@ -268,9 +270,6 @@ def std_mean(
     found: tuple[Tensor, Tensor] = deviation_mean.function(self, dim, correction, keepdim)
     return found
 
-
-public(var_mean, as_method=False, out=True)
-public(std_mean, as_method=False, out=True)
 
 # ---- norms --------------------------------------------------------------------------------------
 

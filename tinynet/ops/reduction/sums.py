@@ -13,10 +13,15 @@ from tinynet.core.declaration.operation import operation, public
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array, DtypeLike
 from tinynet.ops.argument_errors import bad_dim, name_of, refuse_others
+from tinynet.ops.out_dtypes import EXPECTED_TEXT, same_dtype
 from tinynet.ops.shaping.joining import cat, stack
 from tinynet.ops.shaping.views import axis_of, expand, reshape
 from tinynet.sums import sum_kind, sums
 from tinynet.widening import HALF, in_single
+
+_BOOLEAN = same_dtype(
+    "{name} only supports bool tensor for result, got: {out}", also=(np.dtype(np.uint8),)
+)
 
 Dims = int | Sequence[int] | None
 
@@ -28,8 +33,10 @@ smallest: Callable[..., Array] = np.minimum.reduce
 # ---- shared helpers -----------------------------------------------------------------------------
 
 
-def axes_of(dim: Dims, ndim: int, function: str = "") -> tuple[int, ...]:
+def axes_of(dim: Dims, ndim: int, function: str = "", overloaded: bool = True) -> tuple[int, ...]:
     """Return the dimensions to reduce as a tuple of axes; all for None or an empty tuple.
+
+    ``function`` and ``overloaded`` are for the error, see ``bad_dim``.
 
     Raises:
         IndexError: a dimension is out of range.
@@ -42,7 +49,7 @@ def axes_of(dim: Dims, ndim: int, function: str = "") -> tuple[int, ...]:
     if dim is None:
         return tuple(range(ndim))
     if not isinstance(dim, (tuple, list)):
-        raise bad_dim(function, dim)
+        raise bad_dim(function, dim, overloaded=overloaded)
     axes = [axis_of(d, ndim) for d in dim] or list(range(ndim))
     if len(set(axes)) != len(axes):
         double = next(a for a in axes if axes.count(a) > 1)
@@ -101,7 +108,7 @@ def sum_dims(self: Array, /, dim: Dims, keepdim: bool = False, dtype: DtypeLike 
 sum_dims.grad(self=lambda g, self_shape, dim, keepdim: spread(g, self_shape, dim, keepdim))
 
 
-@public(out=True)
+@public(out=same_dtype(EXPECTED_TEXT, dim=True, inside=True))
 def sum(
     self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DtypeLike = None
 ) -> Tensor:
@@ -164,7 +171,7 @@ mean_dims.recorded["self"] = (
 )
 
 
-@public(out=True)
+@public(out=True, checks=True)
 def mean(
     self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DtypeLike = None
 ) -> Tensor:
@@ -184,7 +191,6 @@ def mean(
         >>> tn.tensor([1.0, 2.0, 6.0]).mean()
         tensor(3.)
     """
-    refuse_others("mean", self=self)
     if dim is None and not keepdim:
         return mean_all.function(self, dtype)
     return mean_dims.function(self, dim, keepdim, dtype)
@@ -208,7 +214,7 @@ nansum_dims.grad(
 )
 
 
-@public(out=True)
+@public(out=True, checks=True)
 def nansum(
     self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DtypeLike = None
 ) -> Tensor:
@@ -218,11 +224,10 @@ def nansum(
         >>> tn.tensor([1.0, float("nan"), 2.0]).nansum()
         tensor(3.)
     """
-    refuse_others("nansum", self=self)
     return nansum_dims.function(self, dim, keepdim, dtype)
 
 
-@public(out=True)
+@public(out=True, checks=True)
 def nanmean(
     self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DtypeLike = None
 ) -> Tensor:
@@ -235,7 +240,6 @@ def nanmean(
         >>> tn.tensor([1.0, float("nan"), 2.0]).nanmean()
         tensor(1.5000)
     """
-    refuse_others("nanmean", self=self)
     if not dtypes.is_floating(self._array.dtype):
         raise RuntimeError(
             "nanmean(): expected input to have floating point or complex dtype but got "
@@ -307,7 +311,7 @@ def _tree(x: Any, n: int) -> Any:
     return cat([both, outside[pairs:]], 0) if single else both
 
 
-@public(out=True)
+@public(out=same_dtype(EXPECTED_TEXT, dim=True, inside=True), checks=True)
 def prod(
     self: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: DtypeLike = None
 ) -> Tensor:
@@ -319,11 +323,10 @@ def prod(
         >>> tn.tensor([2.0, 3.0, 4.0]).prod()
         tensor(24.)
     """
-    refuse_others("prod", self=self)
     if dim is None:
         return prod_all.function(self, dtype)
     if not isinstance(dim, int):
-        raise bad_dim("prod", dim, False)
+        raise bad_dim("prod", dim, several=False)
     return prod_dim.function(self, dim, keepdim, dtype)
 
 
@@ -338,7 +341,7 @@ def _truth(name: str, self: Array, dim: Dims, keepdim: bool, reduce: Any) -> Arr
     return np.asarray(reduce(self, axis=axes, keepdims=keepdim)).astype(kind, copy=False)
 
 
-@operation(batch="reduction")
+@operation(out=_BOOLEAN, batch="reduction")
 def all(self: Array, /, dim: Dims = None, keepdim: bool = False) -> Array:
     """Return True where all elements are nonzero, over the given dimensions or all.
 
@@ -349,7 +352,7 @@ def all(self: Array, /, dim: Dims = None, keepdim: bool = False) -> Array:
     return _truth("all", self, dim, keepdim, np.logical_and.reduce)
 
 
-@operation(batch="reduction")
+@operation(out=_BOOLEAN, batch="reduction")
 def any(self: Array, /, dim: Dims = None, keepdim: bool = False) -> Array:
     """Return True where any element is nonzero, over the given dimensions or all.
 

@@ -51,6 +51,7 @@ def _checked(name: str, y: Any, x: Any, dim: int) -> tuple[int, Tensor | None]:
     return axis, after - before
 
 
+@public(as_method=False)
 def trapezoid(
     y: Tensor, x: Tensor | None = None, *, dx: float | None = None, dim: int = -1
 ) -> Tensor:
@@ -83,6 +84,7 @@ def trapezoid(
     return (sum_dims.function(y, axis) - ends) * step
 
 
+@public(as_method=False)
 def trapz(y: Tensor, x: Tensor | None = None, *, dx: float | None = None, dim: int = -1) -> Tensor:
     """Integrate by the trapezoidal rule, like ``trapezoid``; arguments are those of ``trapezoid``.
 
@@ -93,6 +95,7 @@ def trapz(y: Tensor, x: Tensor | None = None, *, dx: float | None = None, dim: i
     return trapezoid(y, x, dx=dx, dim=dim)
 
 
+@public(as_method=False)
 def cumulative_trapezoid(
     y: Tensor, x: Tensor | None = None, *, dx: float | None = None, dim: int = -1
 ) -> Tensor:
@@ -112,7 +115,3 @@ def cumulative_trapezoid(
         return cumsum.function((before + after) * gaps, axis) / 2.0
     step = 1 if dx is None else dx
     return cumsum.function((before + after) * (step / 2), axis)
-
-
-for _function in (trapezoid, trapz, cumulative_trapezoid):
-    public(_function, as_method=False)

@@ -14,13 +14,19 @@ from tinynet.core.declaration.out_argument import with_out
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
 from tinynet.ops.argument_errors import name_of, no_derivative, refuse_kinds, refuse_others
+from tinynet.ops.out_dtypes import EXPECTED, same_dtype
 from tinynet.ops.reduction.sums import Dims, axes_of
 from tinynet.ops.shaping.views import axis_of
 
 # ---- nonzero ------------------------------------------------------------------------------------
 
 
-@public(out=True)
+@public(
+    out=same_dtype(
+        "{name}: Expected out tensor to have scalar type {result} but got scalar type{out}"
+    ),
+    checks=True,
+)
 def nonzero(self: Tensor, *, as_tuple: bool = False) -> Any:
     """Return the indices of the nonzero elements, as rows or as one tensor per dimension.
 
@@ -31,7 +37,6 @@ def nonzero(self: Tensor, *, as_tuple: bool = False) -> Any:
         tensor([[0, 1],
                 [1, 0]])
     """
-    refuse_others("nonzero", self=self)
     found = np.nonzero(np.atleast_1d(self._array))
     if as_tuple:
         return tuple(wrap(i) for i in found)
@@ -40,7 +45,7 @@ def nonzero(self: Tensor, *, as_tuple: bool = False) -> Any:
     return wrap(np.stack(found, 1))
 
 
-@public(out=True)
+@public(out=True, checks=True)
 def nonzero_static(self: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
     """Return the indices of the first ``size`` nonzero elements as rows.
 
@@ -57,7 +62,6 @@ def nonzero_static(self: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
                 [ 2],
                 [-1]])
     """
-    refuse_others("nonzero_static", self=self)
     if size < 0:
         raise RuntimeError("nonzero_static: 'size' must be an non-negative integer")
     found = np.argwhere(self._array)[:size]
@@ -66,7 +70,7 @@ def nonzero_static(self: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
     return wrap(rows)
 
 
-@public
+@public(checks=True)
 def argwhere(self: Tensor) -> Tensor:
     """Return the indices of the nonzero elements as rows.
 
@@ -77,10 +81,10 @@ def argwhere(self: Tensor) -> Tensor:
         tensor([[1],
                 [2]])
     """
-    refuse_others("argwhere", self=self)
     return nonzero(self)
 
 
+@public(as_method=False)
 def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, ...]:
     """Convert positions in a flattened tensor to indices along each dimension of a shape.
 
@@ -109,8 +113,6 @@ def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, 
     return tuple(reversed(found))
 
 
-public(unravel_index, as_method=False)
-
 # ---- counts -------------------------------------------------------------------------------------
 
 
@@ -128,7 +130,7 @@ def count_nonzero(self: Array, /, dim: Dims = None) -> Array:
 _bincount = errors.allocating(np.bincount)
 
 
-@public
+@public(checks=True)
 def bincount(self: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
     """Count the occurrences of 0, 1, 2, ... in a vector of integers.
 
@@ -143,7 +145,6 @@ def bincount(self: Tensor, weights: Tensor | None = None, minlength: int = 0) ->
         >>> tn.bincount(tn.tensor([1, 1, 3]))
         tensor([0, 2, 0, 1])
     """
-    refuse_others("bincount", self=self)
     numbers = self._array
     refuse_kinds("bincount", "fb", numbers)
     if numbers.ndim != 1 or (numbers.size and numbers.min() < 0):
@@ -203,7 +204,7 @@ def _starts(rows: Array) -> Array:
     return new
 
 
-@public
+@public(checks=True)
 def unique(
     self: Tensor,
     sorted: bool = True,
@@ -223,7 +224,6 @@ def unique(
         >>> tn.unique(tn.tensor([3, 1, 3]), return_counts=True)
         (tensor([1, 3]), tensor([1, 2]))
     """
-    refuse_others("unique", self=self)
     array = self._array
     if dim is None:
         rows, axis = array.reshape(-1, 1), 0
@@ -243,7 +243,7 @@ def unique(
     )
 
 
-@public
+@public(checks=True)
 def unique_consecutive(
     self: Tensor,
     return_inverse: bool = False,
@@ -258,7 +258,6 @@ def unique_consecutive(
         >>> tn.unique_consecutive(tn.tensor([1, 1, 2, 1]))
         tensor([1, 2, 1])
     """
-    refuse_others("unique_consecutive", self=self)
     array = self._array
     rows, axis = (array.reshape(-1, 1), 0) if dim is None else _slices("unique", self, dim)
     new = _starts(rows)
@@ -274,7 +273,8 @@ def unique_consecutive(
 # ---- membership ---------------------------------------------------------------------------------
 
 
-@with_out
+@public(as_method=False)
+@with_out(EXPECTED)
 def isin(
     elements: Tensor | float,
     test_elements: Tensor | float,
@@ -303,6 +303,3 @@ def isin(
         if array.dtype.kind == "b":
             raise RuntimeError(f"Unsupported input type encountered for isin(): {name_of(array)}")
     return wrap(np.asarray(np.isin(inside, among, invert=invert)))
-
-
-public(isin, as_method=False)

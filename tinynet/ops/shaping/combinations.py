@@ -22,6 +22,7 @@ def _vector(t: Tensor) -> None:
         raise RuntimeError(f"Expect a 1D vector, but got shape {list(t._array.shape)}")
 
 
+@public(as_method=False)
 def cartesian_prod(*tensors: Tensor) -> Tensor:
     """Return the Cartesian product of vectors, one combination per row.
 
@@ -55,9 +56,7 @@ def cartesian_prod(*tensors: Tensor) -> Tensor:
     return stack.function(columns, 1)
 
 
-public(cartesian_prod, as_method=False)
-
-
+@public(as_method=False, checks=True)
 @errors.allocating
 def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
     """Return all combinations of ``r`` elements of a vector, one per row.
@@ -76,7 +75,6 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
                 [1, 3],
                 [2, 3]])
     """
-    refuse_others("combinations", input=input)
     _vector(input)
     if r < 0:
         raise RuntimeError(f"Expect a non-negative number, but got {r}")
@@ -86,9 +84,6 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     rows = np.array(list(choose(range(input._array.size), r)), np.int64).reshape(-1, r)
     columns = [select_slices.function(input, wrap(column), 0) for column in rows.T]
     return stack.function(columns, 1)
-
-
-public(combinations, as_method=False)
 
 
 def powers_of(x: Tensor, count: int) -> Tensor:
@@ -101,6 +96,7 @@ def powers_of(x: Tensor, count: int) -> Tensor:
     return cat.function([ones, power.function(unsqueeze.function(x, -1), exponents)], -1)
 
 
+@public(as_method=False)
 @errors.allocating
 def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     """Return the Vandermonde matrix of a vector, whose columns are powers of its elements.
@@ -126,6 +122,3 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
         raise RuntimeError("N must be non-negative.")
     powers = powers_of(x, x._array.size if N is None else N)
     return powers if increasing else flip_dims.function(powers, (1,))
-
-
-public(vander, as_method=False)

@@ -13,6 +13,7 @@ from tinynet.core.tensors.tensor import Tensor, method, wrap
 from tinynet.devices import DeviceLike, require_cpu
 from tinynet.dtypes import Array, DtypeLike
 from tinynet.ops.argument_errors import name_of, refuse_others
+from tinynet.ops.out_dtypes import EXPECTED
 from tinynet.ops.shaping.joining import stack
 from tinynet.ops.shaping.views import axis_of, expand, reshape, transpose
 
@@ -109,7 +110,7 @@ def diagonal_matrix(self: Array, /, offset: int, dim1: int, dim2: int) -> Array:
 diagonal_matrix.grad(self=lambda g, offset, dim1, dim2: diagonal(g, offset, dim1, dim2))
 
 
-@public
+@public(checks=True)
 def diag_embed(self: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
     """Return matrices with the last dimension of a tensor on a diagonal, zeros elsewhere.
 
@@ -124,7 +125,6 @@ def diag_embed(self: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) ->
                 [0., 0., 2.],
                 [0., 0., 0.]])
     """
-    refuse_others("diag_embed", self=self)
     ndim = self._array.ndim + 1
     one, two = axis_of(dim1, ndim), axis_of(dim2, ndim)
     if one == two:
@@ -134,7 +134,7 @@ def diag_embed(self: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) ->
     return diagonal_matrix.function(self, offset, one, two)
 
 
-@public(out=True)
+@public(out=EXPECTED, checks=True)
 def diag(self: Tensor, diagonal: int = 0) -> Tensor:
     """Return a diagonal of a matrix as a copy, or a matrix with a vector on a diagonal.
 
@@ -149,7 +149,6 @@ def diag(self: Tensor, diagonal: int = 0) -> Tensor:
         >>> tn.diag(tn.diag(tn.tensor([1.0, 2.0])))
         tensor([1., 2.])
     """
-    refuse_others("diag", self=self)
     ndim = self._array.ndim
     if ndim not in (1, 2):
         raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {ndim}D")
@@ -158,7 +157,7 @@ def diag(self: Tensor, diagonal: int = 0) -> Tensor:
     return diagonal_copy.function(self, diagonal)
 
 
-@public
+@public(checks=True)
 def diagflat(self: Tensor, offset: int = 0) -> Tensor:
     """Return a matrix with the elements of a tensor of any shape, flattened, on a diagonal.
 
@@ -167,7 +166,6 @@ def diagflat(self: Tensor, offset: int = 0) -> Tensor:
         tensor([[1., 0.],
                 [0., 2.]])
     """
-    refuse_others("diagflat", self=self)
     return diag_embed(reshape(self, (self._array.size,)), offset)
 
 
@@ -203,6 +201,7 @@ blocks.grad(
 )
 
 
+@public(as_method=False)
 def block_diag(*tensors: Tensor) -> Tensor:
     """Return the block-diagonal matrix of the given matrices.
 
@@ -228,8 +227,6 @@ def block_diag(*tensors: Tensor) -> Tensor:
     return blocks.function(tensors)
 
 
-public(block_diag, as_method=False)
-
 # ---- indices of triangles -----------------------------------------------------------------------
 
 
@@ -244,6 +241,7 @@ def _indices(name: str, find: Any, row: int, col: int, offset: int, dtype: Any) 
     return wrap(np.stack(find(row, offset, col)).astype(kind, copy=False))
 
 
+@public(as_method=False)
 def tril_indices(
     row: int, col: int, offset: int = 0, *, dtype: DtypeLike = None, device: DeviceLike = None
 ) -> Tensor:
@@ -264,11 +262,11 @@ def tril_indices(
         tensor([[0, 1, 1],
                 [0, 0, 1]])
     """
-    if device is not None:
-        require_cpu(device)
+    require_cpu(device)
     return _indices("tril_indices", np.tril_indices, row, col, offset, dtype)
 
 
+@public(as_method=False)
 def triu_indices(
     row: int, col: int, offset: int = 0, *, dtype: DtypeLike = None, device: DeviceLike = None
 ) -> Tensor:
@@ -289,13 +287,9 @@ def triu_indices(
         tensor([[0, 0, 1],
                 [0, 1, 1]])
     """
-    if device is not None:
-        require_cpu(device)
+    require_cpu(device)
     return _indices("triu_indices", np.triu_indices, row, col, offset, dtype)
 
-
-public(tril_indices, as_method=False)
-public(triu_indices, as_method=False)
 
 # ---- adjoints -----------------------------------------------------------------------------------
 

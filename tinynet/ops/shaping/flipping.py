@@ -10,7 +10,9 @@ from tinynet import layouts
 from tinynet.core.declaration.operation import operation, public
 from tinynet.core.tensors.tensor import Tensor, dense_copy
 from tinynet.dtypes import Array
-from tinynet.ops.shaping.views import axis_of, reshape
+from tinynet.ops.out_dtypes import EXPECTED
+from tinynet.ops.shaping.view_copies import contiguous_copy
+from tinynet.ops.shaping.views import Ints, axis_of, reshape, sizes
 
 
 @operation(methods=False, node="FlipBackward0")
@@ -64,7 +66,7 @@ def _unrepeat(g: Any, shape: tuple[int, ...], repeats: tuple[int, ...]) -> Any:
     return pairs.sum(tuple(range(0, 2 * len(shape), 2)))  # both arrays and tensors have ``sum``
 
 
-@operation(inplace=True, batch="leading")
+@operation(inplace=True, out=EXPECTED, batch="leading")
 def tril(self: Array, /, diagonal: int = 0) -> Array:
     """Return the part on and below a diagonal, with zeros elsewhere.
 
@@ -84,7 +86,7 @@ def tril(self: Array, /, diagonal: int = 0) -> Array:
 tril.grad(self=lambda g, diagonal: tril(g, diagonal))
 
 
-@operation(inplace=True, batch="leading")
+@operation(inplace=True, out=EXPECTED, batch="leading")
 def triu(self: Array, /, diagonal: int = 0) -> Array:
     """Return the part on and above a diagonal, with zeros elsewhere.
 
@@ -125,17 +127,6 @@ def clone(self: Array, /, *, memory_format: Any = None) -> Array:
 clone.grad(self=lambda g: g)
 
 
-@operation(node="CloneBackward0", methods=False, batch="elementwise")
-def contiguous_copy(self: Array, /, wanted: Any = layouts.contiguous_format) -> Array:
-    """Return a copy in row-major order or another memory format."""
-    if wanted is layouts.contiguous_format:
-        return np.array(self, order="C")
-    return layouts.arranged(self, wanted)
-
-
-contiguous_copy.grad(self=lambda g: g)
-
-
 @public(function=False)
 def contiguous(
     self: Tensor, memory_format: layouts.memory_format = layouts.contiguous_format
@@ -155,3 +146,78 @@ def contiguous(
     if layouts.lies(self._array, memory_format):
         return self
     return contiguous_copy.function(self, memory_format)
+
+
+# ---- flipped, rolled, repeated ------------------------------------------------------------------
+
+
+@public
+def flip(self: Tensor, *dims: Ints) -> Tensor:
+    """Reverse the order of the elements along the dimensions, in a copy.
+
+    Raises:
+        TypeError: no dimension is given.
+        IndexError: a dimension is out of range.
+        RuntimeError: a dimension appears twice.
+
+    Example:
+        >>> tn.tensor([[1, 2], [3, 4]]).flip(0)
+        tensor([[3, 4],
+                [1, 2]])
+    """
+    if not dims:
+        raise TypeError('flip() missing 1 required positional arguments: "dims"')
+    return flip_dims.function(self, sizes(dims))
+
+
+@public
+def roll(self: Tensor, shifts: Any, dims: Any = None) -> Tensor:
+    """Return a copy with the elements rolled along dimensions: those past the end come first.
+
+    Raises:
+        IndexError: a dimension is out of range.
+        RuntimeError: the numbers of shifts and dimensions differ.
+
+    Example:
+        >>> tn.arange(4).roll(1)
+        tensor([3, 0, 1, 2])
+    """
+    moves = (shifts,) if isinstance(shifts, int) else tuple(shifts)
+    if not moves:
+        raise RuntimeError("`shifts` required")
+    axes = None if dims is None or dims == () else (dims,) if isinstance(dims, int) else tuple(dims)
+    if axes is not None and len(axes) != len(moves):
+        raise RuntimeError(
+            f"shifts and dimensions must align. shifts: {len(moves)}, dims:{len(axes)}"
+        )
+    return roll_dims.function(self, moves, axes)
+
+
+@public(function=False)
+def repeat(self: Tensor, *repeats: Ints) -> Tensor:
+    """Repeat the tensor along each dimension, in a copy.
+
+    Raises:
+        RuntimeError: fewer repeats than dimensions, or a negative one.
+
+    Example:
+        >>> tn.tensor([1, 2]).repeat(2, 2)
+        tensor([[1, 2, 1, 2],
+                [1, 2, 1, 2]])
+    """
+    return repeat_dims.function(self, sizes(repeats))
+
+
+@public(checks=True)
+def tile(self: Tensor, *dims: Ints) -> Tensor:
+    """Repeat the tensor along each dimension, in a copy; missing repeats are 1.
+
+    Raises:
+        RuntimeError: a number of repeats is negative.
+
+    Example:
+        >>> tn.tensor([1, 2]).tile(2)
+        tensor([1, 2, 1, 2])
+    """
+    counts = sizes(dims)
+    return repeat(self, (1,) * (self._array.ndim - len(counts)) + counts)

@@ -9,7 +9,7 @@ import numpy as np
 
 from tinynet import dtypes, errors
 from tinynet.core.declaration.operation import Operation, sequence
-from tinynet.core.declaration.out_argument import with_out
+from tinynet.core.declaration.out_argument import OutRules, with_out
 from tinynet.core.tensors.tensor import Tensor, public_function
 from tinynet.dtypes import Array
 
@@ -37,6 +37,9 @@ def _arrays(name: str) -> Any:
         return list(tensors), [a.astype(kind, copy=False) for a in found]
 
     return arrays
+
+
+_APART = OutRules(apart=True)
 
 
 def _axis(dim: int, ndim: int) -> int:
@@ -147,5 +150,5 @@ def together(parts: Sequence[Any], axis: int) -> Any:
     return stack(parts, axis) if whole is None else whole
 
 
-public_function(with_out(cat.function))
-public_function(with_out(stack.function))
+public_function(with_out(_APART)(cat.function))
+public_function(with_out(_APART)(stack.function))

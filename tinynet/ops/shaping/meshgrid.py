@@ -13,6 +13,7 @@ from tinynet.ops.shaping import reshaping
 from tinynet.ops.shaping.stacking import nonempty
 
 
+@public(as_method=False)
 def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     """Return coordinate grids: one tensor per vector, all of the same shape.
 
@@ -63,6 +64,7 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     return tuple(grids)
 
 
+@public(as_method=False)
 def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
     """Broadcast tensors to each other; return views of the common shape.
 
@@ -95,6 +97,7 @@ def _common(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
     return found
 
 
+@public(as_method=False)
 def broadcast_shapes(*shapes: int | Sequence[int]) -> Size:
     """Return the shape that tensors of these shapes broadcast to.
 
@@ -119,8 +122,3 @@ def broadcast_shapes(*shapes: int | Sequence[int]) -> Size:
                 )
             found[-back] = n
     return Size(found)
-
-
-public(meshgrid, as_method=False)
-public(broadcast_tensors, as_method=False)
-public(broadcast_shapes, as_method=False)

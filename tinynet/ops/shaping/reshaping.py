@@ -5,21 +5,24 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
-from typing import Any
 
 from tinynet import dtypes
 from tinynet.core.declaration.operation import public
 from tinynet.core.tensors.inplace import run_inplace_view
 from tinynet.core.tensors.tensor import Size, Tensor, method
 from tinynet.dtypes import DtypeLike
-from tinynet.ops.shaping import flipping, strided, views
+from tinynet.ops.argument_names import hot
+from tinynet.ops.shaping import strided, views
+from tinynet.ops.shaping.view_copies import copied
 from tinynet.ops.shaping.views import Ints, axis_of, infer, sizes
 from tinynet.ops.shaping.views import reshape as reshaped
 
 # ---- shape --------------------------------------------------------------------------------------
 
 
+@copied("tn.view_copy(x, (2,))", [1.0, 2.0])
 @public(function=False)
+@hot
 def view(self: Tensor, *size: Ints | DtypeLike, dtype: DtypeLike = None) -> Tensor:
     """Return a view with another shape (one size may be -1), or of the bytes in another dtype.
 
@@ -37,6 +40,7 @@ def view(self: Tensor, *size: Ints | DtypeLike, dtype: DtypeLike = None) -> Tens
 
 
 @public(checks=True)
+@hot
 def reshape(self: Tensor, *shape: Ints) -> Tensor:
     """Return the tensor with another shape: a view where possible, otherwise a copy.
 
@@ -137,6 +141,7 @@ def unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
     return reshape(self, (*old[:axis], *infer(sizes, old[axis]), *old[axis + 1 :]))
 
 
+@copied("tn.squeeze_copy(x)", [1.0, 2.0])
 @public
 def squeeze(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
     """Return a view without dimensions of length 1: all of them, or those given.
@@ -152,7 +157,9 @@ def squeeze(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
     return views.squeeze_dims.function(self, tuple(dim))
 
 
+@copied("tn.expand_copy(x, (2, 2))", [[1.0, 2.0], [1.0, 2.0]])
 @public(function=False)
+@hot
 def expand(self: Tensor, *size: Ints) -> Tensor:
     """Return a view in which dimensions of length 1 repeat; -1 keeps a size.
 
@@ -198,6 +205,7 @@ def broadcast_to(self: Tensor, size: Sequence[int]) -> Tensor:
 # ---- order of dimensions ------------------------------------------------------------------------
 
 
+@copied("tn.permute_copy(x, (1, 0))", [[1.0], [2.0]])
 @public
 def permute(self: Tensor, *dims: Ints) -> Tensor:
     """Return a view with the dimensions in another order.
@@ -293,81 +301,6 @@ def _matrix_transposed(self: Tensor) -> Tensor:
 
 method(property(_reversed), "T")
 method(property(_matrix_transposed), "mT")
-
-# ---- copies -------------------------------------------------------------------------------------
-
-
-@public
-def flip(self: Tensor, *dims: Ints) -> Tensor:
-    """Reverse the order of the elements along the dimensions, in a copy.
-
-    Raises:
-        TypeError: no dimension is given.
-        IndexError: a dimension is out of range.
-        RuntimeError: a dimension appears twice.
-
-    Example:
-        >>> tn.tensor([[1, 2], [3, 4]]).flip(0)
-        tensor([[3, 4],
-                [1, 2]])
-    """
-    if not dims:
-        raise TypeError('flip() missing 1 required positional arguments: "dims"')
-    return flipping.flip_dims.function(self, sizes(dims))
-
-
-@public
-def roll(self: Tensor, shifts: Any, dims: Any = None) -> Tensor:
-    """Return a copy with the elements rolled along dimensions: those past the end come first.
-
-    Raises:
-        IndexError: a dimension is out of range.
-        RuntimeError: the numbers of shifts and dimensions differ.
-
-    Example:
-        >>> tn.arange(4).roll(1)
-        tensor([3, 0, 1, 2])
-    """
-    moves = (shifts,) if isinstance(shifts, int) else tuple(shifts)
-    if not moves:
-        raise RuntimeError("`shifts` required")
-    axes = None if dims is None or dims == () else (dims,) if isinstance(dims, int) else tuple(dims)
-    if axes is not None and len(axes) != len(moves):
-        raise RuntimeError(
-            f"shifts and dimensions must align. shifts: {len(moves)}, dims:{len(axes)}"
-        )
-    return flipping.roll_dims.function(self, moves, axes)
-
-
-@public(function=False)
-def repeat(self: Tensor, *repeats: Ints) -> Tensor:
-    """Repeat the tensor along each dimension, in a copy.
-
-    Raises:
-        RuntimeError: fewer repeats than dimensions, or a negative one.
-
-    Example:
-        >>> tn.tensor([1, 2]).repeat(2, 2)
-        tensor([[1, 2, 1, 2],
-                [1, 2, 1, 2]])
-    """
-    return flipping.repeat_dims.function(self, sizes(repeats))
-
-
-@public(checks=True)
-def tile(self: Tensor, *dims: Ints) -> Tensor:
-    """Repeat the tensor along each dimension, in a copy; missing repeats are 1.
-
-    Raises:
-        RuntimeError: a number of repeats is negative.
-
-    Example:
-        >>> tn.tensor([1, 2]).tile(2)
-        tensor([1, 2, 1, 2])
-    """
-    counts = sizes(dims)
-    return repeat(self, (1,) * (self._array.ndim - len(counts)) + counts)
-
 
 # ---- in place: the tensor becomes the view ------------------------------------------------------
 

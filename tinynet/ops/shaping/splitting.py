@@ -4,13 +4,27 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
 
 from tinynet.core.declaration.operation import public
 from tinynet.core.tensors.tensor import Tensor
+from tinynet.ops.argument_errors import name_of
+from tinynet.ops.out_dtypes import same_dtype
 from tinynet.ops.shaping import diagonals, views
+from tinynet.ops.shaping.view_copies import copied
 from tinynet.ops.shaping.views import axis_of
 
+Sections = int | Sequence[int] | Tensor
 
+
+@copied(
+    "tn.narrow_copy(x, 1, 0, 1)",
+    [[1.0]],
+    out=same_dtype("Expected self.dtype() == output.dtype() to be true, but got false."),
+    as_method=True,
+)
 @public(checks=True)
 def narrow(self: Tensor, dim: int, start: int | Tensor, length: int) -> Tensor:
     """Return a view of ``length`` slices of a dimension, beginning at ``start``.
@@ -41,6 +55,7 @@ def narrow(self: Tensor, dim: int, start: int | Tensor, length: int) -> Tensor:
     return views.cut.function(self, axis, slice(start, start + length))
 
 
+@copied("tn.split_copy(x, 1)[0]", [[1.0, 2.0]], out=True)
 @public(aliases=("unsafe_split",), checks=True)
 def split(self: Tensor, split_size: int | Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
     """Split into views of equal size (the last may be smaller) or of the given sizes.
@@ -99,6 +114,7 @@ def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     return split(self, -(-n // chunks), dim)
 
 
+@copied("tn.diagonal_copy(x)", [1.0])
 @public(checks=True)
 def diagonal(self: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """Return a view of a diagonal.
@@ -112,3 +128,102 @@ def diagonal(self: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Ten
     if first == second:
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
     return diagonals.diagonal_view.function(self, offset, first, second)
+
+
+def _cut_at(self: Tensor, places: Sequence[int], axis: int) -> tuple[Tensor, ...]:
+    ends: list[int | None] = [0, *places, None]
+    return tuple(views.cut.function(self, axis, slice(a, b)) for a, b in itertools.pairwise(ends))
+
+
+def _whole(sections: Sections) -> int | Sequence[int]:
+    if not isinstance(sections, Tensor):
+        return sections
+    if sections._array.dtype != np.int64:
+        raise RuntimeError(
+            "tensor_split expected tensor_indices_or_sections to have dtype of long, but got "
+            f"{name_of(sections._array)}"
+        )
+    if sections._array.ndim > 1:
+        raise RuntimeError(
+            "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or "
+            f"one-dimensional tensor, but got a tensor with {sections._array.ndim} dims"
+        )
+    found: int | list[int] = sections.tolist()
+    return found
+
+
+@public(checks=True)
+def tensor_split(self: Tensor, indices_or_sections: Sections, dim: int = 0) -> tuple[Tensor, ...]:
+    """Split a dimension into views of nearly equal size, or at the given indices.
+
+    Example:
+        >>> [p.tolist() for p in tn.arange(5).tensor_split(2)]
+        [[0, 1, 2], [3, 4]]
+        >>> [p.tolist() for p in tn.arange(5).tensor_split((1, 3))]
+        [[0], [1, 2], [3, 4]]
+    """
+    if self._array.ndim == 0:
+        raise RuntimeError(
+            "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims"
+        )
+    axis = axis_of(dim, self._array.ndim)
+    sections = _whole(indices_or_sections)
+    if not isinstance(sections, int):
+        return _cut_at(self, list(sections), axis)
+    if sections <= 0:
+        raise RuntimeError(f"number of sections must be larger than 0, got {sections}")
+    size, longer = divmod(self._array.shape[axis], sections)
+    lengths = [size + (i < longer) for i in range(sections)]
+    return _cut_at(self, list(itertools.accumulate(lengths))[:-1], axis)
+
+
+def _equal_parts(name: str, least: int, axis: int) -> Any:
+    def function(self: Tensor, indices_or_sections: Sections) -> tuple[Tensor, ...]:
+        n = self._array.ndim
+        if n < least:
+            raise RuntimeError(
+                f"tinynet.{name} requires a tensor with at least {least} dimension, but got a "
+                f"tensor with {n} dimensions!"
+            )
+        where = 0 if name == "hsplit" and n == 1 else axis
+        size = self._array.shape[where]
+        if isinstance(indices_or_sections, int) and (
+            indices_or_sections == 0 or size % indices_or_sections
+        ):
+            raise RuntimeError(
+                f"tinynet.{name} attempted to split along dimension {where}, but the size of the "
+                f"dimension {size} is not divisible by the split_size {indices_or_sections}!"
+            )
+        return tensor_split(self, indices_or_sections, where)
+
+    function.__name__ = function.__qualname__ = name
+    half = ", ".join(str(2 if dim == axis else 4) for dim in range(3))
+    function.__doc__ = f"""Split into views of equal size, or at the given indices.
+
+    The tensor is split along dimension {axis}{" (0 of a vector)" if name == "hsplit" else ""}.
+
+    Raises:
+        RuntimeError: the size is not divisible.
+
+    Example:
+        >>> tn.zeros(4, 4, 4).{name}(2)[0].shape
+        tinynet.Size([{half}])
+    """
+    return public(function, checks=True)
+
+
+hsplit = _equal_parts("hsplit", 1, 1)
+vsplit = _equal_parts("vsplit", 2, 0)
+dsplit = _equal_parts("dsplit", 3, 2)
+
+
+@copied("tn.split_with_sizes_copy(x, [1])[0]", [[1.0, 2.0]])
+@public(aliases=("unsafe_split_with_sizes",))
+def split_with_sizes(self: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
+    """Split a dimension into views of the given sizes.
+
+    Example:
+        >>> tn.arange(5).split_with_sizes([2, 3])
+        (tensor([0, 1]), tensor([2, 3, 4]))
+    """
+    return split(self, list(split_sizes), dim)

@@ -1,8 +1,7 @@
-"""Stacking, splitting, rotating and repeating tensors."""
+"""Stacking, rotating and repeating tensors."""
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,13 +10,12 @@ import numpy as np
 from tinynet.core.declaration.operation import operation, public
 from tinynet.core.tensors.tensor import Tensor, method, wrap
 from tinynet.dtypes import Array
-from tinynet.ops.argument_errors import name_of, refuse_kinds, refuse_others
+from tinynet.ops.argument_errors import refuse_kinds
 from tinynet.ops.indexing.index_select import index_select
-from tinynet.ops.shaping import flipping, reshaping, splitting, views
+from tinynet.ops.shaping import flipping, reshaping, views
 from tinynet.ops.shaping.joining import cat
+from tinynet.ops.shaping.view_copies import contiguous_copy
 from tinynet.ops.shaping.views import axis_of
-
-Sections = int | Sequence[int] | Tensor
 
 # ---- a minimum number of dimensions -------------------------------------------------------------
 
@@ -78,6 +76,7 @@ def nonempty(name: str, tensors: Sequence[Tensor]) -> list[Tensor]:
     return list(tensors)
 
 
+@public(as_method=False, out=True)
 def hstack(tensors: Sequence[Tensor]) -> Tensor:
     """Stack tensors horizontally: along the second dimension, vectors along the first.
 
@@ -92,6 +91,7 @@ def hstack(tensors: Sequence[Tensor]) -> Tensor:
     return cat.function(grown, 0 if grown[0]._array.ndim == 1 else 1)
 
 
+@public(as_method=False, out=True)
 def vstack(tensors: Sequence[Tensor]) -> Tensor:
     """Stack tensors vertically: along the first dimension, vectors as rows.
 
@@ -106,6 +106,7 @@ def vstack(tensors: Sequence[Tensor]) -> Tensor:
     return cat.function([_grow_to_two(t) for t in nonempty("vstack", tensors)], 0)
 
 
+@public(as_method=False, out=True)
 def dstack(tensors: Sequence[Tensor]) -> Tensor:
     """Stack tensors in depth: along the third dimension.
 
@@ -119,6 +120,7 @@ def dstack(tensors: Sequence[Tensor]) -> Tensor:
     return cat.function([_grow_to_three(t) for t in nonempty("dstack", tensors)], 2)
 
 
+@public(as_method=False, out=True)
 def column_stack(tensors: Sequence[Tensor]) -> Tensor:
     """Stack tensors horizontally, vectors as columns.
 
@@ -137,6 +139,7 @@ def column_stack(tensors: Sequence[Tensor]) -> Tensor:
     return hstack(grown)
 
 
+@public(as_method=False, out=True)
 def row_stack(tensors: Sequence[Tensor]) -> Tensor:
     """Stack tensors vertically: another name of ``vstack``.
 
@@ -149,110 +152,6 @@ def row_stack(tensors: Sequence[Tensor]) -> Tensor:
                 [3, 4]])
     """
     return vstack(nonempty("row_stack", tensors))
-
-
-for _function in (hstack, vstack, dstack, column_stack, row_stack):
-    public(_function, as_method=False, out=True)
-
-# ---- splitting ----------------------------------------------------------------------------------
-
-
-def _cut_at(self: Tensor, places: Sequence[int], axis: int) -> tuple[Tensor, ...]:
-    ends: list[int | None] = [0, *places, None]
-    return tuple(views.cut.function(self, axis, slice(a, b)) for a, b in itertools.pairwise(ends))
-
-
-def _whole(sections: Sections) -> int | Sequence[int]:
-    if not isinstance(sections, Tensor):
-        return sections
-    if sections._array.dtype != np.int64:
-        raise RuntimeError(
-            "tensor_split expected tensor_indices_or_sections to have dtype of long, but got "
-            f"{name_of(sections._array)}"
-        )
-    if sections._array.ndim > 1:
-        raise RuntimeError(
-            "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or "
-            f"one-dimensional tensor, but got a tensor with {sections._array.ndim} dims"
-        )
-    found: int | list[int] = sections.tolist()
-    return found
-
-
-@public(checks=True)
-def tensor_split(self: Tensor, indices_or_sections: Sections, dim: int = 0) -> tuple[Tensor, ...]:
-    """Split a dimension into views of nearly equal size, or at the given indices.
-
-    Example:
-        >>> [p.tolist() for p in tn.arange(5).tensor_split(2)]
-        [[0, 1, 2], [3, 4]]
-        >>> [p.tolist() for p in tn.arange(5).tensor_split((1, 3))]
-        [[0], [1, 2], [3, 4]]
-    """
-    if self._array.ndim == 0:
-        raise RuntimeError(
-            "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims"
-        )
-    axis = axis_of(dim, self._array.ndim)
-    sections = _whole(indices_or_sections)
-    if not isinstance(sections, int):
-        return _cut_at(self, list(sections), axis)
-    if sections <= 0:
-        raise RuntimeError(f"number of sections must be larger than 0, got {sections}")
-    size, longer = divmod(self._array.shape[axis], sections)
-    lengths = [size + (i < longer) for i in range(sections)]
-    return _cut_at(self, list(itertools.accumulate(lengths))[:-1], axis)
-
-
-def _equal_parts(name: str, least: int, axis: int) -> Any:
-    def function(self: Tensor, indices_or_sections: Sections) -> tuple[Tensor, ...]:
-        n = self._array.ndim
-        if n < least:
-            raise RuntimeError(
-                f"tinynet.{name} requires a tensor with at least {least} dimension, but got a "
-                f"tensor with {n} dimensions!"
-            )
-        where = 0 if name == "hsplit" and n == 1 else axis
-        size = self._array.shape[where]
-        if isinstance(indices_or_sections, int) and (
-            indices_or_sections == 0 or size % indices_or_sections
-        ):
-            raise RuntimeError(
-                f"tinynet.{name} attempted to split along dimension {where}, but the size of the "
-                f"dimension {size} is not divisible by the split_size {indices_or_sections}!"
-            )
-        return tensor_split(self, indices_or_sections, where)
-
-    function.__name__ = function.__qualname__ = name
-    half = ", ".join(str(2 if dim == axis else 4) for dim in range(3))
-    function.__doc__ = f"""Split into views of equal size, or at the given indices.
-
-    The tensor is split along dimension {axis}{" (0 of a vector)" if name == "hsplit" else ""}.
-
-    Raises:
-        RuntimeError: the size is not divisible.
-
-    Example:
-        >>> tn.zeros(4, 4, 4).{name}(2)[0].shape
-        tinynet.Size([{half}])
-    """
-    return public(function, checks=True)
-
-
-hsplit = _equal_parts("hsplit", 1, 1)
-vsplit = _equal_parts("vsplit", 2, 0)
-dsplit = _equal_parts("dsplit", 3, 2)
-
-
-@public(aliases=("unsafe_split_with_sizes",))
-def split_with_sizes(self: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
-    """Split a dimension into views of the given sizes.
-
-    Example:
-        >>> tn.arange(5).split_with_sizes([2, 3])
-        (tensor([0, 1]), tensor([2, 3, 4]))
-    """
-    return splitting.split(self, list(split_sizes), dim)
 
 
 # ---- rotating -----------------------------------------------------------------------------------
@@ -337,7 +236,7 @@ def _indices(counts: Array, output_size: int | None) -> Tensor:
     return wrap(np.repeat(np.arange(counts.size), counts))
 
 
-@public
+@public(checks=True)
 def repeat_interleave(
     self: Tensor,
     repeats: int | Tensor | None = None,
@@ -358,7 +257,6 @@ def repeat_interleave(
         >>> tn.tensor([1, 2]).repeat_interleave(2)
         tensor([1, 1, 2, 2])
     """
-    refuse_others("repeat_interleave", self=self)
     if repeats is None:
         return _indices(self._array, output_size)
     if dim is None:
@@ -371,7 +269,7 @@ def repeat_interleave(
         old = self._array.shape
         wide = views.unsqueeze.function(self, axis + 1)
         wide = views.expand(wide, (*old[: axis + 1], repeats, *old[axis + 1 :]))
-        dense = flipping.contiguous_copy.function(wide)
+        dense = contiguous_copy.function(wide)
         return views.view_as_shape.function(dense, (*old[:axis], n * repeats, *old[axis + 1 :]))
     counts = repeats._array
     if counts.size == 1:

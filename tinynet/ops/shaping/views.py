@@ -16,6 +16,7 @@ from tinynet.core.messages import kind_of
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.ops.shaping.joining import cat, together
+from tinynet.ops.shaping.view_copies import copied
 
 # ---- shared helpers -----------------------------------------------------------------------------
 
@@ -130,6 +131,7 @@ def reshape(x: Any, shape: tuple[int, ...]) -> Any:
     return view_as_shape.function(x, shape)
 
 
+@copied("tn.transpose_copy(x, 0, 1)", [[1.0], [2.0]])
 @view(aliases=("swapdims",))
 def transpose(self: Array, /, dim0: int, dim1: int) -> Array:
     """Return a view with two dimensions swapped.
@@ -151,6 +153,7 @@ def transpose(self: Array, /, dim0: int, dim1: int) -> Array:
 transpose.grad(self=lambda g, dim0, dim1: transpose(g, dim0, dim1))
 
 
+@copied("tn.t_copy(x)", [[1.0], [2.0]])
 @view(batch="transposed")
 def t(self: Array, /) -> Array:
     """Transpose a matrix; vectors and scalars stay. More dimensions raise RuntimeError.
@@ -243,6 +246,7 @@ def _with_ones(g: Any, self_shape: tuple[int, ...]) -> Any:
     return squeeze_dim(g, extra[0]) if g.ndim > len(self_shape) else g
 
 
+@copied("tn.unsqueeze_copy(x, 0)", [[[1.0, 2.0]]])
 @view(batch="inserted")
 def unsqueeze(self: Array, /, dim: int) -> Array:
     """Return a view with a new dimension of length 1 at ``dim``.
@@ -286,6 +290,7 @@ def squeeze_dims(self: Array, /, dim: tuple[int, ...]) -> Array:
 squeeze_dims.grad(self=_with_ones)
 
 
+@copied("tn.select_copy(x, 1, 0)", [1.0], out=True)
 @view()
 def select(self: Array, /, dim: int, index: int) -> Array:
     """Return a view of one slice, without its dimension.
@@ -326,9 +331,18 @@ cut.grad(self=lambda g, self_shape, dim, part: embed(g, self_shape, (slice(None)
 derivative(cut, "SliceBackwardBackward0", grad_output=lambda g, dim, part: cut(g, dim, part))
 
 
+@copied("tn.slice_copy(x, 1, 1)", [[2.0]], out=True)
+def slice_(
+    self: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
+) -> Tensor:
+    """Return a view of a range of one dimension."""
+    return cut.function(self, axis_of(dim, self._array.ndim), slice(start, end, step))
+
+
 # ---- several views of one tensor ----------------------------------------------------------------
 
 
+@copied("tn.unbind_copy(x)[0]", [1.0, 2.0])
 @view(many=True)
 def unbind(self: Array, /, dim: int = 0) -> list[Array]:
     """Return views of all slices along a dimension, like iteration over the tensor.

@@ -13,6 +13,7 @@ from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.nn.functional.activation import piecewise_ops as ops
 from tinynet.nn.functional.checks import tensor_only
 from tinynet.ops.argument_errors import name_of
+from tinynet.ops.out_dtypes import FOUND
 from tinynet.ops.pointwise import exponential
 from tinynet.ops.pointwise.where import pick
 from tinynet.random import default_generator
@@ -205,7 +206,7 @@ def rrelu(
     return ops.rrelu_with_noise.function(input, noise)
 
 
-@with_out
+@with_out(FOUND)
 def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """Return x outside ``[-lambd, lambd]`` and 0 inside.
 
@@ -221,7 +222,7 @@ def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     return applied(ops.hardshrink, input, False, lambd)
 
 
-@with_out
+@with_out(FOUND)
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """Return x shrunk towards 0 by ``lambd``; 0 where ``|x| <= lambd``.
 

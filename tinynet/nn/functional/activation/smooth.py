@@ -8,6 +8,7 @@ from tinynet.nn.functional.activation import gelu_ops
 from tinynet.nn.functional.activation import piecewise_ops as ops
 from tinynet.nn.functional.activation.piecewise import applied
 from tinynet.nn.functional.checks import tensor_only
+from tinynet.ops.out_dtypes import FOUND, FOUND_SCALAR_TYPE
 from tinynet.ops.pointwise import exponential
 from tinynet.ops.shaping.views import axis_of
 
@@ -63,7 +64,7 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     return applied(ops.celu, input, inplace, alpha)
 
 
-@with_out
+@with_out(FOUND)
 def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     """Return x times the standard normal distribution function of x (Hendrycks and Gimpel, 2016).
 
@@ -110,7 +111,7 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
     return applied(ops.mish, input, inplace)
 
 
-@with_out
+@with_out(FOUND)
 def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
     """Return ``log(1 + exp(beta * x)) / beta``, or x itself where ``beta * x > threshold``.
 
@@ -149,7 +150,7 @@ def softsign(input: Tensor) -> Tensor:
     return input / (input.abs() + 1)
 
 
-@with_out
+@with_out(FOUND_SCALAR_TYPE)
 def logsigmoid(input: Tensor) -> Tensor:
     """Return the logarithm of the logistic function, exact for large negative x.
 

@@ -19,6 +19,7 @@ from tinynet.nn.functional.pooling.max_pooling_ops import (
     max_pools,
 )
 from tinynet.nn.functional.pooling.windows import Options, check_1d, check_max1d, ints
+from tinynet.ops.out_dtypes import EXPECTED
 
 __all__ = [
     "max_pool1d", "max_pool2d", "max_pool3d", "avg_pool1d", "avg_pool2d", "avg_pool3d",
@@ -194,8 +195,9 @@ def avg_pool(
     return avg_pools[rank].function(input, options, bool(count_include_pad), divisor)
 
 
-avg_pool2d = with_out(of_rank(2, avg_pool))
-avg_pool3d = with_out(of_rank(3, avg_pool, autocast="float32"))
+avg_pool2d = with_out(EXPECTED)(of_rank(2, avg_pool))
+avg_pool3d = with_out(EXPECTED)(of_rank(3, avg_pool, autocast="float32"))
+
 
 # ---- power averages -----------------------------------------------------------------------------
 

@@ -1,11 +1,11 @@
-"""A declaration says all that is known of an operation; ``ops`` keeps no lists of names beside it."""
+"""A declaration says all that is known of an operation: ``ops`` keeps no lists of names."""
 
 import ast
 import importlib
 
 import pytest
 
-from tests.test_architecture import FILES, PACKAGE, name_of, part_of, parsed
+from tests.test_architecture import FILES, PACKAGE, name_of, parsed, part_of
 from tinynet.core.declaration.operation import REGISTRY, Operation
 from tinynet.core.tensors.tensor import METHODS
 from tinynet.ops import functions

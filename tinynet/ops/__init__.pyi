@@ -2157,8 +2157,7 @@ def tril(self: Tensor, diagonal: int = 0) -> Tensor:
 def tril_indices(
     row: int, col: int, offset: int = 0, *, dtype: DtypeLike = None, device: DeviceLike = None
 ) -> Tensor:
-    """Return the indices of the elements on and below a diagonal: ``[2, count]``, rows and
-    columns."""
+    """Return the indices of the elements on and below a diagonal."""
 
 def triu(self: Tensor, diagonal: int = 0) -> Tensor:
     """Return the part on and above a diagonal, with zeros elsewhere."""
@@ -2166,8 +2165,7 @@ def triu(self: Tensor, diagonal: int = 0) -> Tensor:
 def triu_indices(
     row: int, col: int, offset: int = 0, *, dtype: DtypeLike = None, device: DeviceLike = None
 ) -> Tensor:
-    """Return the indices of the elements on and above a diagonal: ``[2, count]``, rows and
-    columns."""
+    """Return the indices of the elements on and above a diagonal."""
 
 def true_divide(
     input: Tensor, other: Tensor | float, *, rounding_mode: str | None = None

@@ -5,6 +5,7 @@ Each is a single operation, for speed: scaling and addition reuse the product's 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -72,17 +73,13 @@ def _too_large(output: Sequence[int], needed: Sequence[int]) -> RuntimeError:
     )
 
 
+# What all of them declare.
+summed = functools.partial(operation, numbers_first=True, too_large=_too_large)
+
 # ---- a matrix plus a product of matrices --------------------------------------------------------
 
 
-@operation(
-    inplace=True,
-    autocast="lower",
-    numbers_first=True,
-    too_large=_too_large,
-    out=EXPECTED,
-    batch="added_matrices",
-)
+@summed(inplace=True, autocast="lower", out=EXPECTED, batch="added_matrices")
 def addmm(self: Array, mat1: Array, mat2: Array, /, *, beta: float = 1, alpha: float = 1) -> Array:
     """Return ``beta * self + alpha * (mat1 @ mat2)``.
 
@@ -114,9 +111,7 @@ addmm.grad(
 )
 
 
-@operation(
-    inplace="function", numbers_first=True, too_large=_too_large, out=EXPECTED, batch="added_vector"
-)
+@summed(inplace="function", out=EXPECTED, batch="added_vector")
 def addmv(self: Array, mat: Array, vec: Array, /, *, beta: float = 1, alpha: float = 1) -> Array:
     """Return ``beta * self + alpha * (mat @ vec)``.
 
@@ -157,7 +152,7 @@ addmv.grad(
 )
 
 
-@operation(inplace=True, numbers_first=True, too_large=_too_large, batch="loop")
+@summed(inplace=True, batch="loop")
 def addr(self: Array, vec1: Array, vec2: Array, /, *, beta: float = 1, alpha: float = 1) -> Array:
     """Return ``beta * self + alpha * outer(vec1, vec2)``, in the promoted dtype.
 
@@ -210,14 +205,7 @@ def _batches(batch1: Array, batch2: Array) -> None:
             raise RuntimeError(f"{name} must be a 3D tensor")
 
 
-@operation(
-    inplace=True,
-    autocast="lower",
-    numbers_first=True,
-    too_large=_too_large,
-    out=EXPECTED,
-    batch="added_stacks",
-)
+@summed(inplace=True, autocast="lower", out=EXPECTED, batch="added_stacks")
 def baddbmm(
     self: Array, batch1: Array, batch2: Array, /, *, beta: float = 1, alpha: float = 1
 ) -> Array:
@@ -260,11 +248,9 @@ baddbmm.grad(
 )
 
 
-@operation(
+@summed(
     inplace=True,
     autocast="lower",
-    numbers_first=True,
-    too_large=_too_large,
     out=same_dtype("self and mat2 must have the same dtype, but got {out} and {result}"),
     batch="loop",
 )

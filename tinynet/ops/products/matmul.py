@@ -42,6 +42,8 @@ def refused(kernel: str, *arrays: Array) -> Exception:
     return errors.mixed_dtypes(f"expected scalar type {names[0]} but found {names[1]}")
 
 
+_OF_VECTORS = same_dtype("result dtype {out} does not match input dtype {result}")
+
 # ---- the products -------------------------------------------------------------------------------
 
 
@@ -148,9 +150,7 @@ def row_product(self: Array, mat2: Array, /) -> Array:
 row_product.grad(self=lambda g, mat2: mv(mat2, g), mat2=lambda g, self: self[:, None] * g)
 
 
-@operation(
-    out=same_dtype("result dtype {out} does not match input dtype {result}"), batch="vectors"
-)
+@operation(out=_OF_VECTORS, batch="vectors")
 def dot(self: Array, tensor: Array, /) -> Array:
     """Return the inner product of two vectors.
 
@@ -177,9 +177,7 @@ def dot(self: Array, tensor: Array, /) -> Array:
 dot.grad(self=lambda g, tensor: g * tensor, tensor=lambda g, self: g * self)
 
 
-@operation(
-    out=same_dtype("result dtype {out} does not match input dtype {result}"), batch="vectors"
-)
+@operation(out=_OF_VECTORS, batch="vectors")
 def vdot(self: Array, other: Array, /) -> Array:
     """Return the inner product of two vectors; the same as ``dot`` for real numbers.
 

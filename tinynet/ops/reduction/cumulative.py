@@ -188,11 +188,7 @@ def _running(self: Array, dim: int, extreme: np.ufunc) -> tuple[Array, Array]:
     return values, np.maximum.accumulate(np.where(new, place, 0), axis=axis)
 
 
-@operation(
-    outputs=("values", "indices"),
-    result=pair("cummax"),
-    out=_FOUND,
-)
+@operation(outputs=("values", "indices"), result=pair("cummax"), out=_FOUND)
 def cummax(self: Array, /, dim: int) -> tuple[Array, Array]:
     """Return the cumulative maximum along a dimension, and its indices.
 
@@ -203,11 +199,7 @@ def cummax(self: Array, /, dim: int) -> tuple[Array, Array]:
     return _running(self, dim, np.maximum)
 
 
-@operation(
-    outputs=("values", "indices"),
-    result=pair("cummin"),
-    out=_FOUND,
-)
+@operation(outputs=("values", "indices"), result=pair("cummin"), out=_FOUND)
 def cummin(self: Array, /, dim: int) -> tuple[Array, Array]:
     """Return the cumulative minimum along a dimension, and its indices.
 

@@ -77,10 +77,7 @@ def _quantile(
     return found if share._array.ndim else found.squeeze(0)
 
 
-@public(
-    out=_SAME_DTYPE,
-    autocast="float32",
-)
+@public(out=_SAME_DTYPE, autocast="float32")
 def quantile(
     self: Tensor,
     q: float | Tensor,
@@ -111,10 +108,7 @@ def quantile(
     return _quantile("quantile", self, q, dim, keepdim, interpolation)
 
 
-@public(
-    out=_SAME_DTYPE,
-    autocast="float32",
-)
+@public(out=_SAME_DTYPE, autocast="float32")
 def nanquantile(
     self: Tensor,
     q: float | Tensor,

@@ -241,11 +241,19 @@ def _indices(name: str, find: Any, row: int, col: int, offset: int, dtype: Any) 
     return wrap(np.stack(find(row, offset, col)).astype(kind, copy=False))
 
 
-@public(as_method=False)
-def tril_indices(
-    row: int, col: int, offset: int = 0, *, dtype: DtypeLike = None, device: DeviceLike = None
-) -> Tensor:
-    """Return the indices of the elements on and below a diagonal: ``[2, count]``, rows and columns.
+def _triangle(name: str, find: Any, side: str, shown: str) -> Any:
+    """Build a public function that returns the indices of a triangle."""
+
+    def function(
+        row: int, col: int, offset: int = 0, *, dtype: DtypeLike = None, device: DeviceLike = None
+    ) -> Tensor:
+        require_cpu(device)
+        return _indices(name, find, row, col, offset, dtype)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"""Return the indices of the elements on and {side} a diagonal.
+
+    The result is ``[2, count]``: rows and columns.
 
     Args:
         row, col: the size of the matrix.
@@ -258,38 +266,14 @@ def tril_indices(
         NotImplementedError: a floating-point dtype.
 
     Example:
-        >>> tn.tril_indices(2, 2)
-        tensor([[0, 1, 1],
-                [0, 0, 1]])
+        >>> tn.{name}(2, 2).tolist()
+        {shown}
     """
-    require_cpu(device)
-    return _indices("tril_indices", np.tril_indices, row, col, offset, dtype)
+    return public(function, as_method=False)
 
 
-@public(as_method=False)
-def triu_indices(
-    row: int, col: int, offset: int = 0, *, dtype: DtypeLike = None, device: DeviceLike = None
-) -> Tensor:
-    """Return the indices of the elements on and above a diagonal: ``[2, count]``, rows and columns.
-
-    Args:
-        row, col: the size of the matrix.
-        offset: the diagonal: above the main one if positive, below if negative.
-        dtype: int64 (the default) or int32.
-        device: only ``"cpu"``.
-
-    Raises:
-        RuntimeError: a size is negative.
-        NotImplementedError: a floating-point dtype.
-
-    Example:
-        >>> tn.triu_indices(2, 2)
-        tensor([[0, 0, 1],
-                [0, 1, 1]])
-    """
-    require_cpu(device)
-    return _indices("triu_indices", np.triu_indices, row, col, offset, dtype)
-
+tril_indices = _triangle("tril_indices", np.tril_indices, "below", "[[0, 1, 1], [0, 0, 1]]")
+triu_indices = _triangle("triu_indices", np.triu_indices, "above", "[[0, 0, 1], [0, 1, 1]]")
 
 # ---- adjoints -----------------------------------------------------------------------------------
 

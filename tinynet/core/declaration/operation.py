@@ -83,12 +83,11 @@ class Operation:
     ):
         self.name, self.declared, self.kind = declared.__name__, declared, kind
         self._parameters(declared.__code__)
-        self.ints, self.opmath, self.differentiable = ints, opmath, differentiable
+        self.ints, self.opmath, self.numbers, self.of_numbers = ints, opmath, numbers, of_numbers
         self.outputs, self.hidden = tuple(outputs), tuple(hidden)
+        self.differentiable, self.many, self.autocast = differentiable, many, autocast
         self.frees, self.exempt = frozenset(frees), frozenset(exempt)
-        self.result, self.many, self.batch = result, many, batch
-        self.mixed, self.numbers, self.of_numbers = mixed, numbers, of_numbers
-        self.multiple, self.autocast, self.too_large = bool(outputs) or many, autocast, too_large
+        self.result, self.batch, self.mixed, self.too_large = result, batch, mixed, too_large
         self.ufunc = kernel if isinstance(kernel, np.ufunc) else None
         self.kernel: Callable[..., Any] = widening.kernel_of(self, kernel or declared)
         self.node_name = node or f"{''.join(w.title() for w in self.name.split('_'))}Backward0"
@@ -175,6 +174,11 @@ class Operation:
                     f"a formula of {self.name} uses the name {name!r}, which is reserved for "
                     "compiled functions: rename it"
                 )
+
+    @property
+    def multiple(self) -> bool:
+        """True if there are several outputs."""
+        return self.many or bool(self.outputs)
 
     @property
     def title(self) -> str:
@@ -302,9 +306,8 @@ class Operation:
         return NotImplemented
 
     def _no_tensor(self, position: int, x: Any) -> TypeError:
-        name = self.tensors[position]
-        shown = "input" if name == "self" else name
-        return errors.must_be_tensor(self.name, shown, position + 1, x)
+        name = "input" if self.tensors[position] == "self" else self.tensors[position]
+        return errors.must_be_tensor(self.name, name, position + 1, x)
 
 
 # Local names of compiled functions, see core/declaration/codegen.py.

@@ -1,18 +1,18 @@
-"""Why tinynet leaves a name of PyTorch's out: the only reasons there are."""
+"""The reasons for which tinynet leaves out names of PyTorch."""
 
 import re
 
 COMPLEX = "complex numbers"
-SPARSE = "sparse layouts other than the gradients of embeddings"
-QUANTISED = "quantised numbers"
-DEVICES = "other devices, and memory that is shared with them"
-DISTRIBUTED = "several machines or processes"
+SPARSE = "sparse layouts, except gradients of embeddings"
+QUANTIZED = "quantized numbers"
+DEVICES = "other devices, and memory shared with them"
+DISTRIBUTED = "distributed computing"
 LEGACY = "kept by PyTorch for compatibility only"
-INTERNAL = "PyTorch's own machinery"
+INTERNAL = "internal to PyTorch"
 SIGNAL = "Fourier transforms"
-MASKED = "tensors that carry a mask; the functions of torch.masked take one"
+MASKED = "masked tensors; the functions of torch.masked take a mask"
 INFERENCE = "fusing layers for inference"
-SOLVERS = "a few eigenvectors of huge sparse matrices; linalg.eigh gives all of dense ones"
+SOLVERS = "iterative eigensolver for large sparse matrices; linalg.eigh solves dense ones"
 
 # (namespace, pattern of whole names) -> reason; the first that fits counts.
 _PATTERNS = [
@@ -32,7 +32,7 @@ _PATTERNS = [
     (
         "torch",
         r"\w*quant\w*|q_\w+|qscheme|int_repr|Q\w+Storage|fbgemm\w+|choose_qparams\w*",
-        QUANTISED,
+        QUANTIZED,
     ),
     (
         "torch",
@@ -87,7 +87,7 @@ _PATTERNS = [
         SPARSE,
     ),
     ("torch.Tensor", r"to_sparse\w*|sparse_\w+|resize_as_sparse_|is_sparse_csr|hspmm", SPARSE),
-    ("torch.Tensor", r"dequantize|int_repr|q_\w+|qscheme|is_quantized", QUANTISED),
+    ("torch.Tensor", r"dequantize|int_repr|q_\w+|qscheme|is_quantized", QUANTIZED),
     (
         "torch.Tensor",
         r"cuda|xpu|ipu|mtia|maia|is_(cpu|ipu|maia|meta|mkldnn|mps|mtia|vulkan|xla|xpu|pinned)"
@@ -124,7 +124,7 @@ _PATTERNS = [
 
 
 def reason(namespace: str, name: str) -> str | None:
-    """Why a name is left out; None if it is only not there yet."""
+    """Return why a name is left out; None if it is merely missing so far."""
     for space, pattern, why in _PATTERNS:
         if space == namespace and re.fullmatch(pattern, name):
             return why

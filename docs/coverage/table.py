@@ -1,4 +1,4 @@
-"""The page: what is there, what is not, and why."""
+"""The page: which names tinynet has, which it lacks, and why."""
 
 import importlib
 import json
@@ -15,16 +15,16 @@ NAMES: dict[str, Any] = json.loads((HERE / "names.json").read_text(encoding="utf
 NAMESPACES = {space: names for space, names in NAMES.items() if space != "PyTorch"}
 
 
-INTRODUCTION = """# What of PyTorch is here
+INTRODUCTION = """# Coverage of PyTorch's names
 
-Generated from the public names of PyTorch {} by `python -m docs.coverage`. *Left out* are names
-that tinynet does not mean to have, each with its reason; the share is that of the others."""
-HEAD = """| namespace | names | there | left out | not yet | share |
+`python -m docs.coverage` generates this page from the public names of PyTorch {}. Names are
+*left out* deliberately, each for the reason given; the share refers to the others."""
+HEAD = """| namespace | names | implemented | left out | missing | share |
 |---|---:|---:|---:|---:|---:|"""
 
 
 def here(namespace: str) -> Any:
-    """tinynet's namespace of the same name; None if there is none."""
+    """Return tinynet's namespace of the same name, if there is one."""
     name = namespace.replace("torch", "tinynet", 1)
     if namespace == "torch.Tensor":
         return tinynet.Tensor
@@ -36,14 +36,14 @@ def here(namespace: str) -> Any:
 
 
 def missing(namespace: str) -> dict[str, str | None]:
-    """The names that tinynet lacks, with the reason; None where they are only not there yet."""
+    """Return the names that tinynet lacks, with the reason; None if they are merely missing."""
     ours = here(namespace)
     lacking = [name for name in NAMESPACES[namespace] if not hasattr(ours, name)]
     return {name: reason(namespace, name) for name in lacking}
 
 
 def share(namespace: str) -> float:
-    """How much is there of what is not left out for a reason."""
+    """Return the implemented fraction of the names that are not left out."""
     lacking = missing(namespace)
     wanted = len(NAMESPACES[namespace]) - sum(why is not None for why in lacking.values())
     there = len(NAMESPACES[namespace]) - len(lacking)
@@ -51,7 +51,7 @@ def share(namespace: str) -> float:
 
 
 def page() -> str:
-    """The whole page, as Markdown."""
+    """Return the whole page as Markdown."""
     parts = [INTRODUCTION.format(NAMES["PyTorch"]), HEAD]
     for space, names in NAMESPACES.items():
         lacking = missing(space)
@@ -64,12 +64,12 @@ def page() -> str:
 
 
 def anchor(namespace: str) -> str:
-    """The link target that Markdown makes of a heading."""
+    """Return the link target of a heading."""
     return namespace.replace(".", "").lower()
 
 
 def section(namespace: str) -> str:
-    """One namespace: each name with yes or no."""
+    """Return the section of a namespace: each name with yes or no."""
     lacking = missing(namespace)
     rows = ["| name | | |", "|---|---|---|"]
     for name in NAMESPACES[namespace]:

@@ -147,7 +147,7 @@ _NAMED = "dimensions have no names; use their numbers"
 _COMPILER = "there is no compiler of graphs; programs run as they are written"
 _QUANTIZED = "there are no quantized numbers; train and save in float32"
 _PROCESSES = "there is one process; run the program without its launcher"
-_INTERNAL = "a part of PyTorch's own machinery"
+_INTERNAL = "it is internal to PyTorch"
 LEFT_OUT: list[tuple[str, str]] = [
     (r"torch\.fft", "there are no complex numbers; use numpy.fft on x.numpy()"),
     (r"torch\.(ao|quantization|nn\.(intrinsic|qat|quantiz\w+))(\..+)?", _QUANTIZED),

@@ -25,7 +25,7 @@ FROM_A_LEAF = "LostGradientWarning: backward() was called on a leaf: only its ow
 
 TEXTS = (
     Departure(
-        "A leaf's accumulator is a node of tinynet's own making, and named as such.",
+        "A leaf's accumulator is a node of tinynet's own, with its own name.",
         said=r"tinynet::autograd::AccumulateGrad",
         ours=lambda said: "AccumulateGrad",
     ),
@@ -40,12 +40,12 @@ TEXTS = (
         ours=lambda said: rf"{re.escape(said[1])}TBackward0{re.escape(said[2])}",
     ),
     Departure(
-        "tinynet's names of dtypes are one word each; PyTorch prints C++'s.",
+        "tinynet's dtype names are one word each; PyTorch prints C++ names.",
         said=r"(attempting to assign a gradient with dtype ')long int(' .*)",
         ours=lambda said: re.escape(f"{said[1]}long{said[2]}"),
     ),
     Departure(
-        "An earlier wording of PyTorch, which says what happened and what to do.",
+        "An earlier wording of PyTorch that states both the cause and the remedy.",
         said=r"Trying to backward through the graph a second time \(or directly access.*",
         ours=lambda said: (
             r"Trying to backward through the graph a second time, but the (saved intermediate"
@@ -53,8 +53,8 @@ TEXTS = (
         ),
     ),
     Departure(
-        "Every write by index is a <CopySlices>; after `a[:] = 0` PyTorch 2.13 sees that the whole"
-        " tensor is written and skips the view.",
+        "Every indexed write is a <CopySlices>; for `a[:] = 0`, PyTorch 2.13 detects a write to "
+        "the whole tensor and skips the view.",
         said=r"FillBackward3|CopyBackwards",
         ours=lambda said: "CopySlices",
         cases="indexed_writes/*",
@@ -66,26 +66,26 @@ TEXTS = (
         cases="sizes/a*_result_written_*",
     ),
     Departure(
-        "A value that was written in part keeps its producer's name: AddBackward0 after"
-        " `b[0] = 1000`. PyTorch 2.13 names the write.",
+        "A value that was partly overwritten keeps its producer's name: AddBackward0 after `b[0] "
+        "= 1000`. PyTorch 2.13 names the write.",
         said=r"(.* is output 0 of )tinynet::autograd::CopySlices(, is .*)",
         ours=lambda said: rf"{re.escape(said[1])}\w+Backward\d{re.escape(said[2])}",
     ),
     Departure(
-        "An attribute without setter is refused in Python's own words.",
+        "Python's own message refuses an attribute without a setter.",
         said=r"attribute '\w+' of 'tinynet._C.TensorBase' objects is not writable",
         ours=lambda said: r"property .*of 'Tensor' object has no setter",
     ),
     Departure(
-        "A wrong number of arguments is refused in Python's own words.",
+        "Python's own message refuses a wrong number of arguments.",
         said=r"missing a required argument: '(\w+)'",
         ours=lambda said: rf".* missing 1 required positional argument: '{said[1]}'",
     ),
 )
 
-SAVED_ARRAYS = "Nodes save arrays, never tensors: a result that was saved dies with its name."
+SAVED_ARRAYS = "Nodes save arrays, never tensors: a saved result is freed with its last reference."
 
-SEEDS = "An indexed assignment to a leaf is recorded, and refused in backward with both lines."
+SEEDS = "An indexed assignment to a leaf is recorded; backward refuses it and names both lines."
 MOVED = {
     "raises": "RuntimeError",
     "says": "leaf variable has been moved into the graph interior",
@@ -113,7 +113,7 @@ INSTEAD = (
         {"sees.error": MOVED},
     ),
     Instead(
-        "The gradient of a leaf never shares memory with the one that was given to backward.",
+        "The gradient of a leaf never shares memory with the one passed to backward.",
         "gradients/the_gradient_of_a_view_is_a_tensor_of_its_own",
         {
             "sees.g": {"tensor": np.array([1.0, 2.0, 3.0, 4.0], "float32")},
@@ -131,19 +131,19 @@ INSTEAD = (
         {"sees.gone": True},
     ),
     Instead(
-        "A context that is entered twice restores the mode of each time; PyTorch's no_grad"
-        " remembers only the last and leaves recording off.",
+        "A context that is entered twice restores the mode of each entry; PyTorch's no_grad "
+        "remembers only the last and leaves recording off.",
         "modes/one_context_object_entered_twice",
         {"sees.states": [False, False, False, True]},
     ),
     Instead(
-        "A hook on a view runs also if another one was registered before its base was written;"
-        " PyTorch puts it on the view's old node, where it never runs.",
+        "A hook on a view also runs if another one was registered before a write to its base; "
+        "PyTorch attaches it to the view's old node, where it never runs.",
         "hooks_and_writes/a_hook_on_a_view_whose_base_is_written",
         {"sees.log": ["after"]},
     ),
     Instead(
-        "More gradients than outputs are a mistake; PyTorch's grad ignores the rest.",
+        "Passing more gradients than outputs is an error; PyTorch's grad ignores the rest.",
         "grad/too_many_gradients_are_refused",
         {
             "sees.error": {
@@ -153,7 +153,7 @@ INSTEAD = (
         },
     ),
     Instead(
-        "A gradient that is no tensor is refused in words; PyTorch tries to iterate over it.",
+        "A gradient that is not a tensor raises a clear error; PyTorch tries to iterate over it.",
         "backward/a_gradient_that_is_no_tensor_is_refused",
         {
             "sees.error": {
@@ -163,24 +163,25 @@ INSTEAD = (
         },
     ),
     Instead(
-        "tinynet warns of a tensor on ctx, which escapes the checks of save_for_backward.",
+        "tinynet warns about a tensor stored on ctx, which bypasses the checks of "
+        "save_for_backward.",
         "function_contexts/a_value_on_ctx_is_a_constant_in_the_second_derivative_or_leaks",
         {"warns": [Matching(r"LostGradientWarning: Custom.forward stores a tensor on ctx .*")]},
     ),
     Instead(
-        "A leaf is its own accumulator (a separate node would form a cycle with it): next_functions"
-        " makes one to look at, equal to the others of the leaf.",
+        "A leaf is its own accumulator (a separate node would form a cycle with it): "
+        "next_functions creates one for inspection, equal to the leaf's others.",
         "nodes/a_leaf_has_one_accumulator",
         {"sees.same": False},
     ),
     Instead(
-        "A saved `dim` is kept as it was given.",
+        "A saved `dim` is kept as it was passed.",
         "nodes/saved_arguments_can_be_read_from_the_node",
         {"sees.dim": 1},
     ),
     *(
         Instead(
-            "tinynet says that a backward from a leaf alone reaches nothing else.",
+            "tinynet warns that a backward from a leaf reaches nothing else.",
             program,
             {"warns": [FROM_A_LEAF] * times},
         )
@@ -190,17 +191,19 @@ INSTEAD = (
         }.items()
     ),
     Instead(
-        "detach_() makes a leaf, which keeps its gradient anyway; PyTorch forgets to say so.",
+        "detach_() turns the tensor into a leaf, which retains its gradient anyway; PyTorch does "
+        "not report that.",
         "engine/retain_grad_and_then_detach_in_place",
         {"sees.y.retains_grad": None},
     ),
     Instead(
-        "The error itself tells the forward line; no warning comes before it.",
+        "The error itself names the forward line; no warning precedes it.",
         "tools/anomaly_mode_names_the_node_that_made_nan",
         {"warns": ["UserWarning: Anomaly Detection has been enabled"]},
     ),
     Instead(
-        "The write that left nothing of the value is named; PyTorch names the node that made it.",
+        "The message names the write that replaced the whole value; PyTorch names the node that "
+        "created it.",
         "second_nodes/a_result_written_before_the_second_derivative",
         {
             "sees.error.says": Matching(
@@ -210,8 +213,8 @@ INSTEAD = (
         },
     ),
     Instead(
-        "The history of a view whose base was detached and written leads nowhere: PyTorch shows a"
-        " node that does.",
+        "The history of a view whose base was detached and written to leads nowhere; PyTorch "
+        "shows a node for it.",
         "view_oddities/a_base_that_was_detached_in_place_is_written",
         {"sees.v.grad_fn": None, "sees.v.is_leaf": None},
     ),
@@ -232,13 +235,13 @@ INSTEAD = (
         {"sees.strides": [[1, 3], [2, 1]]},
     ),
     Instead(
-        "A saved leaf keeps the values that were saved: the gradient is that of what was computed,"
-        " also after `x.data = y`.",
+        "A saved leaf keeps the saved values: the gradient is that of the computation that ran, "
+        "even after `x.data = y`.",
         "data/assigning_data_between_forward_and_backward",
         {"sees.x.grad.tensor": np.array([2.0, 4.0], "float32")},
     ),
     Instead(
-        "A copy has memory of its own, also if the originals shared theirs.",
+        "A copy has its own memory, even if the originals shared theirs.",
         "copies/deepcopy_of_views_keeps_their_memory_shared",
         {"sees.b": {"tensor": np.array([1.0, 2.0, 3.0], "float32"), "version": 1}},
     ),
@@ -248,7 +251,7 @@ INSTEAD = (
         {"sees.x": {"tensor": np.array([0.0, 1.0, 2.0, 3.0], "float32"), "version": 1}},
     ),
     Instead(
-        "What mark_dirty refuses is counted as one write, forward's own.",
+        "A write that mark_dirty refuses counts once, as forward's own.",
         "function_outputs/a_leaf_written_and_marked_dirty_is_refused",
         {"sees.x.version": 1},
     ),
@@ -258,7 +261,7 @@ INSTEAD = (
         {"sees.y.version": 1},
     ),
     *(
-        Instead("An unpickled tensor is a new one: its version is 0.", *program)
+        Instead("An unpickled tensor is new: its version is 0.", *program)
         for program in (
             ("copies/a_shallow_copy_of_a_leaf", {"sees.y.version": None}),
             ("copies/a_pickled_leaf_comes_back", {"sees.y.version": None}),

@@ -64,48 +64,48 @@ def _expanded_write(s: Situation) -> bool:
 DEPARTURES: list[Avoided | Forgiven] = [
     Avoided(
         "overlap",
-        "What PyTorch writes where source and target overlap and one of them is not dense is"
-        " undefined; tinynet copies first.",
+        "PyTorch's result is undefined where source and target overlap and one of them is not "
+        "dense; tinynet copies first.",
         _overlapping_write,
     ),
     Avoided(
         "expanded",
-        "PyTorch warns of some writes to expanded tensors, and refuses others only in backward;"
-        " tinynet refuses at once, or does what is right.",
+        "PyTorch warns about some writes to expanded tensors and refuses others only in "
+        "backward; tinynet refuses them at once or computes the right result.",
         _expanded_write,
     ),
     Avoided(
         "deepcopy",
-        "A deep copy of an expanded tensor is expanded in PyTorch.",
+        "In PyTorch, a deep copy of an expanded tensor is expanded.",
         lambda s: bool("deepcopy" in s.form.text and s.x and s.x.expanded),
     ),
     Avoided(
         "shared gradient",
-        "A deep copy of a tensor and of its gradient share memory in PyTorch if these did.",
+        "In PyTorch, deep copies of a tensor and its gradient share memory if the originals did.",
         lambda s: bool("grad = {y}" in s.form.text and s.x and s.y and s.x.memory == s.y.memory),
     ),
     Avoided(
         "written index",
-        "tinynet copies index tensors and masks, so that later writes to them do not matter.",
+        "tinynet copies index tensors and masks, so later writes to them have no effect.",
         lambda s: _family(s, INTO),
     ),
     Avoided(
         "asked node",
-        "backward(inputs=[a]) runs the node of a non-leaf `a`, too, in PyTorch: it may fail there,"
-        " and its saved values are freed.",
+        "In PyTorch, backward(inputs=[a]) also runs the node of a non-leaf `a`: it may fail "
+        "there, and frees its saved values.",
         lambda s: bool("inputs=" in s.form.text and s.y and not s.y.leaf),
     ),
     Avoided(
         "reshaped unseen",
-        "An in-place view operation under no_grad changes the shape behind the graph; how a"
-        " backward then fails is not promised.",
+        "An in-place view operation under no_grad changes the shape without the graph's "
+        "knowledge; how backward then fails is unspecified.",
         lambda s: bool(_family(s, RESHAPE) and s.x and (s.x.graded or (s.quiet and s.x.wants))),
     ),
     Avoided(
         "leaf views",
-        "After a write to its memory, a view that itself was made to require grad, or whose base"
-        " was made not to, gets a history from the base that leads nowhere in PyTorch. In tinynet"
-        " the one stays a leaf and the other has none.",
+        "After a write to the memory, PyTorch gives a view a history that leads nowhere if its "
+        "own requires_grad was turned on, or its base's off. In tinynet, the former stays a leaf "
+        "and the latter has no history.",
         lambda s: bool(
             s.x
             and (
@@ -116,8 +116,8 @@ DEPARTURES: list[Avoided | Forgiven] = [
     ),
     Avoided(
         "former leaves",
-        "A leaf that was made not to require grad and then was written to is still where its old"
-        " graph ends in PyTorch.",
+        "In PyTorch, a leaf whose requires_grad was turned off and which was then written to "
+        "still ends its old graph.",
         lambda s: bool(
             s.x
             and s.x.leaf
@@ -127,16 +127,18 @@ DEPARTURES: list[Avoided | Forgiven] = [
     ),
     Avoided(
         "broken views",
-        "PyTorch lets hooks onto views whose history cannot be regenerated, or crashes.",
+        "PyTorch permits hooks on views whose history cannot be regenerated, or crashes.",
         lambda s: bool(_family(s, HOOK) and s.x and s.x.broken),
     ),
     Avoided(
         "hooks that stay",
-        "In PyTorch the hooks of a result stay with it when it is detached in place, and mix with"
-        " later ones when its shape is changed in place.",
+        "In PyTorch, a result keeps its hooks when it is detached in place, and mixes them with "
+        "later ones when its shape changes in place.",
         lambda s: bool(s.x and s.x.hooked and ("detach_" in s.form.text or _family(s, RESHAPE))),
     ),
-    Forgiven("zero tensors", "PyTorch's own zeros get in its way.", r".*", r".*ZeroTensors.*"),
+    Forgiven(
+        "zero tensors", "PyTorch's internal zero tensors interfere.", r".*", r".*ZeroTensors.*"
+    ),
     Forgiven(
         "detached",
         "PyTorch refuses to use a saved tensor that was detached in place; tinynet saved its"
@@ -146,20 +148,20 @@ DEPARTURES: list[Avoided | Forgiven] = [
     ),
     Forgiven(
         "unallocated",
-        "PyTorch's own zeros have no memory to look at.",
+        "PyTorch's internal zero tensors have no memory to inspect.",
         r".*",
         r".*unallocated storage.*",
     ),
     Forgiven(
         "buffers",
-        "Writing all of a tensor by index is a CopySlices, which is freed.",
+        "Writing a whole tensor by index is a CopySlices, which is freed.",
         r".*but the buffers have already been freed.*",
         r".*",
     ),
     Forgiven(
         "unneeded view",
-        "PyTorch unpacks, and so refuses, a view made under no_grad that was written since, even"
-        " where its value is for nothing.",
+        "PyTorch unpacks a view created under no_grad, and so refuses it after a write, even "
+        "where its value is not needed.",
         r"",
         r".*A view was created in no_grad mode and its base or another view.*",
     ),
@@ -169,8 +171,8 @@ DEPARTURES: list[Avoided | Forgiven] = [
 ]
 
 OPEN: list[Avoided | Forgiven] = [
-    Forgiven("Q2", "Not all overlap is found.", r"", r".*single memory location.*"),
-    Forgiven("Q2", "Overlap of single elements.", r".*single memory location.*", r""),
+    Forgiven("Q2", "PyTorch does not detect all overlap.", r"", r".*single memory location.*"),
+    Forgiven("Q2", "Single elements overlap.", r".*single memory location.*", r""),
 ]
 
 

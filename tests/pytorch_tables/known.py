@@ -8,29 +8,30 @@ from __future__ import annotations
 import functools
 import re
 
-UNREAD = "PyTorch gives gradients to the triangle that it does not read; tinynet gives zeros"
-SINGLE = "PyTorch's own rounding in float32: tinynet computes in float64 and rounds once"
+UNREAD = "PyTorch's gradients are nonzero in the triangle that it does not read; tinynet's are zero"
+SINGLE = "PyTorch rounds in float32 throughout; tinynet computes in float64 and rounds once"
 DIMENSIONS = "numpy's arrays have at most 64 dimensions"
-DROPOUT = "random numbers of another generator"
-TIES = "equal elements may stand in any order, and PyTorch's sort shuffles many of them"
+DROPOUT = "random numbers from a different generator"
+TIES = "equal elements may appear in any order, and PyTorch's sort reorders many of them"
 
 KNOWN: dict[str, str] = {
     r"cholesky_(inverse|solve)/function/.*/([6-9]|1[01])": UNREAD,
     r"gather/error/any/7": "PyTorch resizes out= into the memory of the index",
-    r"histogramdd/function/float32/4[1357]": "edges of bins that do not rise: any bin may be found",
+    r"histogramdd/function/float32/4[1357]": "bin edges that do not increase: any bin may result",
     r"addbmm/inplace/.*/[1345]": "addbmm_ changes the shape; addmm_ and baddbmm_ refuse",
     r"addr/inplace/.*/[13]": "text: another sentence for the same mistake",
     r"__r\w+__/error/any/.*": "text: Python's own, of a method without a tensor",
     r"cov/function/float32/24|logcumsumexp/function/float32/(0|1)": SINGLE,
     r"(amax|amin|aminmax)/error/any/[12]": DIMENSIONS,
     r"as_strided_scatter/function/float(32|64)/.*": (
-        "PyTorch's gradient by the input is that of the elements written over, not of the others"
+        "PyTorch's gradient with respect to the input is that of the overwritten elements, not "
+        "of the others"
     ),
     r"(split_with_sizes|unbind)_copy/out/.*": "with out=, PyTorch returns None",
     r"narrow_copy/error/any/[16]": "text: those of narrow, where PyTorch fails an internal check",
     r"masked_scatter/inplace/float(32|64)/3": "text: another for a mask with more dimensions",
-    r"mvlgamma\..*/function/float64/[0-4]": "PyTorch's trigamma function is good to 1e-9",
-    r"nn\.functional\.hardsigmoid/function/float64/0": "PyTorch's sixth is one of float32",
+    r"mvlgamma\..*/function/float64/[0-4]": "PyTorch's trigamma function is accurate to 1e-9",
+    r"nn\.functional\.hardsigmoid/function/float64/0": "PyTorch uses 1/6 in float32",
     r"nn\.functional\.max_pool3d/error/any/[45]": "text: PyTorch names an internal function",
     r"nn\.functional\.scaled_dot_product_attention/function/float(32|64)"
     r"/(2|3|6|7|10|11|14|15|18|19|22|23)": DROPOUT,
@@ -38,9 +39,9 @@ KNOWN: dict[str, str] = {
     r"nn\.BCELoss/train/float64/[0-4]|nn\.functional\.binary_cross_entropy/function/float64/4": (
         "in the second derivative, PyTorch adds 1e-12 to the probabilities; tinynet does not"
     ),
-    r"nonzero/out/.*/\d*[13579]": "out= of a tuple, where PyTorch wants one tensor",
+    r"nonzero/out/.*/\d*[13579]": "out= as a tuple, where PyTorch expects one tensor",
     r"optim\.Muon/steps/float64/2": (
-        "lr in a tensor of float32: PyTorch computes the decay in float32, tinynet in float64"
+        "lr as a float32 tensor: PyTorch computes the decay in float32, tinynet in float64"
     ),
     r"argsort/(function|method)/bool/0": TIES,
 }

@@ -16,8 +16,8 @@ C = TypeVar("C", bound="type[Module]")
 def with_options(cls: C) -> C:
     """Write the ``__init__`` of a module class from its annotations, as ``dataclass`` does.
 
-    Options that the ``__init__`` of the base class takes are passed to it; the others become
-    attributes. ``options_repr`` shows them.
+    The class annotates all options, inherited ones too. Those that the ``__init__`` of the base
+    class takes are passed to it; the others become attributes. ``options_repr`` shows them.
 
     Example:
         >>> from tinynet.nn.base.options import options_repr, with_options
@@ -38,7 +38,8 @@ def with_options(cls: C) -> C:
     for name in [*annotations][len(annotations) - len(defaults) :]:
         delattr(cls, name)  # an instance without it raises AttributeError
     cls.__init__ = init  # type: ignore[method-assign]
-    cls._options = tuple(annotations)  # type: ignore[attr-defined]
+    if "_options" not in cls.__dict__:
+        cls._options = tuple(annotations)  # type: ignore[attr-defined]
     return cls
 
 
@@ -57,7 +58,7 @@ def _compile(cls: type, names: list[str], required: int) -> Any:
     ]
     source = "\n".join(lines) + "\n"
     module = sys.modules[cls.__module__]
-    filename = f"{module.__file__}: {cls.__qualname__}.__init__"
+    filename = f"{getattr(module, '__file__', module.__name__)}: {cls.__qualname__}.__init__"
     linecache.cache[filename] = len(source), None, source.splitlines(keepends=True), filename
     declared: dict[str, Any] = {}
     exec(compile(source, filename, "exec"), vars(module), declared)

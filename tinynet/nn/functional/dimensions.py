@@ -14,7 +14,7 @@ from tinynet.core.declaration.operation import Operation, operation
 Ints = tuple[int, ...]
 P = ParamSpec("P")
 R = TypeVar("R")
-_WORDS = {
+WORDS = {
     1: ("the last dimension", "length"),
     2: ("the last two dimensions", "height, width"),
     3: ("the last three dimensions", "depth, height, width"),
@@ -61,7 +61,7 @@ def of_rank(
     def function(*args: P.args, **kwargs: P.kwargs) -> R:
         return named(rank, *args, **kwargs)
 
-    last, sizes = _WORDS[rank]
+    last, sizes = WORDS[rank]
     function.__doc__ = (family.__doc__ or "").format(rank=rank, last=last, sizes=sizes)
     signature = inspect.signature(family)
     parameters = [*signature.parameters.values()][1:]

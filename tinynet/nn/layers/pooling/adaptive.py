@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import functional as F
 from tinynet.nn.base.module import Module
+from tinynet.nn.base.options import options_repr, with_options
 from tinynet.nn.functional.dimensions import per_dim
 
 __all__ = [
@@ -16,21 +16,59 @@ __all__ = [
 ]  # fmt: skip
 
 Size = int | Sequence[int]
-Outputs = int | Sequence[int | None] | None
 
 # ---- even shares --------------------------------------------------------------------------------
 
+_AVERAGE = {1: F.adaptive_avg_pool1d, 2: F.adaptive_avg_pool2d, 3: F.adaptive_avg_pool3d}
+_MAXIMUM = {1: F.adaptive_max_pool1d, 2: F.adaptive_max_pool2d, 3: F.adaptive_max_pool3d}
 
-class _AdaptiveAvgPool(Module):
+
+@with_options
+class _AdaptivePool(Module):
+    """Base class of adaptive pooling.
+
+    Args:
+        output_size: number of parts, one int or one for each dimension; None keeps a dimension.
+        return_indices: also return the index of each maximum in its plane.
+
+    Shape:
+        ``[batch, channels, {sizes}]``, or without batch; the spatial dimensions become
+        ``output_size``.
+
+    Raises:
+        RuntimeError: the input has the wrong number of dimensions or an empty one, or a size is
+            negative.
+        ValueError: ``output_size`` has more entries than the input has dimensions.
+        NotImplementedError: the input has an integer dtype.
+
+    Source: part i of n elements spans ``floor(i * n / size)`` to ``ceil((i + 1) * n / size)``.
+    """
+
+    output_size: int | Sequence[int | None] | None
+
+    extra_repr = options_repr
+
+
+class _AdaptiveAvgPool(_AdaptivePool):
     """Base class of adaptive average pooling."""
 
-    def __init__(self, output_size: Outputs):
-        super().__init__()
-        self.output_size = output_size
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the averages."""
+        return _AVERAGE[self.rank](input, self.output_size)
 
-    def extra_repr(self) -> str:
-        """Return the number of windows."""
-        return f"output_size={self.output_size}"
+
+@with_options
+class _AdaptiveMaxPool(_AdaptivePool):
+    """Base class of adaptive max pooling."""
+
+    output_size: int | Sequence[int | None] | None
+    return_indices: bool = False
+
+    _options = ("output_size",)  # in repr
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the maxima and, with ``return_indices``, their indices."""
+        return _MAXIMUM[self.rank](input, self.output_size, self.return_indices)
 
 
 class AdaptiveAvgPool1d(_AdaptiveAvgPool):
@@ -39,94 +77,39 @@ class AdaptiveAvgPool1d(_AdaptiveAvgPool):
     Args:
         output_size: number of parts.
 
-    Shape:
-        ``[batch, channels, width]``, or without batch;
-        the spatial dimensions become ``output_size``.
-
     Raises:
         RuntimeError: the input has the wrong number of dimensions or an empty one, or a size is
             negative.
         NotImplementedError: the input has an integer dtype.
-
-    Source: part i of n elements spans ``floor(i * n / size)`` to ``ceil((i + 1) * n / size)``.
 
     Example:
         >>> nn.AdaptiveAvgPool1d(2)(tn.tensor([[1.0, 3.0, 2.0, 5.0]]))
         tensor([[2.0000, 3.5000]])
     """
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Return the averages."""
-        return F.adaptive_avg_pool1d(input, self.output_size)
+    rank = 1
 
 
 class AdaptiveAvgPool2d(_AdaptiveAvgPool):
     """Averages over equal parts of the last two dimensions.
-
-    Args:
-        output_size: number of parts, one int or one for each dimension; None keeps a dimension.
-
-    Shape:
-        ``[batch, channels, height, width]``, or without batch;
-        the spatial dimensions become ``output_size``.
-
-    Raises:
-        RuntimeError: the input has the wrong number of dimensions or an empty one, or a size is
-            negative.
-        ValueError: ``output_size`` has more entries than the input has dimensions.
-        NotImplementedError: the input has an integer dtype.
-
-    Source: part i of n elements spans ``floor(i * n / size)`` to ``ceil((i + 1) * n / size)``.
 
     Example:
         >>> nn.AdaptiveAvgPool2d(1)(tn.arange(16.0).view(1, 4, 4))
         tensor([[[7.5000]]])
     """
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Return the averages."""
-        return F.adaptive_avg_pool2d(input, self.output_size)
+    rank = 2
 
 
 class AdaptiveAvgPool3d(_AdaptiveAvgPool):
     """Averages over equal parts of the last three dimensions.
-
-    Args:
-        output_size: number of parts, one int or one for each dimension; None keeps a dimension.
-
-    Shape:
-        ``[batch, channels, depth, height, width]``, or without batch;
-        the spatial dimensions become ``output_size``.
-
-    Raises:
-        RuntimeError: the input has the wrong number of dimensions or an empty one, or a size is
-            negative.
-        ValueError: ``output_size`` has more entries than the input has dimensions.
-        NotImplementedError: the input has an integer dtype.
-
-    Source: part i of n elements spans ``floor(i * n / size)`` to ``ceil((i + 1) * n / size)``.
 
     Example:
         >>> nn.AdaptiveAvgPool3d((2, None, 3))(tn.zeros(8, 3, 4, 6, 8)).shape
         tinynet.Size([8, 3, 2, 6, 3])
     """
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Return the averages."""
-        return F.adaptive_avg_pool3d(input, self.output_size)
-
-
-class _AdaptiveMaxPool(Module):
-    """Base class of adaptive max pooling."""
-
-    def __init__(self, output_size: Outputs, return_indices: bool = False):
-        super().__init__()
-        self.output_size = output_size
-        self.return_indices = return_indices
-
-    def extra_repr(self) -> str:
-        """Return the number of windows."""
-        return f"output_size={self.output_size}"
+    rank = 3
 
 
 class AdaptiveMaxPool1d(_AdaptiveMaxPool):
@@ -134,47 +117,22 @@ class AdaptiveMaxPool1d(_AdaptiveMaxPool):
 
     Args:
         output_size: number of parts.
-        return_indices: also return the index of each maximum in its plane.
-
-    Shape:
-        ``[batch, channels, width]``, or without batch;
-        the spatial dimensions become ``output_size``.
 
     Raises:
         RuntimeError: the input has the wrong number of dimensions or an empty one, or a size is
             negative.
         NotImplementedError: the input has an integer dtype.
-
-    Source: part i of n elements spans ``floor(i * n / size)`` to ``ceil((i + 1) * n / size)``.
 
     Example:
         >>> nn.AdaptiveMaxPool1d(2)(tn.tensor([[1.0, 3.0, 2.0, 5.0]]))
         tensor([[3., 5.]])
     """
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Return the maxima and, with ``return_indices``, their indices."""
-        return F.adaptive_max_pool1d(input, self.output_size, self.return_indices)
+    rank = 1
 
 
 class AdaptiveMaxPool2d(_AdaptiveMaxPool):
     """Maxima of equal parts of the last two dimensions.
-
-    Args:
-        output_size: number of parts, one int or one for each dimension; None keeps a dimension.
-        return_indices: also return the index of each maximum in its plane.
-
-    Shape:
-        ``[batch, channels, height, width]``, or without batch;
-        the spatial dimensions become ``output_size``.
-
-    Raises:
-        RuntimeError: the input has the wrong number of dimensions or an empty one, or a size is
-            negative.
-        ValueError: ``output_size`` has more entries than the input has dimensions.
-        NotImplementedError: the input has an integer dtype.
-
-    Source: part i of n elements spans ``floor(i * n / size)`` to ``ceil((i + 1) * n / size)``.
 
     Example:
         >>> nn.AdaptiveMaxPool2d(2)(tn.arange(16.0).view(1, 4, 4))
@@ -182,45 +140,44 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPool):
                  [13., 15.]]])
     """
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Return the maxima and, with ``return_indices``, their indices."""
-        return F.adaptive_max_pool2d(input, self.output_size, self.return_indices)
+    rank = 2
 
 
 class AdaptiveMaxPool3d(_AdaptiveMaxPool):
     """Maxima of equal parts of the last three dimensions.
-
-    Args:
-        output_size: number of parts, one int or one for each dimension; None keeps a dimension.
-        return_indices: also return the index of each maximum in its plane.
-
-    Shape:
-        ``[batch, channels, depth, height, width]``, or without batch;
-        the spatial dimensions become ``output_size``.
-
-    Raises:
-        RuntimeError: the input has the wrong number of dimensions or an empty one, or a size is
-            negative.
-        ValueError: ``output_size`` has more entries than the input has dimensions.
-        NotImplementedError: the input has an integer dtype.
-
-    Source: part i of n elements spans ``floor(i * n / size)`` to ``ceil((i + 1) * n / size)``.
 
     Example:
         >>> nn.AdaptiveMaxPool3d((2, None, 3))(tn.zeros(8, 3, 4, 6, 8)).shape
         tinynet.Size([8, 3, 2, 6, 3])
     """
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Return the maxima and, with ``return_indices``, their indices."""
-        return F.adaptive_max_pool3d(input, self.output_size, self.return_indices)
+    rank = 3
 
 
 # ---- random windows -----------------------------------------------------------------------------
 
 
 class _FractionalMaxPool(Module):
-    """Base class of fractional max pooling."""
+    """Base class of fractional max pooling.
+
+    Args:
+        kernel_size: size of the window.
+        output_size: number of windows.
+        output_ratio: alternatively, the output size as a fraction of the input, in (0, 1).
+        return_indices: also return the index of each maximum in its plane.
+
+    Shape:
+        ``[batch, channels, {sizes}]``, or without batch; the spatial dimensions become
+        ``output_size``.
+
+    Raises:
+        ValueError: not exactly one of size and ratio, or a ratio out of range.
+        RuntimeError: the input has the wrong number of dimensions, or one that is too small for the
+            windows.
+        NotImplementedError: the input has an integer dtype.
+
+    Source: Graham, "Fractional max-pooling", 2014, arXiv:1412.6071.
+    """
 
     rank: int
 
@@ -251,32 +208,15 @@ class _FractionalMaxPool(Module):
         self.output_size = None if output_size is None else per_dim(output_size, rank)
         self.output_ratio = ratios
 
-    def options(self) -> dict[str, Any]:
-        """Return the arguments of ``F.fractional_max_pool``."""
-        names = "kernel_size output_size output_ratio return_indices _random_samples".split()
-        return {name: getattr(self, name) for name in names}
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the maxima and, with ``return_indices``, their indices."""
+        pool = F.fractional_max_pool2d if self.rank == 2 else F.fractional_max_pool3d
+        windows = self.kernel_size, self.output_size, self.output_ratio
+        return pool(input, *windows, self.return_indices, self._random_samples)
 
 
 class FractionalMaxPool2d(_FractionalMaxPool):
     """Maxima of windows distributed over the last two dimensions at random.
-
-    Args:
-        kernel_size: size of the window.
-        output_size: number of windows.
-        output_ratio: alternatively, the output size as a fraction of the input, in (0, 1).
-        return_indices: also return the index of each maximum in its plane.
-
-    Raises:
-        ValueError: not exactly one of size and ratio, or a ratio out of range.
-        RuntimeError: the input has the wrong number of dimensions, or one that is too small for the
-            windows.
-        NotImplementedError: the input has an integer dtype.
-
-    Shape:
-        ``[batch, channels, height, width]``, or without batch;
-        the spatial dimensions become ``output_size``.
-
-    Source: Graham, "Fractional max-pooling", 2014, arXiv:1412.6071.
 
     Example:
         >>> nn.FractionalMaxPool2d(2, output_size=3)(tn.ones(8, 3, 7, 7)).shape
@@ -285,31 +225,9 @@ class FractionalMaxPool2d(_FractionalMaxPool):
 
     rank = 2
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Return the maxima and, with ``return_indices``, their indices."""
-        return F.fractional_max_pool2d(input, **self.options())
-
 
 class FractionalMaxPool3d(_FractionalMaxPool):
     """Maxima of windows distributed over the last three dimensions at random.
-
-    Args:
-        kernel_size: size of the window.
-        output_size: number of windows.
-        output_ratio: alternatively, the output size as a fraction of the input, in (0, 1).
-        return_indices: also return the index of each maximum in its plane.
-
-    Raises:
-        ValueError: not exactly one of size and ratio, or a ratio out of range.
-        RuntimeError: the input has the wrong number of dimensions, or one that is too small for the
-            windows.
-        NotImplementedError: the input has an integer dtype.
-
-    Shape:
-        ``[batch, channels, depth, height, width]``, or without batch;
-        the spatial dimensions become ``output_size``.
-
-    Source: Graham, "Fractional max-pooling", 2014, arXiv:1412.6071.
 
     Example:
         >>> nn.FractionalMaxPool3d(2, output_ratio=0.5)(tn.ones(1, 3, 8, 8, 8)).shape
@@ -317,7 +235,3 @@ class FractionalMaxPool3d(_FractionalMaxPool):
     """
 
     rank = 3
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Return the maxima and, with ``return_indices``, their indices."""
-        return F.fractional_max_pool3d(input, **self.options())

@@ -7,31 +7,18 @@ from collections.abc import Sequence
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import functional as F
 from tinynet.nn.base.module import Module
+from tinynet.nn.base.options import options_repr
 from tinynet.nn.functional.dimensions import per_dim
 
 __all__ = ["MaxUnpool1d", "MaxUnpool2d", "MaxUnpool3d"]
 
 Size = int | Sequence[int]
 
+_MAX_UNPOOL = {1: F.max_unpool1d, 2: F.max_unpool2d, 3: F.max_unpool3d}
+
 
 class _MaxUnpool(Module):
-    """Base class of max unpooling."""
-
-    rank: int
-
-    def __init__(self, kernel_size: Size, stride: Size | None = None, padding: Size = 0):
-        super().__init__()
-        self.kernel_size = per_dim(kernel_size, self.rank)
-        self.stride = per_dim(kernel_size if stride is None else stride, self.rank)
-        self.padding = per_dim(padding, self.rank)
-
-    def extra_repr(self) -> str:
-        """Return the options."""
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
-
-
-class MaxUnpool1d(_MaxUnpool):
-    """A partial inverse: zeros with the maxima where ``MaxPool1d`` found them.
+    """Base class of max unpooling.
 
     Args:
         kernel_size, stride, padding: those of the pooling.
@@ -46,6 +33,29 @@ class MaxUnpool1d(_MaxUnpool):
 
     Source: Zeiler and Fergus, "Visualizing and understanding convolutional networks", 2014,
     arXiv:1311.2901.
+    """
+
+    rank: int
+    _options = "kernel_size", "stride", "padding"
+
+    def __init__(self, kernel_size: Size, stride: Size | None = None, padding: Size = 0):
+        super().__init__()
+        self.kernel_size = per_dim(kernel_size, self.rank)
+        self.stride = per_dim(kernel_size if stride is None else stride, self.rank)
+        self.padding = per_dim(padding, self.rank)
+
+    def forward(
+        self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None
+    ) -> Tensor:
+        """Restore the maxima at their indices; ``output_size`` is the shape before pooling."""
+        windows = self.kernel_size, self.stride, self.padding
+        return _MAX_UNPOOL[self.rank](input, indices, *windows, output_size)
+
+    extra_repr = options_repr
+
+
+class MaxUnpool1d(_MaxUnpool):
+    """A partial inverse: zeros with the maxima where ``MaxPool1d`` found them.
 
     Example:
         >>> x = tn.tensor([[1.0, 3.0, 2.0, 5.0]])
@@ -55,30 +65,9 @@ class MaxUnpool1d(_MaxUnpool):
 
     rank = 1
 
-    def forward(
-        self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None
-    ) -> Tensor:
-        """Restore the maxima at their indices; ``output_size`` is the shape before pooling."""
-        how = (self.kernel_size, self.stride, self.padding, output_size)
-        return F.max_unpool1d(input, indices, *how)
-
 
 class MaxUnpool2d(_MaxUnpool):
     """A partial inverse: zeros with the maxima where ``MaxPool2d`` found them.
-
-    Args:
-        kernel_size, stride, padding: those of the pooling.
-
-    Shape:
-        The reverse of the pooling: each spatial n becomes
-        ``(n - 1) * stride - 2 * padding + kernel_size``, or the given ``output_size``.
-
-    Raises:
-        RuntimeError: the indices have the wrong shape, are not int64, or are out of range.
-        ValueError: ``output_size`` is too far from the size without it.
-
-    Source: Zeiler and Fergus, "Visualizing and understanding convolutional networks", 2014,
-    arXiv:1311.2901.
 
     Example:
         >>> x = tn.arange(4.0).view(1, 2, 2)
@@ -89,30 +78,9 @@ class MaxUnpool2d(_MaxUnpool):
 
     rank = 2
 
-    def forward(
-        self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None
-    ) -> Tensor:
-        """Restore the maxima at their indices; ``output_size`` is the shape before pooling."""
-        how = (self.kernel_size, self.stride, self.padding, output_size)
-        return F.max_unpool2d(input, indices, *how)
-
 
 class MaxUnpool3d(_MaxUnpool):
     """A partial inverse: zeros with the maxima where ``MaxPool3d`` found them.
-
-    Args:
-        kernel_size, stride, padding: those of the pooling.
-
-    Shape:
-        The reverse of the pooling: each spatial n becomes
-        ``(n - 1) * stride - 2 * padding + kernel_size``, or the given ``output_size``.
-
-    Raises:
-        RuntimeError: the indices have the wrong shape, are not int64, or are out of range.
-        ValueError: ``output_size`` is too far from the size without it.
-
-    Source: Zeiler and Fergus, "Visualizing and understanding convolutional networks", 2014,
-    arXiv:1311.2901.
 
     Example:
         >>> x = tn.ones(1, 3, 4, 4, 4)
@@ -121,10 +89,3 @@ class MaxUnpool3d(_MaxUnpool):
     """
 
     rank = 3
-
-    def forward(
-        self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None
-    ) -> Tensor:
-        """Restore the maxima at their indices; ``output_size`` is the shape before pooling."""
-        how = (self.kernel_size, self.stride, self.padding, output_size)
-        return F.max_unpool3d(input, indices, *how)

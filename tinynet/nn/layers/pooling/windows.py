@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import functional as F
 from tinynet.nn.base.module import Module
+from tinynet.nn.base.options import options_repr
 from tinynet.nn.functional.dimensions import per_dim
 
 __all__ = ["MaxPool1d", "MaxPool2d", "MaxPool3d", "AvgPool1d", "AvgPool2d", "AvgPool3d"]
@@ -16,9 +16,37 @@ Size = int | Sequence[int]
 
 # ---- maxima -------------------------------------------------------------------------------------
 
+_MAX_POOL = {1: F.max_pool1d, 2: F.max_pool2d, 3: F.max_pool3d}
+
 
 class _MaxPoolNd(Module):
-    """Base class of max pooling."""
+    """Base class of max pooling.
+
+    Args:
+        kernel_size: size of the window.
+        stride: step between windows; the kernel size unless given.
+        padding: implicit minus infinity on each side, at most half the window.
+        dilation: distance between the elements of a window.
+        return_indices: also return the index of each maximum in its plane, for
+            ``MaxUnpool{rank}d``.
+        ceil_mode: also keep windows that extend past the right edge.
+
+    Shape:
+        ``[batch, channels, {sizes}]``, or without batch; each spatial n becomes
+        ``(n + 2 * padding - dilation * (kernel_size - 1) - 1) // stride + 1``.
+
+    Raises:
+        RuntimeError: the input has the wrong number of dimensions, padding that exceeds half the
+            window, or a window that does not fit.
+        TypeError: a size is not an int.
+        NotImplementedError: the input is bool or, in one dimension, has an integer dtype.
+
+    Source: ``result[i] = max(input[i * stride + j * dilation - padding])`` over the positions j in
+    a window.
+    """
+
+    rank: int
+    _options = "kernel_size", "stride", "padding", "dilation", "ceil_mode"
 
     def __init__(
         self,
@@ -37,74 +65,27 @@ class _MaxPoolNd(Module):
         self.return_indices = return_indices
         self.ceil_mode = ceil_mode
 
-    def options(self) -> dict[str, Any]:
-        """Return the arguments of ``F.max_pool``."""
-        names = "kernel_size stride padding dilation ceil_mode return_indices".split()
-        return {name: getattr(self, name) for name in names}
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the maxima and, with ``return_indices``, their indices."""
+        windows = self.kernel_size, self.stride, self.padding, self.dilation
+        return _MAX_POOL[self.rank](input, *windows, self.ceil_mode, self.return_indices)
 
-    def extra_repr(self) -> str:
-        """Return the options."""
-        names = "kernel_size stride padding dilation ceil_mode".split()
-        return ", ".join(f"{name}={getattr(self, name)}" for name in names)
+    extra_repr = options_repr
 
 
 class MaxPool1d(_MaxPoolNd):
     """The maximum of each window of the last dimension.
-
-    Args:
-        kernel_size: size of the window.
-        stride: step between windows; the kernel size unless given.
-        padding: implicit minus infinity on each side, at most half the window.
-        dilation: distance between the elements of a window.
-        return_indices: also return the index of each maximum in its plane, for ``MaxUnpool1d``.
-        ceil_mode: also keep windows that extend past the right edge.
-
-    Shape:
-        ``[batch, channels, width]``, or without batch; each spatial n becomes
-        ``(n + 2 * padding - dilation * (kernel_size - 1) - 1) // stride + 1``.
-
-    Raises:
-        RuntimeError: the input has the wrong number of dimensions, padding that exceeds half the
-            window, or a window that does not fit.
-        TypeError: a size is not an int.
-        NotImplementedError: the input has an integer dtype.
-
-    Source: ``result[i] = max(input[i * stride + j * dilation - padding])`` over the positions j in
-    a window.
 
     Example:
         >>> nn.MaxPool1d(2)(tn.tensor([[1.0, 3.0, 2.0, 5.0]]))
         tensor([[3., 5.]])
     """
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Return the maxima and, with ``return_indices``, their indices."""
-        return F.max_pool1d(input, **self.options())
+    rank = 1
 
 
 class MaxPool2d(_MaxPoolNd):
     """The maximum of each window of the last two dimensions.
-
-    Args:
-        kernel_size: size of the window.
-        stride: step between windows; the kernel size unless given.
-        padding: implicit minus infinity on each side, at most half the window.
-        dilation: distance between the elements of a window.
-        return_indices: also return the index of each maximum in its plane, for ``MaxUnpool2d``.
-        ceil_mode: also keep windows that extend past the right edge.
-
-    Shape:
-        ``[batch, channels, height, width]``, or without batch; each spatial n becomes
-        ``(n + 2 * padding - dilation * (kernel_size - 1) - 1) // stride + 1``.
-
-    Raises:
-        RuntimeError: the input has the wrong number of dimensions, padding that exceeds half the
-            window, or a window that does not fit.
-        TypeError: a size is not an int.
-        NotImplementedError: the input is bool.
-
-    Source: ``result[i] = max(input[i * stride + j * dilation - padding])`` over the positions j in
-    a window.
 
     Example:
         >>> nn.MaxPool2d(2)(tn.arange(16.0).view(1, 4, 4))
@@ -112,62 +93,25 @@ class MaxPool2d(_MaxPoolNd):
                  [13., 15.]]])
     """
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Return the maxima and, with ``return_indices``, their indices."""
-        return F.max_pool2d(input, **self.options())
+    rank = 2
 
 
 class MaxPool3d(_MaxPoolNd):
     """The maximum of each window of the last three dimensions.
-
-    Args:
-        kernel_size: size of the window.
-        stride: step between windows; the kernel size unless given.
-        padding: implicit minus infinity on each side, at most half the window.
-        dilation: distance between the elements of a window.
-        return_indices: also return the index of each maximum in its plane, for ``MaxUnpool3d``.
-        ceil_mode: also keep windows that extend past the right edge.
-
-    Shape:
-        ``[batch, channels, depth, height, width]``, or without batch; each spatial n becomes
-        ``(n + 2 * padding - dilation * (kernel_size - 1) - 1) // stride + 1``.
-
-    Raises:
-        RuntimeError: the input has the wrong number of dimensions, padding that exceeds half the
-            window, or a window that does not fit.
-        TypeError: a size is not an int.
-        NotImplementedError: the input is bool.
-
-    Source: ``result[i] = max(input[i * stride + j * dilation - padding])`` over the positions j in
-    a window.
 
     Example:
         >>> nn.MaxPool3d(2)(tn.zeros(8, 3, 4, 6, 8)).shape
         tinynet.Size([8, 3, 2, 3, 4])
     """
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Return the maxima and, with ``return_indices``, their indices."""
-        return F.max_pool3d(input, **self.options())
+    rank = 3
 
 
 # ---- averages -----------------------------------------------------------------------------------
 
 
 class _AvgPoolNd(Module):
-    """Base class of average pooling."""
-
-    kernel_size: Any
-    stride: Any
-    padding: Any
-
-    def extra_repr(self) -> str:
-        """Return the main options."""
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
-
-
-class AvgPool1d(_AvgPoolNd):
-    """The average of each window of the last dimension.
+    """Base class of average pooling.
 
     Args:
         kernel_size: size of the window.
@@ -175,9 +119,10 @@ class AvgPool1d(_AvgPoolNd):
         padding: zeros added on each side, at most half the window.
         ceil_mode: also keep windows that extend past the right edge.
         count_include_pad: whether averages include the padding.
+        divisor_override: divide the sums by this, not by the number of elements.
 
     Shape:
-        ``[batch, channels, width]``, or without batch; the width n becomes
+        ``[batch, channels, {sizes}]``, or without batch; each spatial n becomes
         ``(n + 2 * padding - kernel_size) // stride + 1``.
 
     Raises:
@@ -186,35 +131,10 @@ class AvgPool1d(_AvgPoolNd):
         NotImplementedError: the input is bool.
 
     Source: ``result[i] = mean(input[i * stride + j - padding])`` over the positions j in a window.
-
-    Example:
-        >>> nn.AvgPool1d(2)(tn.tensor([[1.0, 3.0, 2.0, 5.0]]))
-        tensor([[2.0000, 3.5000]])
     """
 
-    def __init__(
-        self,
-        kernel_size: Size,
-        stride: Size | None = None,
-        padding: Size = 0,
-        ceil_mode: bool = False,
-        count_include_pad: bool = True,
-    ):
-        super().__init__()
-        self.kernel_size = per_dim(kernel_size, 1)
-        self.stride = per_dim(kernel_size if stride is None else stride, 1)
-        self.padding = per_dim(padding, 1)
-        self.ceil_mode = ceil_mode
-        self.count_include_pad = count_include_pad
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Return the averages."""
-        how = (self.padding, self.ceil_mode, self.count_include_pad)
-        return F.avg_pool1d(input, self.kernel_size, self.stride, *how)
-
-
-class _AvgPoolOfPlanes(_AvgPoolNd):
-    """Base class of average pooling over two and three dimensions."""
+    rank: int
+    _options = "kernel_size", "stride", "padding"
 
     def __init__(
         self,
@@ -233,33 +153,44 @@ class _AvgPoolOfPlanes(_AvgPoolNd):
         self.count_include_pad = count_include_pad
         self.divisor_override = divisor_override
 
-    def options(self) -> tuple[Any, ...]:
-        """Return the arguments of ``F.avg_pool``."""
-        how = (self.ceil_mode, self.count_include_pad, self.divisor_override)
-        return (self.kernel_size, self.stride, self.padding, *how)
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the averages."""
+        pool = F.avg_pool2d if self.rank == 2 else F.avg_pool3d
+        windows = self.kernel_size, self.stride, self.padding, self.ceil_mode
+        return pool(input, *windows, self.count_include_pad, self.divisor_override)
+
+    extra_repr = options_repr
 
 
-class AvgPool2d(_AvgPoolOfPlanes):
+class AvgPool1d(_AvgPoolNd):
+    """The average of each window of the last dimension.
+
+    Example:
+        >>> nn.AvgPool1d(2)(tn.tensor([[1.0, 3.0, 2.0, 5.0]]))
+        tensor([[2.0000, 3.5000]])
+    """
+
+    rank = 1
+
+    def __init__(
+        self,
+        kernel_size: Size,
+        stride: Size | None = None,
+        padding: Size = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+    ):
+        lengths = kernel_size, kernel_size if stride is None else stride, padding
+        super().__init__(*(per_dim(n, 1) for n in lengths), ceil_mode, count_include_pad)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the averages."""
+        windows = self.kernel_size, self.stride, self.padding, self.ceil_mode
+        return F.avg_pool1d(input, *windows, self.count_include_pad)
+
+
+class AvgPool2d(_AvgPoolNd):
     """The average of each window of the last two dimensions.
-
-    Args:
-        kernel_size: size of the window.
-        stride: step between windows; the kernel size unless given.
-        padding: zeros added on each side, at most half the window.
-        ceil_mode: also keep windows that extend past the right edge.
-        count_include_pad: whether averages include the padding.
-        divisor_override: divide the sums by this, not by the number of elements.
-
-    Shape:
-        ``[batch, channels, height, width]``, or without batch; each spatial n becomes
-        ``(n + 2 * padding - kernel_size) // stride + 1``.
-
-    Raises:
-        RuntimeError: the input has the wrong number of dimensions, padding that exceeds half the
-            window, or a window that does not fit.
-        NotImplementedError: the input is bool.
-
-    Source: ``result[i] = mean(input[i * stride + j - padding])`` over the positions j in a window.
 
     Example:
         >>> nn.AvgPool2d(2)(tn.arange(16.0).view(1, 4, 4))
@@ -267,38 +198,15 @@ class AvgPool2d(_AvgPoolOfPlanes):
                  [10.5000, 12.5000]]])
     """
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Return the averages."""
-        return F.avg_pool2d(input, *self.options())
+    rank = 2
 
 
-class AvgPool3d(_AvgPoolOfPlanes):
+class AvgPool3d(_AvgPoolNd):
     """The average of each window of the last three dimensions.
-
-    Args:
-        kernel_size: size of the window.
-        stride: step between windows; the kernel size unless given.
-        padding: zeros added on each side, at most half the window.
-        ceil_mode: also keep windows that extend past the right edge.
-        count_include_pad: whether averages include the padding.
-        divisor_override: divide the sums by this, not by the number of elements.
-
-    Shape:
-        ``[batch, channels, depth, height, width]``, or without batch; each spatial n becomes
-        ``(n + 2 * padding - kernel_size) // stride + 1``.
-
-    Raises:
-        RuntimeError: the input has the wrong number of dimensions, padding that exceeds half the
-            window, or a window that does not fit.
-        NotImplementedError: the input is bool.
-
-    Source: ``result[i] = mean(input[i * stride + j - padding])`` over the positions j in a window.
 
     Example:
         >>> nn.AvgPool3d(2)(tn.zeros(8, 3, 4, 6, 8)).shape
         tinynet.Size([8, 3, 2, 3, 4])
     """
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Return the averages."""
-        return F.avg_pool3d(input, *self.options())
+    rank = 3

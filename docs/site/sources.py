@@ -26,7 +26,7 @@ EXEMPT = {
         "ops/creation/tensor_types ops/creation/like ops/creation/memory ops/creation/properties "
         "ops/creation/ranges "
         "ops/shaping/reshaping ops/indexing/index_select ops/shaping/views sparse compat/storage "
-        "nn/layers/images/constant_padding nn/layers/flatten nn/layers/images/padding "
+        "nn/layers/flatten nn/layers/images/padding "
         "nn/layers/images/shuffle nn/functional/images/padding nn/functional/images/shuffle "
         "nn/functional/pooling/unpooling data/transforms/base data/transforms/chance "
         "data/transforms/frame"

@@ -99,7 +99,7 @@ PATHS: dict[str, str] = {
         "nn.layers.losses.loss nn.layers.losses.likelihood nn.layers.losses.margin "
         "nn.layers.losses.linear_cross_entropy"
     ),
-    "torch.nn.modules.padding": "nn.layers.images.padding nn.layers.images.constant_padding",
+    "torch.nn.modules.padding": "nn.layers.images.padding",
     "torch.nn.modules.pixelshuffle": "nn.layers.images.shuffle",
     "torch.nn.modules.pooling": (
         "nn.layers.pooling.windows nn.layers.pooling.adaptive nn.layers.pooling.power "

@@ -25,7 +25,6 @@ from tinynet.nn.layers.docstrings import complete as _complete
 from tinynet.nn.layers.dropout import *
 from tinynet.nn.layers.embedding import *
 from tinynet.nn.layers.flatten import *
-from tinynet.nn.layers.images.constant_padding import *
 from tinynet.nn.layers.images.padding import *
 from tinynet.nn.layers.images.shuffle import *
 from tinynet.nn.layers.images.upsampling import *

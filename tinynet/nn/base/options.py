@@ -45,7 +45,8 @@ def with_options(cls: C) -> C:
 
 def _compile(cls: type, names: list[str], required: int) -> Any:
     """Compile ``__init__``; its source stays in ``linecache``, so tracebacks show it."""
-    taken = cls.__init__.__code__.co_varnames  # type: ignore[misc]
+    code = cls.__init__.__code__  # type: ignore[misc]
+    taken = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     passed = [name for name in names if name in taken]
     stored = [name for name in names if name not in passed]
     parameters = [name if i < required else f"{name}=None" for i, name in enumerate(names)]

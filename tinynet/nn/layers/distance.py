@@ -5,6 +5,7 @@ from __future__ import annotations
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import functional as F
 from tinynet.nn.base.module import Module
+from tinynet.nn.base.options import with_options
 
 __all__ = ["PairwiseDistance", "CosineSimilarity"]
 
@@ -41,6 +42,7 @@ class PairwiseDistance(Module):
         return F.pairwise_distance(x1, x2, self.norm, self.eps, self.keepdim)
 
 
+@with_options
 class CosineSimilarity(Module):
     """The cosine of the angle between vectors along a dimension.
 
@@ -62,10 +64,8 @@ class CosineSimilarity(Module):
         tensor([0.7071])
     """
 
-    def __init__(self, dim: int = 1, eps: float = 1e-8):
-        super().__init__()
-        self.dim = dim
-        self.eps = eps
+    dim: int = 1
+    eps: float = 1e-8
 
     def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
         """Return the cosines."""

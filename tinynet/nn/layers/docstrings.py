@@ -17,7 +17,6 @@ from tinynet.nn.functional.dimensions import WORDS
 _HEADINGS = ("Args", "Shape", "Attributes", "Raises", "Source", "Example")
 _SECTION = re.compile(rf"^(?=(?:{'|'.join(_HEADINGS)}):)", re.M)
 _ENTRY = re.compile(r"^(?=    \S)", re.M)  # of a section such as Args
-_NAMES = re.compile(r"^    (\S[^:]*):", re.M)
 
 
 def complete(classes: Iterable[Any]) -> None:
@@ -53,16 +52,21 @@ def _of_rank(doc: str, layer: Any) -> str:
 
 
 def _add(found: dict[str, str], family: dict[str, str], layer: Any) -> None:
-    """Add the sections and the arguments that are missing."""
-    arguments = found.get("Args", "Args:")
-    known = {*re.findall(r"\w+", "".join(_NAMES.findall(arguments)))}
-    taken = layer.__init__.__code__.co_varnames
-    for entry in _ENTRY.split(family.get("Args", ""))[1:]:
-        names = {*re.findall(r"\w+", entry.partition(":")[0])}
-        if names <= {*taken} and not names & known:
-            arguments = f"{arguments}\n{entry.rstrip()}"
-    if arguments != "Args:":
-        found["Args"] = arguments
+    """Add the missing sections, and the missing arguments in the order of ``__init__``."""
+    own = _ENTRY.split(found.get("Args", ""))[1:]
+    known = {name for entry in own for name in _names(entry)}
+    code = layer.__init__.__code__
+    taken = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    theirs = _ENTRY.split(family.get("Args", ""))[1:]
+    added = [e for e in theirs if {*_names(e)} <= {*taken} - known]
+    if added:
+        entries = sorted(own + added, key=lambda entry: taken.index(_names(entry)[0]))
+        found["Args"] = "\n".join(["Args:", *(entry.rstrip() for entry in entries)])
     for heading, text in family.items():
         if heading != "Args":
             found.setdefault(heading, text)
+
+
+def _names(entry: str) -> list[str]:
+    """Return the names that an entry such as ``lower, upper: the bounds`` describes."""
+    return re.findall(r"\w+", entry.partition(":")[0])

@@ -5,13 +5,28 @@ from __future__ import annotations
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import functional as F
 from tinynet.nn.base.module import Module
+from tinynet.nn.base.options import options_repr
 from tinynet.nn.functional.dropouts import check_probability
 
 __all__ = ["Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout", "FeatureAlphaDropout"]
 
 
 class _DropoutNd(Module):
-    """Base class of dropout layers."""
+    """Base class of dropout layers.
+
+    Args:
+        p: probability of dropping an element or a channel.
+        inplace: overwrite the input.
+
+    Shape:
+        Any; the output has the same shape.
+
+    Raises:
+        ValueError: ``p`` is not in [0, 1].
+        RuntimeError: the input has an integer dtype, in training.
+    """
+
+    _options = "p", "inplace"
 
     def __init__(self, p: float = 0.5, inplace: bool = False):
         super().__init__()
@@ -19,26 +34,21 @@ class _DropoutNd(Module):
         self.p = p
         self.inplace = inplace
 
-    def extra_repr(self) -> str:
-        """Return the options shown by ``repr``."""
-        return f"p={self.p}, inplace={self.inplace}"
+    extra_repr = options_repr
+
+
+class _ChannelDropout(_DropoutNd):
+    """Base class of layers that drop channels.
+
+    Source: Tompson et al., "Efficient object localization using convolutional networks", 2015,
+    arXiv:1411.4280.
+    """
 
 
 class Dropout(_DropoutNd):
     """Sets each element to zero with probability ``p`` in training, and divides the rest by 1 - p.
 
     In evaluation mode it returns its input.
-
-    Args:
-        p: probability of zeroing.
-        inplace: overwrite the input.
-
-    Raises:
-        ValueError: ``p`` is not in [0, 1].
-        RuntimeError: the input has an integer dtype, in training.
-
-    Shape:
-        Any; the output has the same shape.
 
     Source: Hinton et al., "Improving neural networks by preventing co-adaptation of feature
     detectors", 2012, arXiv:1207.0580.
@@ -53,15 +63,11 @@ class Dropout(_DropoutNd):
         return F.dropout(input, self.p, self.training, self.inplace)
 
 
-class Dropout1d(_DropoutNd):
+class Dropout1d(_ChannelDropout):
     """Sets each channel to zero with probability ``p`` in training, and divides the rest by 1 - p.
 
     Neighbouring elements of a channel are correlated, so dropping single ones regularises little.
     In evaluation mode it returns its input.
-
-    Args:
-        p: probability of zeroing.
-        inplace: overwrite the input.
 
     Raises:
         ValueError: ``p`` is not in [0, 1].
@@ -69,9 +75,6 @@ class Dropout1d(_DropoutNd):
 
     Shape:
         ``[batch, channels, length]`` or ``[channels, length]``; the output has the same shape.
-
-    Source: Tompson et al., "Efficient object localization using convolutional networks", 2015,
-    arXiv:1411.4280.
 
     Example:
         >>> nn.Dropout1d(1.0)(tn.ones(1, 2, 3)).sum()
@@ -83,15 +86,11 @@ class Dropout1d(_DropoutNd):
         return F.dropout1d(input, self.p, self.training, self.inplace)
 
 
-class Dropout2d(_DropoutNd):
+class Dropout2d(_ChannelDropout):
     """Sets each channel to zero with probability ``p`` in training, and divides the rest by 1 - p.
 
     Neighbouring elements of a channel are correlated, so dropping single ones regularises little.
     In evaluation mode it returns its input.
-
-    Args:
-        p: probability of zeroing.
-        inplace: overwrite the input.
 
     Raises:
         ValueError: ``p`` is not in [0, 1].
@@ -100,9 +99,6 @@ class Dropout2d(_DropoutNd):
     Shape:
         ``[batch, channels, height, width]``; the output has the same shape. As in PyTorch, three
         dimensions are interpreted as ``[batch, channels, length]``, with a warning.
-
-    Source: Tompson et al., "Efficient object localization using convolutional networks", 2015,
-    arXiv:1411.4280.
 
     Example:
         >>> nn.Dropout2d(1.0)(tn.ones(1, 2, 3, 3)).sum()
@@ -114,26 +110,15 @@ class Dropout2d(_DropoutNd):
         return F.dropout2d(input, self.p, self.training, self.inplace)
 
 
-class Dropout3d(_DropoutNd):
+class Dropout3d(_ChannelDropout):
     """Sets each channel to zero with probability ``p`` in training, and divides the rest by 1 - p.
 
     Neighbouring elements of a channel are correlated, so dropping single ones regularises little.
     In evaluation mode it returns its input.
 
-    Args:
-        p: probability of zeroing.
-        inplace: overwrite the input.
-
-    Raises:
-        ValueError: ``p`` is not in [0, 1].
-        RuntimeError: the input has an integer dtype, in training.
-
     Shape:
         ``[batch, channels, depth, height, width]``, or the same without batch; the output has the
         same shape.
-
-    Source: Tompson et al., "Efficient object localization using convolutional networks", 2015,
-    arXiv:1411.4280.
 
     Example:
         >>> nn.Dropout3d(1.0)(tn.ones(1, 2, 3, 3, 3)).sum()
@@ -151,15 +136,7 @@ class AlphaDropout(_DropoutNd):
     Use it with ``SELU``. In evaluation mode it returns its input.
 
     Args:
-        p: probability of dropping an element.
-        inplace: overwrite the input; ignored, as in PyTorch.
-
-    Raises:
-        ValueError: ``p`` is not in [0, 1].
-        RuntimeError: the input has an integer dtype, in training.
-
-    Shape:
-        Any; the output has the same shape.
+        inplace: ignored, as in PyTorch.
 
     Source: Klambauer et al., "Self-normalizing neural networks", 2017, arXiv:1706.02515.
 
@@ -179,8 +156,7 @@ class FeatureAlphaDropout(_DropoutNd):
     Like ``AlphaDropout``, but drops whole channels. In evaluation mode it returns its input.
 
     Args:
-        p: probability of dropping a channel.
-        inplace: overwrite the input; ignored, as in PyTorch.
+        inplace: ignored, as in PyTorch.
 
     Raises:
         ValueError: ``p`` is not in [0, 1].

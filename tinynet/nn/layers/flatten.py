@@ -6,10 +6,12 @@ from collections.abc import Sequence
 
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn.base.module import Module
+from tinynet.nn.base.options import options_repr, with_options
 
 __all__ = ["Flatten", "Unflatten"]
 
 
+@with_options
 class Flatten(Module):
     """Flattens several dimensions into one, by default all but the batch.
 
@@ -29,18 +31,14 @@ class Flatten(Module):
         tinynet.Size([32, 64])
     """
 
-    def __init__(self, start_dim: int = 1, end_dim: int = -1):
-        super().__init__()
-        self.start_dim = start_dim
-        self.end_dim = end_dim
+    start_dim: int = 1
+    end_dim: int = -1
 
     def forward(self, input: Tensor) -> Tensor:
         """Flatten the input."""
         return input.flatten(self.start_dim, self.end_dim)
 
-    def extra_repr(self) -> str:
-        """Return the dimensions."""
-        return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
+    extra_repr = options_repr
 
 
 class Unflatten(Module):

@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import functional as F
 from tinynet.nn.base.module import Module
+from tinynet.nn.base.options import options_repr, with_options
 
 __all__ = ["Unfold", "Fold"]
 
 Lengths = int | Sequence[int]
 
 
+@with_options
 class Unfold(Module):
     """Extracts the sliding windows of images, each as a column.
 
@@ -39,31 +41,19 @@ class Unfold(Module):
         tinynet.Size([4, 12, 99])
     """
 
-    def __init__(
-        self,
-        kernel_size: Lengths,
-        dilation: Lengths = 1,
-        padding: Lengths = 0,
-        stride: Lengths = 1,
-    ):
-        super().__init__()
-        self.kernel_size = kernel_size
-        self.dilation = dilation
-        self.padding = padding
-        self.stride = stride
+    kernel_size: Lengths
+    dilation: Lengths = 1
+    padding: Lengths = 0
+    stride: Lengths = 1
 
     def forward(self, input: Tensor) -> Tensor:
         """Return the windows."""
         return F.unfold(input, self.kernel_size, self.dilation, self.padding, self.stride)
 
-    def extra_repr(self) -> str:
-        """Return the options."""
-        return (
-            f"kernel_size={self.kernel_size}, dilation={self.dilation}, padding={self.padding}, "
-            f"stride={self.stride}"
-        )
+    extra_repr = options_repr
 
 
+@with_options
 class Fold(Module):
     """Assembles images from columns of windows, summing where they overlap.
 
@@ -91,20 +81,11 @@ class Fold(Module):
         tinynet.Size([4, 3, 10, 12])
     """
 
-    def __init__(
-        self,
-        output_size: Lengths,
-        kernel_size: Lengths,
-        dilation: Lengths = 1,
-        padding: Lengths = 0,
-        stride: Lengths = 1,
-    ):
-        super().__init__()
-        self.output_size = output_size
-        self.kernel_size = kernel_size
-        self.dilation = dilation
-        self.padding = padding
-        self.stride = stride
+    output_size: Lengths
+    kernel_size: Lengths
+    dilation: Lengths = 1
+    padding: Lengths = 0
+    stride: Lengths = 1
 
     def forward(self, input: Tensor) -> Tensor:
         """Return the images."""
@@ -112,9 +93,4 @@ class Fold(Module):
             input, self.output_size, self.kernel_size, self.dilation, self.padding, self.stride
         )
 
-    def extra_repr(self) -> str:
-        """Return the options."""
-        return (
-            f"output_size={self.output_size}, kernel_size={self.kernel_size}, "
-            f"dilation={self.dilation}, padding={self.padding}, stride={self.stride}"
-        )
+    extra_repr = options_repr

@@ -1,4 +1,4 @@
-"""Padding with elements of the input: reflection, replication and circular."""
+"""Padding with elements of the input, with a constant, and with zeros."""
 
 from __future__ import annotations
 
@@ -10,22 +10,24 @@ from tinynet.nn.base.module import Module
 
 __all__ = [
     "ReflectionPad1d", "ReflectionPad2d", "ReflectionPad3d", "ReplicationPad1d",
-    "ReplicationPad2d", "ReplicationPad3d", "CircularPad1d", "CircularPad2d", "CircularPad3d"
+    "ReplicationPad2d", "ReplicationPad3d", "CircularPad1d", "CircularPad2d", "CircularPad3d",
+    "ConstantPad1d", "ConstantPad2d", "ConstantPad3d", "ZeroPad1d", "ZeroPad2d", "ZeroPad3d"
 ]  # fmt: skip
 
 
 class _Padding(Module):
     """Base class of padding layers.
 
-    Attributes:
-        padding: the lengths before and after the last dimension, then the one before it, and so on,
-            as in ``F.pad``.
-        rank: the number of dimensions to pad.
-        mode: the padding mode of ``F.pad``.
+    Args:
+        padding: one length, or the lengths before and after the last dimension, then those of the
+            one before it, and so on: ``(left, right, top, bottom, front, back)``.
+
+    Shape:
+        ``[batch, channels, {sizes}]``, or without batch; the lengths are added to {last}.
     """
 
     rank: int
-    mode: str
+    mode: str  # of ``F.pad``
 
     def __init__(self, padding: int | Sequence[int]):
         super().__init__()
@@ -41,25 +43,22 @@ class _Padding(Module):
         return f"{self.padding}"
 
 
+# ---- elements of the input ----------------------------------------------------------------------
+
+
 class _ReflectionPad(_Padding):
-    """Base class of reflection padding layers."""
+    """Base class of reflection padding layers.
+
+    Raises:
+        RuntimeError: a length is not less than the dimension, or the result is empty.
+        NotImplementedError: the input has the wrong number of dimensions.
+    """
 
     mode = "reflect"
 
 
 class ReflectionPad1d(_ReflectionPad):
     """Pads the last dimension by reflecting the input without repeating its end elements.
-
-    Args:
-        padding: ``(left, right)``, or one length for both.
-
-    Raises:
-        RuntimeError: a length is not less than the dimension, or the result is empty.
-        NotImplementedError: the input has the wrong number of dimensions.
-
-    Shape:
-        ``[batch, channels, width]`` or ``[channels, width]`` to
-        ``[..., left + width + right]``.
 
     Example:
         >>> nn.ReflectionPad1d((2, 1))(tn.tensor([[0.0, 1.0, 2.0]]))
@@ -71,17 +70,6 @@ class ReflectionPad1d(_ReflectionPad):
 
 class ReflectionPad2d(_ReflectionPad):
     """Pads the last two dimensions by reflecting the input.
-
-    Args:
-        padding: ``(left, right, top, bottom)``, or one length for all.
-
-    Raises:
-        RuntimeError: a length is not less than the dimension, or the result is empty.
-        NotImplementedError: the input has the wrong number of dimensions.
-
-    Shape:
-        ``[batch, channels, height, width]`` or ``[channels, height, width]`` to
-        ``[..., top + height + bottom, left + width + right]``.
 
     Example:
         >>> nn.ReflectionPad2d((1, 0, 1, 0))(tn.arange(4.0).view(1, 2, 2))
@@ -96,17 +84,6 @@ class ReflectionPad2d(_ReflectionPad):
 class ReflectionPad3d(_ReflectionPad):
     """Pads the last three dimensions by reflecting the input.
 
-    Args:
-        padding: ``(left, right, top, bottom, front, back)``, or one length for all.
-
-    Raises:
-        RuntimeError: a length is not less than the dimension, or the result is empty.
-        NotImplementedError: the input has the wrong number of dimensions.
-
-    Shape:
-        ``[batch, channels, depth, height, width]`` or without batch; each of the last three
-        dimensions gets longer by its two lengths.
-
     Example:
         >>> nn.ReflectionPad3d(1)(tn.ones(1, 2, 3, 4)).shape
         tinynet.Size([1, 4, 5, 6])
@@ -116,24 +93,18 @@ class ReflectionPad3d(_ReflectionPad):
 
 
 class _ReplicationPad(_Padding):
-    """Base class of replication padding layers."""
+    """Base class of replication padding layers.
+
+    Raises:
+        RuntimeError: the input or the result is empty.
+        NotImplementedError: the input has the wrong number of dimensions.
+    """
 
     mode = "replicate"
 
 
 class ReplicationPad1d(_ReplicationPad):
     """Pads the last dimension by repeating its end elements.
-
-    Args:
-        padding: ``(left, right)``, or one length for both.
-
-    Raises:
-        RuntimeError: the input or the result is empty.
-        NotImplementedError: the input has the wrong number of dimensions.
-
-    Shape:
-        ``[batch, channels, width]`` or ``[channels, width]`` to
-        ``[..., left + width + right]``.
 
     Example:
         >>> nn.ReplicationPad1d((2, 1))(tn.tensor([[0.0, 1.0, 2.0]]))
@@ -145,17 +116,6 @@ class ReplicationPad1d(_ReplicationPad):
 
 class ReplicationPad2d(_ReplicationPad):
     """Pads the last two dimensions by repeating the edge elements.
-
-    Args:
-        padding: ``(left, right, top, bottom)``, or one length for all.
-
-    Raises:
-        RuntimeError: the input or the result is empty.
-        NotImplementedError: the input has the wrong number of dimensions.
-
-    Shape:
-        ``[batch, channels, height, width]`` or ``[channels, height, width]`` to
-        ``[..., top + height + bottom, left + width + right]``.
 
     Example:
         >>> nn.ReplicationPad2d((1, 0, 1, 0))(tn.arange(4.0).view(1, 2, 2))
@@ -170,17 +130,6 @@ class ReplicationPad2d(_ReplicationPad):
 class ReplicationPad3d(_ReplicationPad):
     """Pads the last three dimensions by repeating the edge elements.
 
-    Args:
-        padding: ``(left, right, top, bottom, front, back)``, or one length for all.
-
-    Raises:
-        RuntimeError: the input or the result is empty.
-        NotImplementedError: the input has the wrong number of dimensions.
-
-    Shape:
-        ``[batch, channels, depth, height, width]`` or without batch; each of the last three
-        dimensions gets longer by its two lengths.
-
     Example:
         >>> nn.ReplicationPad3d(1)(tn.ones(1, 2, 3, 4)).shape
         tinynet.Size([1, 4, 5, 6])
@@ -190,7 +139,12 @@ class ReplicationPad3d(_ReplicationPad):
 
 
 class _CircularPad(_Padding):
-    """Base class of circular padding layers."""
+    """Base class of circular padding layers.
+
+    Raises:
+        RuntimeError: a length is larger than the dimension, or the result is empty.
+        ValueError: the input has the wrong number of dimensions.
+    """
 
     mode = "circular"
 
@@ -205,17 +159,6 @@ class _CircularPad(_Padding):
 class CircularPad1d(_CircularPad):
     """Pads the last dimension circularly, from its opposite end.
 
-    Args:
-        padding: ``(left, right)``, or one length for both.
-
-    Raises:
-        RuntimeError: a length is larger than the dimension, or the result is empty.
-        ValueError: the input has the wrong number of dimensions.
-
-    Shape:
-        ``[batch, channels, width]`` or ``[channels, width]`` to
-        ``[..., left + width + right]``.
-
     Example:
         >>> nn.CircularPad1d((2, 1))(tn.tensor([[0.0, 1.0, 2.0]]))
         tensor([[1., 2., 0., 1., 2., 0.]])
@@ -226,17 +169,6 @@ class CircularPad1d(_CircularPad):
 
 class CircularPad2d(_CircularPad):
     """Pads the last two dimensions circularly, from the opposite ends.
-
-    Args:
-        padding: ``(left, right, top, bottom)``, or one length for all.
-
-    Raises:
-        RuntimeError: a length is larger than the dimension, or the result is empty.
-        ValueError: the input has the wrong number of dimensions.
-
-    Shape:
-        ``[batch, channels, height, width]`` or ``[channels, height, width]`` to
-        ``[..., top + height + bottom, left + width + right]``.
 
     Example:
         >>> nn.CircularPad2d((1, 0, 1, 0))(tn.arange(4.0).view(1, 2, 2))
@@ -251,20 +183,119 @@ class CircularPad2d(_CircularPad):
 class CircularPad3d(_CircularPad):
     """Pads the last three dimensions circularly, from the opposite ends.
 
-    Args:
-        padding: ``(left, right, top, bottom, front, back)``, or one length for all.
-
-    Raises:
-        RuntimeError: a length is larger than the dimension, or the result is empty.
-        ValueError: the input has the wrong number of dimensions.
-
-    Shape:
-        ``[batch, channels, depth, height, width]`` or without batch; each of the last three
-        dimensions gets longer by its two lengths.
-
     Example:
         >>> nn.CircularPad3d(1)(tn.ones(1, 2, 3, 4)).shape
         tinynet.Size([1, 4, 5, 6])
+    """
+
+    rank = 3
+
+
+# ---- constants ----------------------------------------------------------------------------------
+
+
+class _ConstantBorder(_Padding):
+    """Base class of layers that pad with constants and can also crop.
+
+    Shape:
+        ``[..., {sizes}]``; the lengths are added to {last}. Negative ones crop.
+
+    Raises:
+        RuntimeError: too few dimensions, an odd number of lengths, or cropping removes more than
+            the dimension has.
+    """
+
+
+class _ConstantPad(_ConstantBorder):
+    """Base class of layers that pad with a constant.
+
+    Args:
+        value: the constant.
+    """
+
+    def __init__(self, padding: int | Sequence[int], value: float):
+        super().__init__(padding)
+        self.value = value
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Pad the input."""
+        return F.pad(input, self.padding, "constant", self.value)
+
+    def extra_repr(self) -> str:
+        """Return the options shown by ``repr``."""
+        return f"padding={self.padding}, value={self.value}"
+
+
+class ConstantPad1d(_ConstantPad):
+    """Pads the last dimension with a constant.
+
+    Example:
+        >>> nn.ConstantPad1d((1, 0), 7.0)(tn.ones(1, 2))
+        tensor([[7., 1., 1.]])
+    """
+
+    rank = 1
+
+
+class ConstantPad2d(_ConstantPad):
+    """Pads the last two dimensions with a constant.
+
+    Example:
+        >>> nn.ConstantPad2d((1, 0, 0, 1), 7.0)(tn.ones(1, 2))
+        tensor([[7., 1., 1.],
+                [7., 7., 7.]])
+    """
+
+    rank = 2
+
+
+class ConstantPad3d(_ConstantPad):
+    """Pads the last three dimensions with a constant.
+
+    Example:
+        >>> nn.ConstantPad3d(1, 7.0)(tn.ones(1, 1, 2, 3, 4)).shape
+        tinynet.Size([1, 1, 4, 5, 6])
+    """
+
+    rank = 3
+
+
+class _ZeroPad(_ConstantBorder):
+    """Base class of layers that pad with zeros."""
+
+    mode = "constant"
+    value = 0.0
+
+
+class ZeroPad1d(_ZeroPad):
+    """Pads the last dimension with zeros.
+
+    Example:
+        >>> nn.ZeroPad1d((1, 0))(tn.ones(1, 2))
+        tensor([[0., 1., 1.]])
+    """
+
+    rank = 1
+
+
+class ZeroPad2d(_ZeroPad):
+    """Pads the last two dimensions with zeros.
+
+    Example:
+        >>> nn.ZeroPad2d((1, 0, 0, 1))(tn.ones(1, 2))
+        tensor([[0., 1., 1.],
+                [0., 0., 0.]])
+    """
+
+    rank = 2
+
+
+class ZeroPad3d(_ZeroPad):
+    """Pads the last three dimensions with zeros.
+
+    Example:
+        >>> nn.ZeroPad3d(1)(tn.ones(1, 1, 2, 3, 4)).shape
+        tinynet.Size([1, 1, 4, 5, 6])
     """
 
     rank = 3

@@ -5,10 +5,12 @@ from __future__ import annotations
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import functional as F
 from tinynet.nn.base.module import Module
+from tinynet.nn.base.options import options_repr, with_options
 
 __all__ = ["PixelShuffle", "PixelUnshuffle", "ChannelShuffle"]
 
 
+@with_options
 class PixelShuffle(Module):
     """Rearranges channels into planes that are ``upscale_factor`` times larger in each dimension.
 
@@ -30,19 +32,16 @@ class PixelShuffle(Module):
         tinynet.Size([8, 3, 6, 10])
     """
 
-    def __init__(self, upscale_factor: int):
-        super().__init__()
-        self.upscale_factor = upscale_factor
+    upscale_factor: int
 
     def forward(self, input: Tensor) -> Tensor:
         """Rearrange channels into larger planes."""
         return F.pixel_shuffle(input, self.upscale_factor)
 
-    def extra_repr(self) -> str:
-        """Return the factor."""
-        return f"upscale_factor={self.upscale_factor}"
+    extra_repr = options_repr
 
 
+@with_options
 class PixelUnshuffle(Module):
     """Rearranges planes into channels: the inverse of ``PixelShuffle``.
 
@@ -63,19 +62,16 @@ class PixelUnshuffle(Module):
         tinynet.Size([8, 12, 3, 5])
     """
 
-    def __init__(self, downscale_factor: int):
-        super().__init__()
-        self.downscale_factor = downscale_factor
+    downscale_factor: int
 
     def forward(self, input: Tensor) -> Tensor:
         """Rearrange planes into channels."""
         return F.pixel_unshuffle(input, self.downscale_factor)
 
-    def extra_repr(self) -> str:
-        """Return the factor."""
-        return f"downscale_factor={self.downscale_factor}"
+    extra_repr = options_repr
 
 
+@with_options
 class ChannelShuffle(Module):
     """Interleaves the channels of groups: the first of each group, then the second, and so on.
 
@@ -97,14 +93,10 @@ class ChannelShuffle(Module):
         tensor([0., 2., 1., 3.])
     """
 
-    def __init__(self, groups: int):
-        super().__init__()
-        self.groups = groups
+    groups: int
 
     def forward(self, input: Tensor) -> Tensor:
         """Interleave the channels."""
         return F.channel_shuffle(input, self.groups)
 
-    def extra_repr(self) -> str:
-        """Return the number of groups."""
-        return f"groups={self.groups}"
+    extra_repr = options_repr

@@ -82,8 +82,8 @@ class Upsample(Module):
         return f"size={self.size!r}, mode={self.mode!r}"
 
 
-class UpsamplingNearest2d(Upsample):
-    """Upsamples images by repeating pixels: ``Upsample(mode="nearest")``.
+class _Upsampling2d(Upsample):
+    """Base class of upsampling of images in one mode.
 
     Args:
         size: the output height and width; or
@@ -96,6 +96,11 @@ class UpsamplingNearest2d(Upsample):
         ValueError: not exactly one of size and factor (in the call).
         NotImplementedError: the input has an integer dtype or the wrong number of dimensions.
         RuntimeError: a size is not positive.
+    """
+
+
+class UpsamplingNearest2d(_Upsampling2d):
+    """Upsamples images by repeating pixels: ``Upsample(mode="nearest")``.
 
     Source: ``result[i, j] = input[floor(i * h / H), floor(j * w / W)]``.
 
@@ -109,20 +114,8 @@ class UpsamplingNearest2d(Upsample):
         super().__init__(size, scale_factor, mode="nearest")
 
 
-class UpsamplingBilinear2d(Upsample):
+class UpsamplingBilinear2d(_Upsampling2d):
     """Upsamples images bilinearly: ``Upsample(mode="bilinear", align_corners=True)``.
-
-    Args:
-        size: the output height and width; or
-        scale_factor: the factor for the input size.
-
-    Shape:
-        ``[batch, channels, height, width]``; the last two become ``size``.
-
-    Raises:
-        ValueError: not exactly one of size and factor (in the call).
-        NotImplementedError: the input has an integer dtype or the wrong number of dimensions.
-        RuntimeError: a size is not positive.
 
     Source: the mean of the four neighbours of ``i * (n - 1) / (m - 1)``, weighted by proximity.
 

@@ -6,12 +6,14 @@ from collections.abc import Sequence
 
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import functional as F
+from tinynet.nn.base.options import with_options
 from tinynet.nn.functional.checks import REDUCTIONS
 from tinynet.nn.layers.losses.loss import _Loss
 
 __all__ = ["PoissonNLLLoss", "GaussianNLLLoss", "CTCLoss", "KLDivLoss"]
 
 
+@with_options
 class PoissonNLLLoss(_Loss):
     """The negative log-likelihood of counts for Poisson distributions.
 
@@ -22,8 +24,6 @@ class PoissonNLLLoss(_Loss):
         log_input: whether the input holds logarithms of the expected counts, not the counts.
         full: add Stirling's approximation of ``log(y!)`` for ``y > 1``.
         eps: added to expected counts before their logarithm is taken.
-        size_average, reduce: deprecated; they override ``reduction``.
-        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Shape:
         Input and counts of one shape, to a scalar (or that shape for ``"none"``).
@@ -37,22 +37,14 @@ class PoissonNLLLoss(_Loss):
         tensor(1.)
     """
 
-    def __init__(
-        self,
-        log_input: bool = True,
-        full: bool = False,
-        size_average: bool | None = None,
-        eps: float = 1e-8,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-    ):
-        super().__init__(size_average, reduce, reduction)
-        self.log_input = log_input
-        self.full = full
-        self.eps = eps
+    log_input: bool = True
+    full: bool = False
+    size_average: bool | None = None
+    eps: float = 1e-8
+    reduce: bool | None = None
+    reduction: str = "mean"
 
     def forward(self, log_input: Tensor, target: Tensor) -> Tensor:
-        """Return the loss."""
         return F.poisson_nll_loss(
             log_input, target, self.log_input, self.full, eps=self.eps, reduction=self.reduction
         )
@@ -64,7 +56,6 @@ class GaussianNLLLoss(_Loss):
     Args:
         full: add the constant, ``log(2 * pi) / 2``.
         eps: lower bound of the variances.
-        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Shape:
         Expected values and measurements of one shape; variances of that shape, or without the last
@@ -90,10 +81,10 @@ class GaussianNLLLoss(_Loss):
         self.eps = eps
 
     def forward(self, input: Tensor, target: Tensor, var: Tensor | float) -> Tensor:
-        """Return the loss."""
         return F.gaussian_nll_loss(input, target, var, self.full, self.eps, self.reduction)
 
 
+@with_options
 class CTCLoss(_Loss):
     """Minus the log-probability of sequences, summed over all alignments in time.
 
@@ -122,10 +113,9 @@ class CTCLoss(_Loss):
         tensor(1.3333)
     """
 
-    def __init__(self, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False):
-        super().__init__(reduction=reduction)
-        self.blank = blank
-        self.zero_infinity = zero_infinity
+    blank: int = 0
+    reduction: str = "mean"
+    zero_infinity: bool = False
 
     def forward(
         self,
@@ -134,7 +124,6 @@ class CTCLoss(_Loss):
         input_lengths: Tensor | Sequence[int],
         target_lengths: Tensor | Sequence[int],
     ) -> Tensor:
-        """Return the loss."""
         return F.ctc_loss(
             log_probs,
             targets,
@@ -146,13 +135,13 @@ class CTCLoss(_Loss):
         )
 
 
+@with_options
 class KLDivLoss(_Loss):
     """The Kullback-Leibler divergence of target probabilities from log-probabilities.
 
     For log-probabilities x and target probabilities y it is ``y * (log(y) - x)``.
 
     Args:
-        size_average, reduce: deprecated; they override ``reduction``.
         reduction: ``"batchmean"`` (the divergence itself, per batch), ``"mean"``, ``"sum"`` or
             ``"none"``.
         log_target: whether the target is given as logarithms.
@@ -174,16 +163,10 @@ class KLDivLoss(_Loss):
 
     _reductions = (*REDUCTIONS, "batchmean")
 
-    def __init__(
-        self,
-        size_average: bool | None = None,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-        log_target: bool = False,
-    ):
-        super().__init__(size_average, reduce, reduction)
-        self.log_target = log_target
+    size_average: bool | None = None
+    reduce: bool | None = None
+    reduction: str = "mean"
+    log_target: bool = False
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Return the loss."""
         return F.kl_div(input, target, reduction=self.reduction, log_target=self.log_target)

@@ -24,7 +24,6 @@ class LinearCrossEntropyLoss(_Loss):
         bias: whether the Linear has a bias.
         device: must be the CPU.
         dtype: dtype of the parameters; the default dtype unless given.
-        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
         weight: a weight for each class.
         ignore_index: a target class to ignore; -100 unless given.
         label_smoothing: the fraction of each target to spread evenly over all classes.
@@ -88,7 +87,6 @@ class LinearCrossEntropyLoss(_Loss):
         self.options = options
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Return the loss."""
         shape, bias = (self.num_classes, *self.out_features), self.linear.bias
         return F.linear_cross_entropy(
             input,

@@ -7,6 +7,7 @@ from typing import ClassVar
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import functional as F
 from tinynet.nn.base.module import Module
+from tinynet.nn.base.options import with_options
 from tinynet.nn.functional.checks import REDUCTIONS, legacy_reduction
 
 __all__ = [
@@ -18,7 +19,8 @@ __all__ = [
 class _Loss(Module):
     """Base class of losses.
 
-    Attributes:
+    Args:
+        size_average, reduce: deprecated; they override ``reduction``.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
     """
 
@@ -35,10 +37,10 @@ class _Loss(Module):
 
 
 class _WeightedLoss(_Loss):
-    """Base class of losses with a weight.
+    """Base class of losses with a weight, which is a buffer.
 
-    Attributes:
-        weight: a buffer, or None.
+    Args:
+        weight: a weight for each class.
     """
 
     weight: Tensor | None
@@ -60,10 +62,6 @@ class _WeightedLoss(_Loss):
 class MSELoss(_Loss):
     """``loss = (x - y) ** 2``: the squared difference between output x and target y.
 
-    Args:
-        size_average, reduce: deprecated; they override ``reduction``.
-        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
-
     Shape:
         Output and target of one shape, to a scalar (or that shape for ``"none"``).
 
@@ -78,16 +76,11 @@ class MSELoss(_Loss):
     """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Return the loss."""
         return F.mse_loss(input, target, reduction=self.reduction)
 
 
 class L1Loss(_Loss):
     """``|x - y|``: the absolute difference between output x and target y.
-
-    Args:
-        size_average, reduce: deprecated; they override ``reduction``.
-        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Shape:
         Output and target of one shape, to a scalar (or that shape for ``"none"``).
@@ -102,18 +95,16 @@ class L1Loss(_Loss):
     """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Return the loss."""
         return F.l1_loss(input, target, reduction=self.reduction)
 
 
+@with_options
 class SmoothL1Loss(_Loss):
     """The squared difference for small differences, the absolute difference for large ones.
 
     ``d * d / (2 * beta)`` where the difference d is below beta, else ``d - beta / 2``.
 
     Args:
-        size_average, reduce: deprecated; they override ``reduction``.
-        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
         beta: the difference where the loss changes from quadratic to linear.
 
     Shape:
@@ -130,18 +121,12 @@ class SmoothL1Loss(_Loss):
         tensor(1.3125)
     """
 
-    def __init__(
-        self,
-        size_average: bool | None = None,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-        beta: float = 1.0,
-    ):
-        super().__init__(size_average, reduce, reduction)
-        self.beta = beta
+    size_average: bool | None = None
+    reduce: bool | None = None
+    reduction: str = "mean"
+    beta: float = 1.0
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Return the loss."""
         return F.smooth_l1_loss(input, target, reduction=self.reduction, beta=self.beta)
 
 
@@ -151,7 +136,6 @@ class HuberLoss(_Loss):
     ``d * d / 2`` where the difference d is below delta, else ``delta * (d - delta / 2)``.
 
     Args:
-        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
         delta: the difference where the loss changes from quadratic to linear.
 
     Shape:
@@ -176,13 +160,13 @@ class HuberLoss(_Loss):
         self.delta = delta
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Return the loss."""
         return F.huber_loss(input, target, reduction=self.reduction, delta=self.delta)
 
 
 # ---- classification -----------------------------------------------------------------------------
 
 
+@with_options
 class CrossEntropyLoss(_WeightedLoss):
     """The cross-entropy between logits and a target class (or class probabilities).
 
@@ -191,10 +175,7 @@ class CrossEntropyLoss(_WeightedLoss):
     the weights of the targets.
 
     Args:
-        weight: a weight for each class.
         ignore_index: a target class to ignore.
-        size_average, reduce: deprecated; they override ``reduction``.
-        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
         label_smoothing: the fraction of each target to spread evenly over all classes.
 
     Shape:
@@ -216,21 +197,14 @@ class CrossEntropyLoss(_WeightedLoss):
         tensor(2.3026)
     """
 
-    def __init__(
-        self,
-        weight: Tensor | None = None,
-        size_average: bool | None = None,
-        ignore_index: int = -100,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-        label_smoothing: float = 0.0,
-    ):
-        super().__init__(weight, size_average, reduce, reduction)
-        self.ignore_index = ignore_index
-        self.label_smoothing = label_smoothing
+    weight: Tensor | None = None
+    size_average: bool | None = None
+    ignore_index: int = -100
+    reduce: bool | None = None
+    reduction: str = "mean"
+    label_smoothing: float = 0.0
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Return the loss."""
         return F.cross_entropy(
             input,
             target,
@@ -241,6 +215,7 @@ class CrossEntropyLoss(_WeightedLoss):
         )
 
 
+@with_options
 class NLLLoss(_WeightedLoss):
     """The negative log-likelihood of a target class, for log-probabilities.
 
@@ -248,10 +223,7 @@ class NLLLoss(_WeightedLoss):
     of the weights of the targets.
 
     Args:
-        weight: a weight for each class.
         ignore_index: a target class to ignore.
-        size_average, reduce: deprecated; they override ``reduction``.
-        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Shape:
         Log-probabilities ``[batch, classes, ...]``, target classes ``[batch, ...]`` (int64), to a
@@ -267,19 +239,13 @@ class NLLLoss(_WeightedLoss):
         tensor(1.)
     """
 
-    def __init__(
-        self,
-        weight: Tensor | None = None,
-        size_average: bool | None = None,
-        ignore_index: int = -100,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-    ):
-        super().__init__(weight, size_average, reduce, reduction)
-        self.ignore_index = ignore_index
+    weight: Tensor | None = None
+    size_average: bool | None = None
+    ignore_index: int = -100
+    reduce: bool | None = None
+    reduction: str = "mean"
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Return the loss."""
         return F.nll_loss(
             input, target, self.weight, ignore_index=self.ignore_index, reduction=self.reduction
         )
@@ -296,8 +262,6 @@ class BCELoss(_WeightedLoss):
 
     Args:
         weight: a weight for each element, broadcast.
-        size_average, reduce: deprecated; they override ``reduction``.
-        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Shape:
         Probabilities and targets of one shape, to a scalar (or that shape for ``"none"``).
@@ -312,7 +276,6 @@ class BCELoss(_WeightedLoss):
     """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Return the loss."""
         return F.binary_cross_entropy(input, target, self.weight, reduction=self.reduction)
 
 
@@ -323,8 +286,6 @@ class BCEWithLogitsLoss(_WeightedLoss):
 
     Args:
         weight: a weight for each element, broadcast.
-        size_average, reduce: deprecated; they override ``reduction``.
-        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
         pos_weight: a factor for positive targets, broadcast: above 1 for recall, below for
             precision.
 
@@ -355,7 +316,6 @@ class BCEWithLogitsLoss(_WeightedLoss):
         self.register_buffer("pos_weight", pos_weight)
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Return the loss."""
         return F.binary_cross_entropy_with_logits(
             input, target, self.weight, reduction=self.reduction, pos_weight=self.pos_weight
         )

@@ -7,6 +7,7 @@ from typing import Any
 
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import functional as F
+from tinynet.nn.base.options import with_options
 from tinynet.nn.layers.distance import PairwiseDistance
 from tinynet.nn.layers.losses.loss import _Loss, _WeightedLoss
 
@@ -19,13 +20,12 @@ __all__ = [
 # ---- two answers, 1 and -1 ----------------------------------------------------------------------
 
 
+@with_options
 class MarginRankingLoss(_Loss):
     """``max(0, margin - y * (x1 - x2))``: rank x1 higher where y is 1, lower where it is -1.
 
     Args:
         margin: the required difference.
-        size_average, reduce: deprecated; they override ``reduction``.
-        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Shape:
         Two scores and a target of one shape, to a scalar (or that shape for ``"none"``).
@@ -40,28 +40,21 @@ class MarginRankingLoss(_Loss):
         tensor(0.5000)
     """
 
-    def __init__(
-        self,
-        margin: float = 0.0,
-        size_average: bool | None = None,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-    ):
-        super().__init__(size_average, reduce, reduction)
-        self.margin = margin
+    margin: float = 0.0
+    size_average: bool | None = None
+    reduce: bool | None = None
+    reduction: str = "mean"
 
     def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
-        """Return the loss."""
         return F.margin_ranking_loss(input1, input2, target, self.margin, reduction=self.reduction)
 
 
+@with_options
 class HingeEmbeddingLoss(_Loss):
     """The distance x where y is 1, and ``max(0, margin - x)`` where it is -1.
 
     Args:
         margin: the required distance of dissimilar pairs.
-        size_average, reduce: deprecated; they override ``reduction``.
-        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Shape:
         Distances and targets of one shape, to a scalar (or that shape for ``"none"``).
@@ -75,28 +68,21 @@ class HingeEmbeddingLoss(_Loss):
         tensor(0.5000)
     """
 
-    def __init__(
-        self,
-        margin: float = 1.0,
-        size_average: bool | None = None,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-    ):
-        super().__init__(size_average, reduce, reduction)
-        self.margin = margin
+    margin: float = 1.0
+    size_average: bool | None = None
+    reduce: bool | None = None
+    reduction: str = "mean"
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Return the loss."""
         return F.hinge_embedding_loss(input, target, self.margin, reduction=self.reduction)
 
 
+@with_options
 class CosineEmbeddingLoss(_Loss):
     """``1 - cos`` of two vectors where y is 1, and ``max(0, cos - margin)`` where it is -1.
 
     Args:
         margin: the largest cosine of dissimilar vectors without loss, from -1 to 1.
-        size_average, reduce: deprecated; they override ``reduction``.
-        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Shape:
         Vectors ``[batch, n]`` and targets ``[batch]`` (or ``[n]`` and ``[]``), to a scalar (or
@@ -113,18 +99,12 @@ class CosineEmbeddingLoss(_Loss):
         tensor(0.7071)
     """
 
-    def __init__(
-        self,
-        margin: float = 0.0,
-        size_average: bool | None = None,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-    ):
-        super().__init__(size_average, reduce, reduction)
-        self.margin = margin
+    margin: float = 0.0
+    size_average: bool | None = None
+    reduce: bool | None = None
+    reduction: str = "mean"
 
     def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
-        """Return the loss."""
         return F.cosine_embedding_loss(
             input1, input2, target, self.margin, reduction=self.reduction
         )
@@ -132,10 +112,6 @@ class CosineEmbeddingLoss(_Loss):
 
 class SoftMarginLoss(_Loss):
     """``log(1 + exp(-y * x))`` for scores x and targets y of 1 or -1.
-
-    Args:
-        size_average, reduce: deprecated; they override ``reduction``.
-        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Shape:
         Scores and targets of one shape, to a scalar (or that shape for ``"none"``).
@@ -150,7 +126,6 @@ class SoftMarginLoss(_Loss):
     """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Return the loss."""
         return F.soft_margin_loss(input, target, reduction=self.reduction)
 
 
@@ -159,11 +134,6 @@ class SoftMarginLoss(_Loss):
 
 class MultiLabelSoftMarginLoss(_WeightedLoss):
     """The mean over the classes of the binary cross-entropy.
-
-    Args:
-        weight: a weight for each class.
-        size_average, reduce: deprecated; they override ``reduction``.
-        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Shape:
         Logits and targets (0 or 1) ``[batch, classes]``, to a scalar (or ``[batch]`` for
@@ -182,7 +152,6 @@ class MultiLabelSoftMarginLoss(_WeightedLoss):
     """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Return the loss."""
         return F.multilabel_soft_margin_loss(input, target, self.weight, reduction=self.reduction)
 
 
@@ -193,8 +162,6 @@ class MultiMarginLoss(_WeightedLoss):
         p: 1 or 2.
         margin: the required lead of the correct class.
         weight: a weight for each correct class.
-        size_average, reduce: deprecated; they override ``reduction``.
-        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Shape:
         Scores ``[batch, classes]`` and correct classes ``[batch]`` (int64), or ``[classes]`` and
@@ -232,7 +199,6 @@ class MultiMarginLoss(_WeightedLoss):
         self.margin = margin
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Return the loss."""
         return F.multi_margin_loss(
             input, target, self.p, self.margin, self.weight, reduction=self.reduction
         )
@@ -242,10 +208,6 @@ class MultiLabelMarginLoss(_Loss):
     """The sum of ``max(0, 1 - (x[y] - x[j]))`` over correct classes y and wrong ones j.
 
     It is divided by the number of classes.
-
-    Args:
-        size_average, reduce: deprecated; they override ``reduction``.
-        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Shape:
         Scores ``[batch, classes]`` and correct classes (int64) of the same shape, up to the first
@@ -261,7 +223,6 @@ class MultiLabelMarginLoss(_Loss):
     """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Return the loss."""
         return F.multilabel_margin_loss(input, target, reduction=self.reduction)
 
 
@@ -278,8 +239,6 @@ class TripletMarginLoss(_Loss):
         swap: take ``d(positive, negative)`` where it is the smaller one (Balntas et al., "Learning
             local feature descriptors with triplets and shallow convolutional neural networks",
             2016).
-        size_average, reduce: deprecated; they override ``reduction``.
-        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Shape:
         Three inputs ``[batch, n]`` or ``[n]``, to a scalar (or ``[batch]`` for ``"none"``).
@@ -311,7 +270,6 @@ class TripletMarginLoss(_Loss):
         self.swap = swap
 
     def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
-        """Return the loss."""
         options: Any = {"eps": self.eps, "swap": self.swap, "reduction": self.reduction}
         return F.triplet_margin_loss(anchor, positive, negative, self.margin, self.p, **options)
 
@@ -353,7 +311,6 @@ class TripletMarginWithDistanceLoss(_Loss):
         self.swap = swap
 
     def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
-        """Return the loss."""
         return F.triplet_margin_with_distance_loss(
             anchor,
             positive,

@@ -11,6 +11,7 @@ from tinynet.devices import require_cpu
 from tinynet.nn import functional as F
 from tinynet.nn import init
 from tinynet.nn.base.module import Module
+from tinynet.nn.base.options import with_options
 from tinynet.nn.parameter import Parameter
 from tinynet.ops.creation.constructors import empty
 from tinynet.ops.creation.ranges import arange
@@ -239,6 +240,7 @@ class GroupNorm(Module):
         )
 
 
+@with_options
 class LocalResponseNorm(Module):
     """Divides by ``(k + alpha * mean of squares over nearby channels) ** beta``.
 
@@ -262,12 +264,10 @@ class LocalResponseNorm(Module):
         tensor([0.3333, 0.2500, 0.3333])
     """
 
-    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0):
-        super().__init__()
-        self.size = size
-        self.alpha = alpha
-        self.beta = beta
-        self.k = k
+    size: int
+    alpha: float = 1e-4
+    beta: float = 0.75
+    k: float = 1.0
 
     def forward(self, input: Tensor) -> Tensor:
         """Normalise the input."""
@@ -278,6 +278,7 @@ class LocalResponseNorm(Module):
         return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
 
 
+@with_options
 class CrossMapLRN2d(Module):
     """Divides by ``(k + alpha / size * sum of squares over nearby channels) ** beta``.
 
@@ -304,12 +305,10 @@ class CrossMapLRN2d(Module):
         tensor([0.3333, 0.2500, 0.2000, 0.2500])
     """
 
-    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1):
-        super().__init__()
-        self.size = size
-        self.alpha = alpha
-        self.beta = beta
-        self.k = k
+    size: int
+    alpha: float = 1e-4
+    beta: float = 0.75
+    k: float = 1
 
     def forward(self, input: Tensor) -> Tensor:
         """Normalise the input."""

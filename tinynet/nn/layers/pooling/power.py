@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import functional as F
 from tinynet.nn.base.module import Module
 from tinynet.nn.base.options import options_repr, with_options
 
 __all__ = ["LPPool1d", "LPPool2d", "LPPool3d"]
+
+Size = int | tuple[int, ...] | list[int]
 
 _LP_POOL = {1: F.lp_pool1d, 2: F.lp_pool2d, 3: F.lp_pool3d}
 
@@ -34,8 +34,8 @@ class _LPPool(Module):
     """
 
     norm_type: float
-    kernel_size: int | Sequence[int]
-    stride: int | Sequence[int] | None = None
+    kernel_size: Size
+    stride: Size | None = None
     ceil_mode: bool = False
 
     def forward(self, input: Tensor) -> Tensor:

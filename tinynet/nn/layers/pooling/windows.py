@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import functional as F
 from tinynet.nn.base.module import Module
@@ -12,7 +10,7 @@ from tinynet.nn.functional.dimensions import per_dim
 
 __all__ = ["MaxPool1d", "MaxPool2d", "MaxPool3d", "AvgPool1d", "AvgPool2d", "AvgPool3d"]
 
-Size = int | Sequence[int]
+Size = int | tuple[int, ...] | list[int]
 
 # ---- maxima -------------------------------------------------------------------------------------
 
@@ -180,8 +178,9 @@ class AvgPool1d(_AvgPoolNd):
         ceil_mode: bool = False,
         count_include_pad: bool = True,
     ):
-        lengths = kernel_size, kernel_size if stride is None else stride, padding
-        super().__init__(*(per_dim(n, 1) for n in lengths), ceil_mode, count_include_pad)
+        window = per_dim(kernel_size, 1)
+        step = window if stride is None else per_dim(stride, 1)
+        super().__init__(window, step, per_dim(padding, 1), ceil_mode, count_include_pad)
 
     def forward(self, input: Tensor) -> Tensor:
         """Return the averages."""

@@ -1,6 +1,6 @@
 """Products of sparse and dense matrices, as in graph neural networks: ``torch.sparse``.
 
-A sparse tensor stores the indices of its entries (``Places``) and their values as a tensor with a
+A sparse tensor stores the indices of its entries (its ``Pattern``) and their values, a tensor with a
 history. Products with dense matrices use only the entries, in forward and backward; all other
 operations convert it to a dense array.
 """
@@ -24,73 +24,72 @@ from tinynet.ops.indexing.index_put import index_put
 from tinynet.ops.pointwise.conversion import converted
 
 
-class Places:
-    """The indices of the entries of a sparse tensor.
+class Pattern:
+    """The sparsity pattern of a tensor: the indices of its entries.
 
     Attributes:
         index: ``[dimensions, entries]``.
-        shape: that of the whole.
+        shape: the shape of the tensor.
     """
 
     def __init__(self, index: Array, shape: tuple[int, ...]):
         self.index, self.shape = index, shape
 
     @functools.cached_property
-    def transposed(self) -> Places:
-        """The same with rows and columns exchanged."""
-        return Places(self.index[::-1], self.shape[::-1])
+    def transposed(self) -> Pattern:
+        """The pattern of the transposed matrix."""
+        return Pattern(self.index[::-1], self.shape[::-1])
 
     @functools.cached_property
     def by_row(self) -> tuple[Array, Array, Array]:
-        """The order that sorts the entries by row, where each row begins in it, and its number."""
-        rows = self.index[0]
-        order = np.argsort(rows, kind="stable")
-        sorted_rows = rows[order]
-        starts = np.flatnonzero(np.diff(sorted_rows, prepend=-1))
-        return order, starts, sorted_rows[starts]
+        """The order that sorts the entries by row, the start of each row in it, and its index."""
+        order = np.argsort(self.index[0], kind="stable")
+        rows = self.index[0, order]
+        starts = np.flatnonzero(np.diff(rows, prepend=-1))
+        return order, starts, rows[starts]
 
 
 @operation(methods=False, node="SparseAddmmBackward0", batch="loop")
-def sparse_product(values: Array, dense: Array, /, places: Places) -> Array:
+def sparse_product(values: Array, dense: Array, /, pattern: Pattern) -> Array:
     """Return the product of a sparse matrix and a dense one."""
-    order, starts, numbers = places.by_row
-    result = np.zeros((places.shape[0], dense.shape[1]), np.result_type(values, dense))
+    order, starts, rows = pattern.by_row
+    result = np.zeros((pattern.shape[0], dense.shape[1]), np.result_type(values, dense))
     if len(order):
-        parts = values[order, None] * dense[places.index[1][order]]
-        result[numbers] = np.add.reduceat(parts, starts, axis=0)
+        parts = values[order, None] * dense[pattern.index[1][order]]
+        result[rows] = np.add.reduceat(parts, starts, axis=0)
     return result
 
 
 sparse_product.grad(
-    values=lambda g, dense, places: (g[places.index[0]] * dense[places.index[1]]).sum(1),
-    dense=lambda g, values, places: sparse_product(values, g, places.transposed),
+    values=lambda g, dense, pattern: (g[pattern.index[0]] * dense[pattern.index[1]]).sum(1),
+    dense=lambda g, values, pattern: sparse_product(values, g, pattern.transposed),
 )
 
 
 class Entries:
-    """What stands in a sparse tensor's place of an array: it turns into the dense one by itself."""
+    """The entries of a sparse tensor, in place of its array; numpy sees the dense array."""
 
     strides = ()
 
-    def __init__(self, places: Places, values: Tensor):
-        self.places, self.values = places, values
-        self.shape, self.dtype = places.shape, values._array.dtype
+    def __init__(self, pattern: Pattern, values: Tensor):
+        self.pattern, self.values = pattern, values
+        self.shape, self.dtype = pattern.shape, values._array.dtype
         self.ndim, self.size = len(self.shape), int(np.prod(self.shape, dtype=int))
 
     def tensor(self) -> Tensor:
-        """Return the sparse tensor that has them."""
-        return _sparse(self.places, self.values)
+        """Return a sparse tensor with these entries."""
+        return _sparse(self.pattern, self.values)
 
     def rows(self) -> Rows:
-        """Return them as rows along the first dimension: what optimizers work on."""
-        index, row = np.unique(self.places.index[0], return_inverse=True)
+        """Return them as rows along the first dimension, the form that optimizers take."""
+        index, row = np.unique(self.pattern.index[0], return_inverse=True)
         values = np.zeros((len(index), *self.shape[1:]), self.dtype)
-        np.add.at(values, (row, *self.places.index[1:]), self.values._array)
+        np.add.at(values, (row, *self.pattern.index[1:]), self.values._array)
         return Rows(index, values, self.shape[0], coalesced=True)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         whole = np.zeros(self.shape, self.dtype)
-        np.add.at(whole, tuple(self.places.index), self.values._array)
+        np.add.at(whole, tuple(self.pattern.index), self.values._array)
         return whole if dtype is None else whole.astype(dtype)
 
     def __array_ufunc__(self, ufunc: Any, how: str, *inputs: Any, **options: Any) -> Any:
@@ -137,30 +136,30 @@ class SparseTensor(Tensor):
     layout = layouts.sparse_coo
 
     def to_dense(self, dtype: DtypeLike = None) -> Tensor:
-        """Return the tensor with all its zeros."""
-        places, values = self._array.places, self._array.values
-        index = tuple(wrap(np.ascontiguousarray(i)) for i in places.index)
-        whole = index_put(zeros(places.shape, dtype=values.dtype), index, values, accumulate=True)
+        """Return the dense tensor."""
+        pattern, values = self._array.pattern, self._array.values
+        index = tuple(wrap(np.ascontiguousarray(i)) for i in pattern.index)
+        whole = index_put(zeros(pattern.shape, dtype=values.dtype), index, values, accumulate=True)
         return whole if dtype is None else converted(whole, dtypes.as_numpy(dtype))
 
     def coalesce(self) -> Tensor:
-        """Return the same with each place once, in ascending order."""
-        places = self._array.places
-        flat = np.ravel_multi_index(tuple(places.index), places.shape)
-        there, number = np.unique(flat, return_inverse=True)
-        index = np.stack(np.unravel_index(there, places.shape)).astype(np.int64)
-        values = zeros(len(there), dtype=self._array.values.dtype)
-        summed = index_put(values, (wrap(number),), self._array.values, accumulate=True)
-        return _sparse(Places(index, places.shape), summed)
+        """Return the tensor with unique indices in ascending order; it sums duplicates."""
+        pattern = self._array.pattern
+        flat = np.ravel_multi_index(tuple(pattern.index), pattern.shape)
+        unique, inverse = np.unique(flat, return_inverse=True)
+        index = np.stack(np.unravel_index(unique, pattern.shape)).astype(np.int64)
+        values = zeros(len(unique), dtype=self._array.values.dtype)
+        summed = index_put(values, (wrap(inverse),), self._array.values, accumulate=True)
+        return _sparse(Pattern(index, pattern.shape), summed)
 
     def is_coalesced(self) -> bool:
-        """Return whether each place stands there once, in ascending order."""
-        flat = np.ravel_multi_index(tuple(self._array.places.index), self._array.shape)
+        """Return whether the indices are unique and in ascending order."""
+        flat = np.ravel_multi_index(tuple(self._array.pattern.index), self._array.shape)
         return bool((np.diff(flat) > 0).all())
 
     def indices(self) -> Tensor:
-        """Return where the entries are, ``[dimensions, entries]``."""
-        return wrap(np.ascontiguousarray(self._array.places.index))
+        """Return the indices of the entries, ``[dimensions, entries]``."""
+        return wrap(np.ascontiguousarray(self._array.pattern.index))
 
     def values(self) -> Tensor:
         """Return the entries, with their history."""
@@ -170,7 +169,7 @@ class SparseTensor(Tensor):
     _indices, _values = indices, values
 
     def _nnz(self) -> int:
-        return self._array.places.index.shape[1]
+        return self._array.pattern.index.shape[1]
 
     def sparse_dim(self) -> int:
         """Return the number of dimensions: all are sparse."""
@@ -182,7 +181,7 @@ class SparseTensor(Tensor):
 
     def t(self) -> Tensor:
         """Return the transposed matrix."""
-        return _sparse(self._array.places.transposed, self._array.values)
+        return _sparse(self._array.pattern.transposed, self._array.values)
 
     def transpose(self, dim0: int, dim1: int) -> Tensor:
         """Return the matrix with two dimensions exchanged."""
@@ -200,7 +199,7 @@ class SparseTensor(Tensor):
 
     def to(self, *args: Any, **kwargs: Any) -> Tensor:
         """Return the tensor in another dtype."""
-        return _sparse(self._array.places, self._array.values.to(*args, **kwargs))
+        return _sparse(self._array.pattern, self._array.values.to(*args, **kwargs))
 
     def float(self, memory_format: Any = None) -> Tensor:
         """Return the tensor as float32."""
@@ -212,30 +211,30 @@ class SparseTensor(Tensor):
 
     def detach(self) -> Tensor:
         """Return the tensor without history."""
-        return _sparse(self._array.places, self._array.values.detach())
+        return _sparse(self._array.pattern, self._array.values.detach())
 
     def clone(self, *, memory_format: Any = None) -> Tensor:
         """Return a copy with the same history."""
-        return _sparse(self._array.places, self._array.values.clone())
+        return _sparse(self._array.pattern, self._array.values.clone())
 
     def _shown(self) -> str:
         parts = f"indices={self.indices()!r}, values={self._array.values!r}"
         return f"tensor({parts}, size={self._array.shape}, nnz={self._nnz()}, layout={self.layout})"
 
     def crow_indices(self) -> Tensor:
-        """Return where the rows begin, as the compressed form has it."""
-        counts = np.bincount(self._array.places.index[0], minlength=self._array.shape[0])
+        """Return the start of each row in the compressed form, and the number of entries."""
+        counts = np.bincount(self._array.pattern.index[0], minlength=self._array.shape[0])
         return wrap(np.concatenate([[0], np.cumsum(counts)]))
 
     def col_indices(self) -> Tensor:
         """Return the columns of the entries, row by row."""
-        order, _, _ = self._array.places.by_row
-        return wrap(self._array.places.index[1][order])
+        order, _, _ = self._array.pattern.by_row
+        return wrap(self._array.pattern.index[1][order])
 
 
-def _sparse(places: Places, values: Tensor) -> Tensor:
+def _sparse(pattern: Pattern, values: Tensor) -> Tensor:
     made: Tensor = object.__new__(SparseTensor)
-    fill(made, Entries(places, values))  # type: ignore[arg-type]
+    fill(made, Entries(pattern, values))  # type: ignore[arg-type]
     return made
 
 
@@ -286,7 +285,7 @@ def sparse_coo_tensor(
         )
     if requires_grad:
         made = made.detach().requires_grad_()
-    return _sparse(Places(index, shape), made)
+    return _sparse(Pattern(index, shape), made)
 
 
 def sparse_csr_tensor(
@@ -295,7 +294,7 @@ def sparse_csr_tensor(
     """Return a sparse matrix of the given entries, row by row.
 
     Args:
-        crow_indices: ``[rows + 1]``, the number of the first entry of each row.
+        crow_indices: ``[rows + 1]``, the start of each row, and the number of entries.
         col_indices: ``[entries]``, the columns.
         values: ``[entries]``.
         size: the shape; by default the smallest that fits.
@@ -309,9 +308,9 @@ def sparse_csr_tensor(
         tensor([[0., 3.],
                 [4., 0.]])
     """
-    begins, columns = (np.asarray(as_tensor(x)._array) for x in (crow_indices, col_indices))
-    rows = np.repeat(np.arange(len(begins) - 1), np.diff(begins))
-    shape = (len(begins) - 1, int(columns.max(initial=-1)) + 1) if size is None else size
+    starts, columns = (np.asarray(as_tensor(x)._array) for x in (crow_indices, col_indices))
+    rows = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    shape = (len(starts) - 1, int(columns.max(initial=-1)) + 1) if size is None else size
     return sparse_coo_tensor(wrap(np.stack([rows, columns])), values, shape, **options)
 
 
@@ -335,13 +334,13 @@ def mm(mat1: Tensor, mat2: Tensor) -> Tensor:
     dense = mat2.to_dense() if isinstance(mat2, SparseTensor) else mat2
     if not isinstance(mat1, SparseTensor):
         return mat1 @ dense
-    places, values = mat1._array.places, mat1._array.values
-    if len(places.shape) != 2 or dense.dim() != 2 or places.shape[1] != dense.shape[0]:
+    pattern, values = mat1._array.pattern, mat1._array.values
+    if len(pattern.shape) != 2 or dense.dim() != 2 or pattern.shape[1] != dense.shape[0]:
         raise RuntimeError(
             "mat1 and mat2 shapes cannot be multiplied "
-            f"({'x'.join(map(str, places.shape))} and {'x'.join(map(str, dense.shape))})"
+            f"({'x'.join(map(str, pattern.shape))} and {'x'.join(map(str, dense.shape))})"
         )
-    return sparse_product.function(values, dense, places)
+    return sparse_product.function(values, dense, pattern)
 
 
 @method
@@ -359,7 +358,7 @@ def to_sparse(self: Tensor, sparse_dim: int | None = None, *, layout: Any = None
         return self
     index = np.stack(np.nonzero(self._array))
     values = self[tuple(wrap(i) for i in index)]
-    return _sparse(Places(index, tuple(self._array.shape)), values)
+    return _sparse(Pattern(index, tuple(self._array.shape)), values)
 
 
 method(to_sparse, "to_sparse_coo")

@@ -58,7 +58,7 @@ ELSEWHERE = {
     "dirichlet_values": "tests/distributions",
     "gelu_backward": "the rows of gelu",  # takes what gelu has kept, which is no free variable
     "glu_backward": "the rows of glu",  # the same
-    "sparse_product": "tests/as_torch",  # takes the places of a sparse matrix
+    "sparse_product": "tests/as_torch",  # takes the pattern of a sparse matrix
     "enter": "tests/nn/machinery/programs_vmap.py",  # into a batch
     "leave": "tests/nn/machinery/programs_vmap.py",
 }

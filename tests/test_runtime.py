@@ -57,7 +57,7 @@ def test_compile_returns_what_it_is_given():
 LENGTHS = """in_features out_features in1_features in2_features in_channels out_channels high p
     num_features num_embeddings embedding_dim embed_dim num_heads d_model nhead input_size
     hidden_size kernel_size num_classes num_groups normalized_shape sz n row col steps num_channels
-    num_samples    """.split()
+    num_samples window_length""".split()
 OPTIONAL = {
     "normal": {"size": (2,)},
     "randint": {"high": 4, "size": (2,)},

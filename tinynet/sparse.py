@@ -1,6 +1,6 @@
 """Products of sparse and dense matrices, as in graph neural networks: ``torch.sparse``.
 
-A sparse tensor stores the indices of its entries (its ``Pattern``) and their values, a tensor with a
+A sparse tensor stores the indices of its entries, its ``Pattern``, and their values: a tensor with
 history. Products with dense matrices use only the entries, in forward and backward; all other
 operations convert it to a dense array.
 """

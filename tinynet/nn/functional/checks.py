@@ -22,6 +22,18 @@ def tensor_only(function: str, **given: Any) -> None:
             raise errors.must_be_tensor(function, name, position + 1, value)
 
 
+def int_tuple(function: str, name: str, position: int, value: Any) -> tuple[int, ...]:
+    """Return a sequence of ints as a tuple; TypeError for any other value of an argument."""
+    expected = f"{function}(): argument '{name}' (position {position}) must be tuple of ints, "
+    if not isinstance(value, (tuple, list)):
+        raise TypeError(f"{expected}not {type(value).__name__}")
+    for index, n in enumerate(value):
+        if not isinstance(n, (int, np.integer)):
+            kind = type(n).__name__
+            raise TypeError(f"{expected}but found element of type {kind} at pos {index}")
+    return tuple(int(n) for n in value)
+
+
 def not_implemented(kernel: str, array: Array) -> NotImplementedError:
     """Return the error for a dtype that a kernel does not support."""
     return NotImplementedError(f"\"{kernel}\" not implemented for '{name_of(array)}'")

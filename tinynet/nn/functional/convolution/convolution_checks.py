@@ -7,23 +7,30 @@ from typing import Any
 
 from tinynet import errors
 from tinynet.core.tensors.tensor import Tensor
+from tinynet.nn.functional.checks import not_implemented
 from tinynet.ops.argument_errors import c_name, name_of
 
 Ints = tuple[int, ...]
 
 
-def lengths(function: str, option: str, value: Any, rank: int, dims: int) -> Ints:
-    """Return an option as one int for each dimension of the weight."""
+def option_tuple(function: str, option: str, value: Any, rank: int) -> Ints:
+    """Return an option, an int or a sequence of ints, as a tuple: of ``rank`` ints for one int."""
     values = (value,) * rank if isinstance(value, int) else value
     if not isinstance(values, (tuple, list)) or not all(isinstance(n, int) for n in values):
         kind = type(value).__name__
         raise TypeError(f"{function}(): argument '{option}' must be tuple of ints, not {kind}")
+    return tuple(values)
+
+
+def lengths(function: str, option: str, value: Any, rank: int, dims: int) -> Ints:
+    """Return an option as one int for each dimension of the weight."""
+    values = option_tuple(function, option, value, rank)
     if len(values) not in (1, dims):
         raise RuntimeError(
             f"expected {option} to be a single integer value or a list of {dims} values to match "
             f"the convolution dimensions, but got {option}={list(values)}"
         )
-    return tuple(values) * dims if len(values) == 1 else tuple(values)
+    return values * dims if len(values) == 1 else values
 
 
 def named(what: str, values: Ints, separator: str = " ") -> str:
@@ -123,7 +130,7 @@ def check_dtypes(input: Tensor, weight: Tensor, bias: Tensor | None) -> None:
     if x.dtype != w.dtype:
         raise errors.mixed_dtypes(f"expected scalar type {name_of(x)} but found {name_of(w)}")
     if x.dtype.kind == "b":
-        raise NotImplementedError("\"slow_conv2d_cpu\" not implemented for 'Bool'")
+        raise not_implemented("slow_conv2d_cpu", x)
 
 
 def check_rank(function: str, input: Tensor, weight: Tensor, rank: int) -> None:
@@ -150,17 +157,10 @@ def check_reach(size: Ints, padding: Ints, spans: Ints) -> None:
 def check_output(size: Ints, out: Ints, output_padding: Ints, stride: Ints, dilation: Ints) -> None:
     """Raise RuntimeError if the result of a transposed convolution is too small or overpadded."""
     if any(p >= max(s, d) for p, s, d in zip(output_padding, stride, dilation, strict=True)):
-        shown = [
-            named(what, values)
-            for what, values in (
-                ("output_padding", output_padding),
-                ("stride", stride),
-                ("dilation", dilation),
-            )
-        ]
         raise RuntimeError(
             "output padding must be smaller than either stride or dilation, but got "
-            + " ".join(shown)
+            f"{named('output_padding', output_padding)} {named('stride', stride)} "
+            f"{named('dilation', dilation)}"
         )
     if min(out) < 1:
         raise RuntimeError(

@@ -305,24 +305,19 @@ def _by_channel(g: Any) -> Any:
     return channel_sums(g, (0, *range(2, g.ndim)))
 
 
-convolve.grad(
-    input=_of_convolve,
-    weight=lambda g, input, walk, groups: correlate(input, g, walk, groups),
-)
-convolve_biased.grad(
-    input=_of_convolve,
-    weight=lambda g, input, walk, groups: correlate(input, g, walk, groups),
-    bias=_by_channel,
-)
-spread.grad(
-    input=lambda g, weight, walk, groups: convolve(g, weight, walk, groups),
-    weight=lambda g, input, walk, groups: correlate(g, input, walk, groups),
-)
-spread_biased.grad(
-    input=lambda g, weight, walk, groups: convolve(g, weight, walk, groups),
-    weight=lambda g, input, walk, groups: correlate(g, input, walk, groups),
-    bias=_by_channel,
-)
+_Formulas = dict[str, Callable[..., Any]]
+_convolve_grads: _Formulas = {
+    "input": _of_convolve,
+    "weight": lambda g, input, walk, groups: correlate(input, g, walk, groups),
+}
+_spread_grads: _Formulas = {
+    "input": lambda g, weight, walk, groups: convolve(g, weight, walk, groups),
+    "weight": lambda g, input, walk, groups: correlate(g, input, walk, groups),
+}
+convolve.grad(**_convolve_grads)
+convolve_biased.grad(**_convolve_grads, bias=_by_channel)
+spread.grad(**_spread_grads)
+spread_biased.grad(**_spread_grads, bias=_by_channel)
 correlate.grad(
     input=lambda g, output, input_shape, walk, groups: spread(
         output, g, input_shape[2:], walk, groups

@@ -11,10 +11,9 @@ import numpy as np
 from tinynet.core.declaration.operation import operation
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
-from tinynet.nn.functional.checks import tensor_only
-from tinynet.nn.functional.convolution.convolution_checks import named
+from tinynet.nn.functional.checks import not_implemented, tensor_only
+from tinynet.nn.functional.convolution.convolution_checks import named, option_tuple
 from tinynet.nn.functional.convolution.im2col import Walk, added, clear_edges, sliding
-from tinynet.ops.argument_errors import name_of
 
 __all__ = ["unfold", "fold"]
 
@@ -58,13 +57,10 @@ col2im.grad(input=lambda g, walk: im2col(g, walk))
 
 def _pair(function: str, name: str, value: Any) -> Ints:
     """Return an option as (height, width)."""
-    pair = (value, value) if isinstance(value, int) else value
-    if not isinstance(pair, (tuple, list)) or not all(isinstance(n, int) for n in pair):
-        kind = type(value).__name__
-        raise TypeError(f"{function}(): argument '{name}' must be tuple of ints, not {kind}")
+    pair = option_tuple(function, name, value, 2)
     if len(pair) != 2:
         raise RuntimeError(f"It is expected {name} equals to 2, but got size {len(pair)}")
-    return tuple(pair)
+    return pair
 
 
 def _check(kernel: Ints, stride: Ints, dilation: Ints, padding: Ints) -> None:
@@ -90,7 +86,7 @@ def _windows(size: Ints, kernel: Ints, stride: Ints, padding: Ints, dilation: In
 
 def _check_dtype(kernel: str, input: Tensor) -> None:
     if input._array.dtype.kind in "iu":
-        raise NotImplementedError(f"\"{kernel}\" not implemented for '{name_of(input._array)}'")
+        raise not_implemented(kernel, input._array)
 
 
 # ---- functions ----------------------------------------------------------------------------------
@@ -129,15 +125,10 @@ def unfold(
                 [4., 5.]])
     """
     tensor_only("im2col", input=input)
-    kernel, spacing, before, steps = (
-        _pair("im2col", name, value)
-        for name, value in (
-            ("kernel_size", kernel_size),
-            ("dilation", dilation),
-            ("padding", padding),
-            ("stride", stride),
-        )
-    )
+    given = {
+        "kernel_size": kernel_size, "dilation": dilation, "padding": padding, "stride": stride
+    }  # fmt: skip
+    kernel, spacing, before, steps = (_pair("im2col", *option) for option in given.items())
     _check(kernel, steps, spacing, before)
     if input.ndim not in (3, 4) or not all(input.shape[input.ndim - 3 :]):
         raise RuntimeError(
@@ -185,16 +176,11 @@ def fold(
                  [1., 2., 1.]]])
     """
     tensor_only("col2im", input=input)
-    size, kernel, spacing, before, steps = (
-        _pair("col2im", name, value)
-        for name, value in (
-            ("output_size", output_size),
-            ("kernel_size", kernel_size),
-            ("dilation", dilation),
-            ("padding", padding),
-            ("stride", stride),
-        )
-    )
+    given = {
+        "output_size": output_size, "kernel_size": kernel_size, "dilation": dilation,
+        "padding": padding, "stride": stride,
+    }  # fmt: skip
+    size, kernel, spacing, before, steps = (_pair("col2im", *option) for option in given.items())
     _check(kernel, steps, spacing, before)
     out = _windows(size, kernel, steps, before, spacing)
     walk = Walk(kernel, steps, before, spacing, out)

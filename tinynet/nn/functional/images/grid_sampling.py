@@ -8,7 +8,7 @@ from tinynet import dtypes
 from tinynet.core.callsite import warn
 from tinynet.core.declaration.casting import autocast
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.nn.functional.checks import tensor_only
+from tinynet.nn.functional.checks import require_floating, tensor_only
 from tinynet.nn.functional.images.grid_sample_ops import POLYNOMIALS, Warp, affine_places, samplers
 from tinynet.ops.argument_errors import name_of
 
@@ -97,8 +97,7 @@ def _check(input: Tensor, grid: Tensor, mode: str) -> None:
         )
     if mode == "bicubic" and x.ndim == 5:
         raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
-    if not dtypes.is_floating(x.dtype):
-        raise NotImplementedError(f"\"grid_sampler\" not implemented for '{name_of(x)}'")
+    require_floating("grid_sampler", x)
     if x.dtype != places.dtype:
         raise RuntimeError(f"expected scalar type {name_of(x)} but found {name_of(places)}")
 

@@ -11,7 +11,7 @@ import numpy as np
 from tinynet import dtypes
 from tinynet.core.callsite import warn
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.nn.functional.checks import tensor_only
+from tinynet.nn.functional.checks import not_implemented, tensor_only
 from tinynet.nn.functional.dimensions import Ints
 from tinynet.nn.functional.images.interpolation_ops import SAMPLERS, Resampling
 from tinynet.nn.functional.pooling.adaptive_pooling import (
@@ -19,7 +19,6 @@ from tinynet.nn.functional.pooling.adaptive_pooling import (
     adaptive_avg_pool2d,
     adaptive_avg_pool3d,
 )
-from tinynet.ops.argument_errors import name_of
 
 __all__ = ["interpolate", "upsample", "upsample_nearest", "upsample_bilinear"]
 
@@ -193,8 +192,7 @@ def interpolate(
         return AREA[array.ndim - 2](input, sizes)
     _check_sizes(array, sizes)
     if not dtypes.is_floating(array.dtype) and not ("nearest" in mode and array.dtype == np.uint8):
-        name = mode.replace("-", "_")
-        raise NotImplementedError(f"\"upsample_{name}\" not implemented for '{name_of(array)}'")
+        raise not_implemented(f"upsample_{mode.replace('-', '_')}", array)
     scales: Scales = (None,) * len(sizes) if recompute_scale_factor or not factors else factors
     how = Resampling(mode, sizes, scales, bool(align_corners), antialias)
     return SAMPLERS[mode, antialias][how.rank].function(input, how)

@@ -11,9 +11,8 @@ from tinynet import dtypes
 from tinynet.core.declaration.operation import operation
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
-from tinynet.nn.functional.checks import tensor_only
+from tinynet.nn.functional.checks import int_tuple, not_implemented, tensor_only
 from tinynet.nn.functional.dimensions import Ints, by_rank, spatial
-from tinynet.ops.argument_errors import name_of
 
 __all__ = ["pad"]
 
@@ -145,7 +144,7 @@ def _check(mode: str, input: Array, pad: Ints) -> None:
         return
     if input.dtype.kind == "b":
         name = {"reflect": "reflection", "replicate": "replication"}[mode]
-        raise NotImplementedError(f"\"{name}_pad{rank}d\" not implemented for '{name_of(input)}'")
+        raise not_implemented(f"{name}_pad{rank}d", input)
     if 0 in input.shape[1 if input.ndim == rank + 2 else 0 :]:
         raise RuntimeError(
             f"Expected {rank + 1}D or {rank + 2}D (batch mode) tensor with possibly 0 batch size "
@@ -210,7 +209,7 @@ def pad(
         tensor([[2, 1, 0, 1, 2, 3, 2, 1]])
     """
     tensor_only("pad", input=input)
-    lengths = _lengths(pad)
+    lengths = int_tuple("pad", "pad", 2, pad)
     if not isinstance(value, (int, float)) and value is not None:
         kind = type(value).__name__
         raise TypeError(f"pad(): argument 'value' (position 4) must be float, not {kind}")
@@ -233,14 +232,3 @@ def pad(
             f"Padding size {len(lengths)} is not supported for {input.ndim}D input tensor."
         )
     return PADS[mode][rank].function(input, lengths)
-
-
-def _lengths(pad: Any) -> Ints:
-    """Return the lengths as a tuple; TypeError for what is not a sequence of ints."""
-    wanted = "pad(): argument 'pad' (position 2) must be tuple of ints, "
-    if not isinstance(pad, (tuple, list)):
-        raise TypeError(f"{wanted}not {type(pad).__name__}")
-    for place, n in enumerate(pad):
-        if not isinstance(n, (int, np.integer)):
-            raise TypeError(f"{wanted}but found element of type {type(n).__name__} at pos {place}")
-    return tuple(int(n) for n in pad)

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import dtypes, errors
+from tinynet import errors
 from tinynet.core.tensors.tensor import Tensor
+from tinynet.nn.functional.checks import require_floating
 from tinynet.ops.argument_errors import name_of
 
 
 def check_kinds(kernel: str, input: Tensor, *parameters: Tensor | None) -> None:
     """Raise unless all dtypes are floating-point and equal."""
     kind = input._array.dtype
-    if not dtypes.is_floating(kind):
-        raise NotImplementedError(f"\"{kernel}\" not implemented for '{name_of(input._array)}'")
+    require_floating(kernel, input._array)
     given = [p._array for p in parameters if p is not None]
     if not given:
         return

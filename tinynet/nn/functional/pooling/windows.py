@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tinynet.dtypes import Array
+from tinynet.nn.functional.checks import int_tuple
 from tinynet.nn.functional.dimensions import Ints, per_dim, spatial
 from tinynet.nn.functional.images.separable import LinearMap
 
@@ -202,15 +203,10 @@ def ints(title: str, name: str, value: Any, rank: int) -> Ints:
         return (value,) * rank
     if isinstance(value, np.integer):
         return (int(value),) * rank
-    wanted = f"{title}(): argument '{name}' (position {POSITIONS[name]}) must be tuple of ints, "
-    if not isinstance(value, (tuple, list)):
-        raise TypeError(f"{wanted}not {type(value).__name__}")
-    for place, n in enumerate(value):
-        if not isinstance(n, (int, np.integer)):
-            raise TypeError(f"{wanted}but found element of type {type(n).__name__} at pos {place}")
-    if len(value) not in (1, rank):
-        raise RuntimeError(_wrong_count(title, name, rank, len(value)))
-    return per_dim(tuple(int(n) for n in value), rank)
+    given = int_tuple(title, name, POSITIONS[name], value)
+    if len(given) not in (1, rank):
+        raise RuntimeError(_wrong_count(title, name, rank, len(given)))
+    return per_dim(given, rank)
 
 
 def _wrong_count(title: str, name: str, rank: int, got: int) -> str:

@@ -4,7 +4,7 @@
 ``q = W_hh h + b_hh`` and ``n = tanh(W_ih x + b_ih + r q)``; then ``h' = n + z (h - n)``.
 
 Source: Cho et al., "Learning phrase representations using RNN encoder-decoder for statistical
-machine translation", 2014, with the reset gate behind the product.
+machine translation", 2014, with the reset gate after the product.
 """
 
 from __future__ import annotations
@@ -21,13 +21,12 @@ from tinynet.nn.functional.affine import affine_map
 from tinynet.nn.functional.double_backward import recorded
 from tinynet.nn.functional.recurrent import recurrent_compiled
 from tinynet.nn.functional.recurrent.rnn_ops import (
-    across,
     as_matrix,
-    blocks,
+    backward_blocks,
     by_panel,
-    column_sums,
-    hidden_weight_gradient,
+    column_panels,
     panels,
+    parameter_gradients,
     rows,
 )
 from tinynet.ops.pointwise.exponential import sigmoid, tanh
@@ -35,8 +34,8 @@ from tinynet.ops.products.gemm import dot
 from tinynet.ops.shaping.joining import stack
 from tinynet.ops.shaping.splitting import chunk
 
-# The record of a step. At first the products with the input stand in the places of r z n, those
-# with the hidden state in the three places from h - n on.
+# The arrays of a step in the record. Before the step, those of r, z and n hold the products with
+# the input, and the last three the products with the hidden state.
 _R, _Z, _N, _H_N, _UNUSED, _Q = range(6)
 _ORDER, _SCALE = (0, 1, 2), (0.5, 0.5, 1.0)  # sigmoid(x) is tanh(x / 2) / 2 + 1 / 2
 
@@ -76,24 +75,24 @@ def gru_sequence(
         as_matrix(h_0),
     )
     for t in range(steps)[:: -1 if reverse else 1]:
-        now, gates = record[t], record[t, :2]
+        step, gates = record[t], record[t, :2]
         np.matmul(h, from_hidden, out=targets[t])
-        np.add(now[_H_N:], constant, out=now[_H_N:])
-        np.add(gates, now[_H_N:_Q], out=gates)
+        np.add(step[_H_N:], constant, out=step[_H_N:])
+        np.add(gates, step[_H_N:_Q], out=gates)
         np.tanh(gates, out=gates)
         np.multiply(gates, half, out=gates)
         np.add(gates, half, out=gates)
-        np.multiply(now[_R], now[_Q], out=part)
-        np.add(part, now[_N], out=part)
-        n = np.tanh(part, out=now[_N])
-        np.subtract(h, n, out=now[_H_N])
-        np.multiply(now[_H_N], now[_Z], out=part)
+        np.multiply(step[_R], step[_Q], out=part)
+        np.add(part, step[_N], out=part)
+        n = np.tanh(part, out=step[_N])
+        np.subtract(h, n, out=step[_H_N])
+        np.multiply(step[_H_N], step[_Z], out=part)
         h = np.add(part, n, out=output[t])
     return output, h.reshape(h_0.shape).copy(), record
 
 
 def gru_steps(inputs: Sequence[Tensor], reverse: bool = False) -> tuple[Tensor, Tensor]:
-    """Return what ``gru_sequence`` does, from elementary operations."""
+    """Compute ``gru_sequence`` from elementary operations."""
     input, h_0, w_ih, w_hh, b_ih, b_hh = inputs
     h = as_matrix(h_0)
     x, outputs = affine_map(input, w_ih, b_ih), []
@@ -109,14 +108,14 @@ def gru_steps(inputs: Sequence[Tensor], reverse: bool = False) -> tuple[Tensor, 
 # ---- the derivative -----------------------------------------------------------------------------
 
 
-def _slopes(record: Array, made: Array) -> None:
-    """Write what the gradient of the hidden state is multiplied by to ``made``.
+def _write_factors(record: Array, factors: Array) -> None:
+    """Write the factors of the gradient of the hidden state, ``[steps, 4, batch, size]``.
 
-    In some steps, ``[steps, 4, batch, size]``: for the sums of r and z, for q, and for the sum of
-    n: ``q r (1 - r) s``, ``(h - n) z (1 - z)``, ``r s`` and ``s = (1 - z) (1 - n n)``.
+    For the sums of r and z, for q, and for the sum of n, they are ``q r (1 - r) s``,
+    ``(h - n) z (1 - z)``, ``r s`` and ``s = (1 - z) (1 - n n)``.
     """
     r, z, n, h_n, _, q = record.swapaxes(0, 1)
-    to_r, to_z, to_q, to_n = made.swapaxes(0, 1)
+    to_r, to_z, to_q, to_n = factors.swapaxes(0, 1)
     np.multiply(n, n, out=to_q)
     np.subtract(1, to_q, out=to_q)
     np.multiply(z, to_q, out=to_n)
@@ -140,7 +139,7 @@ def _back(
     """
     g_output, dh = g[0], as_matrix(g[1]).copy()
     steps, _, batch, size = record.shape
-    weight, order = across(w_hh, steps), blocks(steps, batch, size, reverse)
+    weight, order = column_panels(w_hh, steps), backward_blocks(steps, batch, size, reverse)
     of_input, of_hidden = np.empty((2, steps, batch, 3, size), dh.dtype)
     flat, target, carried = (
         of_hidden.reshape(steps, batch, 3 * size),
@@ -148,15 +147,15 @@ def _back(
         dh.copy(),
     )
     to_r_z_q, to_n = of_hidden.swapaxes(1, 2), of_input[:, :, 2]
-    slopes = np.empty((max(map(len, order)), 4, batch, size), dh.dtype)
+    factors = np.empty((max(map(len, order)), 4, batch, size), dh.dtype)
     for block in order:
         first, end = min(block), max(block) + 1
-        _slopes(record[first:end], slopes[: end - first])
+        _write_factors(record[first:end], factors[: end - first])
         for t in block:
-            now = slopes[t - first]
+            slopes = factors[t - first]
             np.add(dh, g_output[t], out=dh)
-            np.multiply(dh, now[:3], out=to_r_z_q[t])
-            np.multiply(dh, now[3], out=to_n[t])
+            np.multiply(dh, slopes[:3], out=to_r_z_q[t])
+            np.multiply(dh, slopes[3], out=to_n[t])
             np.multiply(dh, record[t, _Z], out=carried)
             np.matmul(flat[t], weight, out=target)
             np.add(dh, carried, out=dh)
@@ -183,21 +182,15 @@ def _gradients(
     dx: Array | None
     if record.ndim == 1:
         last, weights = as_matrix(g[1]), (w_ih if needs[0] else None, w_hh)
-        made = recurrent_compiled.gru_backward(g[0], last, record, *weights, reverse)
-        of_input, of_hidden, dx, dh = made
+        of_input, of_hidden, dx, dh = recurrent_compiled.gru_backward(
+            g[0], last, record, *weights, reverse
+        )
         dh = dh.reshape(h_0.shape)
     else:
         of_input, of_hidden, dh = _back(g, record, w_hh, reverse)
         dx = dot(rows(of_input), w_ih).reshape(input.shape) if needs[0] else None
-    flat = rows(of_input)
-    return (
-        dx,
-        dh,
-        dot(flat.T, rows(input)) if needs[2] else None,
-        hidden_weight_gradient(of_hidden, h_0, output, reverse) if needs[3] else None,
-        column_sums(flat) if needs[4] else None,
-        column_sums(rows(of_hidden)) if needs[5] else None,
-    )
+    rest = parameter_gradients(of_input, of_hidden, input, h_0, output, reverse, needs[2:])
+    return dx, dh, *rest
 
 
 gru_sequence.grads(_gradients)

@@ -20,13 +20,12 @@ from tinynet.nn.functional.affine import affine_map, linear_map
 from tinynet.nn.functional.double_backward import recorded
 from tinynet.nn.functional.recurrent import recurrent_compiled
 from tinynet.nn.functional.recurrent.rnn_ops import (
-    across,
     as_matrix,
-    blocks,
+    backward_blocks,
     by_panel,
-    column_sums,
-    hidden_weight_gradient,
+    column_panels,
     panels,
+    parameter_gradients,
     rows,
 )
 from tinynet.ops.pointwise.exponential import sigmoid, tanh
@@ -34,10 +33,10 @@ from tinynet.ops.products.gemm import dot
 from tinynet.ops.shaping.joining import stack
 from tinynet.ops.shaping.splitting import chunk
 
-# The record of a step: its gates, the cell state that entered it, and products for the derivative.
-# The sigmoids stand together, and so do i f and the g c that they are multiplied by.
+# The arrays of a step in the record: its gates, the cell state before it, and products for the
+# derivative. The sigmoids are adjacent, and so are i, f and their factors g, c.
 _I, _F, _O, _G, _C, _TANH_C, _IG, _FC = range(8)
-_ORDER = (0, 1, 3, 2)  # the weights have i f g o
+_ORDER = (0, 1, 3, 2)  # of the gates in the weights: i, f, g, o
 _SCALE = (0.5, 0.5, 0.5, 1.0)  # sigmoid(x) is tanh(x / 2) / 2 + 1 / 2: one tanh for all gates
 
 
@@ -64,11 +63,12 @@ def lstm_sequence(
     size, kind = w_hh.shape[1], input.dtype
     if recurrent_compiled.takes(input, size):
         h, c = as_matrix(h_0), as_matrix(c_0)
-        found = recurrent_compiled.lstm_forward(input, h, c, w_ih, w_hh, bias, reverse)
-        output, *last, record = found
+        output, *last, record = recurrent_compiled.lstm_forward(
+            input, h, c, w_ih, w_hh, bias, reverse
+        )
         return output, *(x.reshape(h_0.shape).copy() for x in last), record
     from_input, from_hidden = (panels(w, 4, _ORDER, _SCALE, steps) for w in (w_ih, w_hh))
-    record = np.empty((steps + 1, 8, batch, size), kind)  # c of the end goes to the place -1
+    record = np.empty((steps + 1, 8, batch, size), kind)  # record[-1] holds the last cell state
     np.matmul(input[:, None, None], from_input, out=by_panel(record[:steps, :4], from_input))
     constant = np.empty((4, batch, size), kind)
     scale = np.array(_SCALE, kind)[:, None, None]
@@ -79,18 +79,18 @@ def lstm_sequence(
     record[steps - 1 if reverse else 0, _C] = as_matrix(c_0)
     h = as_matrix(h_0)
     for t in range(steps)[::step]:
-        now = record[t]
+        arrays = record[t]
         np.matmul(h, from_hidden, out=target)
         np.add(sums, constant, out=sums)
-        np.add(sums, now[:4], out=sums)
-        np.tanh(sums, out=now[:4])
-        gates = now[:3]
+        np.add(sums, arrays[:4], out=sums)
+        np.tanh(sums, out=arrays[:4])
+        gates = arrays[:3]
         np.multiply(gates, half, out=gates)
         np.add(gates, half, out=gates)
-        products = now[_IG:]
-        np.multiply(now[:2], now[_G : _C + 1], out=products)
+        products = arrays[_IG:]
+        np.multiply(arrays[:2], arrays[_G : _C + 1], out=products)
         c = np.add(products[0], products[1], out=record[t + step, _C])
-        h = np.multiply(now[_O], np.tanh(c, out=now[_TANH_C]), out=output[t])
+        h = np.multiply(arrays[_O], np.tanh(c, out=arrays[_TANH_C]), out=output[t])
     h_n, c_n = (x.reshape(h_0.shape).copy() for x in (h, record[-1, _C]))
     return output, h_n, c_n, record
 
@@ -98,7 +98,7 @@ def lstm_sequence(
 def lstm_steps(
     inputs: Sequence[Tensor], reverse: bool = False, projection: Tensor | None = None
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Return what ``lstm_sequence`` does, from elementary operations.
+    """Compute ``lstm_sequence`` from elementary operations.
 
     Args:
         inputs: those of ``lstm_sequence``.
@@ -122,21 +122,20 @@ def lstm_steps(
 # ---- the derivative -----------------------------------------------------------------------------
 
 
-def _slopes(record: Array, output: Array, made: Array) -> None:
-    """Write what gradients are multiplied by in some steps to ``made``.
+def _write_factors(record: Array, output: Array, factors: Array) -> None:
+    """Write the factors of the gradients, ``[steps, 5, batch, size]``.
 
-    It is ``[steps, 5, batch, size]``: those from the cell state to i, f and g, then those from the
-    hidden state to o and c:
+    From the cell state to the sums of i, f and g, then from the hidden state to o and c, they are
     ``i g (1 - i)``, ``f c (1 - f)``, ``i (1 - g g)``, ``h (1 - o)``, ``o (1 - tanh(c) tanh(c))``.
     """
     products = record[:, _IG:]
-    np.multiply(products, record[:, :2], out=made[:, :2])
-    np.multiply(record[:, _IG], record[:, _G], out=made[:, 2])
-    np.multiply(output[:, None], record[:, _O : _TANH_C + 1 : _TANH_C - _O], out=made[:, 3:])
-    np.subtract(products, made[:, :2], out=made[:, :2])
-    np.subtract(record[:, _I], made[:, 2], out=made[:, 2])
-    np.subtract(output, made[:, 3], out=made[:, 3])
-    np.subtract(record[:, _O], made[:, 4], out=made[:, 4])
+    np.multiply(products, record[:, :2], out=factors[:, :2])
+    np.multiply(record[:, _IG], record[:, _G], out=factors[:, 2])
+    np.multiply(output[:, None], record[:, _O : _TANH_C + 1 : _TANH_C - _O], out=factors[:, 3:])
+    np.subtract(products, factors[:, :2], out=factors[:, :2])
+    np.subtract(record[:, _I], factors[:, 2], out=factors[:, 2])
+    np.subtract(output, factors[:, 3], out=factors[:, 3])
+    np.subtract(record[:, _O], factors[:, 4], out=factors[:, 4])
 
 
 def _back(
@@ -145,21 +144,21 @@ def _back(
     """Backpropagate; return the gradients of the four sums, of ``h_0`` and of ``c_0``."""
     g_output, dh, dc = g[0], as_matrix(g[1]).copy(), as_matrix(g[2]).copy()
     steps, batch, size = output.shape
-    weight, order = across(w_hh, steps), blocks(steps, batch, size, reverse)
+    weight, order = column_panels(w_hh, steps), backward_blocks(steps, batch, size, reverse)
     d = np.empty((steps, batch, 4, size), output.dtype)
     flat, target, part = d.reshape(steps, batch, 4 * size), by_panel(dh, weight), np.empty_like(dh)
     to_i_f_g, to_o = d[:, :, :3].swapaxes(1, 2), d[:, :, 3]
-    slopes = np.empty((max(map(len, order)), 5, batch, size), output.dtype)
+    factors = np.empty((max(map(len, order)), 5, batch, size), output.dtype)
     for block in order:
         first, end = min(block), max(block) + 1
-        _slopes(record[first:end], output[first:end], slopes[: end - first])
+        _write_factors(record[first:end], output[first:end], factors[: end - first])
         for t in block:
-            now = slopes[t - first]
+            slopes = factors[t - first]
             np.add(dh, g_output[t], out=dh)
-            np.multiply(dh, now[3], out=to_o[t])
-            np.multiply(dh, now[4], out=part)
+            np.multiply(dh, slopes[3], out=to_o[t])
+            np.multiply(dh, slopes[4], out=part)
             np.add(dc, part, out=dc)
-            np.multiply(dc, now[:3], out=to_i_f_g[t])
+            np.multiply(dc, slopes[:3], out=to_i_f_g[t])
             np.multiply(dc, record[t, _F], out=dc)
             np.matmul(flat[t], weight, out=target)
     return flat, dh.reshape(g[1].shape), dc.reshape(g[2].shape)
@@ -189,15 +188,7 @@ def _gradients(
     else:
         d, dh, dc = _back(g, output, record, w_hh, reverse)
         dx = dot(rows(d), w_ih).reshape(input.shape) if needs[0] else None
-    flat = rows(d)
-    return (
-        dx,
-        dh,
-        dc,
-        dot(flat.T, rows(input)) if needs[3] else None,
-        hidden_weight_gradient(d, h_0, output, reverse) if needs[4] else None,
-        column_sums(flat) if needs[5] else None,
-    )
+    return dx, dh, dc, *parameter_gradients(d, d, input, h_0, output, reverse, needs[3:])
 
 
 lstm_sequence.grads(_gradients)

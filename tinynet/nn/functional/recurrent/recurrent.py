@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -40,8 +41,8 @@ class Weights(NamedTuple):
     def biases(self) -> tuple[Tensor, Tensor]:
         """Return both biases, or zeros."""
         if self.bias_ih is None or self.bias_hh is None:
-            none = zeros(len(self.ih), dtype=self.ih.dtype)
-            return none, none
+            zero = zeros(len(self.ih), dtype=self.ih.dtype)
+            return zero, zero
         return self.bias_ih, self.bias_hh
 
     def bias(self) -> Tensor:
@@ -56,25 +57,20 @@ class Weights(NamedTuple):
 Run = Callable[[Tensor, State, Weights, bool], State]
 
 
-def run_rnn_tanh(input: Tensor, state: State, w: Weights, reverse: bool) -> State:
-    """Return outputs and last hidden state for ``h = tanh(W_ih x + W_hh h + b)``."""
+def _run_rnn(relu: bool, input: Tensor, state: State, w: Weights, reverse: bool) -> State:
+    """Return outputs and last hidden state for ``h = tanh(W_ih x + W_hh h + b)``, or with relu."""
     w.check(input, state)
-    made: State = rnn_sequence.function(input, *state, w.ih, w.hh, w.bias(), False, reverse)
-    return made
+    return rnn_sequence.function(input, *state, w.ih, w.hh, w.bias(), relu, reverse)
 
 
-def run_rnn_relu(input: Tensor, state: State, w: Weights, reverse: bool) -> State:
-    """Return outputs and last hidden state for ``h = relu(W_ih x + W_hh h + b)``."""
-    w.check(input, state)
-    made: State = rnn_sequence.function(input, *state, w.ih, w.hh, w.bias(), True, reverse)
-    return made
+run_rnn_tanh: Run = functools.partial(_run_rnn, False)
+run_rnn_relu: Run = functools.partial(_run_rnn, True)
 
 
 def run_gru(input: Tensor, state: State, w: Weights, reverse: bool) -> State:
     """Return outputs and last hidden state of gated recurrent units."""
     w.check(input, state)
-    made: State = gru_sequence.function(input, *state, w.ih, w.hh, *w.biases(), reverse)
-    return made
+    return gru_sequence.function(input, *state, w.ih, w.hh, *w.biases(), reverse)
 
 
 def run_lstm(input: Tensor, state: State, w: Weights, reverse: bool) -> State:
@@ -82,8 +78,7 @@ def run_lstm(input: Tensor, state: State, w: Weights, reverse: bool) -> State:
     w.check(input, state)
     if w.hr is not None:
         return lstm_steps((input, *state, w.ih, w.hh, w.bias()), reverse, w.hr)
-    made: State = lstm_sequence.function(input, *state, w.ih, w.hh, w.bias(), reverse)
-    return made
+    return lstm_sequence.function(input, *state, w.ih, w.hh, w.bias(), reverse)
 
 
 def one_step(run: Run, input: Tensor, state: State, w: Weights) -> State:
@@ -97,10 +92,10 @@ def one_step(run: Run, input: Tensor, state: State, w: Weights) -> State:
 def run_packed(
     run: Run, data: Tensor, batch_sizes: Sequence[int], state: State, w: Weights, reverse: bool
 ) -> State:
-    """Return what ``run`` does, for sequences of different lengths: longest first, packed.
+    """Return what ``run`` returns, for packed sequences of different lengths, longest first.
 
-    Steps in which the same sequences take part are run as one. Between such runs sequences end
-    (forward) or begin (in reverse), which are always the last ones of the batch.
+    Consecutive steps with the same number of sequences run as one segment. Between segments the
+    last sequences of the batch end; in reverse, they begin.
 
     Raises:
         RuntimeError: a later step has more sequences than an earlier one.
@@ -110,23 +105,25 @@ def run_packed(
             "The 'batch_sizes' of a PackedSequence must not increase. "
             f"Got {[*batch_sizes]} instead."
         )
-    runs = [(size, len([*group])) for size, group in itertools.groupby(batch_sizes)]
-    parts = data.split([size * steps for size, steps in runs])
+    segments = [(size, len([*group])) for size, group in itertools.groupby(batch_sizes)]
+    parts = data.split([size * steps for size, steps in segments])
+    order = -1 if reverse else 1
     ended: list[State] = []
     outputs: list[Tensor] = []
-    first, now = state, tuple(s[:, :0] if reverse else s for s in state)
-    for (size, steps), part in [*zip(runs, parts, strict=True)][:: -1 if reverse else 1]:
-        count = now[0].shape[1]
+    initial, current = state, tuple(s[:, :0] if reverse else s for s in state)
+    for (size, steps), part in [*zip(segments, parts, strict=True)][::order]:
+        count = current[0].shape[1]
         if reverse:
-            now = tuple(cat([n, s[:, count:size]], 1) for n, s in zip(now, first, strict=True))
+            pairs = zip(current, initial, strict=True)
+            current = tuple(cat([c, s[:, count:size]], 1) for c, s in pairs)
         elif size < count:
-            ended.append(tuple(n[:, size:] for n in now))
-            now = tuple(n[:, :size] for n in now)
-        made, *now = run(part.reshape(steps, size, -1), now, w, reverse)  # type: ignore[assignment]
-        outputs.append(made.flatten(0, 1))
-    ended.append(tuple(now))
-    last = [cat(parts, 1) for parts in zip(*ended[::-1], strict=True)]
-    return cat(outputs[:: -1 if reverse else 1]), *last
+            ended.append(tuple(c[:, size:] for c in current))
+            current = tuple(c[:, :size] for c in current)
+        output, *last = run(part.reshape(steps, size, -1), current, w, reverse)
+        current = tuple(last)
+        outputs.append(output.flatten(0, 1))
+    ended.append(current)
+    return cat(outputs[::order]), *(cat(each, 1) for each in zip(*ended[::-1], strict=True))
 
 
 # ---- stacked layers -----------------------------------------------------------------------------
@@ -149,7 +146,7 @@ def run_layers(
         input: ``[steps, batch, inputs]``, or packed, ``[all steps, inputs]``.
         states: each ``[layers * directions, batch, size]``.
         weights: for each layer and direction.
-        batch_sizes: for each step, how many sequences are that long; None for a full batch.
+        batch_sizes: the number of sequences at each step; None for a full batch.
         dropout_p: probability of zero for the values passed between layers.
     """
     directions = 2 if bidirectional else 1
@@ -164,11 +161,13 @@ def run_layers(
         for place in range(layer, layer + directions):
             reverse = place > layer
             if batch_sizes is None:
-                made = run(input, each[place], weights[place], reverse)
+                output, *final = run(input, each[place], weights[place], reverse)
             else:
-                made = run_packed(run, input, batch_sizes, each[place], weights[place], reverse)
-            outputs.append(made[0])
-            last.append(made[1:])
+                output, *final = run_packed(
+                    run, input, batch_sizes, each[place], weights[place], reverse
+                )
+            outputs.append(output)
+            last.append(tuple(final))
         input = cat(outputs, -1) if bidirectional else outputs[0]
     if len(last) == 1:
         return input, *last[0]

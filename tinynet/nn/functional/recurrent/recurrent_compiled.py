@@ -1,7 +1,7 @@
-"""Sequences of ``lstm_ops`` and ``gru_ops`` by the kernels that numba compiles.
+"""Sequences of ``lstm_ops`` and ``gru_ops`` with numba kernels.
 
-Each part of the batch goes through all steps by itself, in its own thread where that pays; a row
-depends on no other row. The record of a sequence is one array of one dimension.
+The rows of a batch are independent: each part of the batch runs through all steps separately, in
+its own thread where that is faster. The record of a sequence is a one-dimensional array.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from tinynet.numba_kernels import gru, lstm
 from tinynet.numba_kernels.llvm.vectors import ROWS
 from tinynet.numba_kernels.panels import aligned, packed, padded
 
-FEW = 4  # steps for which packing the weights costs more than it saves
+FEW = 4  # number of steps from which packing the weights pays
 Shape = tuple[int, int, int]  # of the output: steps, batch, size
 
 
@@ -25,12 +25,12 @@ def takes(input: Array, size: int) -> bool:
 
 
 def _tiles(batch: int) -> tuple[int, int]:
-    """Return which tiles of rows there are."""
+    """Return the range of tiles of rows."""
     return 0, -(-batch // ROWS)
 
 
 def _parts(record: Array, shape: Shape, gates: int) -> tuple[Array, Array, Array]:
-    """Return the gates and two kinds of states, the second with one step more, of a record."""
+    """Return views of a record: the gates and two kinds of states, the second with a step more."""
     steps, batch, size = shape
     width = padded(gates * size)
     first, second = steps * batch * width, -(steps + 1) * batch * size
@@ -46,15 +46,15 @@ def _record(shape: Shape, gates: int) -> Array:
     return aligned(batch * (steps * padded(gates * size) + (2 * steps + 1) * size))
 
 
-def _filled(bias: Array) -> Array:
-    """Return a bias and zeros, as long as a product with panels has columns."""
-    made = np.zeros(padded(len(bias)), np.float32)
-    made[: len(bias)] = bias
-    return made
+def _padded_bias(bias: Array) -> Array:
+    """Return a bias, padded with zeros to the width of a product with panels."""
+    result = np.zeros(padded(len(bias)), np.float32)
+    result[: len(bias)] = bias
+    return result
 
 
 def _to_input(shape: Shape, w_ih: Array | None) -> tuple[Array, Array]:
-    """Return the panels of ``w_ih`` and memory for the gradient of the input, if wanted."""
+    """Return the panels of ``w_ih`` and memory for the gradient of the input, if needed."""
     if w_ih is None:
         return np.empty((0, 0, 0), np.float32), np.empty((0, 0, 0), np.float32)
     return packed(w_ih), aligned(*shape[:2], padded(w_ih.shape[1]))
@@ -73,7 +73,7 @@ def lstm_forward(
     """Return the output, ``[steps, batch, size]``, the last two states and the record.
 
     Args:
-        input, w_ih, w_hh, bias, reverse: as ``lstm_sequence`` has them.
+        input, w_ih, w_hh, bias, reverse: as in ``lstm_sequence``.
         h, c: ``[batch, size]``.
     """
     steps, size = len(input), w_hh.shape[1]
@@ -87,9 +87,9 @@ def lstm_forward(
         packed(w_hh, True),
         np.ascontiguousarray(h),
     )
-    filled, zeros = _filled(bias), np.zeros(padded(4 * size), np.float32)
+    offset, zeros = _padded_bias(bias), np.zeros(padded(4 * size), np.float32)
     lstm.forward(
-        x, from_input, from_hidden, filled, gates, hidden, cells, inner, output, zeros,
+        x, from_input, from_hidden, offset, gates, hidden, cells, inner, output, zeros,
         aligned(shape[1], padded(4 * size)), *_tiles(shape[1]), int(reverse),
     )  # fmt: skip
     return output, output[last], cells[last + 1 - reverse], record
@@ -104,8 +104,8 @@ def lstm_backward(
         g: gradient of the output.
         dh, dc: gradients of the last states, ``[batch, size]``.
         record: from ``lstm_forward``.
-        w_ih: None where no gradient of the input is wanted.
-        w_hh, reverse: as ``lstm_sequence`` has them.
+        w_ih: None if the gradient of the input is not needed.
+        w_hh, reverse: as in ``lstm_sequence``.
     """
     g_output, dc = np.ascontiguousarray(g), np.array(dc, order="C")
     shape = steps, batch, size = g_output.shape
@@ -113,13 +113,13 @@ def lstm_backward(
     d = np.empty((steps, batch, 4 * size), np.float32)
     (to_input, dx), to_hidden = _to_input(shape, w_ih), packed(w_hh)
     zeros = np.zeros(max(padded(size), dx.shape[2]), np.float32)
-    made = aligned(batch, padded(size))
-    made[:, :size] = dh
+    carried = aligned(batch, padded(size))
+    carried[:, :size] = dh
     lstm.backward(
-        g_output, gates, cells, inner, to_input, to_hidden, zeros, made, dc, d, dx, *_tiles(batch),
-        int(reverse),
+        g_output, gates, cells, inner, to_input, to_hidden, zeros, carried, dc, d, dx,
+        *_tiles(batch), int(reverse),
     )  # fmt: skip
-    return d, _of_input(dx, w_ih), np.ascontiguousarray(made[:, :size]), dc
+    return d, _of_input(dx, w_ih), np.ascontiguousarray(carried[:, :size]), dc
 
 
 # ---- gated recurrent units ----------------------------------------------------------------------
@@ -131,7 +131,7 @@ def gru_forward(
     """Return the output, ``[steps, batch, size]``, and the record.
 
     Args:
-        input, w_ih, w_hh, b_ih, b_hh, reverse: as ``gru_sequence`` has them.
+        input, w_ih, w_hh, b_ih, b_hh, reverse: as in ``gru_sequence``.
         h: ``[batch, size]``.
     """
     size = w_hh.shape[1]
@@ -143,7 +143,7 @@ def gru_forward(
         packed(w_hh, True),
         np.ascontiguousarray(h),
     )
-    biases = _filled(b_ih), _filled(b_hh)
+    biases = _padded_bias(b_ih), _padded_bias(b_hh)
     gru.forward(
         x, from_input, from_hidden, *biases, gates, hidden, moves, inner[:-1], output,
         aligned(shape[1], padded(3 * size)), *_tiles(shape[1]), int(reverse),
@@ -165,11 +165,11 @@ def gru_backward(
     of_input, of_hidden = np.empty((2, steps, batch, 3 * size), np.float32)
     (to_input, dx), to_hidden = _to_input(shape, w_ih), packed(w_hh)
     zeros = np.zeros(max(padded(size), dx.shape[2]), np.float32)
-    carried, made = np.array(dh, order="C"), aligned(batch, padded(size))
-    made[...] = 0
+    carried, products = np.array(dh, order="C"), aligned(batch, padded(size))
+    products[...] = 0
     gru.backward(
-        g_output, gates, moves, inner[:-1], to_input, to_hidden, zeros, made, carried, of_input,
+        g_output, gates, moves, inner[:-1], to_input, to_hidden, zeros, products, carried, of_input,
         of_hidden, dx, *_tiles(batch), int(reverse),
     )  # fmt: skip
-    carried += made[:, :size]
+    carried += products[:, :size]
     return of_input, of_hidden, _of_input(dx, w_ih), carried

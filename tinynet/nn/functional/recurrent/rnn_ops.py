@@ -1,12 +1,12 @@
-"""The plain recurrent sequence as one operation, and helpers of ``lstm_ops`` and ``gru_ops``.
+"""The plain recurrent sequence as one operation, and functions that LSTM and GRU share.
 
-A whole sequence through one layer in one direction is one operation, for speed: step by step it
-would cost a dozen nodes each. The products with the input are made for all steps at once; then
-each step is one product with the hidden state and arithmetic that writes to arrays made before.
-The derivative goes back through time the same way, and ends with one product per weight.
+A sequence through one layer in one direction is one operation, for speed: each step would
+otherwise cost a dozen nodes. One product multiplies the inputs of all steps. Each step is then one
+product with the hidden state, and arithmetic that writes to preallocated arrays. Backpropagation
+through time does the same, and ends with one product per weight.
 
-Derivatives of these derivatives are rare. For them the sequence is computed again from elementary
-operations, see ``recorded``: slow, but there is nothing more to derive by hand.
+Second derivatives are rare. They recompute the sequence from elementary operations (see
+``recorded``), which is slow, but needs no further derivation.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from tinynet.ops.shaping.joining import stack
 
 # ---- products, panel by panel -------------------------------------------------------------------
 #
-# A step multiplies few rows (the batch) by a large matrix. OpenBLAS spends much of its time on
-# repacking such a matrix, but not if it has about 64 columns: then it takes a kernel for small
-# matrices that reads it in place. So weights are cut into panels of that width.
+# A step multiplies few rows (the batch) by a large matrix. OpenBLAS would spend much of its time
+# packing that matrix. With about 64 columns it uses a kernel for small matrices, which reads them
+# in place, so weights are split into panels of that width.
 
 
 def _width(size: int) -> int:
-    """Return a divisor of ``size`` near 64, or ``size`` itself where there is none."""
-    fitting = [w for w in range(32, 129, 8) if size % w == 0]
-    return min(fitting, key=lambda w: abs(w - 64), default=size)
+    """Return a divisor of ``size`` near 64, or ``size`` itself if there is none."""
+    divisors = [w for w in range(32, 129, 8) if size % w == 0]
+    return min(divisors, key=lambda w: abs(w - 64), default=size)
 
 
 def panels(
@@ -44,37 +44,38 @@ def panels(
 ) -> Array:
     """Return the transposed weight of each gate in panels, ``[gates, n, inputs, width]``.
 
-    For few steps it is one panel in the memory order of the weight: more would not pay.
+    For up to 3 steps, it is one panel in the memory order of the weight.
 
     Args:
         weight: ``[gates * size, inputs]``.
-        order: the gates in the order in which the result has them.
+        gates: the number of gates.
+        order: the gates of the weight in the order of the result.
         scale: a factor for each gate of the result.
-        steps: how often the result is multiplied by.
+        steps: the number of products with the result.
     """
     size, inputs = weight.shape[0] // gates, weight.shape[1]
     width = (_width(size) if steps > 3 else size) or 1
-    cut = weight.reshape(gates, size // width, width, inputs).transpose(0, 1, 3, 2)
-    made = np.empty(cut.shape, weight.dtype) if steps > 3 else np.empty_like(cut)
-    for place, (gate, factor) in enumerate(zip(order, scale, strict=True)):
-        np.multiply(cut[gate], weight.dtype.type(factor), out=made[place])
-    return made
+    split = weight.reshape(gates, size // width, width, inputs).transpose(0, 1, 3, 2)
+    result = np.empty(split.shape, weight.dtype) if steps > 3 else np.empty_like(split)
+    for target, (gate, factor) in enumerate(zip(order, scale, strict=True)):
+        np.multiply(split[gate], weight.dtype.type(factor), out=result[target])
+    return result
 
 
 def by_panel(out: Array, weight: Array) -> Array:
-    """Return ``out``, ``[..., rows, size]``, as ``[..., n, rows, width]``: where products go."""
+    """Return ``out``, ``[..., rows, size]``, as ``[..., n, rows, width]``, the products' shape."""
     n, _, width = weight.shape[-3:]
     return out.reshape(*out.shape[:-1], n, width).swapaxes(-2, -3)
 
 
-def across(weight: Array, steps: int) -> Array:
+def column_panels(weight: Array, steps: int) -> Array:
     """Return the weight in panels of its columns, ``[n, gates * size, width]``.
 
-    For few steps it is one panel, the weight itself: cutting takes as long as it saves in three.
+    For up to 3 steps, it is one panel, the weight itself: splitting costs what 3 steps gain.
     """
     width = _width(weight.shape[1]) if steps > 3 else weight.shape[1]
-    cut = weight.reshape(len(weight), weight.shape[1] // width, width).transpose(1, 0, 2)
-    return np.ascontiguousarray(cut)
+    split = weight.reshape(len(weight), weight.shape[1] // width, width).transpose(1, 0, 2)
+    return np.ascontiguousarray(split)
 
 
 def as_matrix(state: Any) -> Any:
@@ -85,39 +86,59 @@ def as_matrix(state: Any) -> Any:
 # ---- backward -----------------------------------------------------------------------------------
 
 
-def blocks(steps: int, batch: int, size: int, reverse: bool) -> list[range]:
+def backward_blocks(steps: int, batch: int, size: int, reverse: bool) -> list[range]:
     """Return the steps in the order of the backward pass, in blocks that stay in the cache."""
     length = max(1, 8192 // max(1, batch * size))
-    found = [range(a, min(a + length, steps)) for a in range(0, steps, length)]
-    return found if reverse else [block[::-1] for block in found[::-1]]
+    blocks = [range(a, min(a + length, steps)) for a in range(0, steps, length)]
+    return blocks if reverse else [block[::-1] for block in blocks[::-1]]
 
 
 # ---- gradients of the weights -------------------------------------------------------------------
 
 
 def rows(x: Array) -> Array:
-    """Return steps and batch as one dimension."""
+    """Return an array with steps and batch as one dimension."""
     return x.reshape(math.prod(x.shape[:2]), math.prod(x.shape[2:]))
 
 
-def column_sums(d: Array) -> Array:
-    """Return the sums over all rows; as a product, which is faster."""
+def parameter_gradients(
+    of_input: Array,
+    of_hidden: Array,
+    input: Array,
+    h_0: Array,
+    output: Array,
+    reverse: bool,
+    needs: Sequence[bool],
+) -> tuple[Array | None, ...]:
+    """Return the gradients of ``w_ih``, ``w_hh`` and one or two biases.
+
+    Args:
+        of_input, of_hidden: gradients of the products with the input and with the hidden state,
+            ``[steps, batch, gates * size]``; the same array where the two are added.
+        input, h_0, output, reverse: those of the sequence.
+        needs: for each parameter, whether its gradient is needed; for others it is None.
+    """
+    flat = rows(of_input)
+    return (
+        dot(flat.T, rows(input)) if needs[0] else None,
+        _hidden_weight_gradient(of_hidden, h_0, output, reverse) if needs[1] else None,
+        _column_sums(flat) if needs[2] else None,
+        *(_column_sums(rows(of_hidden)) if needed else None for needed in needs[3:]),
+    )
+
+
+def _column_sums(d: Array) -> Array:
+    """Return the sums over all rows, as a product, which is faster."""
     return np.dot(np.ones(len(d), d.dtype), d)
 
 
-def hidden_weight_gradient(d: Array, first: Array, output: Array, reverse: bool) -> Array:
-    """Return the gradient of ``weight_hh``: each step's, by the hidden state that entered it.
-
-    Args:
-        d: gradients of the pre-activations, ``[steps, batch, ..., size]``.
-        first: the initial hidden state.
-        output: the hidden state that left each step.
-    """
-    later, start = (d[:-1], d[-1:]) if reverse else (d[1:], d[:1])
-    entered = output[1:] if reverse else output[:-1]
-    total: Array = dot(rows(start).T, as_matrix(first))
+def _hidden_weight_gradient(d: Array, h_0: Array, output: Array, reverse: bool) -> Array:
+    """Return the gradient of ``w_hh``: at each step, ``d`` times the previous hidden state."""
+    later, first = (d[:-1], d[-1:]) if reverse else (d[1:], d[:1])
+    previous = output[1:] if reverse else output[:-1]
+    total: Array = dot(rows(first).T, as_matrix(h_0))
     if len(later):
-        total += dot(rows(later).T, rows(entered))
+        total += dot(rows(later).T, rows(previous))
     return total
 
 
@@ -137,7 +158,7 @@ def rnn_sequence(
         h_0: ``[batch, size]`` or, like all states of these operations, ``[1, batch, size]``; the
             last one has the same shape.
         w_ih, w_hh, bias: ``[size, inputs]``, ``[size, size]``, ``[size]``.
-        relu: relu instead of tanh.
+        relu: whether to use relu instead of tanh.
         reverse: process the sequence in reverse.
     """
     steps, batch, _ = input.shape
@@ -162,7 +183,7 @@ def rnn_sequence(
 def rnn_steps(
     inputs: Sequence[Tensor], relu: bool = False, reverse: bool = False
 ) -> tuple[Tensor, Tensor]:
-    """Return what ``rnn_sequence`` does, from elementary operations."""
+    """Compute ``rnn_sequence`` from elementary operations."""
     input, h_0, w_ih, w_hh, bias = inputs
     h = as_matrix(h_0)
     x, outputs = affine_map(input, w_ih, bias), []
@@ -193,21 +214,16 @@ def _rnn_gradients(
     else:
         d = np.multiply(output, output)
         np.subtract(1, d, out=d)
-    weight = across(w_hh, len(d))
+    weight = column_panels(w_hh, len(d))
     dh = as_matrix(g[1]).copy()
     target = by_panel(dh, weight)
     for t in range(len(d))[:: 1 if reverse else -1]:
         dh += g[0][t]
         d[t] *= dh
         np.matmul(d[t], weight, out=target)
-    flat = rows(d)
-    return (
-        dot(flat, w_ih).reshape(input.shape) if needs[0] else None,
-        dh.reshape(h_0.shape),
-        dot(flat.T, rows(input)) if needs[2] else None,
-        hidden_weight_gradient(d, h_0, output, reverse) if needs[3] else None,
-        column_sums(flat) if needs[4] else None,
-    )
+    dx = dot(rows(d), w_ih).reshape(input.shape) if needs[0] else None
+    rest = parameter_gradients(d, d, input, h_0, output, reverse, needs[2:])
+    return dx, dh.reshape(h_0.shape), *rest
 
 
 rnn_sequence.grads(_rnn_gradients)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, Final, NamedTuple, TypeVar
 
 from tinynet.compat.refusal import refusal
@@ -142,7 +142,7 @@ def freeze(mod: Any, *args: Any, **kwargs: Any) -> Any:
     return mod
 
 
-export = interface = _overload_method = unused
+export = interface = script_if_tracing = _overload_method = unused
 optimize_for_inference = freeze
 
 
@@ -168,20 +168,6 @@ _INSTEAD = (
 )
 save = refusal("jit.save", _INSTEAD)
 load = refusal("jit.load", _INSTEAD)
-
-
-def script_if_tracing(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function unchanged.
-
-    Args:
-        fn: the function.
-
-    Example:
-        >>> from tinynet.compat import jit
-        >>> jit.script_if_tracing(len) is len
-        True
-    """
-    return fn
 
 
 def is_scripting() -> bool:

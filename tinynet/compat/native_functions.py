@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import functional as F
@@ -27,42 +27,6 @@ def constant_pad_nd(input: Tensor, pad: Sequence[int], value: float = 0) -> Tens
         tensor([5., 1., 1.])
     """
     return F.pad(input, pad, value=value)
-
-
-def _sampler(rank: int) -> Callable[..., Tensor]:
-    def grid_sampler(
-        input: Tensor,
-        grid: Tensor,
-        interpolation_mode: int,
-        padding_mode: int,
-        align_corners: bool,
-    ) -> Tensor:
-        mode, padding = MODES[interpolation_mode], PADDINGS[padding_mode]
-        return F.grid_sample(input, grid, mode, padding, align_corners)
-
-    grid_sampler.__name__ = grid_sampler.__qualname__ = f"grid_sampler_{rank}d"
-    grid_sampler.__doc__ = f"""Sample the input at the points of the grid, in {rank} dimensions.
-
-    Args:
-        input: ``[batch, channels, ...]``.
-        grid: ``[batch, ..., {rank}]``, as in ``nn.functional.grid_sample``.
-        interpolation_mode: 0 for bilinear, 1 for nearest, 2 for bicubic.
-        padding_mode: 0 for zeros, 1 for the border, 2 for reflection.
-        align_corners: as in ``nn.functional.grid_sample``.
-
-    Raises:
-        RuntimeError: shapes or dtypes do not match.
-
-    Example:
-        >>> places = tn.zeros(*[1] * {rank + 1}, {rank})
-        >>> tn.grid_sampler_{rank}d(tn.ones(*[1] * {rank + 2}), places, 1, 0, True).item()
-        1.0
-    """
-    return grid_sampler
-
-
-grid_sampler_2d = _sampler(2)
-grid_sampler_3d = _sampler(3)
 
 
 def grid_sampler(
@@ -90,3 +54,6 @@ def grid_sampler(
     """
     mode, padding = MODES[interpolation_mode], PADDINGS[padding_mode]
     return F.grid_sample(input, grid, mode, padding, align_corners)
+
+
+grid_sampler_2d = grid_sampler_3d = grid_sampler

@@ -105,6 +105,8 @@ class Reader:
                     self._stack.append(_CONSTANTS.get(opcode.name, argument))
                 elif opcode.name in _EMPTY:
                     self._stack.append(_EMPTY[opcode.name]())
+                elif opcode.name in _TUPLES:
+                    self._tuple_of(_TUPLES[opcode.name])
                 elif opcode.name in _OPERATIONS:
                     getattr(self, _OPERATIONS[opcode.name])(argument)
                 elif opcode.name not in _IGNORED:
@@ -142,15 +144,6 @@ class Reader:
     def _tuple(self, _: Any) -> None:
         items = self._since_mark()
         self._stack.append(self._costs.made(tuple(items)))
-
-    def _tuple_of_1(self, _: Any) -> None:
-        self._tuple_of(1)
-
-    def _tuple_of_2(self, _: Any) -> None:
-        self._tuple_of(2)
-
-    def _tuple_of_3(self, _: Any) -> None:
-        self._tuple_of(3)
 
     def _tuple_of(self, count: int) -> None:
         items = tuple(self._stack[-count:])
@@ -307,6 +300,7 @@ _EMPTY: dict[str, Callable[[], Any]] = {
     "EMPTY_DICT": dict,
     "EMPTY_SET": set,
 }
+_TUPLES = {"TUPLE1": 1, "TUPLE2": 2, "TUPLE3": 3}
 _IGNORED = frozenset({"PROTO", "FRAME", "STOP"})
 _OPERATIONS = {
     "MARK": "_mark",
@@ -318,9 +312,6 @@ _OPERATIONS = {
     "POP": "_pop",
     "POP_MARK": "_pop_mark",
     "TUPLE": "_tuple",
-    "TUPLE1": "_tuple_of_1",
-    "TUPLE2": "_tuple_of_2",
-    "TUPLE3": "_tuple_of_3",
     "APPEND": "_append",
     "APPENDS": "_appends",
     "ADDITEMS": "_add",

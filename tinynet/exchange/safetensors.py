@@ -184,58 +184,8 @@ def load(data: bytes) -> dict[str, Tensor]:
         >>> tn.exchange.safetensors.load(tn.exchange.safetensors.save({"a": tn.ones(2)}))
         {'a': tensor([1., 1.])}
     """
-    return _Contents(io.BytesIO(data), "<bytes>").tensors()
-
-
-class _Contents:
-    """An open file, its header, and access to its tensors."""
-
-    def __init__(self, file: IO[bytes], path: str):
-        self.file, self.path = file, path
-        self.header = header.read(file, path)
-
-    def entry(self, name: str) -> Entry:
-        entries = self.header.entries
-        if name not in entries:
-            listed = f"{', '.join(map(repr, list(entries)[:8]))}{', ...' * (len(entries) > 8)}"
-            raise KeyError(f"{self.path} contains no tensor {name!r}. It has {listed or 'none'}")
-        return entries[name]
-
-    def array(self, name: str, rows: range | None = None) -> Array:
-        """Return a copy of a tensor's values, or of some of its rows."""
-        entry, where = self.entry(name), f"tensor {name!r}"
-        kind = _DTYPES.get(entry.dtype)
-        if kind is None:
-            known = f"a dtype that tinynet has ({', '.join(_DTYPES)})"
-            raise ExchangeError(self.path, known, entry.dtype, where)
-        shape, begin = entry.shape, self.header.start + entry.begin
-        if rows is not None:
-            begin += rows.start * math.prod(shape[1:]) * kind.itemsize
-            shape = (len(rows), *shape[1:])
-        array = np.empty(shape, kind)
-        raw = array.reshape(-1).view(np.uint8)
-        self.file.seek(begin)
-        found = self.file.readinto(raw) if raw.size else 0  # type: ignore[attr-defined]
-        if found != raw.size:
-            raise ExchangeError(
-                self.path, f"{raw.size} bytes", f"{found}: the file became shorter", where
-            )
-        if kind.kind == "b" and raw.max(initial=0) > 1:
-            raise ExchangeError(self.path, "0 or 1 in each byte of BOOL", str(raw.max()), where)
-        if entry.dtype == BFLOAT16:
-            return of_bfloat16_bits(array.astype(np.uint16, copy=False))
-        return native(array)
-
-    def tensors(self) -> dict[str, Tensor]:
-        """Return all tensors."""
-        names = list(self.header.entries)
-        self.note_bfloat16(names)
-        return {name: wrap(self.array(name)) for name in names}
-
-    def note_bfloat16(self, names: Iterable[str]) -> None:
-        read = [name for name in names if self.entry(name).dtype == BFLOAT16]
-        listed = ", ".join(map(repr, read[:5])) + (", ..." if len(read) > 5 else "")
-        warn_of_bfloat16(self.path, len(read), f"tensor(s): {listed}")
+    with safe_open(io.BytesIO(data)) as file:
+        return file.get_tensors()
 
 
 def warn_of_bfloat16(path: str, count: int, what: str) -> None:
@@ -280,40 +230,35 @@ class safe_open:  # noqa: N801  # the package's name
         if device is not None:
             require_cpu(device)
         self._arrays = framework in ("np", "numpy")
-        self._contents: _Contents | None = None
-        file = _readable(filename)
+        self._path = name_of(filename)
+        self._file = _readable(filename)
         try:
-            self._contents = _Contents(file, name_of(filename))
+            self._header = header.read(self._file, self._path)
         except BaseException:
-            file.close()
+            self._file.close()
             raise
 
     def __enter__(self) -> safe_open:
         return self
 
     def __exit__(self, *exception: Any) -> None:
-        self._open().file.close()
-        self._contents = None
-
-    def _open(self) -> _Contents:
-        if self._contents is None:
-            raise ValueError("the file is closed: read from it inside its `with` block")
-        return self._contents
+        self._file.close()
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.keys())
 
     def keys(self) -> list[str]:
         """Return the names of all tensors, sorted."""
-        return sorted(self._open().header.entries)
+        return sorted(self._entries())
 
     def offset_keys(self) -> list[str]:
         """Return the names of all tensors in the order of their data."""
-        return list(self._open().header.entries)
+        return list(self._entries())
 
     def metadata(self) -> dict[str, str] | None:
         """Return the metadata, texts by name; None if there are none."""
-        return self._open().header.metadata
+        self._entries()
+        return self._header.metadata
 
     def get_tensor(self, name: str) -> Any:
         """Return a tensor.
@@ -326,41 +271,86 @@ class safe_open:  # noqa: N801  # the package's name
 
     def get_tensors(self) -> dict[str, Any]:
         """Return all tensors by name, in the order of their data."""
-        tensors = self._open().tensors()
-        return {k: t._array for k, t in tensors.items()} if self._arrays else tensors
+        names = self.offset_keys()
+        self._note_bfloat16(names)
+        return {name: self._result(self._read(name)) for name in names}
 
     def get_slice(self, name: str) -> TensorSlice:
         """Return a tensor whose parts can be read by indexing."""
-        contents = self._open()
-        contents.entry(name)
-        return TensorSlice(contents, name, self._arrays)
+        self._entry(name)
+        return TensorSlice(self, name)
+
+    def _entries(self) -> dict[str, Entry]:
+        if self._file.closed:
+            raise ValueError("the file is closed: read from it inside its `with` block")
+        return self._header.entries
+
+    def _entry(self, name: str) -> Entry:
+        entries = self._entries()
+        if name not in entries:
+            listed = f"{', '.join(map(repr, list(entries)[:8]))}{', ...' * (len(entries) > 8)}"
+            raise KeyError(f"{self._path} contains no tensor {name!r}. It has {listed or 'none'}")
+        return entries[name]
+
+    def _read(self, name: str, rows: range | None = None) -> Array:
+        """Return a copy of a tensor's values, or of some of its rows."""
+        entry, where = self._entry(name), f"tensor {name!r}"
+        kind = _DTYPES.get(entry.dtype)
+        if kind is None:
+            known = f"a dtype that tinynet has ({', '.join(_DTYPES)})"
+            raise ExchangeError(self._path, known, entry.dtype, where)
+        shape, begin = entry.shape, self._header.start + entry.begin
+        if rows is not None:
+            begin += rows.start * math.prod(shape[1:]) * kind.itemsize
+            shape = (len(rows), *shape[1:])
+        array = np.empty(shape, kind)
+        raw = array.reshape(-1).view(np.uint8)
+        self._file.seek(begin)
+        found = self._file.readinto(raw) if raw.size else 0  # type: ignore[attr-defined]
+        if found != raw.size:
+            raise ExchangeError(
+                self._path, f"{raw.size} bytes", f"{found}: the file became shorter", where
+            )
+        if kind.kind == "b" and raw.max(initial=0) > 1:
+            raise ExchangeError(self._path, "0 or 1 in each byte of BOOL", str(raw.max()), where)
+        if entry.dtype == BFLOAT16:
+            return of_bfloat16_bits(array.astype(np.uint16, copy=False))
+        return native(array)
+
+    def _result(self, array: Array) -> Any:
+        """Return an array as the framework's kind of tensor."""
+        return array if self._arrays else wrap(array)
+
+    def _note_bfloat16(self, names: Iterable[str]) -> None:
+        read = [name for name in names if self._entry(name).dtype == BFLOAT16]
+        listed = ", ".join(map(repr, read[:5])) + (", ..." if len(read) > 5 else "")
+        warn_of_bfloat16(self._path, len(read), f"tensor(s): {listed}")
 
 
 class TensorSlice:
     """A tensor of an open file: ``part[2:5, ::2]`` reads only that part."""
 
-    def __init__(self, contents: _Contents, name: str, arrays: bool):
-        self._contents, self._name, self._arrays = contents, name, arrays
+    def __init__(self, file: safe_open, name: str):
+        self._file, self._name = file, name
 
     def get_shape(self) -> list[int]:
         """Return the shape of the whole tensor."""
-        return list(self._contents.entry(self._name).shape)
+        return list(self._file._entry(self._name).shape)
 
     def get_dtype(self) -> str:
         """Return the file's name of the dtype, such as ``"F32"``."""
-        return self._contents.entry(self._name).dtype
+        return self._file._entry(self._name).dtype
 
     def __getitem__(self, index: Any) -> Any:
         parts = index if isinstance(index, tuple) else (index,)
         for part in parts:
             if not (part is ... or isinstance(part, (int, slice))):
                 raise TypeError(f"only integers, slices and ... can be read. Got {part!r} instead.")
-        self._contents.note_bfloat16([self._name])
-        rows, first = _rows(self._contents.entry(self._name).shape, parts[0] if parts else ...)
+        self._file._note_bfloat16([self._name])
+        rows, first = _rows(self._file._entry(self._name).shape, parts[0] if parts else ...)
         parts = (first, *parts[1:])
-        array = self._contents.array(self._name, rows)
-        array = array[(*parts, ...) if ... not in parts else parts]
-        return array if self._arrays else wrap(array)
+        array = self._file._read(self._name, rows)
+        return self._file._result(array[(*parts, ...) if ... not in parts else parts])
 
 
 def _rows(shape: tuple[int, ...], index: Any) -> tuple[range | None, Any]:

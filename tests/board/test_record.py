@@ -69,7 +69,7 @@ def test_every_operation_that_ran_is_a_node(example):
 def test_every_node_of_backward_is_a_node(example):
     visited = []
 
-    class Observer:
+    class Observer(passes.BackwardObserver):
         def began(self, backward_pass):
             pass
 

@@ -7,7 +7,7 @@ import pytest
 import tinynet as tn
 from tinynet import nn
 from tinynet.core import module_scope as scope
-from tinynet.core.graph.backward_observers import observing_backward, passes
+from tinynet.core.graph.backward_observers import BackwardObserver, observing_backward, passes
 from tinynet.core.modes import mode
 from tinynet.core.module_scope import following
 
@@ -23,7 +23,7 @@ class Follower:
         self.events.append(("out", type(module).__name__))
 
 
-class Observer:
+class Observer(BackwardObserver):
     def __init__(self):
         self.events = []
 
@@ -155,3 +155,10 @@ def test_an_observer_may_look_at_what_arrives():
     with observing_backward(Looks()):
         z.backward()
     assert seen == [(), [False], (2,), [True]]
+
+
+def test_anomaly_mode_is_an_observer_of_its_thread():
+    before = [*passes.listeners]
+    with tn.autograd.set_detect_anomaly(True), tn.autograd.set_detect_anomaly(True):
+        assert len(passes.listeners) == len(before) + 1
+    assert passes.listeners == before

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import threading
 import warnings
 from collections.abc import Callable
@@ -13,10 +12,9 @@ import numpy as np
 
 from tinynet import dtypes
 from tinynet.core.callsite import here, locate
-from tinynet.core.graph import engine
+from tinynet.core.graph.backward_observers import BackwardObserver, passes
 from tinynet.core.graph.node import Node
 from tinynet.core.messages import row
-from tinynet.core.modes import mode
 from tinynet.core.module_scope import path_of
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
@@ -36,22 +34,18 @@ def _array(x: Any) -> Array | None:
     return np.asarray(x) if isinstance(x, (np.ndarray, np.generic, float)) else None
 
 
-class Watcher:
+class Watcher(BackwardObserver):
     """Checks each node of a backward pass while anomaly mode is on."""
 
     def __init__(self, check_nan: bool):
         self.check_nan = check_nan
         self.saved: dict[str, Any] = {}  # values saved by the current node; backward frees them
 
-    def visitor(self, backward_pass: engine.BackwardPass) -> Callable[[Node], None]:
-        """Return the function that the engine calls for each node of a pass."""
-        return functools.partial(self._visit, backward_pass)
-
-    def _visit(self, backward_pass: engine.BackwardPass, node: Node) -> None:
+    def visit(self, backward_pass: Any, node: Node, go: Callable[[Node], None]) -> None:
         """Visit a node; add a note with the node's line to errors."""
-        self.saved = _saved(node)
+        before, self.saved = self.saved, _saved(node)
         try:
-            backward_pass._visit(node)
+            go(node)
         except AutogradError:
             raise  # names its lines
         except Exception as error:
@@ -59,10 +53,10 @@ class Watcher:
             error.add_note("\n".join([f"Error detected in {node.name()}.", *lines]))
             raise
         finally:
-            self.saved = {}
+            self.saved = before
 
-    def check(self, node: Node, g: Any, results: tuple[Any, ...]) -> None:
-        """Check the gradients returned by a node for nan.
+    def computed(self, node: Node, g: Any, results: tuple[Any, ...]) -> None:
+        """Check the gradients that a node computed for nan.
 
         Raises:
             AutogradError: a gradient has nan.
@@ -169,6 +163,7 @@ def hint_of(sources: dict[str, Array], values: dict[str, float]) -> str:
 class _State(threading.local):
     enabled = False
     check_nan = True
+    stop: Callable[[], None] | None = None  # removes the watcher
 
 
 _state = _State()
@@ -176,7 +171,9 @@ _state = _State()
 
 def _set(enabled: bool, check_nan: bool) -> None:
     _state.enabled, _state.check_nan = bool(enabled), bool(check_nan)
-    mode.watcher = Watcher(_state.check_nan) if enabled else None
+    if _state.stop is not None:
+        _state.stop()
+    _state.stop = passes.add(Watcher(_state.check_nan)) if enabled else None
 
 
 def is_anomaly_enabled() -> bool:

@@ -31,18 +31,27 @@ class Channel(Generic[Listener]):
         """Return the listeners of this thread."""
         return [listener for thread, listener in [*self.listeners] if thread == mode.thread]
 
-    @contextlib.contextmanager
-    def heard_by(self, listener: Listener) -> Iterator[None]:
-        """Send the events of this thread to ``listener`` until the block ends."""
+    def add(self, listener: Listener) -> Callable[[], None]:
+        """Send the events of this thread to ``listener``; return a function that ends this."""
         entry = (mode.thread, listener)
         with self._lock:
             self.listeners.append(entry)
             if len(self.listeners) == 1:
                 self._changed()
-        try:
-            yield
-        finally:
+
+        def remove() -> None:
             with self._lock:
                 self.listeners.remove(entry)
                 if not self.listeners:
                     self._changed()
+
+        return remove
+
+    @contextlib.contextmanager
+    def heard_by(self, listener: Listener) -> Iterator[None]:
+        """Send the events of this thread to ``listener`` until the block ends."""
+        remove = self.add(listener)
+        try:
+            yield
+        finally:
+            remove()

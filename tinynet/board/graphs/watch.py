@@ -19,7 +19,7 @@ from tinynet.board.graphs.names import Names
 from tinynet.board.graphs.scopes import Call, Calls
 from tinynet.core.callsite import Site, here
 from tinynet.core.declaration.observers import observing
-from tinynet.core.graph.backward_observers import observing_backward
+from tinynet.core.graph.backward_observers import BackwardObserver, observing_backward
 from tinynet.core.graph.node import Node, count_nodes
 from tinynet.core.graph.row_sparse import Rows
 from tinynet.core.module_scope import following
@@ -96,7 +96,7 @@ class Passed:
 Event = Ran | Called | Returned | Pass | Visit | Passed
 
 
-class Watch:
+class Watch(BackwardObserver):
     """Records events between `started` and its end, in the thread that started it.
 
     Args:
@@ -177,16 +177,18 @@ class Watch:
 
     # ---- backward -----------------------------------------------------------------------------
 
-    def began(self, task: Any) -> None:
+    def began(self, backward_pass: Any) -> None:
         """See `BackwardObserver`."""
-        self._passes.append(Pass(list(task.edges), self.part, task.inputs is not None))
+        self._passes.append(
+            Pass(list(backward_pass.edges), self.part, backward_pass.inputs is not None)
+        )
         self.events.append(self._passes[-1])
 
-    def visit(self, task: Any, node: Node, go: Callable[[Node], None]) -> None:
+    def visit(self, backward_pass: Any, node: Node, go: Callable[[Node], None]) -> None:
         """See `BackwardObserver`."""
-        came = task.pending.get(node)
+        came = backward_pass.pending.get(node)
         edges = [(number, edge) for number, edge in enumerate(node.edges) if edge]
-        before = {number: gradient_at(task, edge) for number, edge in edges}
+        before = {number: gradient_at(backward_pass, edge) for number, edge in edges}
         visit = Visit(self._passes[-1], node, saved_values(node), self.part, time.perf_counter_ns())
         self.events.append(visit)
         self._visits.append(visit)
@@ -196,7 +198,7 @@ class Watch:
             self._visits.pop()
             visit.end = time.perf_counter_ns()
             for number, edge in edges:
-                array = gradient_at(task, edge)
+                array = gradient_at(backward_pass, edge)
                 if array is not None and array is not before[number]:
                     visit.left.append((number, array))
             came = came if isinstance(came, list) else [came]
@@ -204,11 +206,11 @@ class Watch:
             visit.memory = new_bytes(known, [array for _, array in visit.left])
             self._last = time.perf_counter_ns()
 
-    def ended(self, task: Any) -> None:
+    def ended(self, backward_pass: Any) -> None:
         """See `BackwardObserver`."""
         leaves = [
             (leaf, array_of(leaf._grad))
-            for leaf in (arrived.tensor for arrived in task.leaves.values())
+            for leaf in (arrived.tensor for arrived in backward_pass.leaves.values())
         ]
         self.events.append(Passed(self._passes.pop(), leaves))
         self._last = time.perf_counter_ns()
@@ -227,18 +229,18 @@ def arrays_of(values: Iterable[Any]) -> list[Array]:
     return [array for array in map(array_of, values) if array is not None]
 
 
-def gradient_at(task: Any, edge: tuple[Any, int]) -> Array | None:
+def gradient_at(backward_pass: Any, edge: tuple[Any, int]) -> Array | None:
     """Return the array of the gradient accumulated at an edge so far."""
-    return array_of(arrived_at(task, edge))
+    return array_of(arrived_at(backward_pass, edge))
 
 
-def arrived_at(task: Any, edge: tuple[Any, int]) -> Any:
+def arrived_at(backward_pass: Any, edge: tuple[Any, int]) -> Any:
     """Return the gradient accumulated at an edge so far, or in its leaf."""
     target, number = edge
     if isinstance(target, Tensor):
-        found = task.leaves[id(target)].gradient
+        found = backward_pass.leaves[id(target)].gradient
         return target._grad if found is None else found
-    found = task.pending.get(target)
+    found = backward_pass.pending.get(target)
     return found[number] if isinstance(found, list) else found
 
 

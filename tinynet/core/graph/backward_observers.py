@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import Any
 
 from tinynet.core.trace import Channel
 
 
-class BackwardObserver(Protocol):
-    """An observer of the backward passes of its thread."""
+class BackwardObserver:
+    """Base class of observers of the backward passes of their thread."""
 
     def began(self, backward_pass: Any) -> None:
         """Handle the start of a pass from its ``edges``; its ``order`` has the nodes in reach."""
 
     def visit(self, backward_pass: Any, node: Any, go: Callable[[Any], None]) -> None:
         """Visit a node by ``go(node)``; ``backward_pass.pending[node]`` is its gradient."""
+        go(node)
+
+    def computed(self, node: Any, g: Any, results: tuple[Any, ...]) -> None:
+        """Handle the gradients that the formulas of a node computed from ``g``."""
 
     def ended(self, backward_pass: Any) -> None:
         """Handle the end of a pass, successful or not; leaves have their gradients."""
@@ -32,20 +37,14 @@ def observing_backward(observer: BackwardObserver) -> AbstractContextManager[Non
 
 def run_observed(backward_pass: Any, run: Callable[[], None]) -> None:
     """Run a pass and notify the observers of its thread."""
-    observers = passes.here()
+    observers = backward_pass.observers = passes.here()
     for observer in observers:
         observer.began(backward_pass)
-        backward_pass.observed = True
-        backward_pass._visit = _step(backward_pass, observer, backward_pass._visit)
+        visit = functools.partial(observer.visit, backward_pass, go=backward_pass._visit)
+        backward_pass._visit = visit
     try:
         run()
     finally:
         backward_pass.__dict__.pop("_visit", None)  # it refers to the pass
         for observer in observers:
             observer.ended(backward_pass)
-
-
-def _step(
-    backward_pass: Any, observer: BackwardObserver, go: Callable[[Any], None]
-) -> Callable[[Any], None]:
-    return lambda node: observer.visit(backward_pass, node, go)

@@ -16,7 +16,7 @@ from tinynet import errors
 from tinynet.core.callsite import here
 from tinynet.core.declaration.broadcasting import Recorded, sum_to
 from tinynet.core.graph.accumulate_grad import Leaf, accumulate
-from tinynet.core.graph.backward_observers import passes, run_observed
+from tinynet.core.graph.backward_observers import BackwardObserver, passes, run_observed
 from tinynet.core.graph.node import Edge, Freed, Hooks, Node, check_replaced
 from tinynet.core.graph.row_sparse import Rows
 from tinynet.core.graph.sparse_gradients import sparse
@@ -62,7 +62,7 @@ class BackwardPass:
         self.order, self.leaves = reachable([edge[0] for edge in edges], ends)
         self.batched = Recorded.batched is not None and Recorded.batched(self.order)
         self.recorded = create_graph or self.batched  # formulas run on tensors
-        self.observed = False  # see core/graph/backward_observers.py
+        self.observers: Sequence[BackwardObserver] = ()
         self.wanted = None if inputs is None else leading_to(ends, self.order)
         self.captured_at = {edge[0] for edge in self.inputs or ()}
         self.callbacks: list[Callable[[], Any]] = []  # run at the end of the pass
@@ -83,19 +83,18 @@ class BackwardPass:
             self._walk()
 
     def _walk(self) -> None:
-        before, on, outer, watcher = mode.grad, mode.on, mode.backward_pass, mode.watcher
+        before, on, outer = mode.grad, mode.on, mode.backward_pass
         mode.grad = self.create_graph and mode.on
         mode.backward_pass = self
         try:
             for edge, g in zip(self.edges, self.grads, strict=True):
                 self._deliver(edge, g if self.recorded else g._array, False)
-            if not (self.recorded or self.observed or watcher or self.wanted is not None):
+            if not (self.recorded or self.observers or self.wanted is not None):
                 self._run_plain()
             else:
-                visit = self._visit if watcher is None else watcher.visitor(self)
                 for node in self.order:
                     if node in self.pending:
-                        visit(node)
+                        self._visit(node)
             for leaf in self.leaves.values():  # leaves at which the pass started
                 if leaf.gradient is not None:
                     self._leaf(leaf)
@@ -181,8 +180,8 @@ class BackwardPass:
         else:
             step = node.backward_recorded if self.recorded else node.backward
             results = step(g, self.freed, wanted)
-        if mode.watcher is not None:
-            mode.watcher.check(node, g, results)
+        for observer in self.observers:
+            observer.computed(node, g, results)
         if node.hooks is not None and node.hooks.post:
             results = self._post_hooks(node.hooks, results, g)
         for edge, r in zip(node.edges, results, strict=True):

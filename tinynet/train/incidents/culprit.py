@@ -23,7 +23,7 @@ from tinynet.board.graphs.watch import arrays_of, arrived_at, saved_values
 from tinynet.core.callsite import Site, here, is_outside, locate
 from tinynet.core.declaration.observers import observing
 from tinynet.core.declaration.operation import REGISTRY
-from tinynet.core.graph.backward_observers import observing_backward
+from tinynet.core.graph.backward_observers import BackwardObserver, observing_backward
 from tinynet.core.graph.node import Node
 from tinynet.core.modes import mode
 from tinynet.core.module_scope import path_of
@@ -55,7 +55,7 @@ class _Ran:
     suspect: Suspect
 
 
-class Search:
+class Search(BackwardObserver):
     """Watches one step.
 
     Args:

@@ -66,7 +66,7 @@ FILE_LINES, FUNCTION_LINES, PART_LINES = 400, 40, 2000  # of core, and of ops
 # path in tinynet/, path:function, "core" or "ops" -> (lines allowed, the reason)
 EXCEPTIONS: dict[str, tuple[int, str]] = {
     "core": (
-        6_270,
+        6_300,
         "PyTorch's rules to the letter; messages that explain them; quick ways for plain cases;"
         " classes derived from Tensor; an example for each attribute and method of a tensor",
     ),

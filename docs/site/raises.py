@@ -58,6 +58,8 @@ def of(value: Any) -> Iterator[str]:
             continue
         if re.search(rf"\b{parameter}: .*\b(ignored|accepted)\b", doc):
             continue
+        if parameter == "requires_grad" and re.search(r"a dtype that is n\w+ float", documented):
+            continue  # the dtype is refused first
         if parameter in OF_PARAMETERS and f"``{parameter}``" not in documented:
             yield OF_PARAMETERS[parameter]
 

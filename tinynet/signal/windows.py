@@ -144,8 +144,8 @@ def exponential(
             default dtype unless given; ``layout``; ``device``; ``requires_grad``.
 
     Raises:
-        ValueError: a negative size, another dtype than float32 and float64, a decay that is not
-            positive, or a center of a symmetric window.
+        ValueError: a negative size, a dtype that is neither float32 nor float64, a decay that is
+            not positive, or a center of a symmetric window.
 
     Example:
         >>> tn.signal.windows.exponential(3, tau=2.0)
@@ -313,7 +313,8 @@ def kaiser(
             default dtype unless given; ``layout``; ``device``; ``requires_grad``.
 
     Raises:
-        ValueError: a negative size, another dtype than float32 and float64, or a negative shape.
+        ValueError: a negative size, a dtype that is neither float32 nor float64, or a negative
+            shape.
 
     Example:
         >>> tn.signal.windows.kaiser(3, beta=2.0)

@@ -1,14 +1,16 @@
-"""A trial of what a config describes, on a copy: what does not fit is known before training."""
+"""A trial of a config on a copy of its model, so that parts that do not fit fail before training."""
 
 from __future__ import annotations
 
 import tempfile
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from tinynet import nn
-from tinynet.board import SummaryWriter
+from tinynet import board, nn
 from tinynet.train.build.build import Parts, copied, first_batch, refusal_to_show
-from tinynet.train.build.method import Batch, Task
+from tinynet.train.build.method import Batch, Task, Updater
 from tinynet.train.build.metrics import Totals, UnsuitableError
 from tinynet.train.build.optimizers import Waiting, advances, rehearse, updaters_for
 from tinynet.train.build.seeds import isolated
@@ -27,14 +29,16 @@ from tinynet.train.exhibits import Moment
 from tinynet.train.running.loop import as_evaluated
 
 
-def trial(parts: Parts) -> None:
-    """Try a step with a copy of the model, and a measurement.
+def trial(parts: Parts) -> board.Recording | None:
+    """Try an evaluation and a training step on a copy of the model, before anything is written.
 
-    So what does not fit together is known before anything is written. Neither the model nor a
-    random stream is different afterwards.
+    The model and all random streams stay unchanged.
+
+    Returns:
+        The recorded step, for the graphs in TensorBoard; None if recording failed.
 
     Raises:
-        UsageError: they do not fit; with the shapes.
+        UsageError: if model, loss and data do not fit together; the message has the shapes.
     """
     config = parts.config
     with isolated(config.run.seed, "trial"):
@@ -42,21 +46,39 @@ def trial(parts: Parts) -> None:
         model = copied(parts)
         updaters = updaters_for(config, model)
         try:
-            parts.method.step(Task(model, parts.loss, updaters, [batch], strict=False))
+            # First the evaluation: it compiles the operations, so the recorded times are typical.
             with as_evaluated(model, config.run.seed):
-                measured = parts.method.measure(model, parts.loss, batch)
+                evaluated = parts.method.measure(model, parts.loss, batch)
+            recording = _recorded_step(parts, model, updaters, batch)
         except Exception as error:
             raise UsageError(_misfit(config, error, *batch)) from error
-        _try_metrics(parts, measured)
+        _try_metrics(parts, evaluated)
         try_schedules(parts)
     _try_exhibits(parts, model)
+    return recording
+
+
+def _recorded_step(
+    parts: Parts, model: nn.Module, updaters: Mapping[str, Updater], batch: Sequence[Any]
+) -> board.Recording | None:
+    task = Task(model, parts.loss, updaters, [batch], strict=False)
+    recording = board.record(model)
+    try:
+        with recording:
+            parts.method.step(replace(task, part=recording.part))
+    except Exception as error:
+        parts.method.step(task)  # raises, unless only the recorder failed
+        text = f"the graph of the model is not written. {type(error).__name__}: {error}"
+        warnings.warn(text, RuntimeWarning, stacklevel=2)
+        return None
+    return recording
 
 
 def try_schedules(parts: Parts) -> None:
-    """Let each schedule advance as often as the run will, without the model.
+    """Advance each schedule as often as the run will, without the model.
 
     Raises:
-        ConfigError: one fails on the way, or comes to a rate that is NaN or infinite.
+        ConfigError: if one fails, or reaches a learning rate that is NaN or infinite.
     """
     config = parts.config
     problems = []
@@ -73,15 +95,15 @@ def try_schedules(parts: Parts) -> None:
         raise ConfigError(problems)
 
 
-def _try_metrics(parts: Parts, measured: Batch) -> None:
-    """Whether the metrics can be computed, and all figures that are watched are there."""
+def _try_metrics(parts: Parts, evaluated: Batch) -> None:
+    """Compute the metrics of a batch, and look for the monitored ones among them."""
     config = parts.config
     totals = Totals(config.evaluation.metrics)
     try:
-        totals.add_batch(measured)
+        totals.add_batch(evaluated)
     except UnsuitableError as error:
         place = config.origin("evaluation.metrics")
-        found = f"outputs are {shape_of(measured.outputs)}, targets {shape_of(measured.targets)}"
+        found = f"outputs are {shape_of(evaluated.outputs)}, targets {shape_of(evaluated.targets)}"
         raise UsageError(f"{place}: evaluation.metrics: {error}; {found}") from None
     figures = totals.figures()
     watched = [("evaluation.monitor", config.evaluation.monitor)]
@@ -96,14 +118,14 @@ def _try_metrics(parts: Parts, measured: Batch) -> None:
 
 
 def _try_exhibits(parts: Parts, model: nn.Module) -> None:
-    """Whether all that shall be shown can be; it is written to a folder that is gone afterwards."""
+    """Show all exhibits once, to a temporary folder."""
     config = parts.config
     if not config.evaluation.show:
         return
-    with tempfile.TemporaryDirectory() as folder, SummaryWriter(folder) as writer:
+    with tempfile.TemporaryDirectory() as folder, board.SummaryWriter(folder) as writer:
         at = Moment(model, writer, 0, 1, parts.train_set, parts.test_set)
         for component in config.evaluation.show:
-            exhibit = construct(component)  # that of the run stays as it is
+            exhibit = construct(component)  # the one of the run stays unused
             try:
                 with as_evaluated(model, config.run.seed):
                     exhibit.show(at)

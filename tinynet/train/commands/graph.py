@@ -13,7 +13,6 @@ from tinynet.train.checkpoint.run_folder import new_folder, write_text
 from tinynet.train.commands.options import Commands, add_config, full_keys
 from tinynet.train.config.problems import TrainError, UsageError, did_you_mean, one_of
 from tinynet.train.config.resolve import load_config
-from tinynet.train.running.recording import record_step
 from tinynet.train.running.runner import prepare
 
 _DESCRIPTION = """\
@@ -57,8 +56,9 @@ def run_command(arguments: argparse.Namespace) -> int:
     if form == TENSORBOARD and arguments.part is not None:
         raise UsageError(f"--format {TENSORBOARD} writes all parts: leave out --part")
     parts = prepare(load_config(arguments.config, full_keys(arguments.set)))
-    trial(parts)
-    recording = record_step(parts)
+    recording = trial(parts)
+    if recording is None:  # it has warned of the reason
+        raise TrainError("there is no graph of this step")
     if form == TENSORBOARD:
         run_section = parts.config.run
         folder = arguments.save or new_folder(Path(run_section.out, run_section.name), "graph_")

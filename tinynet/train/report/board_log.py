@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Mapping
 from pathlib import Path
 
-from tinynet.board import BoardWarning, SummaryWriter
+from tinynet.board import BoardWarning, Recording, SummaryWriter
 from tinynet.board.storage import trim
 from tinynet.dtypes import Array
 from tinynet.train.build.build import Parts, first_batch, refusal_to_show
@@ -14,7 +14,6 @@ from tinynet.train.exhibits import Moment
 from tinynet.train.report import pictures
 from tinynet.train.report.predictions import are_classes, confusion_table, rows_of, table_of
 from tinynet.train.running.loop import Step, as_evaluated
-from tinynet.train.running.recording import record_step
 
 
 def rates(step: Step) -> dict[str, float]:
@@ -54,10 +53,10 @@ class BoardLog:
         """Up to where each event file is written, for a checkpoint."""
         return {**self._before, **self.writer._written()}
 
-    def graph(self) -> None:
-        """What runs in a step; a model whose graph cannot be drawn can be trained all the same."""
+    def log_graph(self, recording: Recording) -> None:
+        """Write the graphs of a step. A failure only warns: the model can be trained anyway."""
         try:
-            record_step(self.parts).write(self.writer)
+            recording.write(self.writer)
         except Exception as error:
             text = f"the graph of the model is not written. {type(error).__name__}: {error}"
             warnings.warn(text, RuntimeWarning, stacklevel=2)

@@ -148,7 +148,7 @@ def _refuse_too_few_epochs(training: Training) -> None:
 def _restart(folder: RunFolder, config: Config, show: Show) -> Result:
     """Restart a run whose process died before the first checkpoint."""
     parts = prepare(config)
-    trial(parts)
+    recording = trial(parts)
     _print(show, f"{folder.path} has no checkpoint yet: starting from the beginning")
     rows = cut_rows(folder.metrics, MOST)
     if len(rows) > 1:  # the first may be written before the first checkpoint
@@ -159,7 +159,8 @@ def _restart(folder: RunFolder, config: Config, show: Show) -> Result:
     cut_rows(folder.metrics, 0)
     record = read_record(folder)
     kept = {key: value for key, value in record.items() if key not in ("sources", "data")}
-    return Training(parts, folder, text, show).train(resumed_record(config, folder, 0, {}, kept))
+    record = resumed_record(config, folder, 0, {}, kept)
+    return Training(parts, folder, text, show).train(record, recording)
 
 
 def _in_full(text: Any, since: Since) -> str:

@@ -82,7 +82,7 @@ def run(
 def _train(config: Config, show: Show) -> Result:
     parts = prepare(config)
     looks = check_data(parts)
-    trial(parts)
+    recording = trial(parts)
     folder = new_run_folder(config.run.out, config.run.name)
     for name, look in looks.items():
         if show == "text" and look.seen < look.examples:
@@ -90,7 +90,8 @@ def _train(config: Config, show: Show) -> Result:
     with locked(folder), resumable("resume", folder.path):
         text = to_toml(config)
         write_text(folder.config, text)
-        return Training(parts, folder, text, show).train(new_record(config, folder))
+        training = Training(parts, folder, text, show)
+        return training.train(new_record(config, folder), recording)
 
 
 def print_result(result: Result, show: Show) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from tinynet import nn
+from tinynet.board import Recording
 from tinynet.train.build import seeds
 from tinynet.train.build.build import Parts
 from tinynet.train.build.ema import MovingAverage
@@ -117,11 +118,12 @@ class Training:
         early = self.is_over and self.start.epoch < config.run.epochs
         self.stopped_by: int | str | None = EARLY_STOPPING if early else None
 
-    def train(self, record: dict[str, Any]) -> Result:
-        """The whole run; the record says how it ended, whatever happens.
+    def train(self, record: dict[str, Any], recording: Recording | None = None) -> Result:
+        """Train to the end, and record how the run ended in ``run.json``, whatever happens.
 
         Args:
-            record: what ``run.json`` says from the beginning.
+            record: the content of ``run.json`` so far.
+            recording: the step to show as graphs in TensorBoard.
         """
         self.keep(record)
         status = "failed"
@@ -130,8 +132,8 @@ class Training:
         log = BoardLog(self.folder.path, self.parts, goes_on, before)
         with StopRequest() as stop:  # until the record says how it ended
             try:
-                if not self.start.step:
-                    log.graph()
+                if recording is not None:
+                    log.log_graph(recording)
                 with showing(self.progress):
                     ended = self.loop(log, stop)
                 status = "finished" if ended else "interrupted"

@@ -206,9 +206,9 @@ def test_a_state_can_be_in_a_checkpoint(tmp_path):
     loader = DataLoader(Drawn(), 2, shuffle=True, generator=seeded())
     batches = iter(loader)
     next(batches)
-    checkpoint.save(tmp_path / "c.npz", {"data": loader.state_dict()})
+    checkpoint.write_checkpoint(tmp_path / "c.npz", {"data": loader.state_dict()})
     resumed = DataLoader(Drawn(), 2, shuffle=True, generator=seeded(7))
-    resumed.load_state_dict(checkpoint.load(tmp_path / "c.npz")["data"])
+    resumed.load_state_dict(checkpoint.read_checkpoint(tmp_path / "c.npz")["data"])
     assert plain(list(resumed)) == plain(list(batches))
 
 

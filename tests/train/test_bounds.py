@@ -134,7 +134,7 @@ def test_weights_that_an_update_spoils_reach_no_checkpoint(write, digits, steps)
         run(write(config, poison=POISON % steps), extra, quiet=True)
     (folder,) = Path("runs/digits").iterdir()
     for path in folder.glob("*.npz"):
-        weights = checkpoints.load(path)["model"].values()
+        weights = checkpoints.read_checkpoint(path)["model"].values()
         assert all(np.isfinite(weight.numpy()).all() for weight in weights), path
     if steps == 46:  # the last of all: no later step could notice
         assert "is not finite after the update in epoch 2, step 46" in str(info.value)
@@ -229,4 +229,4 @@ def test_one_nan_among_scores_spoils_only_its_example():
     totals = Totals(["accuracy", "top2", "confusion_matrix"])
     totals.add(scores, tn.tensor([0, 0]), loss=0.0)
     assert totals.figures() == {"loss": 0.0, "accuracy": 0.5, "top2": 0.5}
-    assert totals.confusion().sum() == 1
+    assert totals.confusion_matrix().sum() == 1

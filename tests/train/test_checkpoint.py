@@ -17,7 +17,7 @@ import pytest
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.exchange import files
 from tinynet.train.checkpoint import files as checkpoint
-from tinynet.train.checkpoint.files import CheckpointError, load, save
+from tinynet.train.checkpoint.files import CheckpointError, read_checkpoint, write_checkpoint
 
 
 @pytest.fixture
@@ -26,8 +26,8 @@ def path(tmp_path):
 
 
 def round_trip(path, content):
-    save(path, content)
-    return load(path)
+    write_checkpoint(path, content)
+    return read_checkpoint(path)
 
 
 @pytest.mark.parametrize(
@@ -113,14 +113,14 @@ def test_names_that_collide(path):
 
 
 def test_numpy_can_look_into_it(path):
-    save(path, {"model": {"0.weight": np.ones(2)}})
+    write_checkpoint(path, {"model": {"0.weight": np.ones(2)}})
     with np.load(path, allow_pickle=False) as archive:
         assert np.array_equal(archive["model/0.weight"], np.ones(2))
 
 
 def test_equal_contents_make_equal_files(path, tmp_path):
-    save(path, {"a": np.ones(3), "b": 1})
-    save(tmp_path / "other", {"a": np.ones(3), "b": 1})
+    write_checkpoint(path, {"a": np.ones(3), "b": 1})
+    write_checkpoint(tmp_path / "other", {"a": np.ones(3), "b": 1})
     assert path.read_bytes() == (tmp_path / "other").read_bytes()
 
 
@@ -135,7 +135,7 @@ def test_equal_contents_make_equal_files(path, tmp_path):
 )
 def test_what_would_need_pickle_is_refused(path, value, message):
     with pytest.raises(CheckpointError, match=message):
-        save(path, {"a": {"x": value}})
+        write_checkpoint(path, {"a": {"x": value}})
     assert not path.exists()
 
 
@@ -144,11 +144,11 @@ def test_what_would_need_pickle_is_refused(path, value, message):
 
 def test_missing(path):
     with pytest.raises(CheckpointError, match="cannot be read: No such file"):
-        load(path)
+        read_checkpoint(path)
 
 
 def test_an_array_of_objects_in_the_file_is_refused(path):
-    save(path, {"x": np.ones(1)})
+    write_checkpoint(path, {"x": np.ones(1)})
     structure = zipfile.ZipFile(path).read("checkpoint.json")
     evil = io.BytesIO()
     np.lib.format.write_array(evil, np.array([print], dtype=object), allow_pickle=True)
@@ -156,7 +156,7 @@ def test_an_array_of_objects_in_the_file_is_refused(path):
         archive.writestr("checkpoint.json", structure)
         archive.writestr("x.npy", evil.getvalue())
     with pytest.raises(CheckpointError, match="found an array of objects"):
-        load(path)
+        read_checkpoint(path)
 
 
 def test_a_newer_format(path):
@@ -166,27 +166,27 @@ def test_a_newer_format(path):
     with pytest.raises(
         CheckpointError, match="version up to 2, found 99: it was written by a newer"
     ):
-        load(path)
+        read_checkpoint(path)
 
 
 def test_something_else(path):
     np.savez(path, x=np.ones(1))
     with pytest.raises(CheckpointError, match="is not a checkpoint, or damaged"):
-        load(path)
+        read_checkpoint(path)
 
 
 def test_truncations_are_found(path):
-    save(path, {"x": np.arange(100.0), "y": "text"})
+    write_checkpoint(path, {"x": np.arange(100.0), "y": "text"})
     whole = path.read_bytes()
     for length in range(0, len(whole), 37):
         path.write_bytes(whole[:length])
         with pytest.raises(CheckpointError):
-            load(path)
+            read_checkpoint(path)
 
 
 def test_a_flipped_bit_is_found_or_changes_nothing(path):
     content = {"x": np.arange(100.0), "y": "text"}
-    save(path, content)
+    write_checkpoint(path, content)
     whole = path.read_bytes()
     random = np.random.default_rng(0)
     found = 0
@@ -195,7 +195,7 @@ def test_a_flipped_bit_is_found_or_changes_nothing(path):
         damaged[bit // 8] ^= 1 << bit % 8
         path.write_bytes(damaged)
         try:
-            back = load(path)
+            back = read_checkpoint(path)
         except CheckpointError:
             found += 1
         else:  # a date or another field of the archive that says nothing about the contents
@@ -208,15 +208,15 @@ def test_a_flipped_bit_is_found_or_changes_nothing(path):
 
 
 def test_a_full_disk_leaves_the_old_one(path, monkeypatch):
-    save(path, {"x": 1})
+    write_checkpoint(path, {"x": 1})
 
     def full(file):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(files.os, "fsync", full)
     with pytest.raises(CheckpointError, match=r"cannot be written \(No space left on device\)"):
-        save(path, {"x": 2})
-    assert load(path) == {"x": 1}
+        write_checkpoint(path, {"x": 2})
+    assert read_checkpoint(path) == {"x": 1}
     assert os.listdir(path.parent) == [path.name]
 
 
@@ -235,16 +235,16 @@ def test_the_file_and_its_folder_are_synced(path, monkeypatch):
 
     monkeypatch.setattr(files.os, "fsync", note_sync)
     monkeypatch.setattr(files.os, "replace", note_replace)
-    save(path, {"x": 1})
+    write_checkpoint(path, {"x": 1})
     assert events == ["file", "rename", "folder"]
 
 
 WRITER = """
 import itertools, sys
 import numpy as np
-from tinynet.train.checkpoint.files import save
+from tinynet.train.checkpoint.files import write_checkpoint
 for number in itertools.count(1):
-    save(sys.argv[1], {"number": number, "x": np.full(20_000, number)})
+    write_checkpoint(sys.argv[1], {"number": number, "x": np.full(20_000, number)})
     print(number, flush=True)
 """
 
@@ -259,7 +259,7 @@ def test_a_killed_writer_leaves_a_complete_checkpoint(path):
         time.sleep(random.uniform(0, 0.05))
         writer.send_signal(signal.SIGKILL)
         writer.communicate()
-        back = load(path)
+        back = read_checkpoint(path)
         assert back["number"] >= 1
         assert (back["x"] == back["number"]).all()
 

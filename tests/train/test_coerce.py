@@ -11,7 +11,7 @@ import pytest
 
 from tinynet import dtypes
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.train.config.coercion import MismatchError, coerce, declared_type, describe
+from tinynet.train.config.coercion import MismatchError, coerce, declared_type, describe_type
 
 
 @pytest.mark.parametrize(
@@ -124,6 +124,6 @@ def test_what_an_unannotated_default_suggests():
 
 
 def test_descriptions():
-    assert describe(int | str | None) == "an integer or a string"
-    assert describe(dict[str, int]) == "a table"
-    assert describe(inspect.Parameter.empty) == "anything"
+    assert describe_type(int | str | None) == "an integer or a string"
+    assert describe_type(dict[str, int]) == "a table"
+    assert describe_type(inspect.Parameter.empty) == "anything"

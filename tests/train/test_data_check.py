@@ -10,9 +10,9 @@ import tinynet as tn
 from tinynet import nn
 from tinynet.data import Dataset, Subset, TensorDataset
 from tinynet.train import NonFiniteError, run
-from tinynet.train.build.data_check import look_at, undisturbed
+from tinynet.train.build.data_check import check_examples, undisturbed
 from tinynet.train.build.data_rules import for_loss
-from tinynet.train.build.seeds import states
+from tinynet.train.build.seeds import get_states
 from tinynet.train.cli import main
 
 from .test_runner import weights
@@ -85,7 +85,7 @@ def test_nan_and_infinity(refusal, command):
         "  example 17: inputs: 1 NaN of 64, the first at [3]",
         "  example 99: inputs: 1 inf of 64, the first at [0]",
         "    expected: finite numbers",
-        "  looked at all 150 examples; data.check = false trains without looking",
+        "  checked all 150 examples; data.check = false skips this check",
         "1 mistake; nothing was written.",
     ]
 
@@ -140,7 +140,7 @@ def test_it_can_be_switched_off(write, digits):
         run("digits.toml", ["data.check=false", "data.shuffle=false"], quiet=True)
 
 
-def test_check_says_how_much_was_looked_at(write, digits, capsys):
+def test_check_reports_how_much_was_checked(write, digits, capsys):
     assert main(["check", write(digits)]) == 0
     out = capsys.readouterr().out
     assert "checked all of the training set and all of the test set: no problems" in out
@@ -164,12 +164,12 @@ def test_random_augmentation_leaves_no_trace():
 
     def trace():
         own = [noisy.own[0].state_dict(), noisy.own[1].bit_generator.state]
-        return repr([states(), own, noisy.more["a"].getstate(), noisy.more["b"].get_state()])
+        return repr([get_states(), own, noisy.more["a"].getstate(), noisy.more["b"].get_state()])
 
     noisy = Noisy()
     before = trace()
     with undisturbed(noisy, seed=1):
-        assert look_at(noisy).seen == 20
+        assert check_examples(noisy).checked == 20
         assert trace() != before  # there is something to be undone
     assert trace() == before
 
@@ -181,7 +181,7 @@ def test_a_run_is_the_same_with_and_without_the_look(write, digits):
     assert weights(runs[0].model) == weights(runs[1].model)
 
 
-def test_what_takes_long_is_looked_at_in_part():
+def test_a_slow_data_set_is_checked_in_part():
     class Slow(Dataset):
         def __len__(self):
             return 10_000
@@ -192,28 +192,28 @@ def test_what_takes_long_is_looked_at_in_part():
             return tn.zeros(2), 0
 
     rows = []
-    look = look_at(Slow(), seconds=0.05)
-    assert 0 < look.seen < 10_000
-    assert look.extent == f"{look.seen:,} of 10,000, evenly spread,"
+    report = check_examples(Slow(), seconds=0.05)
+    assert 0 < report.checked < 10_000
+    assert report.extent == f"{report.checked:,} of 10,000, evenly spread,"
     assert max(rows) > 9000 and min(rows) == 0
 
 
 @pytest.mark.parametrize("count", [1, 15, 16, 17, 511, 512, 513, 1025])
-def test_every_example_is_looked_at_once(count):
+def test_every_example_is_checked_once(count):
     values = tn.zeros(count)
     values[count - 1] = NAN
-    look = look_at(TensorDataset(values, values))
-    assert look.seen == count
-    mistakes = [(m.part, m.count, m.shown[0][0]) for m in look.mistakes.values()]
+    report = check_examples(TensorDataset(values, values))
+    assert report.checked == count
+    mistakes = [(m.part, m.count, m.shown[0][0]) for m in report.mistakes.values()]
     assert mistakes == [("inputs", 1, count - 1), ("targets", 1, count - 1)]
-    some = look_at(Subset(TensorDataset(values, values), [count - 1, 0]))
+    some = check_examples(Subset(TensorDataset(values, values), [count - 1, 0]))
     assert [m.rows[0][0] for m in some.mistakes.values()] == [0, 0]
 
 
 def test_parts_inside_of_parts():
     samples = [({"a": tn.zeros(2), "b": [1.0, "text"]}, 0) for _ in range(5)]
     samples[3][0]["b"][0] = INF
-    (mistake,) = look_at(samples).mistakes.values()
+    (mistake,) = check_examples(samples).mistakes.values()
     assert (mistake.part, mistake.rows) == ("inputs/b/0", [(3, "1 inf of 1")])
 
 
@@ -235,4 +235,4 @@ def test_what_losses_want():
 
 def test_large_numbers_are_finite():
     large = tn.full((4, 8), 3e38)  # their sum is not
-    assert not look_at(TensorDataset(large, tn.zeros(4))).mistakes
+    assert not check_examples(TensorDataset(large, tn.zeros(4))).mistakes

@@ -9,7 +9,13 @@ import pytest
 import tinynet as tn
 from tinynet.train import ConfigError, load_config, to_toml
 from tinynet.train.build.build import build
-from tinynet.train.config.coercion import MismatchError, accepts_paths, anchored, coerce, describe
+from tinynet.train.config.coercion import (
+    MismatchError,
+    accepts_paths,
+    anchored,
+    coerce,
+    describe_type,
+)
 
 CONFIG = """\
 [data]
@@ -122,8 +128,8 @@ def test_which_parameters_take_paths():
     assert accepts_paths(path | None)
     assert accepts_paths(path | list[path])
     assert not accepts_paths(str | list[str] | None)
-    assert describe(path | None) == "a path"
-    assert describe(list[Path]) == "a list (each element a path)"
+    assert describe_type(path | None) == "a path"
+    assert describe_type(list[Path]) == "a list (each element a path)"
     assert coerce("a.csv", path) == "a.csv"
     with pytest.raises(MismatchError, match="must be a path, got 5"):
         coerce(5, path)

@@ -10,7 +10,7 @@ from tinynet.train.cli import main
 from tinynet.train.config.problems import ConfigError
 from tinynet.train.config.sections import EvaluationSection
 from tinynet.train.report import progress as progress_module
-from tinynet.train.report.progress import Progress
+from tinynet.train.report.progress import ProgressPrinter
 from tinynet.train.running.best import Best
 
 
@@ -129,10 +129,10 @@ def test_early_stopping_says_so(write, digits, capsys):
 def test_a_long_epoch_reports_in_between(monkeypatch, capsys):
     clock = iter(range(0, 1000, 20))  # seconds; each look at it takes 20
     monkeypatch.setattr(progress_module.time, "perf_counter", lambda: next(clock))
-    progress = Progress(2, 100)
-    progress.start(0)
+    progress = ProgressPrinter(2, 100)
+    progress.start_epoch(0)
     for _ in range(4):
-        progress.step(10, {"train/loss": 0.5})
+        progress.update(10, {"train/loss": 0.5})
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "epoch 1/2: 20 %, train loss 0.5, 0 examples/s, 0:06:00 left"
 

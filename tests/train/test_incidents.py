@@ -85,12 +85,12 @@ def test_explain_reads_it_back(failed, say):
     folder, error = failed
     text = say("explain", folder)
     for line in (
-        rf"{folder}: failed \(begun ....-..-.. ..:..:..\)",
+        rf"{folder}: failed \(started ....-..-.. ..:..:..\)",
         r"epoch 1: train loss .*, test accuracy .*",
         r"checkpoint: after step 23, epoch 1",
         r"the loss is inf in epoch 2, step 30 \(batch 7 of 23\); the weights are .* before\.",
         r"  made     net\.py:15 in forward .*scores\.relu\(\)\.log\(\) .*by log in Net\.head",
-        r"  go on: +tinynet resume .*",
+        r"  resume: +tinynet resume .*",
     ):
         assert re.search(f"^{line}$", text, re.M), line
     for line in error.post_mortem.report.lines():
@@ -104,22 +104,22 @@ def test_the_step_can_be_done_again(failed, say):
     folder, error = failed
     again = replay(folder / "post_mortem" / "step_30")
     assert again.report == error.post_mortem.report
-    assert "done again just now" in say("explain", folder, "--replay")
+    assert "repeated just now" in say("explain", folder, "--replay")
     net = Path("net.py")
     net.write_text(net.read_text().replace("relu().log()", "relu() + 1"))
     (folder / "config.toml").write_text(
         (folder / "config.toml").read_text().replace("./net.py", "./mended.py")
     )
     Path("mended.py").write_text(net.read_text())
-    assert "now it does not happen" in say("explain", folder, "--replay")
+    assert "this no longer happens" in say("explain", folder, "--replay")
 
 
 def test_what_is_kept_are_numbers_and_nothing_that_can_run(failed):
     folder, error = failed
     with np.load(folder / "post_mortem" / "step_30" / "step.npz", allow_pickle=False) as archive:
         assert len(archive.files) > 5
-    state = checkpoints.load(folder / "post_mortem" / "step_30" / "step.npz")
-    saved = checkpoints.load(folder / "checkpoint.npz")  # of the epoch before
+    state = checkpoints.read_checkpoint(folder / "post_mortem" / "step_30" / "step.npz")
+    saved = checkpoints.read_checkpoint(folder / "checkpoint.npz")  # of the epoch before
     assert state["model"].keys() == {*saved["model"], "head.calls"}
     assert not (state["model"]["body.1.weight"] == saved["model"]["body.1.weight"]).all()
     ((inputs, targets),) = state["batches"]
@@ -156,7 +156,7 @@ def test_steps_are_skipped_and_counted(holed, capsys, say):
     assert result.metrics["accuracy"] > 0.5
     record = json.loads((result.folder / "run.json").read_text())
     assert (record["status"], record["skipped"]) == ("finished", 2)
-    assert checkpoints.load(result.folder / "checkpoint.npz")["skipped"] == 2
+    assert checkpoints.read_checkpoint(result.folder / "checkpoint.npz")["skipped"] == 2
     rows = [json.loads(line) for line in (result.folder / "metrics.jsonl").read_text().splitlines()]
     assert all(row["train/loss"] is not None for row in rows)
     text = say("explain", result.folder)
@@ -196,7 +196,7 @@ def test_a_full_disk_does_not_hide_the_reason(write, digits, monkeypatch):
 def test_explain_a_run_that_finished(write, digits, say):
     folder = run(write(digits), quiet=True).folder
     text = say("explain", folder)
-    assert text.startswith(f"{folder}: finished (begun ")
+    assert text.startswith(f"{folder}: finished (started ")
     for telling in ("epoch 2: train loss", "best, after epoch", "tinynet eval", "tinynet board"):
         assert telling in text
     assert "post_mortem" not in text
@@ -227,7 +227,7 @@ def test_explain_a_run_that_was_killed_or_stopped(write, digits, say):
     (folder / "checkpoint.npz").write_bytes(b"damage")
     assert "is not a checkpoint, or damaged" in say("explain", folder)
     (folder / "checkpoint.npz").unlink()
-    assert "begin again:" in say("explain", folder)
+    assert "start again:" in say("explain", folder)
 
 
 @pytest.mark.parametrize(
@@ -271,7 +271,7 @@ def test_a_topic_stays_one_where_a_folder_has_its_name(say, tmp_path, monkeypatc
 def test_replay_without_anything_kept(write, digits, capsys):
     folder = run(write(digits), {"run.epochs": 1}, quiet=True).folder
     assert main(["explain", str(folder), "--replay"]) == 2
-    assert "has kept no step that came to NaN" in capsys.readouterr().err
+    assert "has no stored step that produced NaN" in capsys.readouterr().err
 
 
 def test_explain_lists_the_runs_in_a_folder(write, digits, say, capsys):

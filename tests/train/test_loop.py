@@ -12,7 +12,7 @@ from tinynet import nn, optim
 from tinynet.data import DataLoader, TensorDataset
 from tinynet.train import NonFiniteError, evaluate, fit
 from tinynet.train.build.metrics import Totals
-from tinynet.train.build.seeds import derive, isolated, seed_all, states
+from tinynet.train.build.seeds import derive, get_states, isolated, seed_all
 
 
 def line(points=20):
@@ -242,10 +242,10 @@ def test_measuring_changes_nothing():
     frozen = nn.Dropout(0.5).eval()
     model = nn.Sequential(Noisy(), frozen, nn.Dropout(0.5))
     seed_all(1, "training")
-    before = states()
+    before = get_states()
     first = evaluate(model, nn.MSELoss(), line())
     assert evaluate(model, nn.MSELoss(), line()) == first
-    assert repr(states()) == repr(before)
+    assert repr(get_states()) == repr(before)
     assert [module.training for module in model.modules()] == [True, True, False, True]
 
 
@@ -279,10 +279,10 @@ def test_seeds_differ_by_purpose_and_do_not_change_between_versions():
 
 def test_isolated_numbers_are_the_same_each_time_and_leave_no_trace():
     seed_all(0, "x")
-    before = states()
+    before = get_states()
     drawn = []
     for _ in range(2):
         with isolated():
             drawn.append((tn.rand(1).item(), random.random(), np.random.rand()))
     assert drawn[0] == drawn[1]
-    assert repr(states()) == repr(before)
+    assert repr(get_states()) == repr(before)

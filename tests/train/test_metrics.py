@@ -9,7 +9,13 @@ import tinynet as tn
 from tests.rounding import near
 from tinynet import nn, optim
 from tinynet.train.build.ema import MovingAverage
-from tinynet.train.build.metrics import METRICS, Totals, UnsuitableError, find, higher_is_better
+from tinynet.train.build.metrics import (
+    METRICS,
+    Totals,
+    UnsuitableError,
+    find_metric,
+    higher_is_better,
+)
 from tinynet.train.config.sections import EvaluationSection
 from tinynet.train.report.predictions import confusion_table, rows_of, sentence_of, table_of
 from tinynet.train.running.best import Best
@@ -79,7 +85,7 @@ def test_the_confusion_matrix():
     expected = np.zeros((3, 3), int)
     for score, target in zip(scores, targets, strict=True):
         expected[target, score.argmax()] += 1
-    assert (sums.confusion() == expected).all()
+    assert (sums.confusion_matrix() == expected).all()
     assert sums.figures() == {"loss": 0.5}
     assert confusion_table(np.array([[1, 2], [3, 4]])).splitlines()[2:] == [
         "| **0** | 1 | 2 |",
@@ -96,8 +102,8 @@ def test_what_a_metric_is_not_for(name):
 
 
 def test_names():
-    assert {name for name in METRICS if find(name) is None} == {"topK"}
-    assert [find(name) for name in ("top0", "top", "top-1", "acc", "")] == [None] * 5
+    assert {name for name in METRICS if find_metric(name) is None} == {"topK"}
+    assert [find_metric(name) for name in ("top0", "top", "top-1", "acc", "")] == [None] * 5
     assert not higher_is_better("loss")
     with pytest.raises(ValueError, match="There is no metric 'acc'"):
         Totals(["acc"])

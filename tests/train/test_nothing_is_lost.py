@@ -45,7 +45,7 @@ def write_forever(path):
     number = 0
     while True:
         number += 1
-        checkpoints.save(path, {"number": number, "x": np.full(100_000, number)})
+        checkpoints.write_checkpoint(path, {"number": number, "x": np.full(100_000, number)})
 
 
 def killed_writers(path, rounds):
@@ -53,7 +53,7 @@ def killed_writers(path, rounds):
     for _ in range(rounds):
         killed_after(chance.uniform(0.01, 0.06), lambda: write_forever(path))
         if path.exists():
-            back = checkpoints.load(path)
+            back = checkpoints.read_checkpoint(path)
             assert (back["x"] == back["number"]).all()
     assert path.exists()
 
@@ -129,7 +129,9 @@ def test_a_full_disk_keeps_the_old_checkpoint_warns_once_goes_on_and_retries(
     assert second.endswith("can be written again; all is saved")
     assert disk.attempts > 10  # it did not wait for the end of the epoch
     same(folder, whole)
-    best, expected = (flat(checkpoints.load(place / "best.npz")) for place in (folder, whole))
+    best, expected = (
+        flat(checkpoints.read_checkpoint(place / "best.npz")) for place in (folder, whole)
+    )
     assert best["model"] == expected["model"] and best["test"] == expected["test"]
 
 
@@ -140,7 +142,7 @@ def test_a_disk_that_stays_full_is_told_at_the_end(write, digits, full_for, caps
         assert main(["train", write(digits)]) == 1
     assert "the end of the run cannot be saved in runs/digits/" in capsys.readouterr().err
     (folder,) = Path("runs/digits").iterdir()
-    assert checkpoints.load(folder / "checkpoint.npz")["epoch"] == 1  # the old one
+    assert checkpoints.read_checkpoint(folder / "checkpoint.npz")["epoch"] == 1  # the old one
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="mounts need root")
@@ -195,7 +197,7 @@ def test_stray_temporary_files_are_swept(write, digits):
 def test_500_bit_flips_and_truncations_are_all_detected(tmp_path):
     path = tmp_path / "checkpoint.npz"
     content = {"x": np.arange(200.0), "y": "text", "empty": np.zeros((0, 3)), "n": [1, 2.5, None]}
-    checkpoints.save(path, content)
+    checkpoints.write_checkpoint(path, content)
     whole = path.read_bytes()
     chance = np.random.default_rng(0)
     damages = []
@@ -208,26 +210,26 @@ def test_500_bit_flips_and_truncations_are_all_detected(tmp_path):
     for damaged in damages:
         path.write_bytes(damaged)
         with pytest.raises(CheckpointError, match="damaged"):
-            checkpoints.load(path)
+            checkpoints.read_checkpoint(path)
     path.write_bytes(whole)
-    assert checkpoints.load(path)["y"] == "text"
+    assert checkpoints.read_checkpoint(path)["y"] == "text"
 
 
 @pytest.mark.slow
 def test_every_bit_flip_and_every_truncation_is_detected(tmp_path):
     path = tmp_path / "checkpoint.npz"
-    checkpoints.save(path, {"x": np.arange(3.0), "y": "text"})
+    checkpoints.write_checkpoint(path, {"x": np.arange(3.0), "y": "text"})
     whole = path.read_bytes()
     for bit in range(8 * len(whole)):
         damaged = bytearray(whole)
         damaged[bit // 8] ^= 1 << bit % 8
         path.write_bytes(damaged)
         with pytest.raises(CheckpointError):
-            checkpoints.load(path)
+            checkpoints.read_checkpoint(path)
     for length in range(len(whole)):
         path.write_bytes(whole[:length])
         with pytest.raises(CheckpointError):
-            checkpoints.load(path)
+            checkpoints.read_checkpoint(path)
 
 
 class Evil:
@@ -238,7 +240,7 @@ class Evil:
 def test_nothing_runs_when_a_checkpoint_is_loaded(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "checkpoint.npz"
-    checkpoints.save(path, {"x": np.ones(1)})
+    checkpoints.write_checkpoint(path, {"x": np.ones(1)})
     structure = (
         zipfile.ZipFile(path).read("checkpoint.json").replace(b'"version": 2', b'"version": 1')
     )
@@ -248,10 +250,10 @@ def test_nothing_runs_when_a_checkpoint_is_loaded(tmp_path, monkeypatch):
         archive.writestr("checkpoint.json", structure)
         archive.writestr("x.npy", member.getvalue())
     with pytest.raises(CheckpointError, match="an array of objects"):
-        checkpoints.load(path)
+        checkpoints.read_checkpoint(path)
     path.write_bytes(pickle.dumps({"x": Evil()}))
     with pytest.raises(CheckpointError, match="is not a checkpoint"):
-        checkpoints.load(path)
+        checkpoints.read_checkpoint(path)
     assert not (tmp_path / "evil").exists()
 
 
@@ -262,8 +264,8 @@ def test_any_layout_is_safe(tmp_path):
     base = np.arange(24, dtype=np.float32).reshape(4, 6)
     layouts = {"T": base.T, "slice": base[1:3, ::2], "0-d": np.float32(3), "empty": base[:0]}
     given = {name: wrap(np.asarray(array)) for name, array in layouts.items()}
-    checkpoints.save(tmp_path / "c.npz", given)
-    back = checkpoints.load(tmp_path / "c.npz")
+    checkpoints.write_checkpoint(tmp_path / "c.npz", given)
+    back = checkpoints.read_checkpoint(tmp_path / "c.npz")
     for name, array in layouts.items():
         assert np.array_equal(back[name].numpy(), array), name
 
@@ -292,7 +294,7 @@ def test_ties_are_kept(write, digits):
     again = resume(result.folder, {"run.epochs": 3}, quiet=True)
     assert again.model.first.weight is again.model.second.weight
     assert weights(again.model) == weights(whole.model)
-    state = checkpoints.load(result.folder / "checkpoint.npz")["model"]
+    state = checkpoints.read_checkpoint(result.folder / "checkpoint.npz")["model"]
     assert isinstance(state["first.weight"], Tensor)
     assert state["first.weight"].data_ptr() == state["second.weight"].data_ptr()
 
@@ -306,7 +308,7 @@ def test_a_resume_is_exact_after_every_step(write, digits, tmp_path, step):
     extra["run.keep_checkpoints"] = 9
     folder = run(path, extra, out=tmp_path / "x", quiet=True).folder
     for file in folder.glob("checkpoint*.npz"):
-        if checkpoints.load(file)["step"] > step:
+        if checkpoints.read_checkpoint(file)["step"] > step:
             file.unlink()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", StorageWarning)  # of the newest, which is missing
@@ -316,13 +318,13 @@ def test_a_resume_is_exact_after_every_step(write, digits, tmp_path, step):
 
 def test_optimizer_and_learning_rate_are_restored_or_refused_loudly(write, digits, capsys):
     folder = run(write(digits), quiet=True).folder
-    state = checkpoints.load(folder / "checkpoint.npz")
+    state = checkpoints.read_checkpoint(folder / "checkpoint.npz")
     del state["optimizers"][""]["state"][0]["momentum_buffer"]
     state["optimizers"][""]["param_groups"][0]["params"].append(7)
-    checkpoints.save(folder / "checkpoint.npz", state)
+    checkpoints.write_checkpoint(folder / "checkpoint.npz", state)
     assert main(["resume", str(folder), "epochs=3"]) == 2
     err = capsys.readouterr().err
-    assert "the checkpoint does not fit what the config of the run describes now" in err
+    assert "the checkpoint does not fit the current config of the run" in err
     assert "parameter group" in err
 
 

@@ -44,7 +44,7 @@ def rows(folder):
 
 def all_of(folder):
     """What must be equal, to the bit: everything in the checkpoint, and the rows of figures."""
-    state = checkpoints.load(folder / "checkpoint.npz")
+    state = checkpoints.read_checkpoint(folder / "checkpoint.npz")
     state.pop("config")  # has the names of the files that it was read from
     return {**flat(state), "rows": rows(folder)}
 
@@ -62,7 +62,7 @@ ROUNDINGS = 2 * (64 + 32 + 10 + 3 * STEPS)
 
 def old_folder(path, version):
     """A run folder as an older version of tinynet left it behind, after one epoch."""
-    state = checkpoints.load(GOLDEN / f"checkpoint_v{version}.npz")
+    state = checkpoints.read_checkpoint(GOLDEN / f"checkpoint_v{version}.npz")
     (path / "config.toml").write_text(state["config"])
     (path / "checkpoint.npz").write_bytes((GOLDEN / f"checkpoint_v{version}.npz").read_bytes())
     (path / "run.json").write_text('{"status": "finished"}')
@@ -214,7 +214,7 @@ def test_a_learning_rate_that_is_changed_counts(write, digits, tmp_path, capsys,
     assert "changed since the checkpoint (the new values apply):\n" in out
     assert "  optimizer.lr: 0.1 -> 0.4\n  optimizer.momentum: 0.9 -> 0.5\n" in out
     assert [row["lr"] for row in rows(folder)] == pytest.approx([0.1, 0.05, 0.1, 0.05])
-    state = checkpoints.load(folder / "checkpoint.npz")
+    state = checkpoints.read_checkpoint(folder / "checkpoint.npz")
     assert state["optimizers"][""]["param_groups"][0]["momentum"] == 0.5
     assert "lr = 0.4" in state["config"]
     record = json.loads((folder / "run.json").read_text())
@@ -322,7 +322,7 @@ def test_a_checkpoint_of_version_1_goes_on(tmp_path):
     assert evaluate_run(tmp_path, quiet=True).metrics["loss"] == near(2.27662643, ROUNDINGS)
     result = resume(tmp_path, {"run.epochs": 2}, quiet=True)
     assert result.metrics["loss"] == near(2.26021677, 6 * ROUNDINGS)
-    state = checkpoints.load(tmp_path / "checkpoint.npz")
+    state = checkpoints.read_checkpoint(tmp_path / "checkpoint.npz")
     assert state["step"] == 12
 
 
@@ -381,7 +381,9 @@ def test_a_second_signal_aborts_at_once(write, digits, tmp_path, number, codes):
     program.communicate(timeout=30)
     assert program.returncode in codes
     (folder,) = (tmp_path / "runs" / "digits").iterdir()
-    assert checkpoints.load(folder / "checkpoint.npz")["step"] == 23  # nothing was saved in between
+    assert (
+        checkpoints.read_checkpoint(folder / "checkpoint.npz")["step"] == 23
+    )  # nothing was saved in between
     (tmp_path / "quick").touch()
     whole = run(path, out=tmp_path / "whole", quiet=True)
     resume(folder, quiet=True)

@@ -200,7 +200,7 @@ def test_eval_of_a_split_that_is_drawn(write, digits):
     """
     result = run(write(config, half=half), quiet=True)
     assert evaluate_run(result.folder, quiet=True).metrics == result.metrics
-    state = checkpoints.load(result.folder / "checkpoint.npz")
+    state = checkpoints.read_checkpoint(result.folder / "checkpoint.npz")
     assert state["step"] == 2 * 5  # 300 examples in batches of 64
 
 
@@ -228,7 +228,7 @@ def test_eval_of_nothing(tmp_path):
 def test_the_checkpoint_has_all_that_going_on_needs(write, digits):
     config = digits + '[schedule]\ntype = "StepLR"\nstep_size = 1\n'
     result = run(write(config), quiet=True)
-    state = checkpoints.load(result.folder / "checkpoint.npz")
+    state = checkpoints.read_checkpoint(result.folder / "checkpoint.npz")
     assert sorted(state) == sorted(
         ["batch", "best", "config", "ema", "epoch", "epoch_is_complete", "generators", "loader"]
         + ["loss", "method", "model", "optimizers", "schedules", "skipped", "step", "test"]
@@ -314,6 +314,6 @@ def test_a_full_disk(write, digits, monkeypatch):
     def full(*arguments):
         raise CheckpointError("checkpoint.npz cannot be written (No space left on device)")
 
-    monkeypatch.setattr(checkpoints, "save", full)
+    monkeypatch.setattr(checkpoints, "write_checkpoint", full)
     with pytest.raises(CheckpointError, match="No space left"):
         run(write(digits), quiet=True)

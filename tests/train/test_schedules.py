@@ -4,7 +4,7 @@ import pytest
 
 from tinynet.train import load_config, resume, run
 from tinynet.train.build.build import build
-from tinynet.train.checkpoint.files import load
+from tinynet.train.checkpoint.files import read_checkpoint
 from tinynet.train.cli import main
 
 COSINE = '[schedule]\ntype = "CosineAnnealingLR"\n'
@@ -64,7 +64,9 @@ def test_a_longer_run_goes_on_with_a_longer_schedule(write, digits, schedule):
     first = run(write(digits + schedule), quiet=True)
     longer = resume(first.folder, {"run.epochs": 4}, quiet=True)
     whole = run(write(digits + schedule), {"run.epochs": 4}, quiet=True)
-    states = [load(one.folder / "checkpoint.npz")["schedules"][""] for one in (longer, whole)]
+    states = [
+        read_checkpoint(one.folder / "checkpoint.npz")["schedules"][""] for one in (longer, whole)
+    ]
     lengths = ("T_max", "total_steps", "_schedule_phases")
     assert [states[0].get(name) for name in lengths] == [states[1].get(name) for name in lengths]
 

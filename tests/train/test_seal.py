@@ -246,4 +246,4 @@ def test_an_error_while_writing_is_not_hidden_and_its_file_goes_with_the_next_st
     assert Path.unlink is unlink
     resume(folder, {"run.epochs": 5}, quiet=True)
     assert not [*folder.rglob(".*.tmp")]
-    assert checkpoints.load(folder / "checkpoint.npz")["epoch"] == 5
+    assert checkpoints.read_checkpoint(folder / "checkpoint.npz")["epoch"] == 5

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tinynet.train.config.document import override, parse, read
+from tinynet.train.config.document import override, parse, read_toml
 from tinynet.train.config.problems import ConfigError, Origin, Problems
 from tinynet.train.config.toml_text import toml_key, toml_value
 
@@ -27,17 +27,17 @@ def refused(text):
 
 def test_a_missing_file(tmp_path):
     with pytest.raises(ConfigError, match=r"none\.toml: cannot be read: No such file"):
-        read(tmp_path / "none.toml")
+        read_toml(tmp_path / "none.toml")
 
 
 def test_a_folder(tmp_path):
     with pytest.raises(ConfigError, match="cannot be read: Is a directory"):
-        read(tmp_path)
+        read_toml(tmp_path)
 
 
 def test_an_impossible_name():
     with pytest.raises(ConfigError, match="cannot be read: embedded null"):
-        read("a\0b.toml")
+        read_toml("a\0b.toml")
 
 
 def test_not_utf8_names_the_line():

@@ -64,7 +64,7 @@ def test_early_stopping_and_the_best_checkpoint(write, digits, capsys):
     assert len(done) == best + 2 < 50
     assert 0.5 < accuracies[-1] < max(accuracies)
     assert result.best.epoch == best
-    assert checkpoints.load(result.folder / "best.npz")["epoch"] == best
+    assert checkpoints.read_checkpoint(result.folder / "best.npz")["epoch"] == best
     again = evaluate_run(result.folder, best=True, quiet=True)
     assert again.metrics["accuracy"] == max(accuracies)
     assert f"(best: accuracy {100 * max(accuracies):.2f} %, after epoch {best})" in (
@@ -135,7 +135,7 @@ def test_a_schedule_that_waits_for_a_figure(write, digits):
     """
     result = run(write(config, plateau=plateau), ["run.epochs=5", "run.eval_every=2"], quiet=True)
     assert [row["lr"] for row in rows(result)] == [0.1, 0.1, 0.05, 0.05, 0.025]
-    state = checkpoints.load(result.folder / "checkpoint.npz")["schedules"][""]
+    state = checkpoints.read_checkpoint(result.folder / "checkpoint.npz")["schedules"][""]
     assert [round(figure, 9) for figure in state["schedule"]["seen"]] == [
         round(rows(result)[epoch]["test/loss"], 9) for epoch in (1, 3)
     ]

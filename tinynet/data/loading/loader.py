@@ -11,7 +11,7 @@ from tinynet.data.dataset import Dataset, IterableDataset, counted
 from tinynet.data.loading import options
 from tinynet.data.loading.collate import default_collate, default_convert
 from tinynet.data.loading.passes import Pool, PoolHolder, PrefetchingPass, SerialPass
-from tinynet.data.loading.progress import Progress, requested, restore, states
+from tinynet.data.loading.progress import Progress, order_state, requested, set_order_state
 from tinynet.data.loading.sampler import (
     BatchSampler,
     RandomSampler,
@@ -288,7 +288,7 @@ class DataLoader(Generic[T_co]):
             >>> [x.tolist() for x in second] == [x.tolist() for x in batches]
             True
         """
-        return {"batch_size": self.batch_size, **self._progress.state(), **states(self)}
+        return {"batch_size": self.batch_size, **self._progress.as_dict(), **order_state(self)}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Restore a state of a DataLoader with the same dataset, sampler and batch size.
@@ -313,7 +313,7 @@ class DataLoader(Generic[T_co]):
             )
         self._progress = Progress.of(state_dict)
         self._resumes = self._progress.order is not None
-        restore(self, state_dict)
+        set_order_state(self, state_dict)
 
 
 # ---- the default order ----

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from tinynet.data.loading.collate import default_collate
 from tinynet.data.loading.progress import Order, Progress, Share
-from tinynet.data.loading.seeding import isolated
+from tinynet.data.loading.seeding import in_caller
 from tinynet.data.loading.worker import Died, EndOfStream, Reply, StreamReader, Work
 from tinynet.data.subset import runs_no_user_code
 from tinynet.random import default_generator
@@ -82,8 +82,8 @@ class SerialPass(Pass):
     def __init__(self, loader: Any, work: Work, progress: Progress, resumed: bool) -> None:
         super().__init__(loader, work, progress, resumed)
         plain = work.collate_fn is default_collate and runs_no_user_code(work.dataset)
-        start = progress.start(0, self.order.seed, 0)
-        self._reader = work.reader(start, default_generator.forked if plain else isolated)
+        start = progress.start_message(0, self.order.seed, 0)
+        self._reader = work.reader(start, default_generator.forked if plain else in_caller)
         if isinstance(self._reader, StreamReader):
             progress.reader = self._reader
 
@@ -94,9 +94,11 @@ class SerialPass(Pass):
         except EndOfStream:
             raise StopIteration from None
         except Exception:
-            self.progress.record(number)  # after an error, a resume continues with the next batch
+            self.progress.count_batch(
+                number
+            )  # after an error, a resume continues with the next batch
             raise
-        self.progress.record(number)
+        self.progress.count_batch(number)
         return batch
 
 
@@ -130,7 +132,7 @@ class PrefetchingPass(Pass):
         if work.iterable:
             self._share_out(progress)
         for worker in range(self._workers):
-            pool.send(worker, progress.start(self._number, self.order.seed, worker))
+            pool.send(worker, progress.start_message(self._number, self.order.seed, worker))
         self._fill()
 
     def _share_out(self, progress: Progress) -> None:
@@ -229,7 +231,7 @@ class PrefetchingPass(Pass):
 
     def _note(self, number: int, worker: int, reply: Reply) -> None:
         progress = self.progress
-        progress.record(number)
+        progress.count_batch(number)
         if progress.shares:
             share = progress.shares[worker]
             share.given += 1

@@ -57,7 +57,7 @@ class Progress:
     reader: StreamReader | None = None
     """Without workers: the reader of the stream, which knows its position."""
 
-    def record(self, number: int) -> None:
+    def count_batch(self, number: int) -> None:
         """Record that a batch was returned."""
         if self.shares or self.reader is not None:  # a stream: only the number of batches matters
             self.position += 1
@@ -67,7 +67,7 @@ class Progress:
             self.ahead.remove(self.position)
             self.position += 1
 
-    def start(self, pass_number: int, seed: int, worker: int) -> Start:
+    def start_message(self, pass_number: int, seed: int, worker: int) -> Start:
         """Return the message that makes a worker start or continue a pass."""
         share = self.shares[worker] if worker < len(self.shares) else Share()
         return Start(pass_number, seed, worker, share.given, share.state, share.ended)
@@ -80,7 +80,7 @@ class Progress:
         """Return the progress of a new pass."""
         return Progress(epoch=self.epoch + (self.order is not None))
 
-    def state(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Any]:
         """Return the progress as plain data."""
         asked, shares, reader = self.asked, self.shares, self.reader
         if reader is not None:
@@ -98,7 +98,7 @@ class Progress:
 
     @classmethod
     def of(cls, state: dict[str, Any]) -> Progress:
-        """Return the progress that a `state` was made from."""
+        """Return the progress that an `as_dict` was made from."""
         known = {key: state[key] for key in ("epoch", "position", "order", "asked", "turn")}
         shares = [Share(**share) for share in state["shares"]]
         return cls(**known, ahead=set(state["ahead"]), shares=shares)
@@ -117,14 +117,14 @@ class Order:
     def __init__(self, loader: Any, progress: Progress, resumed: bool) -> None:
         source = random_source(loader.generator, "DataLoader")
         sampler = loader.sampler if loader.batch_sampler is None else loader.batch_sampler
-        found = states(loader)
+        found = order_state(loader)
         if resumed:
-            restore(loader, progress.order)
-        progress.order = progress.drawn = states(loader)
+            set_order_state(loader, progress.order)
+        progress.order = progress.drawn = order_state(loader)
         self.seed = int(source.numpy.integers(2**63))
         self.numbered = self._left(iter(sampler), progress)
         if resumed:
-            restore(loader, found)
+            set_order_state(loader, found)
 
     def _left(self, requests: Iterator[Any], progress: Progress) -> Iterator[tuple[int, Any]]:
         numbers = count()
@@ -147,16 +147,16 @@ def requested(loader: Any, progress: Progress, number: int) -> Any:
         hasattr(inside, "state_dict") or isinstance(inside, (SequentialSampler, Sequence))
     ):
         return None
-    found = states(loader)
-    restore(loader, progress.drawn)
+    found = order_state(loader)
+    set_order_state(loader, progress.drawn)
     try:
         random_source(loader.generator, "DataLoader").numpy.integers(2**63)  # the seed, as in Order
         return next(islice(iter(sampler), number, None), None)
     finally:
-        restore(loader, found)
+        set_order_state(loader, found)
 
 
-def states(loader: Any) -> dict[str, Any]:
+def order_state(loader: Any) -> dict[str, Any]:
     """Return the states of the generator and the sampler, which determine the order."""
     sampler = loader.sampler if loader.batch_sampler is None else loader.batch_sampler
     return {
@@ -165,8 +165,8 @@ def states(loader: Any) -> dict[str, Any]:
     }
 
 
-def restore(loader: Any, saved: Any) -> None:
-    """Restore the states returned by `states`."""
+def set_order_state(loader: Any, saved: Any) -> None:
+    """Restore the states returned by `order_state`."""
     sampler = loader.sampler if loader.batch_sampler is None else loader.batch_sampler
     load_sampler_state(sampler, saved["sampler"])
     random_source(loader.generator, "DataLoader").load_state_dict(saved["generator"])

@@ -9,7 +9,7 @@ loads the batch, on the number of workers, or on what else was drawn; and a pass
   ``random`` belong to the whole process: what a dataset draws from them in worker threads depends
   on the other threads. Draw from ``tn.default_generator.numpy`` instead (a
   ``numpy.random.Generator``), or use processes.
-- `isolated`: without workers, the caller's streams are restored afterwards.
+- `in_caller`: without workers, the caller's streams are restored afterwards.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def in_thread(seed: int) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def isolated(seed: int) -> Iterator[None]:
+def in_caller(seed: int) -> Iterator[None]:
     """Seed the three streams, and restore them at the end.
 
     One value is not restored, because querying numpy for it takes 0.1 ms: the second of a pair of

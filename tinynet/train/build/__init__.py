@@ -1,1 +1,1 @@
-"""From a checked config to what it describes, and trials of it."""
+"""Building the objects of a checked config, and trying them."""

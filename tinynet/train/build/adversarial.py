@@ -1,4 +1,4 @@
-"""Generative adversarial networks: two networks, two optimizers, and what each does in a step."""
+"""Generative adversarial networks: the steps of their two networks and optimizers."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from tinynet.train.build.method import Batch, Loss, Method, Task
 
 
 class Adversarial(Method):
-    """A generator makes examples from noise, a discriminator tells them from real ones.
+    """A generator makes examples from noise; a discriminator distinguishes them from real ones.
 
-    In each step the discriminator learns first: real examples should give 1, those of the
-    generator 0. Then the generator learns to make examples that give 1 (the "non-saturating" form
-    of Goodfellow et al., Generative Adversarial Nets, 2014). ``[loss]`` compares the outputs of the
+    Each step first trains the discriminator to output 1 for real examples and 0 for generated ones.
+    Then it trains the generator to make examples with output 1 (the "non-saturating" form of
+    Goodfellow et al., Generative Adversarial Nets, 2014). ``[loss]`` compares the outputs of the
     discriminator with these numbers: BCEWithLogitsLoss for that paper's GAN, MSELoss for least
     squares (Mao et al., 2017).
 
-    The model has two modules, ``generator`` and ``discriminator``, each with its optimizer:
-    ``[optimizer.generator]`` and ``[optimizer.discriminator]``; and a method ``samples(count)``
-    that returns as many examples of the generator (``type = "GAN"`` has all that). Measured on the
-    test set are both losses, and the metrics of what the discriminator says about as many real
-    as generated examples (``binary_accuracy``: 0.5 if it cannot tell them apart). No weights count
-    as best unless ``evaluation.monitor`` says by what.
+    The model needs two modules, ``generator`` and ``discriminator``, each with its optimizer
+    (``[optimizer.generator]`` and ``[optimizer.discriminator]``), and a method ``samples(count)``
+    that returns that many generated examples, as ``type = "GAN"`` has. The evaluation computes both
+    losses, and the metrics of the discriminator on equally many real and generated examples
+    (``binary_accuracy`` is 0.5 if it cannot distinguish them). The best weights are tracked only if
+    ``evaluation.monitor`` names a figure.
 
     Args:
-        real: what real examples should give; 0.9 keeps the discriminator from being too sure.
+        real: the target of real examples; 0.9 keeps the discriminator from becoming too confident.
     """
 
     optimizers = frozenset({"generator", "discriminator"})
@@ -44,11 +44,11 @@ class Adversarial(Method):
         self.real = real
 
     def step(self, task: Task) -> list[Batch]:
-        """The discriminator's step, then the generator's."""
+        """Take the discriminator's step, then the generator's."""
         with task.part("discriminator"):
-            judged = self._discriminator(task)
+            discriminated = self._discriminator(task)
         with task.part("generator"):
-            made = self._generator(task)
+            generator_losses = self._generator(task)
         return [
             Batch(
                 inputs,
@@ -59,28 +59,28 @@ class Adversarial(Method):
                 count=len(inputs),
             )
             for (inputs, _), (outputs, targets, loss), generated in zip(
-                task.batches, judged, made, strict=True
+                task.batches, discriminated, generator_losses, strict=True
             )
         ]
 
     def _discriminator(self, task: Task) -> list[tuple[Tensor, Tensor, float]]:
-        """What it said, what it should have said, and its loss, of each batch."""
+        """Train the discriminator; return its outputs, targets and loss for each batch."""
         discriminator, samples = _networks(task.model)
         task.zero_grad("discriminator")
-        judged = []
+        results = []
         for inputs, _ in task:
-            with no_grad():  # the generator learns nothing here
+            with no_grad():  # no gradients for the generator
                 generated = samples(len(inputs))
             outputs = [discriminator(inputs), discriminator(generated)]
             targets = [full_like(outputs[0], self.real), full_like(outputs[1], 0.0)]
             loss = task.loss(outputs[0], targets[0]) + task.loss(outputs[1], targets[1])
             value = task.backward(loss, "loss_discriminator")
-            judged.append((cat(outputs), cat(targets), value))
+            results.append((cat(outputs), cat(targets), value))
         task.step("discriminator")
-        return judged
+        return results
 
     def _generator(self, task: Task) -> list[float]:
-        """The loss of each batch."""
+        """Train the generator; return its loss for each batch."""
         discriminator, samples = _networks(task.model)
         task.zero_grad("generator")
         losses = []
@@ -92,7 +92,7 @@ class Adversarial(Method):
         return losses
 
     def measure(self, model: nn.Module, loss: Loss, batch: Sequence[Any]) -> Batch:
-        """Both losses, and what the discriminator says about real and generated examples."""
+        """Return both losses, and the discriminator's outputs for real and generated examples."""
         discriminator, samples = _networks(model)
         inputs = batch[0]
         real, generated = discriminator(inputs), discriminator(samples(len(inputs)))
@@ -112,10 +112,10 @@ class Adversarial(Method):
 
 
 def _networks(model: nn.Module) -> tuple[nn.Module, Callable[[int], Tensor]]:
-    """The discriminator of a model, and what makes examples with its generator.
+    """Return the discriminator of a model, and its method ``samples``.
 
     Raises:
-        TypeError: it has none.
+        TypeError: if it lacks one of them.
     """
     discriminator, samples = (getattr(model, name, None) for name in ("discriminator", "samples"))
     if not isinstance(discriminator, nn.Module) or not callable(samples):

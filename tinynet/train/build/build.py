@@ -1,4 +1,4 @@
-"""From a checked config to the objects that it describes."""
+"""Building the objects that a checked config describes."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from tinynet import data, nn
 from tinynet.random import Generator
 from tinynet.train.build.method import Loss, Method, Updater
 from tinynet.train.build.optimizers import (
-    Waiting,
+    PlateauSchedule,
     advances,
     component_of,
     distribution,
+    needs_metric,
     parameters_of,
-    wants_figure,
     with_lengths,
 )
 from tinynet.train.build.seeds import derive, isolated, seed_all
@@ -26,8 +26,7 @@ from tinynet.train.build.targets import InputsAsTargets
 from tinynet.train.config.components import FAMILIES, INSIDE, Family
 from tinynet.train.config.constructor_errors import refusal, refused_at
 from tinynet.train.config.problems import (
-    ConfigError,
-    Problem,
+    Problems,
     UsageError,
     has_users_frames,
     in_users_code,
@@ -39,12 +38,12 @@ from tinynet.train.config.user_code import on_path
 from tinynet.train.exhibits import Exhibit
 
 _MOST_EXAMPLES = 2**36
-"""Their order alone would take half a terabyte."""
+"""The limit of a data set: the order of more examples would take half a terabyte."""
 
 
 @dataclass
 class Parts:
-    """Everything that a config describes, built."""
+    """The objects of a config."""
 
     config: Config
     train_set: Any
@@ -52,7 +51,7 @@ class Parts:
     train_batches: data.DataLoader
     test_batches: data.DataLoader
     shuffle: Generator
-    """What the order of the training set is drawn from."""
+    """The generator of the training set's order."""
 
     model: nn.Module
     loss: Loss
@@ -61,24 +60,24 @@ class Parts:
     """The optimizers with their schedules, by name."""
 
     exhibits: Sequence[Exhibit] = ()
-    """What ``evaluation.show`` lists."""
+    """The exhibits in ``evaluation.show``."""
 
-    def tell_schedules(self, metrics: Mapping[str, float]) -> None:
-        """Hand the figures of a measurement to the schedules that wait for one."""
-        for schedule in self.waiting():
+    def update_plateau_schedules(self, metrics: Mapping[str, float]) -> None:
+        """Pass the metrics of an evaluation to the schedules that monitor one."""
+        for schedule in self.plateau_schedules():
             schedule.figure = metrics[schedule.monitor]
 
-    def waiting(self) -> list[Waiting]:
-        """The schedules that wait for a figure."""
+    def plateau_schedules(self) -> list[PlateauSchedule]:
+        """Return the schedules that monitor a metric."""
         schedules = (updater.schedule for updater in self.updaters.values())
-        return [schedule for schedule in schedules if isinstance(schedule, Waiting)]
+        return [schedule for schedule in schedules if isinstance(schedule, PlateauSchedule)]
 
 
 def build(config: Config) -> Parts:
-    """The objects of a config; afterwards the default generators are seeded for training.
+    """Build the objects of a config, and seed the default generators for training.
 
     Raises:
-        ConfigError: a constructor refuses its arguments, or makes the wrong kind of thing.
+        ConfigError: if a constructor refuses its arguments, or returns an unsuitable object.
     """
     seed = config.run.seed
     builder = _Builder(config)
@@ -89,14 +88,14 @@ def build(config: Config) -> Parts:
         model = builder.make("model", config.model.component)
         loss = builder.make("loss", config.loss.component)
         method = builder.make("method", config.method.component)
-        builder.raise_if_any()
+        builder.problems.raise_if_any()
         assert sets is not None
         shuffle = Generator().manual_seed(derive(seed, "shuffle"))
         train_batches, test_batches = _batches(config.data, *sets, shuffle)
         updaters = builder.updaters(model, method, len(train_batches))
-        builder.raise_if_any()
+        builder.problems.raise_if_any()
         exhibits = [builder.make("exhibit", listed) for listed in config.evaluation.show]
-        builder.raise_if_any()
+        builder.problems.raise_if_any()
     point_to(config, loss)
     seed_all(seed, "training")
     return Parts(
@@ -114,31 +113,27 @@ def build(config: Config) -> Parts:
 
 
 def build_model(config: Config) -> nn.Module:
-    """Only the model of a config: what it was trained on need not be there any more.
+    """Build only the model of a config; the data need not exist.
 
     Raises:
-        ConfigError: its constructor refuses its arguments, or makes something else.
+        ConfigError: if its constructor refuses its arguments, or returns no model.
     """
     builder = _Builder(config)
     with on_path(config.run.path), isolated(config.run.seed, "model"):
         model: nn.Module = builder.make("model", config.model.component)
-    builder.raise_if_any()
+    builder.problems.raise_if_any()
     return model
 
 
 class _Builder:
-    """Calls what a config names, and collects what goes wrong."""
+    """Calls the constructors that a config names, and collects the problems."""
 
     def __init__(self, config: Config) -> None:
         self.config = config
-        self.problems: list[Problem] = []
-
-    def raise_if_any(self) -> None:
-        if self.problems:
-            raise ConfigError(self.problems)
+        self.problems = Problems()
 
     def make(self, section: str, component: Component, *supplied: Any, **hidden: Any) -> Any:
-        """The object of a component; None after a mistake."""
+        """Return the object of a component; None after a problem."""
         family = FAMILIES[section] if section in FAMILIES else INSIDE[section]
         try:
             built = construct(component, *supplied, **hidden)
@@ -156,7 +151,7 @@ class _Builder:
         while place and place not in origins and f"{place}.type" not in origins:
             place = place.rpartition(".")[0]
         origin = origins.get(f"{place}.type") or self.config.origin(place)
-        self.problems.append(Problem(origin, path, text))
+        self.problems.add(origin, path, text)
 
     def updaters(self, model: nn.Module, method: Method, batches: int) -> dict[str, Updater]:
         """Return the optimizers with their schedules, for a number of batches per epoch."""
@@ -178,38 +173,39 @@ class _Builder:
         return updaters
 
     def scheduled(self, name: str, updater: Updater, batches: int) -> Updater:
-        """An updater with its schedule, if it has one."""
+        """Return an updater with its schedule, if the config has one."""
         section = self.config.schedule and self.config.schedule.of(name)
         if section:
             component = with_lengths(component_of(section), advances(self.config, section, batches))
             schedule = self.make("schedule", component, updater.optimizer)
-            waits = schedule is not None and wants_figure(schedule)
-            updater.schedule = Waiting(schedule, section.monitor) if waits else schedule
+            waits = schedule is not None and needs_metric(schedule)
+            updater.schedule = PlateauSchedule(schedule, section.monitor) if waits else schedule
             updater.per = section.per
         return updater
 
     def sets(self, section: DataSection) -> tuple[Any, Any] | None:
-        """The training set and the test set."""
+        """Return the training set and the test set; None after a problem."""
         component = section.component
         if "train" in component.takes:
             train_set = self.make("data", component, train=True)
-            if train_set is None:  # what is wrong would be told twice
+            if train_set is None:  # the test set has the same problem
                 return None
             test_set = self.make("data", component, train=False)
             return None if test_set is None else self.not_empty(component, train_set, test_set)
-        whole = self.make("data", component)
-        if whole is None or not self.has_count(component, whole):
+        dataset = self.make("data", component)
+        if dataset is None or not self.has_length(component, dataset):
             return None
-        count = round(len(whole) * section.test_fraction)
+        count = round(len(dataset) * section.test_fraction)
+        lengths = [len(dataset) - count, count]
         split = Generator().manual_seed(derive(self.config.run.seed, "split"))
-        train_set, test_set = data.random_split(whole, [len(whole) - count, count], generator=split)
+        train_set, test_set = data.random_split(dataset, lengths, generator=split)
         return self.not_empty(component, train_set, test_set)
 
-    def has_count(self, component: Component, part: Any) -> bool:
-        """Whether a data set says how many examples it has; notes what it says instead."""
+    def has_length(self, component: Component, dataset: Any) -> bool:
+        """Return whether a data set has a usable length; if not, add the problem."""
         try:
-            count = len(part)
-        except Exception as error:  # Python's own, for what is no length, or the user's
+            count = len(dataset)
+        except Exception as error:  # Python's own for an invalid length, or the user's
             text = f"the length of the data set cannot be used\n{in_users_code(error)}"
             self.problem(component, text)
             return False
@@ -219,10 +215,11 @@ class _Builder:
         return count <= _MOST_EXAMPLES
 
     def not_empty(self, component: Component, *sets: Any) -> tuple[Any, Any] | None:
-        if not all([self.has_count(component, part) for part in sets]):
+        """Return the data sets, with the targets of the config; None after a problem."""
+        if not all([self.has_length(component, dataset) for dataset in sets]):
             return None
-        for name, part in zip(("training", "test"), sets, strict=True):
-            if not len(part):
+        for name, dataset in zip(("training", "test"), sets, strict=True):
+            if not len(dataset):
                 self.problem(component, f"the {name} set is empty")
         if self.config.data.targets == "inputs":
             return InputsAsTargets(sets[0]), InputsAsTargets(sets[1])
@@ -249,10 +246,10 @@ def _batches(
 
 
 def copied(parts: Parts) -> nn.Module:
-    """The model again, for trials that leave no trace in it.
+    """Return a copy of the model, for trials that must not change it.
 
     Raises:
-        UsageError: it cannot be copied.
+        UsageError: if it cannot be copied.
     """
     try:
         return copy.deepcopy(parts.model)
@@ -265,17 +262,17 @@ def copied(parts: Parts) -> nn.Module:
 
 
 def refusal_to_show(component: Component, error: Exception) -> str:
-    """What an exhibit had to say, with the user's own lines if they are in its traceback."""
+    """Return the error message of an exhibit, with the user's lines in its traceback."""
     if has_users_frames(error):
         return f"{component.type} failed\n{in_users_code(error)}"
     return f"{component.type} cannot be shown. {type(error).__name__}: {error}"
 
 
 def first_batch(parts: Parts, examples: Any, count: int) -> Sequence[Any]:
-    """The first examples of a data set as a batch.
+    """Return the first examples of a data set as a batch.
 
     Raises:
-        UsageError: there is none, or it is no pair.
+        UsageError: if there are none, or the batch is no pair.
     """
     place = parts.config.origin("data.type")
     if not len(parts.train_batches):

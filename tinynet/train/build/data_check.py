@@ -1,8 +1,7 @@
-"""A look at the examples before training: rows that cannot be trained on are named.
+"""A check of the examples before training, which names the rows that cannot be trained on.
 
-All examples are looked at as long as that takes no more than about `SECONDS`; of larger or slower
-data sets so many, evenly spread, as there is time for. Random numbers that data sets draw meanwhile
-leave no trace.
+The check covers all examples if that takes at most about `SECONDS`, else as many evenly spread
+examples as fit into that time. It leaves all random streams unchanged.
 """
 
 from __future__ import annotations
@@ -33,35 +32,35 @@ from tinynet.train.incidents.post_mortem import original
 from tinynet.train.running.loop import as_evaluated
 
 SECONDS = 2.0
-"""How long a look at one data set may take."""
+"""The time limit for one data set."""
 
 _CHUNK = 512
-_PROBE = 16  # examples that show how long one takes
-_SHOWN = 3  # rows with the same mistake
+_PROBE = 16  # examples to estimate the time per example from
+_SHOWN = 3  # rows per mistake in a message
 _KEPT = 1000
 _NUMBERS = (int, float, np.generic)
 
 
 @dataclass
 class Mistake:
-    """What is wrong with some rows."""
+    """A mistake that some rows share."""
 
     part: str
     expected: str
     rows: list[tuple[int, str]] = field(default_factory=list)
-    """Of some rows, what was found there."""
+    """The first such rows, and their values."""
 
     count: int = 0
 
     def add(self, row: int, found: str) -> None:
-        """One more row."""
+        """Add a row."""
         self.count += 1
         if len(self.rows) < _KEPT:
             self.rows.append((row, found))
 
     @property
     def shown(self) -> list[tuple[int, str]]:
-        """A few of the rows, of different kinds if there are any."""
+        """A few of the rows, with different values if possible."""
         rows = sorted(self.rows)
         kinds = {found: (row, found) for row, found in reversed(rows)}
         first = sorted(kinds.values())[:_SHOWN]
@@ -70,97 +69,106 @@ class Mistake:
 
 
 @dataclass
-class Look:
-    """What was seen of a data set."""
+class DataReport:
+    """The result of checking a data set."""
 
     examples: int
-    """How many it has."""
+    """The number of examples in the data set."""
 
-    seen: int = 0
-    """How many were looked at."""
+    checked: int = 0
+    """The number of examples that were checked."""
 
     mistakes: dict[tuple[str, str], Mistake] = field(default_factory=dict)
 
     def add(self, row: int, part: str, expected: str, found: str) -> None:
-        """A row that is wrong."""
+        """Add a row with a mistake."""
         self.mistakes.setdefault((part, expected), Mistake(part, expected)).add(row, found)
 
     @property
     def extent(self) -> str:
-        """Such as ``all 1,433``, or ``2,000 of 1,000,000``."""
-        if self.seen == self.examples:
+        """``all 1,433``, or ``2,000 of 1,000,000, evenly spread,``."""
+        if self.checked == self.examples:
             return f"all {self.examples:,}"
-        return f"{self.seen:,} of {self.examples:,}, evenly spread,"
+        return f"{self.checked:,} of {self.examples:,}, evenly spread,"
 
 
-def check_data(parts: Parts) -> dict[str, Look]:
-    """Look at the training set and the test set; what was seen, by name.
+def check_data(parts: Parts) -> dict[str, DataReport]:
+    """Check the training set and the test set, and return their reports by name.
 
     Raises:
-        ConfigError: there are examples that cannot be trained on, with their rows.
+        ConfigError: if examples cannot be trained on; the message names their rows.
     """
     config = parts.config
     if not config.data.check:
         return {}
-    looks, problems = {}, []
+    reports, problems = {}, []
+    outputs = _outputs(parts)
     for name, examples in (("training", parts.train_set), ("test", parts.test_set)):
         if isinstance(examples, IterableDataset):
             continue
         with undisturbed(examples, config.run.seed):
-            look = looks[name] = look_at(examples, _rules(parts, examples))
-        if look.mistakes:
+            report = reports[name] = check_examples(examples, _rules(parts, examples, outputs))
+        if report.mistakes:
             origin = config.origin("data.type")
-            problems.append(Problem(origin, "data", _message(name, examples, look)))
+            problems.append(Problem(origin, "data", _message(name, examples, report)))
     if problems:
         raise ConfigError(problems)
-    return looks
+    return reports
 
 
-def _rules(parts: Parts, examples: Any) -> list[Rule]:
-    """What the targets must be for the loss, as far as the model can be asked for outputs."""
-    try:
-        inputs, targets = first_batch(parts, examples, 2)
+def _outputs(parts: Parts) -> Any:
+    """Return the model's outputs for two examples; None if it fails, which the trial reports."""
+    with undisturbed(parts.train_set, parts.config.run.seed), contextlib.suppress(Exception):
+        inputs, _ = first_batch(parts, parts.train_set, 2)
         model = copied(parts)
         with as_evaluated(model, parts.config.run.seed):
-            outputs = model(inputs)
+            return model(inputs)
+    return None
+
+
+def _rules(parts: Parts, examples: Any, outputs: Any) -> list[Rule]:
+    """Return the rules for the targets; none if there are no outputs, or no usable targets."""
+    with contextlib.suppress(Exception):  # the trial and the check of each row report more
+        _, targets = first_batch(parts, examples, 2)
         return for_loss(parts.loss, outputs, np.asarray(array_of(targets))[0])
-    except Exception:  # the trial, or the look at each row, says it better
-        return []
+    return []
 
 
-def look_at(examples: Any, rules: Sequence[Rule] = (), seconds: float = SECONDS) -> Look:
-    """Look at as many examples of a data set as there is time for.
+def check_examples(
+    examples: Any, rules: Sequence[Rule] = (), seconds: float = SECONDS
+) -> DataReport:
+    """Check as many examples of a data set as the time allows.
 
     Args:
-        examples: with a length; samples are ``(inputs, targets)``.
-        rules: what they must be like, beyond finite, and of the same shapes and dtypes.
-        seconds: how long that may take.
+        examples: a data set with a length; samples are ``(inputs, targets)``.
+        rules: conditions besides finite values and equal shapes and dtypes.
+        seconds: the time limit.
     """
-    look = Look(len(examples))
+    report = DataReport(len(examples))
     began = time.perf_counter()
-    probe = range(0, look.examples, -(-look.examples // _PROBE) or 1)
-    _Scan(examples, Look(look.examples), ()).look(probe)
+    probe = range(0, report.examples, -(-report.examples // _PROBE) or 1)
+    _Checker(examples, DataReport(report.examples), ()).check(probe)
     each = (time.perf_counter() - began) / max(len(probe), 1)
     chunk = min(_CHUNK, max(_PROBE, int(seconds / 4 / max(each, 1e-9))))
-    scan, stride = _Scan(examples, look, rules), -(-look.examples // chunk)
+    checker, stride = _Checker(examples, report, rules), -(-report.examples // chunk)
     for start in range(stride):  # each chunk is spread over the whole set
         if start and time.perf_counter() - began > seconds:
             break
-        scan.look(range(start, look.examples, stride))
-    return look
+        checker.check(range(start, report.examples, stride))
+    return report
 
 
-class _Scan:
-    """Looks at rows, a chunk at a time."""
+class _Checker:
+    """Checks rows, a chunk at a time."""
 
-    def __init__(self, examples: Any, look: Look, rules: Sequence[Rule]) -> None:
-        self.examples, self.into, self.rules = examples, look, rules
+    def __init__(self, examples: Any, report: DataReport, rules: Sequence[Rule]) -> None:
+        self.examples, self.report, self.rules = examples, report, rules
         self.usual: dict[str, tuple[tuple[int, ...], np.dtype[Any]]] | None = None
-        """Of each part of an example, the shape and dtype that most have."""
+        """For each part of an example, the most common shape and dtype."""
 
-    def look(self, rows: Sequence[int]) -> None:
-        """Look at some rows."""
-        self.into.seen += len(rows)
+    def check(self, rows: Sequence[int]) -> None:
+        """Check some rows."""
+        self.report.checked += len(rows)
         try:
             found = fetch(self.examples, list(rows))
         except Exception:
@@ -177,48 +185,48 @@ class _Scan:
         self._one_by_one(rows, found)
 
     def _one_by_one(self, rows: Sequence[int], found: Sequence[Any] | None) -> None:
-        """Look at rows that cannot be looked at together."""
-        taken = []
+        """Check rows that cannot be stacked."""
+        samples = []
         for position, row in enumerate(rows):
             try:
                 sample = self.examples[row] if found is None else found[position]
             except Exception as error:
                 text = in_users_code(error).strip().splitlines()
-                self.into.add(row, "", "an example", " ... ".join(map(str.strip, text[-1:])))
+                self.report.add(row, "", "an example", " ... ".join(map(str.strip, text[-1:])))
                 continue
             if isinstance(sample, Sequence) and len(sample) == 2 and not isinstance(sample, str):
-                taken.append((row, _parts(sample)))
+                samples.append((row, _parts(sample)))
             else:
-                self.into.add(row, "", "a pair (input, target)", shape_of(sample))
-        if self.usual is None and taken:
-            self.usual = _most_common([parts for _, parts in taken])
+                self.report.add(row, "", "a pair (input, target)", shape_of(sample))
+        if self.usual is None and samples:
+            self.usual = _most_common([parts for _, parts in samples])
         for name, (shape, dtype) in (self.usual or {}).items():
-            self._part(name, shape, dtype, taken)
+            self._part(name, shape, dtype, samples)
 
-    def _part(self, name: str, shape: Any, dtype: Any, taken: list[tuple[int, Any]]) -> None:
-        """Look at one part of some examples."""
-        alike: list[tuple[int, Array]] = []
-        for row, parts in taken:
+    def _part(self, name: str, shape: Any, dtype: Any, samples: list[tuple[int, Any]]) -> None:
+        """Check one part of some examples."""
+        usual: list[tuple[int, Array]] = []
+        for row, parts in samples:
             array = parts.get(name)
             if array is not None and (array.shape, array.dtype) == (shape, dtype):
-                alike.append((row, array))
+                usual.append((row, array))
             else:
                 expected = f"{[*shape]} {dtype}, as most have"
                 found = "nothing" if array is None else f"{[*array.shape]} {array.dtype}"
-                self.into.add(row, name, expected, found)
-        if alike:
-            self._values(name, [row for row, _ in alike], np.stack([array for _, array in alike]))
+                self.report.add(row, name, expected, found)
+        if usual:
+            self._values(name, [row for row, _ in usual], np.stack([array for _, array in usual]))
 
     def _values(self, name: str, rows: Sequence[int], stack: Array) -> None:
-        """Look at the values of a part of rows that are alike."""
+        """Check the values of a part, for rows of equal shape and dtype."""
         for rule in [finite(name), *(rule for rule in self.rules if rule.part == name)]:
             for position in np.flatnonzero(rule.bad(stack)).tolist():
                 found = rule.found(stack[position])
-                self.into.add(rows[position], name, rule.expected, found)
+                self.report.add(rows[position], name, rule.expected, found)
 
 
 def _parts(sample: Sequence[Any]) -> dict[str, Array]:
-    """The arrays and numbers of an example by name."""
+    """Return the arrays and numbers of an example by name."""
     pairs = zip(("inputs", "targets"), sample, strict=True)
     leaves = [leaf for name, part in pairs for leaf in flatten(part, name)]
     known = {
@@ -229,7 +237,7 @@ def _parts(sample: Sequence[Any]) -> dict[str, Array]:
 
 
 def _most_common(samples: Sequence[dict[str, Array]]) -> dict[str, Any]:
-    """Of each part the shape and dtype that most of these examples have."""
+    """Return the most common shape and dtype of each part."""
     kinds: dict[str, Counter[Any]] = {}
     for parts in samples:
         for name, array in parts.items():
@@ -237,13 +245,13 @@ def _most_common(samples: Sequence[dict[str, Array]]) -> dict[str, Any]:
     return {name: counts.most_common(1)[0][0] for name, counts in kinds.items()}
 
 
-# ---- what is said ----
+# ---- messages ----
 
 
-def _message(name: str, examples: Any, look: Look) -> str:
-    """All mistakes of a data set."""
+def _message(name: str, examples: Any, report: DataReport) -> str:
+    """Return the message about all mistakes of a data set."""
     lines = [f"the {name} set has examples that cannot be trained on"]
-    for mistake in look.mistakes.values():
+    for mistake in report.mistakes.values():
         for row, found in mistake.shown:
             number = original(examples, row)
             of_all = "" if number is None else f" (number {number} of all)"
@@ -252,7 +260,7 @@ def _message(name: str, examples: Any, look: Look) -> str:
         if mistake.count > _SHOWN:
             lines.append(f"  ... and {mistake.count - _SHOWN:,} more")
         lines.append(f"    expected: {mistake.expected}")
-    lines.append(f"  looked at {look.extent} examples; data.check = false trains without looking")
+    lines.append(f"  checked {report.extent} examples; data.check = false skips this check")
     return "\n".join(lines)
 
 
@@ -261,7 +269,7 @@ def _message(name: str, examples: Any, look: Look) -> str:
 
 @contextlib.contextmanager
 def undisturbed(examples: Any, seed: int) -> Iterator[None]:
-    """A context that leaves no trace in random streams, nor in those that a data set holds."""
+    """Restore all random streams at the end, including those that a data set holds."""
     found = [*_generators(examples, set())]
     ours = [(g, g.get_state()) for g in found if isinstance(g, Generator)]
     numpys = [
@@ -286,7 +294,7 @@ def undisturbed(examples: Any, seed: int) -> Iterator[None]:
 
 
 def _generators(value: Any, seen: set[int]) -> Iterator[Any]:
-    """The generators in the attributes of a thing, and in theirs."""
+    """Yield the generators in the attributes of an object, recursively."""
     if id(value) in seen:
         return
     seen.add(id(value))
@@ -299,6 +307,6 @@ def _generators(value: Any, seen: set[int]) -> Iterator[Any]:
     if isinstance(value, Mapping):
         inside = value.values() if len(value) <= _KEPT else ()
     elif isinstance(value, (list, tuple, set)):
-        inside = value if len(value) <= _KEPT else ()  # indices and samples hold none
+        inside = value if len(value) <= _KEPT else ()  # longer ones hold indices and samples
     for member in [*inside, *getattr(value, "__dict__", {}).values()]:
         yield from _generators(member, seen)

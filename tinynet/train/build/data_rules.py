@@ -1,4 +1,4 @@
-"""What examples must be like for a loss and a model, and what is wrong with those that are not."""
+"""Rules that examples must satisfy for a loss and a model."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ _OF_CLASSES = (nn.CrossEntropyLoss, nn.NLLLoss, nn.MultiMarginLoss)
 
 @dataclass(frozen=True)
 class Rule:
-    """What every row of a part of the examples (``"targets"``) must be like."""
+    """A condition on each row of a part of the examples, such as ``"targets"``."""
 
     part: str
     expected: str
-    """What is expected, such as ``"a class from 0 to 9"``."""
+    """The condition in words, such as ``"a class from 0 to 9"``."""
 
     bad: Callable[[Array], Array]
-    """Of a stack of rows, a bool for each row: whether it is wrong."""
+    """From a stack of rows to a mask of the rows that violate the condition."""
 
     found: Callable[[Array], str]
-    """Of one row that is wrong, what it is."""
+    """From a row that violates the condition to its description."""
 
 
 def finite(part: str) -> Rule:
-    """No NaN and no infinity."""
+    """Return the rule that a part contains no NaN and no infinity."""
     return Rule(part, "finite numbers", _not_finite, _describe_not_finite)
 
 
@@ -38,7 +38,7 @@ def _not_finite(rows: Array) -> Array:
     if rows.dtype.kind not in "fc":
         return np.zeros(len(rows), bool)
     flat = rows.reshape(len(rows), -1)
-    # The sum is finite if all are (or it overflows, which the second look finds out).
+    # If all elements are finite, so is the sum, unless it overflows: hence the second check.
     with np.errstate(over="ignore", invalid="ignore"):
         suspicious = ~np.isfinite(flat.sum(1))
     if suspicious.any():
@@ -56,12 +56,12 @@ def _describe_not_finite(row: Array) -> str:
 
 
 def for_loss(loss: Any, outputs: Any, target: Any) -> list[Rule]:
-    """What the targets must be for a loss.
+    """Return the rules for the targets of a loss.
 
     Args:
-        loss: of the config.
-        outputs: what the model says about a batch.
-        target: of one example.
+        loss: the loss of the config.
+        outputs: the model's outputs for a batch.
+        target: the target of one example.
     """
     if isinstance(loss, nn.BCELoss):
         return [Rule("targets", "numbers from 0 to 1", _outside(0, 1), _extremes)]

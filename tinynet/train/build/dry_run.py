@@ -1,4 +1,4 @@
-"""What a run would be like: tried on a copy, a few steps long, without a trace."""
+"""A few steps on a copy of the model, to measure what a run would need (``tinynet check``)."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ _STEPS = 5
 
 @dataclass(frozen=True)
 class ModuleRow:
-    """One module of the model."""
+    """A module of the model."""
 
     name: str
     kind: str
     output: str
-    """The shape of what it returned; empty if it was not called."""
+    """The shape of its output; empty if it was not called."""
 
     parameters: int
-    """Its own, without those of the modules inside it."""
+    """The number of its own parameters, without those of its submodules."""
 
     owns: bool
     """Whether it has parameters of its own."""
@@ -43,16 +43,16 @@ class ModuleRow:
 
 @dataclass(frozen=True)
 class Checkup:
-    """What `examine` finds."""
+    """The findings of `examine`."""
 
     train_examples: int
     test_examples: int
     looked_at: dict[str, int]
-    """How many examples were looked at, by data set; empty with ``data.check = false``."""
+    """The number of checked examples per data set; empty with ``data.check = false``."""
 
     batches: int
     steps: int
-    """Per epoch; fewer than batches if gradients are accumulated."""
+    """Steps per epoch; fewer than batches if gradients are accumulated."""
 
     epochs: int
     inputs: str
@@ -65,25 +65,25 @@ class Checkup:
     gradient_bytes: int
     optimizer_bytes: int
     peak_bytes: int
-    """What a step needs at most, beside the weights."""
+    """The peak memory of a step, besides the weights."""
 
     step_seconds: float
     total_seconds: float
-    """About what the whole run takes, measurements included."""
+    """The estimated time of the whole run, including evaluations."""
 
     notes: list[str]
-    """What is possible, but may not be meant."""
+    """Settings that are valid, but may be unintended."""
 
 
 def examine(parts: Parts) -> Checkup:
-    """Try a few steps of training and a measurement on a copy of the model.
+    """Try a few training steps and an evaluation on a copy of the model.
 
     Raises:
-        UsageError: model, loss and data do not fit together.
-        NonFiniteError: the loss of a first step is no number.
+        UsageError: if model, loss and data do not fit together.
+        NonFiniteError: if a loss is NaN or infinite.
     """
     config = parts.config
-    looks = check_data(parts)
+    reports = check_data(parts)
     trial(parts)
     with isolated(config.run.seed, "trial"):
         batch = first_batch(parts, parts.train_set, config.data.batch_size)
@@ -93,13 +93,13 @@ def examine(parts: Parts) -> Checkup:
         updaters = updaters_for(config, model)
         loss, step_seconds = _steps(parts, model, updaters, batch)
     steps = -(-len(parts.train_batches) // config.optimizer.accumulate)
-    measurements = -(-config.run.epochs // config.run.eval_every)
-    measuring = _measuring_seconds(parts, model) * len(parts.test_batches) * measurements
+    evaluations = -(-config.run.epochs // config.run.eval_every)
+    evaluating = _evaluation_seconds(parts, model) * len(parts.test_batches) * evaluations
     parameters = [*model.parameters()]
     return Checkup(
         train_examples=len(parts.train_set),
         test_examples=len(parts.test_set),
-        looked_at={name: look.seen for name, look in looks.items()},
+        looked_at={name: report.checked for name, report in reports.items()},
         batches=len(parts.train_batches),
         steps=steps,
         epochs=config.run.epochs,
@@ -114,13 +114,13 @@ def examine(parts: Parts) -> Checkup:
         optimizer_bytes=_bytes([u.optimizer.state_dict()["state"] for u in updaters.values()]),
         peak_bytes=peak,
         step_seconds=step_seconds,
-        total_seconds=step_seconds * steps * config.run.epochs + measuring,
+        total_seconds=step_seconds * steps * config.run.epochs + evaluating,
         notes=[*_lengths(parts)],
     )
 
 
 def _lengths(parts: Parts) -> Iterator[str]:
-    """What is said of schedules that are longer or shorter than the run."""
+    """Yield notes on schedules that are longer or shorter than the run."""
     config = parts.config
     for name in parts.updaters:
         section = config.schedule and config.schedule.of(name)
@@ -136,7 +136,7 @@ def _lengths(parts: Parts) -> Iterator[str]:
 def _steps(
     parts: Parts, model: nn.Module, updaters: Mapping[str, Updater], batch: Any
 ) -> tuple[float, float]:
-    """The loss of the first step, and the seconds that one takes (the first is not typical)."""
+    """Return the loss of the first step, and the median seconds of the later ones."""
     accumulate = min(parts.config.optimizer.accumulate, len(parts.train_batches))
     seconds, losses = [], []
     began = time.perf_counter()
@@ -153,14 +153,14 @@ def _steps(
 
 
 def _modules(parts: Parts, model: nn.Module, batch: Any) -> list[ModuleRow]:
-    """The modules in the order in which they are registered, with the shapes of a measurement."""
+    """Return the modules in the order of registration, with the shapes of their outputs."""
     shapes: dict[nn.Module, str] = {}
 
-    def note(module: nn.Module, _inputs: Any, output: Any) -> None:
+    def record_shape(module: nn.Module, _inputs: Any, output: Any) -> None:
         shapes[module] = shape_of(output)
 
     modules = dict(model.named_modules())
-    handles = [module.register_forward_hook(note) for module in modules.values()]
+    handles = [module.register_forward_hook(record_shape) for module in modules.values()]
     with as_evaluated(model):
         parts.method.measure(model, parts.loss, batch)
     for handle in handles:
@@ -176,8 +176,8 @@ def _modules(parts: Parts, model: nn.Module, batch: Any) -> list[ModuleRow]:
 
 
 def _peak(parts: Parts, batch: Any) -> int:
-    """The most memory that numpy arrays and all else take in a step, in bytes."""
-    if tracemalloc.is_tracing():  # somebody else's measurement
+    """Return the peak memory of a step, in bytes."""
+    if tracemalloc.is_tracing():  # the caller measures, too
         return 0
     model = copied(parts)
     updaters = updaters_for(parts.config, model)
@@ -189,8 +189,8 @@ def _peak(parts: Parts, batch: Any) -> int:
         tracemalloc.stop()
 
 
-def _measuring_seconds(parts: Parts, model: nn.Module) -> float:
-    """The time of one batch of the test set."""
+def _evaluation_seconds(parts: Parts, model: nn.Module) -> float:
+    """Return the time to evaluate one batch of the test set."""
     batch = first_batch(parts, parts.test_set, parts.config.data.batch_size)
     with as_evaluated(model):
         began = time.perf_counter()

@@ -1,4 +1,4 @@
-"""The moving average of the weights, which is often a better model than the last weights are."""
+"""The moving average of the weights, often a better model than the last weights."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from tinynet.dtypes import Array
 
 
 class MovingAverage:
-    """Follows the floating-point weights and buffers of a model, a part of the way at each step.
+    """An exponential moving average of a model's floating-point weights and buffers.
 
     After step t, ``average = d * average + (1 - d) * weight`` with ``d = min(decay, (1 + t) /
-    (10 + t))``: early on, when the average is still near the random beginning, it follows faster
-    (as in TensorFlow's ``ExponentialMovingAverage``). Other buffers, such as counters, are copied.
+    (10 + t))``. The smaller early decay moves it away from the random initial weights, as in
+    TensorFlow's ``ExponentialMovingAverage``. Other buffers, such as counters, are copied.
 
     Args:
-        model: what is followed.
-        decay: how much of the average stays, from 0 to 1.
+        model: the model.
+        decay: the fraction of the average to keep at each step, from 0 to 1.
 
     Example:
         >>> model = nn.Linear(1, 1)
@@ -38,14 +38,14 @@ class MovingAverage:
     def __init__(self, model: nn.Module, decay: float) -> None:
         self.decay = decay
         self.steps = 0
-        self._followed = model.state_dict(keep_vars=True)
-        self.arrays = {name: _array(value).copy() for name, value in self._followed.items()}
+        self._tensors = model.state_dict(keep_vars=True)
+        self.arrays = {name: _array(value).copy() for name, value in self._tensors.items()}
 
     def update(self) -> None:
-        """Follow the weights after a step."""
+        """Update the average after a step."""
         self.steps += 1
         decay = min(self.decay, (1 + self.steps) / (10 + self.steps))
-        for name, value in self._followed.items():
+        for name, value in self._tensors.items():
             average, array = self.arrays[name], _array(value)
             if dtypes.is_floating(array.dtype):
                 average += (1 - decay) * (array - average)
@@ -54,27 +54,27 @@ class MovingAverage:
 
     @contextlib.contextmanager
     def in_place_of_weights(self) -> Iterator[None]:
-        """The model has the averaged weights inside, and its own again afterwards."""
-        own = {name: _array(value).copy() for name, value in self._followed.items()}
-        self._put(self.arrays)
+        """Swap the averaged weights into the model, and restore its own at the end."""
+        own = {name: _array(value).copy() for name, value in self._tensors.items()}
+        self._copy_into_model(self.arrays)
         try:
             yield
         finally:
-            self._put(own)
+            self._copy_into_model(own)
 
     def state_dict(self) -> dict[str, Any]:
-        """The average, for a checkpoint: its weights have the names of the model's."""
+        """Return the average; its weights have the names of the model's."""
         return {"steps": self.steps, "model": {k: wrap(a) for k, a in self.arrays.items()}}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go on from what `state_dict` returned."""
+        """Load the state that `state_dict` returned."""
         self.steps = state["steps"]
         for name, value in state["model"].items():
             np.copyto(self.arrays[name], _array(value))
 
-    def _put(self, arrays: Mapping[str, Array]) -> None:
+    def _copy_into_model(self, arrays: Mapping[str, Array]) -> None:
         with no_grad():
-            for name, value in self._followed.items():
+            for name, value in self._tensors.items():
                 value.copy_(wrap(arrays[name]))
 
 

@@ -1,7 +1,7 @@
-"""Methods of training: what one step does, and what is measured. Supervised learning is one.
+"""Methods of training, such as supervised learning: one step, and the evaluation of one batch.
 
-A **new method** is a class with `step` and `measure`; the config names it: ``[method]
-type = "./my_method.py:MyMethod"``. What it needs for a step is in a `Task`.
+A **new method** is a class with `step` and `measure`, which a config names: ``[method]
+type = "./my_method.py:MyMethod"``. A `Task` holds what a step needs.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ Loss = Callable[[Any, Any], Tensor]
 
 
 class Schedule(Protocol):
-    """What changes the learning rate, such as the schedulers in `tinynet.optim.lr_scheduler`."""
+    """A schedule of the learning rate, such as those in `tinynet.optim.lr_scheduler`."""
 
     def step(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What happened to one batch, in a step or a measurement.
+    """The result of one batch, in a step or an evaluation.
 
     Example:
         >>> batch = Batch(tn.ones(4, 1), tn.zeros(4, 1), tn.ones(4, 1), loss=1.0)
@@ -42,37 +42,37 @@ class Batch:
     """
 
     inputs: Any
-    """What the model got."""
+    """The inputs of the model."""
 
     targets: Any
-    """What the outputs should be."""
+    """The desired outputs."""
 
     outputs: Any
-    """What the model said before the weights changed."""
+    """The outputs of the model, before the weights changed."""
 
     loss: float
-    """The loss; of several, their sum."""
+    """The loss, or the sum of several losses."""
 
     losses: Mapping[str, float] = field(default_factory=dict)
-    """Of a method with several losses, each by its name (``"loss_generator"``)."""
+    """The losses by name (``"loss_generator"``), if the method has several."""
 
     count: int | None = None
-    """How many examples it has, if there are not as many as targets."""
+    """The number of examples, if it differs from the number of targets."""
 
     @property
     def examples(self) -> int:
-        """How many examples it has."""
+        """The number of examples."""
         return len(self.targets) if self.count is None else self.count
 
     @property
     def by_name(self) -> Mapping[str, float]:
-        """The losses by name, also where there is only one: ``{"loss": ...}``."""
+        """The losses by name; a single one as ``{"loss": ...}``."""
         return self.losses or {"loss": self.loss}
 
 
 @dataclass
 class Updater:
-    """An optimizer with all that belongs to its steps.
+    """An optimizer with its schedule and the clipping of its gradients.
 
     Example:
         >>> w = tn.zeros(2, requires_grad=True)
@@ -83,19 +83,19 @@ class Updater:
     """
 
     optimizer: Optimizer
-    """What changes the parameters."""
+    """The optimizer."""
 
     clip_norm: float | None = None
-    """Gradients are scaled down together when their total 2-norm is above this."""
+    """The maximum total 2-norm of the gradients; larger ones are scaled down together."""
 
     clip_value: float | None = None
-    """No element of a gradient may be further from 0 than this."""
+    """The maximum absolute value of each element of the gradients."""
 
     schedule: Schedule | None = None
-    """What changes the learning rate."""
+    """The schedule of the learning rate."""
 
     per: Literal["epoch", "step"] = "epoch"
-    """When the schedule advances: after each epoch, or after each step."""
+    """Whether the schedule advances after each epoch or after each step."""
 
     def __post_init__(self) -> None:
         groups = self.optimizer.param_groups
@@ -108,17 +108,17 @@ class Updater:
 
     @property
     def wrong_rate(self) -> float | None:
-        """A learning rate of any parameter group that is NaN or infinite; None if there is none."""
+        """The first learning rate of a parameter group that is NaN or infinite, or None."""
         rates = (float(group["lr"]) for group in self.optimizer.param_groups)
         return next((rate for rate in rates if not math.isfinite(rate)), None)
 
     def advance(self, per: Literal["epoch", "step"]) -> None:
-        """Let the schedule advance, if this is when it does."""
+        """Advance the schedule if it advances per ``per``."""
         if self.schedule is not None and self.per == per:
             self.schedule.step()
 
     def step(self) -> None:
-        """Clip the gradients and change the parameters."""
+        """Clip the gradients and update the parameters."""
         if self.clip_value is not None:
             clip_grad_value_(self.parameters, self.clip_value)
         if self.clip_norm is not None:
@@ -128,7 +128,7 @@ class Updater:
 
 @dataclass
 class Task:
-    """One step to be done. Iterating over it gives its batches, as often as is wanted.
+    """The inputs of one step. It can be iterated over several times, and yields its batches.
 
     Example:
         >>> model, xs = nn.Linear(1, 1), tn.ones(4, 1)
@@ -140,28 +140,28 @@ class Task:
     """
 
     model: nn.Module
-    """What is trained."""
+    """The model to train."""
 
     loss: Loss
-    """A function of outputs and targets; its value has one element."""
+    """A function of outputs and targets that returns a tensor with one element."""
 
     updaters: Mapping[str, Updater]
-    """The optimizers by name; the only one of a config has the name ``""``."""
+    """The optimizers by name; a single one has the name ``""``."""
 
     batches: Sequence[Sequence[Any]]
-    """One, unless gradients are accumulated."""
+    """The batches: one, unless gradients are accumulated."""
 
     place: Place = Place(0, 0, 0, 1)
-    """Where the first of its batches is."""
+    """The place of its first batch in the training."""
 
     strict: bool = True
-    """Whether losses and gradients must be finite; a trial goes on with whatever comes."""
+    """Whether to raise if losses or gradients are not finite; False in a trial."""
 
     dry: bool = False
-    """Whether `step` only checks: to see a step that failed once more, which changes nothing."""
+    """Whether `step` only checks and updates nothing, for repeating a failed step."""
 
     part: Callable[[str], contextlib.AbstractContextManager[Any]] = contextlib.nullcontext
-    """``with task.part("generator"):`` makes a graph of its own of what runs inside."""
+    """``with task.part("generator"):`` records the operations inside as a separate graph."""
 
     def __post_init__(self) -> None:
         self._at = 0
@@ -175,10 +175,10 @@ class Task:
             yield batch
 
     def check_rates(self) -> None:
-        """Refuse to begin with a learning rate that would make NaN of every weight.
+        """Check the learning rates before they can turn the weights into NaN.
 
         Raises:
-            NonFiniteError: with the rate; nothing has been changed.
+            NonFiniteError: if a learning rate is NaN or infinite.
         """
         for name, updater in self.updaters.items():
             rate = updater.wrong_rate
@@ -190,15 +190,18 @@ class Task:
                 )
 
     def zero_grad(self, *names: str) -> None:
-        """Forget the gradients of these optimizers; of all if none is named."""
+        """Reset the gradients of the named optimizers, or of all."""
         for updater in self._named(names):
             updater.optimizer.zero_grad()
 
     def backward(self, loss: Tensor, name: str = "loss") -> float:
-        """Add the gradients of a batch's loss, which count as a share of the step; its value.
+        """Add the gradients of a batch's loss, divided by the number of batches.
+
+        Returns:
+            The loss as a number.
 
         Raises:
-            NonFiniteError: it is NaN or infinite; nothing has been added.
+            NonFiniteError: if the loss is NaN or infinite; no gradient has changed.
         """
         value = loss.item()
         if self.strict and not math.isfinite(value):
@@ -209,10 +212,10 @@ class Task:
         return float(value)
 
     def step(self, *names: str) -> None:
-        """Change the parameters of these optimizers; of all if none is named.
+        """Update the parameters of the named optimizers, or of all.
 
         Raises:
-            NonFiniteError: a gradient is NaN or infinite; no parameter has been changed.
+            NonFiniteError: if a gradient is NaN or infinite; no parameter has changed.
         """
         updaters = self._named(names)
         if self.strict:
@@ -229,7 +232,7 @@ class Task:
 
 
 class Method:
-    """What one step does, and what is measured. Subclasses say both.
+    """The base class of methods, which define a step and the evaluation of a batch.
 
     Example:
         >>> class Halved(Supervised):  # one that divides the loss before its gradients
@@ -249,60 +252,60 @@ class Method:
     """
 
     optimizers: frozenset[str] = frozenset()
-    """The names of the optimizers that it needs; empty if it takes whatever there is."""
+    """The names of the required optimizers; empty if the method works with any."""
 
     compares = True
-    """Whether outputs are compared with the targets of the data; if not, no figure says by itself
-    which weights are best (``evaluation.monitor`` may)."""
+    """Whether the method compares outputs with the targets of the data. If not, the best weights
+    are tracked only if ``evaluation.monitor`` names a figure."""
 
     def step(self, task: Task) -> list[Batch]:
-        """Change the parameters; the result says what happened to each batch of the task."""
+        """Update the parameters, and return the result of each batch of the task."""
         raise NotImplementedError
 
     def measure(self, model: nn.Module, loss: Loss, batch: Sequence[Any]) -> Batch:
-        """What there is to be said about a batch of the test set; the model is in eval mode."""
+        """Return the result of a batch of the test set; the model is in eval mode."""
         raise NotImplementedError
 
     def state_dict(self) -> dict[str, Any]:
-        """What the method itself learns or counts, for checkpoints."""
+        """Return the state of the method itself, for checkpoints."""
         return {}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go on from what `state_dict` returned."""
+        """Load the state that `state_dict` returned."""
 
 
 class Supervised(Method):
-    """Outputs are compared with targets: one loss, one backward, and a step of all optimizers."""
+    """Supervised learning: one loss, one backward per batch, a step of all optimizers."""
 
     def step(self, task: Task) -> list[Batch]:
-        """Forward and backward of each batch: the gradient is that of their mean loss."""
-        done: list[Batch] = []
+        """Run forward and backward on each batch; update with the gradient of the mean loss."""
+        results: list[Batch] = []
         for inputs, targets in task:
             outputs = task.model(inputs)
             loss = task.loss(outputs, targets)
-            if not done:
+            if not results:
                 task.zero_grad()
-            done.append(Batch(inputs, targets, outputs, task.backward(loss)))
+            results.append(Batch(inputs, targets, outputs, task.backward(loss)))
         task.step()
-        return done
+        return results
 
     def measure(self, model: nn.Module, loss: Loss, batch: Sequence[Any]) -> Batch:
-        """The outputs and their loss."""
+        """Return the outputs and their loss."""
         inputs, targets = batch
         outputs = model(inputs)
         return Batch(inputs, targets, outputs, loss(outputs, targets).item())
 
 
 def check_weights(model: nn.Module, updaters: Mapping[str, Updater], where: Place) -> None:
-    """Refuse weights that a step has made NaN or infinite.
+    """Check that a step has left all trained weights finite.
 
     Args:
-        model: has their names.
-        updaters: have the weights that are trained.
-        where: the step.
+        model: the model, which has the names of the weights.
+        updaters: the optimizers of the weights.
+        where: the place of the step.
 
     Raises:
-        NonFiniteError: with the name of the first one.
+        NonFiniteError: if a weight is NaN or infinite; names the first one.
     """
     trained = (p for u in updaters.values() for p in u.parameters if p.requires_grad)
     for parameter in trained:
@@ -312,7 +315,7 @@ def check_weights(model: nn.Module, updaters: Mapping[str, Updater], where: Plac
 
 
 def _non_finite(parameters: Iterable[Tensor]) -> Iterator[Tensor]:
-    """The parameters whose gradient holds a NaN or an infinity."""
+    """Yield the parameters whose gradients contain NaN or infinity."""
     for parameter in parameters:
         if parameter.grad is not None:
             grad = parameter.grad
@@ -321,7 +324,7 @@ def _non_finite(parameters: Iterable[Tensor]) -> Iterator[Tensor]:
 
 
 def _is_finite(array: Array) -> bool:
-    """Whether no element is NaN or infinite."""
+    """Return whether no element is NaN or infinite."""
     flat = array.ravel()
     # A dot product is several times faster than isfinite().all(); squares may overflow.
     with np.errstate(over="ignore", invalid="ignore"):

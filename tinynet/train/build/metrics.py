@@ -1,7 +1,7 @@
-"""What is measured beside the loss. ``evaluation.metrics`` of a config names them.
+"""Metrics, which ``evaluation.metrics`` of a config names.
 
-A **new metric** is a function of one batch and a row in `METRICS`. What it gives is summed over the
-batches, so the size of a batch has no influence on the figure.
+A **new metric** is a function of one batch and a row in `METRICS`. Its result is summed over the
+batches, so that the batch size does not affect the figure.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ Sums = Array
 
 
 class UnsuitableError(Exception):
-    """Outputs and targets are not of the kind that a metric is for."""
+    """Outputs and targets do not suit a metric."""
 
 
 @dataclass(frozen=True)
 class Metric:
-    """How a figure follows from outputs and targets."""
+    """A figure computed from outputs and targets."""
 
     of_batch: Callable[[Array, Array], Sums]
     higher_is_better: bool
     meaning: str
     finish: Callable[[Sums], float | None] = lambda sums: _ratio(sums)
-    """The figure of the sums; None if it is none (a matrix)."""
+    """Return the figure of the sums, or None if there is none (a matrix)."""
 
 
 def _ratio(sums: Sums) -> float:
@@ -46,14 +46,14 @@ def _ratio(sums: Sums) -> float:
 
 
 def classes_of(outputs: Array, targets: Array) -> Array:
-    """The class with the largest output; of equal ones the first.
+    """Return the class with the largest output, or the first of equal ones.
 
     Args:
         outputs: (batch, classes, ...), floating.
         targets: (batch, ...), integers.
 
     Raises:
-        UnsuitableError: they are not of that kind.
+        UnsuitableError: if they have other shapes or dtypes.
     """
     _need_classes(outputs, targets)
     classes: Array = outputs.argmax(axis=1)
@@ -68,7 +68,7 @@ def _need_classes(outputs: Array, targets: Array) -> None:
 
 
 def _known_scores(outputs: Array) -> Array:
-    """Which examples have scores without NaN; others say nothing, and so are never right."""
+    """Return the mask of the examples without NaN scores; the others never count as right."""
     return np.asarray(~np.isnan(outputs).any(axis=1))
 
 
@@ -82,7 +82,7 @@ def _top(outputs: Array, targets: Array, k: int) -> Sums:
     _need_classes(outputs, targets)
     target = np.expand_dims(targets.clip(0), 1)
     own = np.take_along_axis(outputs, target, axis=1)
-    # Of equal outputs the first counts as the largest, as in argmax.
+    # The first of equal outputs counts as the largest, as in argmax.
     places = np.arange(outputs.shape[1]).reshape(1, -1, *[1] * (outputs.ndim - 2))
     above = ((outputs > own) | ((outputs == own) & (places < target))).sum(axis=1)
     right = np.count_nonzero((above < k) & (targets >= 0) & _known_scores(outputs))
@@ -111,11 +111,11 @@ def _need_same_shape(outputs: Array, targets: Array) -> None:
 
 
 def _nothing(outputs: Array, targets: Array) -> Sums:
-    """For what follows from the loss (`_OF_LOSS`)."""
+    """Return zeros, for a metric that is a function of the loss (`_OF_LOSS`)."""
     return np.zeros(2)
 
 
-def _confusion(outputs: Array, targets: Array) -> Sums:
+def _confusion_counts(outputs: Array, targets: Array) -> Sums:
     count = outputs.shape[1] if outputs.ndim > 1 else 0
     found = classes_of(outputs, targets)
     valid = (targets >= 0) & (targets < count)  # others are ignored by losses too
@@ -127,30 +127,34 @@ def _confusion(outputs: Array, targets: Array) -> Sums:
 # ---- the list ----
 
 METRICS = {
-    "accuracy": Metric(_accuracy, True, "how often the largest output is that of the target class"),
+    "accuracy": Metric(
+        _accuracy, True, "the share of examples whose largest output is that of the target class"
+    ),
     "binary_accuracy": Metric(
-        _binary_accuracy, True, "how often an output above 0 goes with a target of 1"
+        _binary_accuracy,
+        True,
+        "the share of outputs that are above 0 exactly where the target is 1",
     ),
     "bits": Metric(_nothing, False, "the loss in bits: per character, for a model of characters"),
     "confusion_matrix": Metric(
-        _confusion,
+        _confusion_counts,
         True,
-        "how often which class was taken for which, as an image",
+        "counts of each true class against each predicted class, as an image",
         finish=lambda sums: None,
     ),
-    "mae": Metric(_distances, False, "the mean distance from the targets"),
-    "mse": Metric(_squares, False, "the mean square of the distance from the targets"),
-    "perplexity": Metric(_nothing, False, "e to the power of the loss"),
+    "mae": Metric(_distances, False, "the mean absolute error"),
+    "mse": Metric(_squares, False, "the mean squared error"),
+    "perplexity": Metric(_nothing, False, "exp(loss)"),
     "rmse": Metric(
         _squares,
         False,
-        "the root of the mean square of the distance",
+        "the root mean squared error",
         finish=lambda sums: math.sqrt(_ratio(sums)),
     ),
     "topK": Metric(
         functools.partial(_top, k=1),
         True,
-        "how often the target class is among the K largest outputs: top3, top5",
+        "the share of examples whose target class is among the K largest outputs: top3, top5",
     ),
 }
 
@@ -160,12 +164,12 @@ _OF_LOSS: dict[str, Callable[[float], float]] = {
 }
 
 
-def find(name: str) -> Metric | None:
-    """The metric of a name; None if there is none.
+def find_metric(name: str) -> Metric | None:
+    """Return the metric with a name, or None.
 
     Example:
-        >>> find("mse").higher_is_better, find("top5").higher_is_better, find("top")
-        (False, True, None)
+        >>> find_metric("mse").higher_is_better, find_metric("top")
+        (False, None)
     """
     top = re.fullmatch(r"top([1-9]\d{0,5})", name)
     if top:
@@ -176,8 +180,8 @@ def find(name: str) -> Metric | None:
 
 
 def higher_is_better(name: str) -> bool:
-    """Whether a larger figure of that name is the better one; of the loss, the smaller is."""
-    metric = find(name)
+    """Return whether a larger figure with this name is better; False for losses."""
+    metric = find_metric(name)
     return metric is not None and metric.higher_is_better
 
 
@@ -185,10 +189,10 @@ def higher_is_better(name: str) -> bool:
 
 
 class Totals:
-    """Sums over the examples of an epoch, and the figures that follow from them.
+    """Sums over the examples of an epoch, and the resulting figures.
 
     Args:
-        metrics: names; None stands for the accuracy, if the targets are classes.
+        metrics: names; None for the accuracy if the targets are classes.
 
     Example:
         >>> totals = Totals(["top2", "perplexity"])
@@ -212,10 +216,10 @@ class Totals:
         loss: float | Mapping[str, float],
         examples: int | None = None,
     ) -> None:
-        """Count a batch; its loss is the mean over its examples; there may be several by name.
+        """Add a batch. Its loss is the mean over its examples, or several losses by name.
 
         Raises:
-            UnsuitableError: outputs and targets are not of the kind that a metric is for.
+            UnsuitableError: if outputs and targets do not suit a metric.
         """
         examples = len(targets) if examples is None else examples
         self.examples += examples
@@ -237,11 +241,11 @@ class Totals:
             self._metrics = {}
 
     def add_batch(self, batch: Batch) -> None:
-        """Count what happened to a batch; the errors are those of `add`."""
+        """Add a batch; raises the errors of `add`."""
         self.add(batch.outputs, batch.targets, batch.by_name, batch.examples)
 
     def figures(self) -> dict[str, float]:
-        """The losses (``loss``) and the metrics; empty before the first batch."""
+        """Return the losses (``loss``) and the metrics; an empty dict before the first batch."""
         if not self.examples:
             return {}
         figures = {name: value / self.examples for name, value in self._losses.items()}
@@ -255,7 +259,7 @@ class Totals:
         return figures
 
     def state_dict(self) -> dict[str, Any]:
-        """The sums so far, for a checkpoint."""
+        """Return the sums so far."""
         return {
             "examples": self.examples,
             "losses": dict(self._losses),
@@ -263,19 +267,19 @@ class Totals:
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go on from what `state_dict` returned."""
+        """Load the state that `state_dict` returned."""
         self.examples, self._losses = state["examples"], dict(state["losses"])
         self._metrics = {n: m for n, m in self._metrics.items() if n in state["sums"]}
         self._sums |= state["sums"]
 
-    def confusion(self) -> Array | None:
-        """How often an example of class i was taken for class j, (classes, classes); or None."""
+    def confusion_matrix(self) -> Array | None:
+        """Return the counts of true class i predicted as j, (classes, classes); or None."""
         counts: Array | None = self._sums.get("confusion_matrix")
         return counts if isinstance(counts, np.ndarray) else None
 
 
 def _known(name: str) -> Metric:
-    metric = find(name)
+    metric = find_metric(name)
     if metric is None:
         raise ValueError(f"There is no metric {name!r}. There are: {', '.join(METRICS)}")
     return metric

@@ -1,4 +1,4 @@
-"""Which optimizer has which parameters, and the schedules that change their learning rates."""
+"""The parameters of each optimizer, and the schedules of their learning rates."""
 
 from __future__ import annotations
 
@@ -18,63 +18,65 @@ from tinynet.train.config.sections import Config, OptimizerSection, ScheduleSect
 from tinynet.train.config.signatures import Component, construct
 
 
-class Waiting:
-    """A schedule whose ``step`` takes a figure, as one whose ``step`` takes nothing.
+class PlateauSchedule:
+    """A schedule whose ``step`` takes a metric, with a ``step`` that takes no argument.
 
-    It stands still until there is a figure, and sees each figure once.
+    It passes each metric on once, and does nothing while there is no new one.
     """
 
     def __init__(self, schedule: Any, monitor: str) -> None:
         self.schedule = schedule
         self.monitor = monitor
-        """The name of the figure."""
+        """The name of the metric."""
 
         self.figure: float | None = None
 
     def step(self) -> None:
-        """Advance, if there is a figure that was not seen yet."""
+        """Advance, if there is a new metric."""
         if self.figure is not None:
             self.schedule.step(self.figure)
             self.figure = None
 
     def state_dict(self) -> dict[str, Any]:
-        """The state of the schedule, and the figure that it has not seen yet."""
+        """Return the state of the schedule, and the metric that is still to be passed on."""
         return {"schedule": self.schedule.state_dict(), "figure": self.figure}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go on from what `state_dict` returned."""
+        """Load the state that `state_dict` returned."""
         self.schedule.load_state_dict(state["schedule"])
         self.figure = state["figure"]
 
 
-def wants_figure(schedule: Any) -> bool:
-    """Whether ``step`` must be given something, as that of ReduceLROnPlateau."""
+def needs_metric(schedule: Any) -> bool:
+    """Return whether ``step`` has a required argument, as that of ReduceLROnPlateau."""
     parameters = inspect.signature(schedule.step).parameters.values()
     return any(p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters)
 
 
 LENGTHS = ("T_max", "total_steps", "max_epochs")
-"""The arguments of schedules that are, where a config leaves them out, the length of the run."""
+"""The arguments of schedules that default to the length of the run."""
 
 
 def advances(config: Config, section: ScheduleSection, batches: int) -> int:
-    """The length of the run as a schedule counts it: in epochs or in steps.
+    """Return the length of the run in the unit of a schedule, epochs or steps.
 
     Args:
-        batches: of an epoch.
+        config: the config of the run.
+        section: the schedule.
+        batches: the number of batches per epoch.
     """
     steps = -(-batches // config.optimizer.accumulate)
     return config.run.epochs * (steps if section.per == "step" else 1)
 
 
 def follows_run(component: Component, name: str) -> bool:
-    """Whether an argument of a schedule is left to the length of the run."""
-    is_said = component.written.get(name) is not None or "epochs" in component.arguments
-    return name in LENGTHS and name in component.takes and not is_said
+    """Return whether an argument of a schedule defaults to the length of the run."""
+    is_given = component.written.get(name) is not None or "epochs" in component.arguments
+    return name in LENGTHS and name in component.takes and not is_given
 
 
 def with_lengths(component: Component, length: int) -> Component:
-    """A schedule whose `LENGTHS` are said, and those of the schedules inside."""
+    """Return a schedule with its `LENGTHS` filled in, and those of the schedules inside it."""
     arguments = dict(component.arguments)
     arguments |= {name: max(length, 1) for name in LENGTHS if follows_run(component, name)}
     for key, listed in arguments.items():
@@ -88,10 +90,10 @@ def with_lengths(component: Component, length: int) -> Component:
 
 
 def other_lengths(component: Component, length: int) -> Iterator[tuple[str, int, int]]:
-    """The arguments that are another number than the length of the run.
+    """Yield the arguments that differ from the length of the run.
 
     Yields:
-        The path of each, its value, and the number of steps or epochs that there are.
+        The path of each, its value, and the number of steps or epochs of the run.
     """
     for name in LENGTHS:
         given = component.arguments.get(name)
@@ -106,26 +108,26 @@ def other_lengths(component: Component, length: int) -> Iterator[tuple[str, int,
 
 
 def _lengths_inside(component: Component, count: int, length: int) -> list[int]:
-    """How long each schedule inside of another one lasts."""
+    """Return the length of each schedule inside another one."""
     milestones = component.arguments.get("milestones")
     if not isinstance(milestones, list) or len(milestones) != count - 1:
         return [length] * count
     return [end - begin for begin, end in itertools.pairwise([0, *milestones, length])]
 
 
-_REHEARSED = 100_000
+_MOST_REHEARSED = 100_000
 
 
 def rehearse(config: Config, name: str, advances: int) -> str:
-    """Let a schedule advance as often as a run will, for an optimizer of one number.
+    """Advance a schedule as often as a run will, with an optimizer of one number.
 
     Args:
-        config: of the run.
-        name: of the optimizer that the schedule is for; it must have one.
-        advances: how often it advances; only the first 100,000 times are tried.
+        config: the config of the run.
+        name: the name of an optimizer with a schedule.
+        advances: the number of advances; only the first 100,000 are tried.
 
     Returns:
-        What goes wrong; "" if nothing does.
+        A description of the failure; "" if there is none.
     """
     section = config.schedule and config.schedule.of(name)
     assert section is not None
@@ -134,7 +136,7 @@ def rehearse(config: Config, name: str, advances: int) -> str:
     updater.optimizer.stepped = True  # for schedules, which warn if they come first
     component = with_lengths(component_of(section), advances + 1)
     schedule = construct(component, updater.optimizer)
-    for done in range(min(advances, _REHEARSED)):
+    for done in range(min(advances, _MOST_REHEARSED)):
         try:
             schedule.step()
         except Exception as error:
@@ -146,7 +148,7 @@ def rehearse(config: Config, name: str, advances: int) -> str:
 
 
 def updaters_for(config: Config, model: nn.Module) -> dict[str, Updater]:
-    """The optimizers of a config for a copy of its model, without schedules."""
+    """Return the optimizers of a config for a copy of its model, without schedules."""
     return {
         name: Updater(
             construct(component_of(section), parameters_of(model, name)),
@@ -158,18 +160,18 @@ def updaters_for(config: Config, model: nn.Module) -> dict[str, Updater]:
 
 
 def parameters_of(model: nn.Module, name: str) -> Iterator[Tensor]:
-    """Those of the module of a name; of the whole model if it has none."""
+    """Return the parameters of the named module, or of the whole model for ``""``."""
     return (model.get_submodule(name) if name else model).parameters()
 
 
 def component_of(section: OptimizerSection | ScheduleSection) -> Component:
-    """What a section of one optimizer or schedule names."""
-    assert section.component is not None  # of one in `each` or `of`
+    """Return the component of a section with a single optimizer or schedule."""
+    assert section.component is not None  # as in the sections from `each` or `of`
     return section.component
 
 
 def distribution(model: nn.Module, method: Method, names: Iterable[str]) -> Iterator[str]:
-    """What is wrong with how the parameters of a model are shared out among optimizers."""
+    """Yield the problem with the assignment of a model's parameters to optimizers, if any."""
     names = [*names]
     if method.optimizers and method.optimizers != {*names}:
         wanted = " and ".join(f"[optimizer.{name}]" for name in sorted(method.optimizers))

@@ -1,4 +1,4 @@
-"""One seed per purpose, so that drawing more numbers for one changes nothing for another."""
+"""A seed per purpose, so that drawing more numbers for one does not affect another."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ from tinynet import random as generator
 
 
 def derive(seed: int, purpose: str) -> int:
-    """The seed for one purpose, a number from 0 to 2**63 - 1 that depends on both.
+    """Return the seed for a purpose, a number from 0 to 2**63 - 1.
 
-    New purposes can be added without changing the seeds of the others, which counting through a
-    single stream could not promise.
+    A new purpose does not change the seeds of the others, as drawing them from one stream would.
 
     Example:
         >>> derive(0, "shuffle") != derive(0, "model") != derive(1, "model")
@@ -28,15 +27,15 @@ def derive(seed: int, purpose: str) -> int:
 
 
 def seed_all(seed: int, purpose: str) -> None:
-    """Seed what code draws from unless told otherwise: tinynet's generator, numpy's, Python's."""
+    """Seed the default generators of tinynet, numpy and Python."""
     derived = derive(seed, purpose)
     generator.manual_seed(derived)
     random.seed(derived)
     np.random.seed(derived % 2**32)
 
 
-def states() -> dict[str, Any]:
-    """The states of the generators that `seed_all` seeds."""
+def get_states() -> dict[str, Any]:
+    """Return the states of the generators that `seed_all` seeds."""
     return {
         "tinynet": generator.default_generator.state_dict(),
         "numpy": np.random.get_state(legacy=False),
@@ -44,8 +43,8 @@ def states() -> dict[str, Any]:
     }
 
 
-def restore(saved: dict[str, Any]) -> None:
-    """Go back to what `states` returned, as far as it is there."""
+def set_states(saved: dict[str, Any]) -> None:
+    """Set the states that `get_states` returned; a missing one stays as it is."""
     setters: dict[str, Callable[[Any], object]] = {
         "tinynet": generator.default_generator.load_state_dict,
         "numpy": np.random.set_state,
@@ -57,7 +56,7 @@ def restore(saved: dict[str, Any]) -> None:
 
 @contextlib.contextmanager
 def isolated(seed: int = 0, purpose: str = "evaluation") -> Iterator[None]:
-    """Random numbers drawn inside are the same each time, and leave no trace outside.
+    """Seed the default generators, and restore their states at the end.
 
     Example:
         >>> with isolated():
@@ -66,11 +65,11 @@ def isolated(seed: int = 0, purpose: str = "evaluation") -> Iterator[None]:
         ...     bool((tn.rand(1) == a).all())
         True
     """
-    saved = states()
+    saved = get_states()
     del saved["tinynet"]  # `forked` restores it
     try:
         with generator.default_generator.forked(derive(seed, purpose)):
             seed_all(seed, purpose)
             yield
     finally:
-        restore(saved)
+        set_states(saved)

@@ -1,4 +1,4 @@
-"""Shapes and dtypes, as messages show them."""
+"""Shapes and dtypes in messages."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def shape_of(value: Any) -> str:
-    """The shape and dtype of a tensor, or of all in a list or dict.
+    """Return the shape and dtype of a tensor, or of each element of a list or dict.
 
     Example:
         >>> shape_of((tn.zeros(2, 3), {"name": "x"}))

@@ -1,7 +1,7 @@
-"""Which line stands for the operations of a model or loss that ships with tinynet.
+"""The source lines of operations in models and losses that ship with tinynet.
 
-A command has no program of the user's own on its stack: what stands for that is the line of the
-config that names the model or the loss, or the line of the model's own file.
+Under a command, no program of the user's is on the stack. Messages then name the line of the config
+that selects the model or the loss, or a line of the model's file in tinynet.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from tinynet.train.config.sections import Config
 
 
 def point_to(config: Config, loss: Any) -> None:
-    """Let operations that no line of a program is behind name a line of a config.
+    """Make operations without a line of the user's program name a line of the config.
 
     Args:
-        config: whose lines they are.
-        loss: what is called as ``[loss]``; all other modules are parts of ``[model]``.
+        config: the config.
+        loss: the object of ``[loss]``; all other modules are parts of ``[model]``.
     """
     of_model, of_loss = _site(config, "model"), _site(config, "loss")
 
@@ -40,12 +40,12 @@ def point_to(config: Config, loss: Any) -> None:
 
 
 def _site(config: Config, section: str) -> Site | None:
-    """A site that decodes to the line of a section's type; None if that stands in no file."""
+    """Return a site that decodes to the line of a section's type; None if it is in no file."""
     origin = config.origin(f"{section}.type")
     if origin.kind != "file" or not origin.line:
         return None
     text = linecache.getline(origin.file, origin.line).rstrip() or "_"
-    # A name as long as the line, where the line is.
+    # A name as long as the line, at its place.
     code = compile("\n" * (origin.line - 1) + "_" * len(text), origin.file, "exec")
     lines = [position[0] for position in code.co_positions()]
     return code, 2 * lines.index(origin.line)

@@ -1,4 +1,4 @@
-"""What a model should give, where that is not what the data set says."""
+"""Targets other than those of the data set."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from tinynet.data.dataset import Dataset, Samples, fetch
 
 
 class InputsAsTargets(Dataset[tuple[Any, Any]]):
-    """The samples of a data set with their inputs as targets, for models that give them back.
+    """A data set with its inputs as targets, for autoencoders.
 
     Args:
-        dataset: samples are inputs, or tuples that begin with them.
+        dataset: its samples are inputs, or tuples that begin with them.
 
     Example:
         >>> InputsAsTargets([("a", 1), ("b", 2)])[1]
@@ -29,7 +29,7 @@ class InputsAsTargets(Dataset[tuple[Any, Any]]):
         return _twice(self.dataset[index])
 
     def __getitems__(self, indices: Sequence[int]) -> Sequence[Any]:
-        """Return the samples at ``indices``, at once where the data set can do that."""
+        """Return the samples at ``indices``, in one call if the data set supports it."""
         samples = fetch(self.dataset, indices)
         if isinstance(samples, Samples):
             inputs = samples.columns[0]

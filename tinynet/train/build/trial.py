@@ -1,4 +1,4 @@
-"""A trial of a config on a copy of its model, so that parts that do not fit fail before training."""
+"""A trial of a config on a copy of its model: what does not fit fails before training."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tinynet import board, nn
 from tinynet.train.build.build import Parts, copied, first_batch, refusal_to_show
 from tinynet.train.build.method import Batch, Task, Updater
 from tinynet.train.build.metrics import Totals, UnsuitableError
-from tinynet.train.build.optimizers import Waiting, advances, rehearse, updaters_for
+from tinynet.train.build.optimizers import PlateauSchedule, advances, rehearse, updaters_for
 from tinynet.train.build.seeds import isolated
 from tinynet.train.build.shapes import shape_of
 from tinynet.train.config.problems import (
@@ -84,7 +84,7 @@ def try_schedules(parts: Parts) -> None:
     problems = []
     for name, updater in parts.updaters.items():
         section = config.schedule and config.schedule.of(name)
-        if not section or isinstance(updater.schedule, Waiting):
+        if not section or isinstance(updater.schedule, PlateauSchedule):
             continue
         text = rehearse(config, name, advances(config, section, len(parts.train_batches)) - 1)
         if text:
@@ -107,7 +107,7 @@ def _try_metrics(parts: Parts, evaluated: Batch) -> None:
         raise UsageError(f"{place}: evaluation.metrics: {error}; {found}") from None
     figures = totals.figures()
     watched = [("evaluation.monitor", config.evaluation.monitor)]
-    watched += [("schedule.monitor", schedule.monitor) for schedule in parts.waiting()]
+    watched += [("schedule.monitor", schedule.monitor) for schedule in parts.plateau_schedules()]
     for key, name in watched:
         if name and name not in figures:
             listed, hint = one_of(figures), did_you_mean(name, figures)

@@ -1,1 +1,1 @@
-"""What a run keeps: its folder, checkpoints, records and sources."""
+"""The files of a run: its folder, checkpoints, records and sources."""

@@ -1,8 +1,8 @@
-"""How damage to the files of a run is noticed: checksums, of the same kind as a checkpoint's.
+"""Checksums that detect damage to the files of a run.
 
-A checkpoint ends with one. ``run.json`` has one of itself, and those of the files that stay as they
-are while a run goes on: ``config.toml``, the tokenizer, the copies of source files. Each row of
-``metrics.jsonl`` ends with one, so that it is known good or bad at any moment, also after a crash.
+A checkpoint ends with a checksum. ``run.json`` contains its own checksum and those of the files
+that do not change during a run: ``config.toml``, the tokenizer, the copies of source files. Each
+row of ``metrics.jsonl`` ends with a checksum, so that it can be verified even after a crash.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _ROW = re.compile(r'(\{.*), "crc32": "([0-9a-f]{8})"\}')
 
 
 def sha256(data: bytes) -> str:
-    """Return the checksum of a file."""
+    """Return the SHA-256 of the content of a file."""
     return hashlib.sha256(data).hexdigest()
 
 
@@ -27,7 +27,7 @@ def sha256(data: bytes) -> str:
 
 
 def sealed(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an object of JSON with a checksum of all else in it.
+    """Return a JSON object with a checksum of its content.
 
     Example:
         >>> is_sealed(sealed({"a": 1})), is_sealed({**sealed({"a": 1}), "a": 2})
@@ -38,7 +38,7 @@ def sealed(content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def is_sealed(content: Mapping[str, Any]) -> bool:
-    """Return whether an object has the checksum of what is in it."""
+    """Return whether the checksum of an object fits its content."""
     return content.get("sha256") == _digest({k: v for k, v in content.items() if k != "sha256"})
 
 
@@ -50,7 +50,7 @@ def _digest(content: Mapping[str, Any]) -> str:
 
 
 def sealed_row(text: str) -> str:
-    """Return a line that holds an object of JSON, with its checksum as the last key.
+    """Return a line with a JSON object, with its checksum as the last key.
 
     Example:
         >>> sealed_row('{"epoch": 1}')
@@ -60,10 +60,11 @@ def sealed_row(text: str) -> str:
 
 
 def row_of(line: str, *, must: bool = False) -> dict[str, Any] | None:
-    """Return the object in a line; None if it is damaged or cut short.
+    """Return the object in a line; None if the line is damaged or truncated.
 
     Args:
-        must: refuse a line without a checksum, such as older versions wrote.
+        line: a line from `sealed_row`.
+        must: reject a line without a checksum, as older versions wrote them.
     """
     found = _ROW.fullmatch(line)
     if found:
@@ -77,15 +78,15 @@ def row_of(line: str, *, must: bool = False) -> dict[str, Any] | None:
     return row if isinstance(row, dict) else None
 
 
-# ---- files that stay as they are ----
+# ---- files that do not change ----
 
 
-def damaged(folder: Path, files: Mapping[str, str]) -> dict[str, str]:
-    """Return which files are not as they were written: name -> what is the matter.
+def damaged_files(folder: Path, files: Mapping[str, str]) -> dict[str, str]:
+    """Return the files that have changed since the run wrote them: name -> problem.
 
     Args:
-        folder: of the run.
-        files: their checksums by name.
+        folder: the run folder.
+        files: the checksums by file name.
     """
     found = {}
     for name, digest in files.items():

@@ -1,6 +1,7 @@
-"""What has changed since a run: its source files, its data, the files in its folder.
+"""Changes since a run: to its source files, its data, and the files in its folder.
 
-``eval``, ``predict`` and ``export`` warn of it; ``resume`` refuses to go on, unless it is forced.
+``eval``, ``predict`` and ``export`` warn of changes; ``resume`` refuses to continue without
+``--force``.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tinynet.train.build.build import Parts
-from tinynet.train.checkpoint.checksums import damaged, is_sealed
+from tinynet.train.checkpoint.checksums import damaged_files, is_sealed
 from tinynet.train.checkpoint.fingerprint import differences, fingerprints
 from tinynet.train.checkpoint.run_folder import RunFolder, StorageWarning
 from tinynet.train.checkpoint.run_record import read_record
@@ -21,60 +22,58 @@ from tinynet.train.report.progress import describe_figures
 
 
 class ChangedWarning(UserWarning):
-    """A source file or the data of a run is not what it was when the run was trained.
+    """A source file or the data has changed since the run was trained.
 
     Example:
         >>> import warnings
-        >>> with warnings.catch_warnings():  # a program that would rather stop
+        >>> with warnings.catch_warnings():  # stop instead
         ...     warnings.simplefilter("error", ChangedWarning)
-        ...     # read a run back
+        ...     # load a run
     """
 
 
-def damage(folder: RunFolder, record: Mapping[str, Any]) -> dict[str, str]:
-    """Return which files in a run folder were changed or damaged: name -> what is the matter."""
+def run_damage(folder: RunFolder, record: Mapping[str, Any]) -> dict[str, str]:
+    """Return the files in a run folder that were changed or damaged: name -> problem."""
     files = record.get("files", {})
-    found = damaged(folder.path, files)
+    found = damaged_files(folder.path, files)
     if files and not is_sealed(record):
         name = folder.record.name
         found[name] = f"{folder.record} was changed or damaged since the run wrote it"
     return found
 
 
-class Since:
-    """What has changed since a run; what an older version has not recorded is not compared.
+class Drift:
+    """The changes since a run. Anything that an older version did not record is not compared.
 
     Args:
-        folder: of the run.
+        folder: the run folder.
     """
 
     def __init__(self, folder: RunFolder) -> None:
         self.folder = folder
         self.record = read_record(folder)
         if not folder.record.exists() and folder.config.exists() and folder.checkpoint.exists():
-            text = (
-                f"{folder.record} is missing: what has changed since the run began cannot be seen"
-            )
+            text = f"{folder.record} is missing: changes since the run began cannot be detected"
             warnings.warn(text, StorageWarning, stacklevel=3)
-        self.damage = damaged(folder.path, self.record.get("files", {}))
+        self.damage = damaged_files(folder.path, self.record.get("files", {}))
         self.sources = altered(folder, self.record)
         self.data: dict[str, Any] | None = None
-        """What the data is like now, once it is compared."""
+        """The current fingerprints of the data, after `compare`."""
 
         self.data_lines: list[str] = []
 
     @property
     def changes(self) -> list[str]:
-        """What has changed outside of the folder, each in a sentence."""
+        """The changes outside the folder, one sentence each."""
         return [*self.sources.values(), *self.data_lines]
 
     @property
     def stand_ins(self) -> StandIns:
-        """The copies that are imported where a source file is gone."""
+        """The copies to import in place of missing source files."""
         return stand_ins(self.folder, self.record)
 
     def compare(self, parts: Parts) -> None:
-        """Look at the data, too."""
+        """Compare the data with its recorded fingerprints."""
         then = self.record.get("data")
         if not then:
             return
@@ -88,18 +87,20 @@ class Since:
                 ]
 
     def warn(self, recorded: Mapping[str, float] | None = None) -> None:
-        """Warn of all that has changed.
+        """Warn of all changes.
 
         Args:
-            recorded: the figures of then.
+            recorded: the figures recorded in training.
         """
         self.warn_of_damage()
-        told = [f"the figures of then: {describe(recorded)}"] if recorded and self.changes else []
-        if self.changes:
-            warnings.warn("\n  ".join([*self.changes, *told]), ChangedWarning, stacklevel=3)
+        lines = self.changes
+        if lines and recorded:
+            lines.append(f"the recorded figures: {describe_test_figures(recorded)}")
+        if lines:
+            warnings.warn("\n  ".join(lines), ChangedWarning, stacklevel=3)
 
     def warn_of_damage(self) -> None:
-        """Warn of files in the folder that are not as the run wrote them."""
+        """Warn of files in the folder that have changed since the run wrote them."""
         for text in self.damage.values():
             warnings.warn(text, StorageWarning, stacklevel=4)
 
@@ -116,13 +117,13 @@ class Since:
         self.warn()
 
 
-def describe(figures: Mapping[str, float]) -> str:
-    """The figures of the test set in a line, accuracy before loss."""
+def describe_test_figures(figures: Mapping[str, float]) -> str:
+    """Format the figures of the test set in a line, accuracy before loss."""
     return describe_figures({f"test/{name}": figures[name] for name in sorted(figures)})
 
 
-def recorded(config: Config, saved: Mapping[str, Any]) -> dict[str, float]:
-    """The figures that were measured with the weights in a checkpoint; empty if none were."""
+def recorded_figures(config: Config, saved: Mapping[str, Any]) -> dict[str, float]:
+    """Return the figures evaluated with the weights in a checkpoint; an empty dict if none were."""
     run, epoch = config.run, saved["epoch"]
     is_measured = epoch == run.epochs or epoch % run.eval_every == 0
     return dict(saved["test"]) if saved.get("epoch_is_complete", True) and is_measured else {}

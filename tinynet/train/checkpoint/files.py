@@ -1,8 +1,8 @@
-"""Checkpoints: files of ``tinynet.save`` under a name of their own, with the trainer's errors.
+"""Checkpoint files: the format of ``tinynet.save``, with a checksum and the trainer's errors.
 
-The file is a zip archive: ``checkpoint.json`` holds the structure, each array is an .npy member
-beside it, so `numpy.load` and `unzip` can look into it. Nothing in it can run code. It ends with a
-SHA-256 of all that stands before: the checksums of a zip archive leave out its headers.
+The file is a zip archive that `numpy.load` and `unzip` can read: ``checkpoint.json`` holds the
+structure, and each array is an .npy member. Nothing in it can run code. It ends with a SHA-256 of
+all preceding bytes, because the checksums of a zip archive do not cover its headers.
 """
 
 from __future__ import annotations
@@ -27,31 +27,31 @@ from tinynet.exchange.structure import Encoder, UnstorableError
 from tinynet.train.config.problems import TrainError
 
 FORMAT = VERSIONS[CHECKPOINT_KIND]
-"""The version of the format that is written; older ones are still read, newer ones refused."""
+"""The version of the written format. Older versions can be read, newer ones are refused."""
 
 _SEAL = b"sha256:"
 _SEALED = len(_SEAL) + 64
 
 
 class CheckpointError(TrainError):
-    """A checkpoint cannot be written or read; the message names the file and says why."""
+    """A checkpoint cannot be written or read; the message names the file and the reason."""
 
 
-def save(path: str | Path, content: dict[str, Any]) -> None:
-    """Write a checkpoint; until it is complete, the one that was there before stays.
+def write_checkpoint(path: str | Path, content: dict[str, Any]) -> None:
+    """Write a checkpoint; the previous file stays until the new one is complete.
 
     Args:
         path: the file.
-        content: what ``tinynet.save`` stores, in a dict.
+        content: a dict of anything that ``tinynet.save`` can store.
 
     Raises:
-        CheckpointError: something in it can only be pickled, or the disk is full; in the latter
-            case its ``__cause__`` is the OSError.
+        CheckpointError: if something in it can only be pickled, or the file cannot be written; then
+            its ``__cause__`` is the OSError.
 
     Example:
         >>> path = getfixture("tmp_path") / "checkpoint.npz"
-        >>> save(path, {"epoch": 3, "model": nn.Linear(2, 1).state_dict()})
-        >>> load(path)["model"]["weight"].shape
+        >>> write_checkpoint(path, {"epoch": 3, "model": nn.Linear(2, 1).state_dict()})
+        >>> read_checkpoint(path)["model"]["weight"].shape
         tinynet.Size([1, 2])
     """
     encoder = Encoder()
@@ -76,7 +76,7 @@ def save(path: str | Path, content: dict[str, Any]) -> None:
 
 
 class _Sealing:
-    """A file that is written from its beginning to its end, which is replaced by a checksum."""
+    """A sequentially written file whose last bytes are replaced by a checksum."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -84,7 +84,7 @@ class _Sealing:
         self._end = b""
 
     def write(self, data: Any) -> int:
-        """Write all but the last bytes, which may be those of the seal."""
+        """Write all but the last bytes, which the checksum may replace."""
         view = memoryview(data).cast("B")
         if len(view) < _SEALED:
             view = memoryview(self._end + bytes(view))
@@ -100,20 +100,20 @@ class _Sealing:
         self._file.write(data)
 
     def flush(self) -> None:
-        """There is nothing to do before the end."""
+        """Do nothing; the data is synchronized at the end."""
 
     def seal(self) -> None:
-        """Write the checksum in the place of the last bytes."""
+        """Write the checksum in place of the last bytes."""
         self._file.write(_SEAL + self._digest.hexdigest().encode())
 
 
-def load(path: str | Path) -> dict[str, Any]:
-    """What `save` was given: equal numbers, Tensors as new leaves, shared arrays shared again.
+def read_checkpoint(path: str | Path) -> dict[str, Any]:
+    """Read what `write_checkpoint` wrote: Tensors become new leaves, shared arrays stay shared.
 
-    What an older version wrote is brought into today's form.
+    Checkpoints of older versions are converted to the current form.
 
     Raises:
-        CheckpointError: there is no such file, it is damaged, or it is of a newer format.
+        CheckpointError: if the file does not exist, is damaged, or has a newer format.
     """
     try:
         with opened(path) as file:
@@ -134,7 +134,7 @@ def load(path: str | Path) -> dict[str, Any]:
 
 
 def _is_sealed(file: IO[bytes], path: str) -> bool:
-    """Whether a file ends with a checksum, which then must be right."""
+    """Return whether a file ends with a checksum; raise if the checksum is wrong."""
     size = file.seek(0, os.SEEK_END)
     file.seek(max(size - _SEALED, 0))
     seal = file.read()
@@ -155,8 +155,8 @@ def _is_sealed(file: IO[bytes], path: str) -> bool:
 
 
 def _from_1(content: dict[str, Any]) -> dict[str, Any]:
-    """Several optimizers by name, and a place inside of an epoch, which version 1 did not store."""
-    if "optimizer" not in content:  # of weights only, or of something else
+    """Add the names of optimizers and the position within an epoch, which version 1 lacks."""
+    if "optimizer" not in content:  # only weights, or something else
         return content
     old = dict(content)
     optimizer, schedule = old.pop("optimizer"), old.pop("schedule")
@@ -165,4 +165,4 @@ def _from_1(content: dict[str, Any]) -> dict[str, Any]:
 
 
 MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {1: _from_1}
-"""From each version to the one after it."""
+"""The conversion from each version to the next."""

@@ -1,7 +1,7 @@
-"""What a data set was like: how many examples, of which shapes and dtypes, and a hash of some.
+"""Fingerprints of data sets: the number of examples, shapes, dtypes, and a hash of some examples.
 
-A data set that says what it is made of, by an attribute ``fingerprint`` (a string), is taken at its
-word. Of any other some examples are hashed, evenly spread over it.
+The attribute ``fingerprint`` (a string) of a data set takes precedence over hashing. Otherwise the
+hash covers examples that are evenly spread over the data set.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ Fingerprint = dict[str, Any]
 
 
 def fingerprints(parts: Parts, like: Mapping[str, Any] | None = None) -> dict[str, Fingerprint]:
-    """Return what the training set and the test set are like.
+    """Return the fingerprints of the training set and the test set.
 
     Args:
-        parts: of a run.
-        like: of another time: as many examples are looked at as were then.
+        parts: the objects of a run.
+        like: earlier fingerprints, whose numbers of examples are used again.
     """
     found = {}
     for name, examples in (("training", parts.train_set), ("test", parts.test_set)):
@@ -44,45 +44,44 @@ def fingerprints(parts: Parts, like: Mapping[str, Any] | None = None) -> dict[st
 
 
 def fingerprint(examples: Any, count: int | None = None, seed: int = 0) -> Fingerprint:
-    """Return what a data set is like, as plain data for JSON.
+    """Return the fingerprint of a data set, as plain data for JSON.
 
     Args:
-        examples: with a length.
-        count: how many examples are looked at; by default as many as 0.3 seconds allow, at most
-            256.
-        seed: of random numbers that are drawn meanwhile.
+        examples: a data set with a length.
+        count: the number of examples to hash; by default as many as 0.3 seconds allow, at most 256.
+        seed: the seed of random numbers that the data set draws.
     """
     said = said_by(examples, "fingerprint")
     if isinstance(said, str):
         return {"examples": len(examples), "says": said}
     if count is None:
         began = time.perf_counter()
-        _sampled(examples, 1, seed)
+        _hash_examples(examples, 1, seed)
         each = max(time.perf_counter() - began, 1e-9)
         count = int(min(len(examples), _MOST, max(1, _SECONDS / each)))
-    parts, again = (_sampled(examples, count, seed) for _ in range(2))
+    parts, again = (_hash_examples(examples, count, seed) for _ in range(2))
     for name, part in parts.items():
-        if again.get(name) != part:  # examples are random: nothing can be said about their values
+        if again.get(name) != part:  # random examples have no stable hash
             part.update(sha256=None, sketch=None)
     return {"examples": len(examples), "looked_at": count, **parts}
 
 
-def _sampled(examples: Any, count: int, seed: int) -> dict[str, dict[str, Any]]:
-    """The parts of some examples by name; empty if an example cannot be had."""
+def _hash_examples(examples: Any, count: int, seed: int) -> dict[str, dict[str, Any]]:
+    """Return the parts of some examples by name; an empty dict if one cannot be loaded."""
     rows = [len(examples) * number // count for number in range(min(count, len(examples)))]
     hashers: dict[str, _Hasher] = {}
     try:
         with undisturbed(examples, seed):
             found = fetch(examples, rows)
-            for sample in _rows(found):
+            for sample in _samples(found):
                 for name, leaf in _leaves(sample):
-                    hashers.setdefault(name, _Hasher()).add(leaf)
-    except Exception:  # an example that is broken; the look at the data says so
+                    hashers.setdefault(name, _Hasher()).update(leaf)
+    except Exception:  # the check of the data reports a broken example
         return {}
-    return {name: hasher.result() for name, hasher in hashers.items()}
+    return {name: hasher.summary() for name, hasher in hashers.items()}
 
 
-def _rows(found: Any) -> Iterator[Any]:
+def _samples(found: Any) -> Iterator[Any]:
     if not isinstance(found, Samples):
         yield from found
         return
@@ -91,7 +90,7 @@ def _rows(found: Any) -> Iterator[Any]:
 
 
 def _leaves(sample: Any) -> Iterator[tuple[str, Any]]:
-    """The values in an example, by name."""
+    """Yield the values in an example with their names."""
     is_pair = isinstance(sample, list | tuple) and len(sample) == 2
     named = zip(("inputs", "targets"), sample, strict=True) if is_pair else [("example", sample)]
     for name, part in named:
@@ -99,7 +98,7 @@ def _leaves(sample: Any) -> Iterator[tuple[str, Any]]:
 
 
 class _Hasher:
-    """A hash of values, and a number that rounding changes little."""
+    """A hash of values, and weighted sums that are robust to rounding."""
 
     def __init__(self) -> None:
         self.digest = hashlib.sha256()
@@ -107,8 +106,8 @@ class _Hasher:
         self.sums = np.zeros(2)
         self.count = 0
 
-    def add(self, leaf: Any) -> None:
-        """One more value."""
+    def update(self, leaf: Any) -> None:
+        """Add a value."""
         array = np.asarray(leaf) if isinstance(leaf, int | float | np.generic) else array_of(leaf)
         if array is None:
             self.digest.update(repr(leaf).encode() if isinstance(leaf, str | bytes) else b"?")
@@ -123,8 +122,8 @@ class _Hasher:
             self.sums += values @ weights, np.abs(values).sum()
         self.count += array.size
 
-    def result(self) -> dict[str, Any]:
-        """What is recorded of the values."""
+    def summary(self) -> dict[str, Any]:
+        """Return the recorded data."""
         shape, dtype = self.kind or (None, "")
         sketch = self.sums.tolist() if "float" in dtype and np.isfinite(self.sums).all() else None
         return {
@@ -139,7 +138,7 @@ class _Hasher:
 
 
 def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what is not the same in two fingerprints of a data set, each as half a sentence."""
+    """Yield the differences between two fingerprints of a data set, as clauses."""
     if then["examples"] != now["examples"]:
         yield f"it has {now['examples']:,} examples, and had {then['examples']:,}"
     if then.get("says") != now.get("says"):
@@ -160,7 +159,7 @@ def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str
 
 
 def _same_values(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Whether values are equal, up to what another processor or numpy rounds differently."""
+    """Return whether values are equal up to rounding differences between machines."""
     if one["sha256"] == other["sha256"]:
         return True
     first, second = one["sketch"], other["sketch"]

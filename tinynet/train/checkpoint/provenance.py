@@ -1,7 +1,8 @@
-"""What a run depends on besides its config, recorded so that it can be repeated."""
+"""What a run depends on besides its config: the command, versions, and the git commit."""
 
 from __future__ import annotations
 
+import functools
 import os
 import platform
 import subprocess
@@ -16,13 +17,13 @@ import numpy as np
 from tinynet import numba_kernels
 from tinynet.numba_kernels import compiler
 
-_PATIENCE = 10.0  # seconds that git may take in a huge repository; training does not wait for more
+_TIMEOUT = 10.0  # seconds, for git in a huge repository
 
-_MOST = 100  # untracked files that are named
+_MOST = 100  # untracked files to record
 
 
 def surroundings() -> dict[str, Any]:
-    """The command line, where and when it was given, the versions and the platform."""
+    """Return the command line, its folder and time, the versions, and the platform."""
     return {
         "command": sys.argv,
         "working_directory": os.getcwd(),
@@ -38,24 +39,26 @@ def surroundings() -> dict[str, Any]:
 
 
 def repository(folder: Path) -> dict[str, Any] | None:
-    """The git commit that a folder is at, and whether it holds anything else.
+    """Return the state of the git repository around a folder.
 
     Returns:
         ``{"commit": ..., "dirty": ..., "untracked": [...]}``: dirty means that tracked files have
         changed. None if there is no repository, no commit or no git.
     """
-    commit = _git(folder, "rev-parse", "HEAD")
-    changed = _git(folder, "status", "--porcelain", "-z")
-    if commit is None or changed is None:
+    status = _git(folder, "status", "--porcelain=v2", "--branch", "-z")
+    if status is None:
         return None
-    entries = [entry for entry in changed.split("\0") if entry]
-    untracked = [entry[3:] for entry in entries if entry.startswith("??")]
-    dirty = len(untracked) < len(entries)
-    return {"commit": commit.strip(), "dirty": dirty, "untracked": untracked[:_MOST]}
+    lines = status.split("\0")
+    commit = next((line.split()[2] for line in lines if line.startswith("# branch.oid ")), None)
+    if commit is None or commit == "(initial)":
+        return None
+    untracked = [line[2:] for line in lines if line.startswith("? ")]
+    dirty = any(line.startswith(("1 ", "2 ", "u ")) for line in lines)
+    return {"commit": commit, "dirty": dirty, "untracked": untracked[:_MOST]}
 
 
 def uncommitted(folder: Path) -> str:
-    """What differs from the commit in tracked files, as a patch."""
+    """Return the changes to tracked files since the commit, as a patch."""
     return _git(folder, "diff", "HEAD") or ""
 
 
@@ -65,7 +68,7 @@ def _git(folder: Path, *arguments: str) -> str | None:
             ["git", "--no-optional-locks", "-C", str(folder), *arguments],
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            timeout=_PATIENCE,
+            timeout=_TIMEOUT,
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
@@ -73,8 +76,9 @@ def _git(folder: Path, *arguments: str) -> str | None:
     return done.stdout.decode(errors="replace") if done.returncode == 0 else None
 
 
+@functools.cache
 def version() -> str:
-    """The version of tinynet, as far as it is installed."""
+    """Return the installed version of tinynet, or ``"unknown"``."""
     try:
         return metadata.version("tinynet")
     except metadata.PackageNotFoundError:  # run from a checkout

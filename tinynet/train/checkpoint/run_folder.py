@@ -1,4 +1,4 @@
-"""The folder of a run: made once, never overwritten, its files never half-written."""
+"""The folder of a run. It is never overwritten, and its files are never half-written."""
 
 from __future__ import annotations
 
@@ -25,42 +25,42 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 
-_NAMED = 10  # epochs in a message
+_NAMED = 10  # epochs to name in a message
 
 
 class StorageWarning(RuntimeWarning):
-    """A run goes on, but something of it cannot be written at present, or is damaged.
+    """A run continues, but a file of it is damaged, or cannot be written at present.
 
     Example:
         >>> import warnings
-        >>> with warnings.catch_warnings():  # a program that would rather stop
+        >>> with warnings.catch_warnings():  # stop instead
         ...     warnings.simplefilter("error", StorageWarning)
-        ...     # train, or read a run back
+        ...     # train, or load a run
     """
 
 
 @dataclass(frozen=True)
 class RunFolder:
-    """Where the files of a run are."""
+    """The paths of the files of a run."""
 
     path: Path
 
     @property
     def config(self) -> Path:
-        """The resolved config; it can be trained again."""
+        """The resolved config, which can be trained again."""
         return self.path / "config.toml"
 
     @property
     def checkpoint(self) -> Path:
-        """The latest state of everything."""
+        """The latest checkpoint."""
         return self.path / "checkpoint.npz"
 
     def older(self, step: int) -> Path:
-        """The name that the checkpoint of a step has once there is a newer one."""
+        """Return the path of the checkpoint of a step once there is a newer one."""
         return self.path / f"checkpoint-{step}.npz"
 
     def checkpoints(self) -> list[Path]:
-        """All checkpoints that there are, the newest first."""
+        """Return the existing checkpoints, newest first."""
         older = {
             int(found[1]): path
             for path in self.path.glob("checkpoint-*.npz")
@@ -71,54 +71,54 @@ class RunFolder:
 
     @property
     def best(self) -> Path:
-        """The weights that were best on the test set, where that is watched."""
+        """The best weights on the test set, if they are tracked."""
         return self.path / "best.npz"
 
     @property
     def diff(self) -> Path:
-        """What was not committed in the git repository of the config, as ``git diff`` says it."""
+        """The uncommitted changes in the git repository of the config, from ``git diff``."""
         return self.path / "changes.diff"
 
     @property
     def post_mortems(self) -> Path:
-        """The steps that came to NaN or infinity, a folder each; there only if there are any."""
+        """The folder of the steps that produced NaN or infinity, if any."""
         return self.path / "post_mortem"
 
     @property
     def record(self) -> Path:
-        """What was run, where, and how it ended."""
+        """The record of what ran, where, and how it ended."""
         return self.path / "run.json"
 
     @property
     def tokenizer(self) -> Path:
-        """What makes text of the tokens of the data set, if that is a text."""
+        """The tokenizer of the data set, if that is a text."""
         return self.path / "tokenizer.json"
 
     @property
     def vocabulary(self) -> Path:
-        """The words of the data set, if it has some, in the order of their numbers."""
+        """The vocabulary of the data set, if it has one, in the order of the indices."""
         return self.path / "vocabulary.json"
 
     @property
     def metrics(self) -> Path:
-        """One JSON object per epoch."""
+        """The figures: one JSON object per epoch."""
         return self.path / "metrics.jsonl"
 
 
 def new_run_folder(out: str | Path, name: str) -> RunFolder:
-    """A folder that did not exist before: ``out/name/<date and time>``.
+    """Create the new folder ``out/name/<date and time>``.
 
     Raises:
-        TrainError: it cannot be made.
+        TrainError: if it cannot be created.
     """
     return RunFolder(new_folder(Path(out) / name))
 
 
 def new_folder(parent: Path, prefix: str = "") -> Path:
-    """A folder that did not exist before: ``parent/<prefix><date and time>``.
+    """Create the new folder ``parent/<prefix><date and time>``.
 
     Raises:
-        TrainError: it cannot be made.
+        TrainError: if it cannot be created.
     """
     stamp = prefix + time.strftime("%Y-%m-%d_%H-%M-%S")
     try:
@@ -130,11 +130,11 @@ def new_folder(parent: Path, prefix: str = "") -> Path:
                 return path
     except OSError as error:
         raise TrainError(f"cannot make a run folder in {parent}: {error.strerror}") from None
-    raise AssertionError("unreachable: counting does not end")
+    raise AssertionError("unreachable: itertools.count is infinite")
 
 
 def runs_in(path: Path, levels: int = 4) -> Iterator[Path]:
-    """The folders of runs in a folder, as far down as sweeps have them: NAME/SWEEP/POINT/RUN."""
+    """Yield the run folders in a folder, down to the depth of sweeps: NAME/SWEEP/POINT/RUN."""
     try:
         with os.scandir(path) as entries:
             below = sorted(entry.path for entry in entries if entry.is_dir(follow_symlinks=False))
@@ -148,7 +148,7 @@ def runs_in(path: Path, levels: int = 4) -> Iterator[Path]:
 
 
 def no_run(path: Path, missing: str) -> UsageError:
-    """What is wrong with a folder that is not that of a run, and how to find the runs in it."""
+    """Return the error for a folder that is no run folder; it counts the runs in it."""
     count = sum(1 for _ in runs_in(path))
     found = f"; `{command('explain', path)}` lists the {count} in it" if count else ""
     return UsageError(f"{path} is not the folder of a run: it has no {missing}{found}")
@@ -158,13 +158,13 @@ def write_text(path: Path, text: str) -> None:
     """Replace a text file.
 
     Raises:
-        TrainError: it cannot be written; the old one is as it was.
+        TrainError: if it cannot be written; the old file stays unchanged.
     """
     write_bytes(path, text.encode("utf-8", "backslashreplace"))
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Replace a file; the error is that of `write_text`."""
+    """Replace a file; raises the error of `write_text`."""
     try:
         write_atomically(path, lambda file: file.write(data))
     except OSError as error:
@@ -172,15 +172,15 @@ def write_bytes(path: Path, data: bytes) -> None:
 
 
 def write_json(path: Path, content: dict[str, Any]) -> None:
-    """Replace a JSON file; the error is that of `write_text`."""
+    """Replace a JSON file; raises the error of `write_text`."""
     write_text(path, json.dumps(content, indent=2, ensure_ascii=False, default=str) + "\n")
 
 
 def append_lines(path: Path, lines: Sequence[str]) -> None:
-    """Add lines to a text file, all or none; they are on the disk afterwards.
+    """Append lines to a text file, all or none, and synchronize it with the disk.
 
     Raises:
-        TrainError: they cannot be written; the file is as it was.
+        TrainError: if they cannot be written; the file stays unchanged.
     """
     if not lines:
         return
@@ -200,17 +200,17 @@ def append_lines(path: Path, lines: Sequence[str]) -> None:
 
 
 def cut_rows(path: Path, step: int, epochs: int = 0, *, sealed: bool = False) -> list[str]:
-    """Leave only the rows of ``metrics.jsonl`` that were written before a step was done.
+    """Remove the rows of ``metrics.jsonl`` from a step on.
 
     Args:
         path: the file.
-        step: the step.
-        epochs: how many rows there must be, one for each epoch; those that are lost are warned of,
-            and the file as it was is kept beside the new one.
+        step: the first step whose rows are removed.
+        epochs: the expected number of rows, one per epoch; if some are missing, warn, and keep the
+            old file beside the new one.
         sealed: whether each row must have a checksum.
 
     Returns:
-        The lines that are left, each with its checksum.
+        The remaining lines, with checksums.
     """
     try:
         text = path.read_text(encoding="utf-8", errors="replace")
@@ -223,8 +223,8 @@ def cut_rows(path: Path, step: int, epochs: int = 0, *, sealed: bool = False) ->
         if text:
             write_text(path.with_suffix(".damaged"), text)
         listed = ", ".join(map(str, sorted(lost)[:_NAMED])) + ", ..." * (len(lost) > _NAMED)
-        said = f"{path} is damaged: it has no good row for epoch {listed} any more"
-        warnings.warn(said, StorageWarning, stacklevel=3)
+        message = f"{path} is damaged: it has no good row for epoch {listed} any more"
+        warnings.warn(message, StorageWarning, stacklevel=3)
     lines = [sealed_row(json.dumps(row, ensure_ascii=False)) for row in rows]
     if text:
         write_text(path, "".join(f"{line}\n" for line in lines))
@@ -236,10 +236,10 @@ def cut_rows(path: Path, step: int, epochs: int = 0, *, sealed: bool = False) ->
 
 @contextlib.contextmanager
 def locked(folder: RunFolder) -> Iterator[None]:
-    """While inside, no other process trains in the folder; the lock ends with the process.
+    """Lock the folder against training in other processes; the lock ends with the process.
 
     Raises:
-        UsageError: one does already.
+        UsageError: if another process holds the lock.
     """
     if fcntl is None:
         yield

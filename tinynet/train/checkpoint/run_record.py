@@ -1,4 +1,4 @@
-"""``run.json``: what was run, where, and how it ended; also each time that it went on."""
+"""``run.json``: the record of what ran, where, how it ended, and each time it was resumed."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from tinynet.train.config.sections import Config
 
 
 def new_record(config: Config, folder: RunFolder) -> dict[str, Any]:
-    """What a run depends on besides its config; what git does not have goes beside it.
+    """Return the record of a new run, and write its uncommitted changes to ``changes.diff``.
 
     Raises:
-        TrainError: it cannot be written.
+        TrainError: if the changes cannot be written.
     """
-    place = {**surroundings(), **_git(config, folder.diff)}
-    return {**place, "seed": config.run.seed, "status": "running", "process": os.getpid()}
+    provenance = {**surroundings(), **_repository_state(config, folder.diff)}
+    return {**provenance, "seed": config.run.seed, "status": "running", "process": os.getpid()}
 
 
 def resumed_record(
@@ -33,34 +33,42 @@ def resumed_record(
     changed: Mapping[str, Sequence[Any]],
     record: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """The record of a run, and that it goes on: from which step, when, with which versions.
+    """Return the record of a resumed run, with an entry for its step, time and versions.
 
     Args:
-        changed: what is no longer as it was, before and now.
-        record: what ``run.json`` said until now; empty if it cannot be read.
+        config: the config of the resumed run.
+        folder: the run folder.
+        step: the step at which the run resumes.
+        changed: the changed values of the config, as (before, after).
+        record: the content of ``run.json`` so far; empty if it cannot be read.
 
     Raises:
-        TrainError: it cannot be written.
+        TrainError: if the uncommitted changes cannot be written.
     """
     record = record if "status" in record else {**new_record(config, folder), **record}
     times = record.get("resumed", [])
     diff = folder.diff.with_stem(f"{folder.diff.stem}-{len(times) + 1}")
-    entry = {**surroundings(), **_git(config, diff), "step": step, "changed": dict(changed)}
+    entry = {
+        **surroundings(),
+        **_repository_state(config, diff),
+        "step": step,
+        "changed": dict(changed),
+    }
     own = {"status": "running", "process": os.getpid(), "resumed": [*times, entry]}
     return {key: value for key, value in record.items() if key != "error"} | own
 
 
 def write_record(folder: RunFolder, record: Mapping[str, Any]) -> None:
-    """Replace ``run.json``; the error is that of `write_text`."""
+    """Replace ``run.json``; raises the error of `write_text`."""
     write_json(folder.record, sealed(record))
 
 
 def parse_record(folder: RunFolder) -> dict[str, Any]:
-    """What ``run.json`` says.
+    """Return the content of ``run.json``.
 
     Raises:
-        FileNotFoundError: there is none.
-        TrainError: it cannot be read.
+        FileNotFoundError: if it does not exist.
+        TrainError: if it cannot be read.
     """
     try:
         record = json.loads(folder.record.read_bytes())
@@ -74,13 +82,13 @@ def parse_record(folder: RunFolder) -> dict[str, Any]:
 
 
 def read_record(folder: RunFolder) -> dict[str, Any]:
-    """What ``run.json`` says; empty if there is none that can be read. Damage is warned of."""
+    """Return the content of ``run.json``; an empty dict if it is unreadable. Warn of damage."""
     try:
         record = parse_record(folder)
     except FileNotFoundError:
         return {}
     except TrainError as error:
-        _warn(f"{error}; what has changed since the run began cannot be seen")
+        _warn(f"{error}; changes since the run began cannot be detected")
         return {}
     if "files" in record and not is_sealed(record):  # older versions wrote neither
         _warn(f"{folder.record} was changed or damaged since the run wrote it")
@@ -91,7 +99,7 @@ def _warn(text: str) -> None:
     warnings.warn(text, StorageWarning, stacklevel=3)
 
 
-def _git(config: Config, diff: Path) -> dict[str, Any]:
+def _repository_state(config: Config, diff: Path) -> dict[str, Any]:
     place = Path(config.file).parent
     git = repository(place)
     if git is not None and git["dirty"]:

@@ -1,8 +1,7 @@
-"""The user's own source files that a run is made of: found, kept in its folder, taken from there.
+"""The user's source files of a run, and their copies in the run folder.
 
-A run folder has a copy of each in ``sources/``, in the folders that they have relative to each
-other, and ``run.json`` says which file each is a copy of. So a run can be repeated when the files
-have changed, or where they are not.
+``sources/`` holds a copy of each file, with their relative folders, and ``run.json`` the path of
+each original. So a run can be repeated after the files have changed, or on a machine without them.
 """
 
 from __future__ import annotations
@@ -23,28 +22,28 @@ FOLDER = "sources"
 
 
 def traced(files: Iterable[Path], modules: Iterable[str], search: Sequence[Path]) -> list[Path]:
-    """Return files, modules by name, and what they import beside them, in the order of their names.
+    """Return the given files and modules, and the user's files that they import, sorted.
 
     Args:
         files: Python files.
-        modules: such as ``"package.module"``.
-        search: the folders in which modules are looked for, beside the folder of each file; what
-            is in none of them is not the user's own.
+        modules: module names, such as ``"package.module"``.
+        search: the folders to search for modules, besides the folder of each file; modules in other
+            folders are not the user's.
     """
     search = [folder.resolve() for folder in search]
-    waiting = [file.resolve() for file in files]
-    waiting += [found for name in modules for found in _module(name, search)]
-    known: dict[Path, None] = {}
-    while waiting:
-        file = waiting.pop()
-        if file not in known:
-            known[file] = None
-            waiting += _imported(file, search)
-    return sorted(known)
+    pending = [file.resolve() for file in files]
+    pending += [found for name in modules for found in _module(name, search)]
+    traced_files: set[Path] = set()
+    while pending:
+        file = pending.pop()
+        if file not in traced_files:
+            traced_files.add(file)
+            pending += _imported(file, search)
+    return sorted(traced_files)
 
 
 def _imported(file: Path, search: Sequence[Path]) -> Iterator[Path]:
-    """The files of the modules that a file imports, as far as they are the user's own."""
+    """Yield the user's files that a file imports."""
     try:
         tree = ast.parse(file.read_bytes())
     except (OSError, ValueError, SyntaxError):
@@ -61,13 +60,15 @@ def _imported(file: Path, search: Sequence[Path]) -> Iterator[Path]:
 
 
 def _module(name: str, folders: Sequence[Path]) -> Iterator[Path]:
-    """The files of a module and of the packages around it, in the first folder that has it."""
+    """Yield the files of a module and its packages, from the first folder that has it."""
     parts = name.split(".")
     if parts[0] == "tinynet" or parts[0] in sys.stdlib_module_names:
         return
     for folder in folders:
-        around = [folder.joinpath(*parts[:length]) for length in range(1, len(parts) + 1)]
-        places = [place for path in around for place in (Path(f"{path}.py"), path / "__init__.py")]
+        packages = [folder.joinpath(*parts[:length]) for length in range(1, len(parts) + 1)]
+        places = [
+            place for path in packages for place in (Path(f"{path}.py"), path / "__init__.py")
+        ]
         found = [place for place in places if place.is_file()]
         if found:
             yield from found
@@ -78,22 +79,22 @@ def _module(name: str, folders: Sequence[Path]) -> Iterator[Path]:
 
 
 def copies_of(sources: Iterable[str | Path], name: str = FOLDER) -> dict[str, tuple[Path, bytes]]:
-    """Return what is to be kept: the name inside of a run folder -> the file and its bytes."""
+    """Return the copies for a run folder: name in the folder -> (file, content)."""
     files = [Path(source) for source in sources]
     if not files:
         return {}
     root = Path(os.path.commonpath([file.parent for file in files]))
-    kept = {}
+    copies = {}
     for file in files:
         try:
-            kept[f"{name}/{file.relative_to(root).as_posix()}"] = file, file.read_bytes()
-        except OSError:  # it was imported, and is gone
+            copies[f"{name}/{file.relative_to(root).as_posix()}"] = file, file.read_bytes()
+        except OSError:  # it has been deleted since its import
             continue
-    return kept
+    return copies
 
 
 def altered(folder: RunFolder, record: Mapping[str, Any]) -> dict[str, str]:
-    """Return the source files of a run that are not as they were: path -> what is the matter."""
+    """Return the source files that have changed since the run: path -> problem."""
     found = {}
     for copy, original in record.get("sources", {}).items():
         try:
@@ -110,17 +111,17 @@ def altered(folder: RunFolder, record: Mapping[str, Any]) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class StandIns:
-    """The copies that are imported in the place of the files that a config names."""
+    """The copies to import in place of the files that a config names."""
 
     files: Mapping[str, Path] = field(default_factory=dict)
-    """The path of a file -> that of its copy."""
+    """The copies by the paths of the originals."""
 
     renamed: bool = False
-    """Whether the config that is made names the copies from then on."""
+    """Whether the resolved config names the copies instead of the originals."""
 
     @property
     def folders(self) -> list[str]:
-        """The folders in which they find each other."""
+        """The folders of the copies, in which they can import each other."""
         folders = {str(copy.parent): None for copy in self.files.values()}
         return sorted(folders, key=len)
 
@@ -129,13 +130,13 @@ NO_STAND_INS = StandIns()
 
 
 def stand_ins(folder: RunFolder, record: Mapping[str, Any], *, repeat: bool = False) -> StandIns:
-    """Return which copies are to be imported: all or none, since they belong together.
+    """Return the copies to import: all of them or none, because they belong together.
 
     Args:
-        folder: of the run.
+        folder: the run folder.
         record: its ``run.json``.
-        repeat: for a new run that repeats it: also if files have only changed. Else the copies are
-            imported only if a file is gone.
+        repeat: import the copies even if files have only changed, for a new run that repeats this
+            one. By default, the copies are imported only if a file is missing.
     """
     sources = record.get("sources", {})
     missing = any(not os.path.isfile(original) for original in sources.values())
@@ -146,20 +147,20 @@ def stand_ins(folder: RunFolder, record: Mapping[str, Any], *, repeat: bool = Fa
 
 
 def of_stored_config(path: Path) -> StandIns:
-    """Return what stands in for changed or missing files when the config of a run is run again."""
+    """Return the copies for changed or missing files when a stored config is trained again."""
     folder = RunFolder(path.parent)
     if path.name != folder.config.name or not folder.record.is_file():
         return NO_STAND_INS
     return stand_ins(folder, read_record(folder), repeat=True)
 
 
-def to_keep(
+def source_copies(
     sources: Iterable[str], folder: RunFolder, record: Mapping[str, Any]
 ) -> tuple[dict[str, bytes], dict[str, str]]:
-    """Return the copies that a run folder is to have, and what each is a copy of.
+    """Return the copies for a run folder, and the original of each.
 
-    Those of the beginning stay; where files have changed before the run goes on, there are new
-    ones beside them (``sources-1``).
+    The first copies stay. If files have changed before the run is resumed, new copies are added
+    beside them (``sources-1``).
     """
     times = len(record.get("resumed", []))
     copies = copies_of(sources, f"{FOLDER}-{times}" if times else FOLDER)

@@ -1,4 +1,4 @@
-"""From a checkpoint back to the state that it was made of."""
+"""Loading the state of a run from a checkpoint."""
 
 from __future__ import annotations
 
@@ -15,69 +15,69 @@ from tinynet.train.running.best import Best
 
 
 @dataclass(frozen=True)
-class Start:
-    """Where a run begins, or goes on."""
+class StartingPoint:
+    """The position at which a run starts or resumes."""
 
     epoch: int = 0
     step: int = 0
-    """Steps that were done."""
+    """The number of completed steps."""
 
     batch: int = 0
-    """Batches of the epoch that were done."""
+    """The number of completed batches of the epoch."""
 
 
 def state_of(part: Any) -> dict[str, Any] | None:
-    """The state of something that may have none."""
+    """Return the ``state_dict`` of an object, or None if it has none."""
     return part.state_dict() if hasattr(part, "state_dict") else None
 
 
-def restore(
+def load_state(
     parts: Parts,
     saved: Mapping[str, Any],
     average: MovingAverage | None,
     best: Best,
     totals: Totals,
-) -> Start:
-    """Put everything into the state of a checkpoint, and say where training goes on.
+) -> StartingPoint:
+    """Load the state of a checkpoint, and return the position at which training resumes.
 
     Raises:
-        UsageError: it does not fit what the config describes.
+        UsageError: if the checkpoint does not fit the objects of the config.
     """
     try:
         parts.model.load_state_dict(saved["model"])
         for name, updater in parts.updaters.items():
             updater.optimizer.load_state_dict(saved["optimizers"][name])
-            updater.optimizer.stepped = True  # for schedules, which warn if they come first
-            _load(updater.schedule, saved["schedules"][name])
-        _load(parts.method, saved["method"])
-        _load(parts.loss, saved["loss"])
-        _load(average, saved["ema"])
-        _load(totals, saved["totals"])
+            updater.optimizer.stepped = True  # schedules warn if they precede the optimizer
+            _load_part(updater.schedule, saved["schedules"][name])
+        _load_part(parts.method, saved["method"])
+        _load_part(parts.loss, saved["loss"])
+        _load_part(average, saved["ema"])
+        _load_part(totals, saved["totals"])
         best.load_state_dict(saved["best"])
-        _go_to_place(parts, saved)
+        _set_loader_position(parts, saved)
     except (RuntimeError, ValueError, KeyError, AttributeError, TypeError) as error:
         raise UsageError(
-            "the checkpoint does not fit what the config of the run describes now. "
+            "the checkpoint does not fit the current config of the run. "
             f"{type(error).__name__}: {error}"
         ) from error
-    seeds.restore(saved["generators"])
+    seeds.set_states(saved["generators"])
     done = saved["epoch"] if saved["epoch_is_complete"] else saved["epoch"] - 1
-    return Start(done, saved["step"], saved["batch"])
+    return StartingPoint(done, saved["step"], saved["batch"])
 
 
-def _load(part: Any, state: Mapping[str, Any] | None) -> None:
+def _load_part(part: Any, state: Mapping[str, Any] | None) -> None:
     if part is not None and state is not None:
         part.load_state_dict(state)
 
 
-def _go_to_place(parts: Parts, saved: Mapping[str, Any]) -> None:
-    """Let the loader go on with the batch after the last one."""
-    if saved["loader"] is None:  # of version 1
+def _set_loader_position(parts: Parts, saved: Mapping[str, Any]) -> None:
+    """Set the loader to the next batch."""
+    if saved["loader"] is None:  # version 1
         if not saved["epoch_is_complete"]:
             raise ValueError("it was written in the middle of an epoch by an older version")
         parts.shuffle.load_state_dict(saved["generators"]["shuffle"])
         return
     parts.train_batches.load_state_dict(saved["loader"])
     if saved["epoch_is_complete"] and saved["loader"]["order"] is not None:
-        for _ in parts.train_batches:  # nothing is left of the pass, but it has not ended yet
+        for _ in parts.train_batches:  # end the pass, which has no batches left
             raise ValueError("there are batches left of an epoch that is complete")

@@ -1,4 +1,4 @@
-"""Writes a run's files during training: checkpoints, the best weights, rows of figures.
+"""Writing a run's files during training: checkpoints, the best weights, rows of figures.
 
 A full disk does not end a run: a single warning gives the reason, and unwritten data waits in
 memory until a later attempt succeeds.
@@ -15,15 +15,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from tinynet.train.checkpoint import files
 from tinynet.train.checkpoint.checksums import sha256
-from tinynet.train.checkpoint.files import CheckpointError
+from tinynet.train.checkpoint.files import CheckpointError, read_checkpoint, write_checkpoint
 from tinynet.train.checkpoint.run_folder import RunFolder, append_lines, write_bytes, write_text
 from tinynet.train.checkpoint.run_folder import StorageWarning as StorageWarning
 from tinynet.train.checkpoint.run_record import write_record
 from tinynet.train.config.problems import TrainError
 
-_PAUSE = 10.0  # seconds between two attempts to write to a disk that is full
+_PAUSE = 10.0  # seconds between two attempts to write to a full disk
 
 
 class Storage:
@@ -31,19 +30,19 @@ class Storage:
 
     Args:
         folder: the folder.
-        keep: how many checkpoints are kept, the newest included.
-        newest: the step of the newest one, when going on.
+        keep_checkpoints: the number of checkpoints to keep, including the newest.
+        newest: the step of the newest checkpoint, when resuming.
     """
 
-    def __init__(self, folder: RunFolder, keep: int, newest: int | None = None) -> None:
+    def __init__(self, folder: RunFolder, keep_checkpoints: int, newest: int | None = None) -> None:
         self.folder = folder
-        self.keep = keep
+        self.keep_checkpoints = keep_checkpoints
         self._newest = newest
         self._rows: list[str] = []
         self._constant: dict[str, bytes] = {}
         self._record: dict[str, Any] = {}
         self.written: list[str] = []
-        """The rows of ``metrics.jsonl`` that are on the disk."""
+        """The rows of ``metrics.jsonl`` on the disk."""
 
         self._best: dict[str, Any] | None = None
         self._failed_at: float | None = None
@@ -54,19 +53,19 @@ class Storage:
         return self._failed_at is not None
 
     @property
-    def wants_another_try(self) -> bool:
-        """Whether the last attempt failed a while ago."""
+    def retry_is_due(self) -> bool:
+        """Whether the last attempt failed, long enough ago to try again."""
         return self._failed_at is not None and time.monotonic() - self._failed_at > _PAUSE
 
-    def begin(self, files: Mapping[str, bytes], record: dict[str, Any]) -> None:
-        """Write the files that stay as they are while the run goes on, and ``run.json``.
+    def write_constant_files(self, files: Mapping[str, bytes], record: dict[str, Any]) -> None:
+        """Write the files that do not change during the run, and ``run.json``.
 
         Args:
-            files: by their names in the folder.
-            record: what ``run.json`` says; it gets their checksums.
+            files: their contents by name.
+            record: the content of ``run.json``, which gets their checksums.
 
         Raises:
-            TrainError: one cannot be written.
+            TrainError: if one cannot be written.
         """
         self._constant, self._record = {**files}, record
         for name, data in files.items():
@@ -77,48 +76,48 @@ class Storage:
         record["files"] = record.get("files", {}) | checksums
         write_record(self.folder, record)
 
-    def _restore(self) -> None:
-        """Write again what was removed while the run goes on, perhaps with the whole folder."""
-        gone = [name for name in self._constant if not (self.folder.path / name).exists()]
-        if not gone:
+    def _rewrite_missing(self) -> None:
+        """Rewrite constant files that were removed during the run."""
+        missing = [name for name in self._constant if not (self.folder.path / name).exists()]
+        if not missing:
             return
         rows = [] if self.folder.metrics.exists() else self.written
-        for name in gone:
+        for name in missing:
             _put(self.folder.path / name, self._constant[name])
         if not self.folder.record.exists():
             write_record(self.folder, self._record)
         if rows:
             write_text(self.folder.metrics, "".join(f"{row}\n" for row in rows))
-        text = f"{', '.join(gone)} vanished from {self.folder.path} while training, and"
+        text = f"{', '.join(missing)} vanished from {self.folder.path} while training, and"
         warnings.warn(f"{text} were written again", StorageWarning, stacklevel=5)
 
     def add_row(self, line: str) -> None:
-        """A line for ``metrics.jsonl``; it is written with the next checkpoint."""
+        """Add a line to ``metrics.jsonl``, to be written with the next checkpoint."""
         self._rows.append(line)
 
     def set_best(self, content: dict[str, Any]) -> None:
-        """The best weights so far."""
+        """Write the best weights so far."""
         self._best = content
         if not self._attempt(self._write_best):
-            self._best = copy.deepcopy(content)  # the weights themselves will be others soon
+            self._best = copy.deepcopy(content)  # training changes the weights
 
-    def save(self, content: dict[str, Any], events: Mapping[str, int]) -> bool:
-        """Write all that waits, and a checkpoint.
+    def commit(self, content: dict[str, Any], events: Mapping[str, int]) -> bool:
+        """Write a checkpoint, and everything that is still unwritten.
 
         Args:
-            content: of the checkpoint.
-            events: up to where the files for TensorBoard are written, which ``run.json`` keeps: the
-                checkpoints of equal runs are equal.
+            content: the content of the checkpoint.
+            events: the positions in the event files of TensorBoard. ``run.json`` stores them, so
+                that the checkpoints of equal runs are equal.
 
         Returns:
-            Whether it is on the disk; if not, there was a warning.
+            Whether everything is on the disk; if not, a warning was given.
 
         Raises:
-            CheckpointError: something in it can only be pickled.
+            CheckpointError: if the content can only be pickled.
         """
-        known = [*self._record.get("events", {}).items()][-self.keep :]
-        self._record["events"] = {**dict(known), str(content["step"]): {**events}}
-        writers = (self._restore, self._write_rows, self._write_best)
+        earlier = [*self._record.get("events", {}).items()][-self.keep_checkpoints :]
+        self._record["events"] = {**dict(earlier), str(content["step"]): {**events}}
+        writers = (self._rewrite_missing, self._write_rows, self._write_best)
         return self._attempt(
             *writers,
             lambda: write_record(self.folder, self._record),
@@ -151,17 +150,17 @@ class Storage:
 
     def _write_best(self) -> None:
         if self._best is not None:
-            files.save(self.folder.best, self._best)
+            write_checkpoint(self.folder.best, self._best)
             self._best = None
 
     def _write(self, content: dict[str, Any]) -> None:
         step: int = content["step"]
         if self._newest is not None and self._newest != step:
-            _also_called(self.folder.checkpoint, self.folder.older(self._newest))
-        files.save(self.folder.checkpoint, content)
+            _link(self.folder.checkpoint, self.folder.older(self._newest))
+        write_checkpoint(self.folder.checkpoint, content)
         self._newest = step
         older = [path for path in self.folder.checkpoints() if path != self.folder.checkpoint]
-        for path in older[self.keep - 1 :]:
+        for path in older[self.keep_checkpoints - 1 :]:
             path.unlink(missing_ok=True)
 
 
@@ -170,13 +169,13 @@ def _put(path: Path, data: bytes) -> None:
     write_bytes(path, data)
 
 
-def _also_called(path: Path, name: Path) -> None:
-    """Give a file a second name, under which it stays when the first one is replaced."""
+def _link(path: Path, name: Path) -> None:
+    """Add a second name to a file, which keeps it when the first name is replaced."""
     try:
         os.link(path, name)
-    except (FileExistsError, FileNotFoundError):  # of an attempt before; or somebody removed it
+    except (FileExistsError, FileNotFoundError):  # from an earlier attempt; or the file was removed
         pass
-    except OSError:  # a file system that knows no second names
+    except OSError:  # a file system without hard links
         os.replace(path, name)
 
 
@@ -184,23 +183,23 @@ def _also_called(path: Path, name: Path) -> None:
 
 
 def newest_checkpoint(folder: RunFolder) -> tuple[Path, dict[str, Any]] | None:
-    """The newest checkpoint that is not damaged, with a warning of those that are; None without.
+    """Return the newest undamaged checkpoint, or None if there is none. Warn of damaged ones.
 
     Raises:
-        CheckpointError: all are damaged, or cannot be read.
+        CheckpointError: if all are damaged or unreadable.
     """
     damaged: list[CheckpointError] = []
     for path in folder.checkpoints():
         try:
-            content = files.load(path)
+            content = read_checkpoint(path)
         except CheckpointError as error:
             damaged.append(error)
             continue
-        told = [str(error) for error in damaged]
+        problems = [str(error) for error in damaged]
         if not folder.checkpoint.exists():
-            told.append(f"{folder.checkpoint} is missing")
-        if told:
-            text = f"{'; '.join(told)}. {path.name}, of step {content['step']}, is used instead"
+            problems.append(f"{folder.checkpoint} is missing")
+        if problems:
+            text = f"{'; '.join(problems)}. {path.name}, of step {content['step']}, is used instead"
             warnings.warn(text, StorageWarning, stacklevel=2)
         return path, content
     if damaged:
@@ -211,5 +210,5 @@ def newest_checkpoint(folder: RunFolder) -> tuple[Path, dict[str, Any]] | None:
 def remove_leftovers(folder: RunFolder) -> None:
     """Remove temporary files of a killed process; the caller must hold the folder's lock."""
     for path in folder.path.rglob(".*.tmp"):
-        with contextlib.suppress(OSError):  # the next start tries again
+        with contextlib.suppress(OSError):  # the next start will retry
             path.unlink()

@@ -10,11 +10,11 @@ from typing import Any
 
 from tinynet import exchange
 from tinynet.train.build.build import build
-from tinynet.train.checkpoint.drift import Since, recorded
+from tinynet.train.checkpoint.drift import Drift, recorded_figures
 from tinynet.train.checkpoint.run_folder import RunFolder
 from tinynet.train.commands.options import Commands, add_trained
 from tinynet.train.config.problems import TrainError, UsageError, did_you_mean, one_of
-from tinynet.train.running.runner import config_in, read_checkpoint, weights_of
+from tinynet.train.running.runner import config_in, find_checkpoint, weights_of
 
 
 def _safetensors(weights: dict[str, Any], path: Path) -> None:
@@ -64,13 +64,13 @@ def run_command(arguments: argparse.Namespace) -> int:
 
 
 def _saved(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return the checkpoint; warn of what has changed since, if its config can still be built."""
-    path, saved = read_checkpoint(arguments.run, best=arguments.best)
-    since = Since(RunFolder(path.parent))
+    """Return the checkpoint; warn of what has changed drift, if its config can still be built."""
+    path, saved = find_checkpoint(arguments.run, best=arguments.best)
+    drift = Drift(RunFolder(path.parent))
     figures: dict[str, float] = {}
     with contextlib.suppress(TrainError):  # the weights need neither source files nor data
-        config = config_in(saved, path, since)
-        figures = recorded(config, saved)
-        since.compare(build(config))
-    since.warn(figures)
+        config = config_in(saved, path, drift)
+        figures = recorded_figures(config, saved)
+        drift.compare(build(config))
+    drift.warn(figures)
     return saved

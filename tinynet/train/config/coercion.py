@@ -144,18 +144,18 @@ def declared_type(annotation: Any, default: Any) -> Any:
     return type(default) if type(default) in (bool, float, str) else inspect.Parameter.empty
 
 
-def describe(declared: Any) -> str:
+def describe_type(declared: Any) -> str:
     """What a declared type accepts, in words.
 
     Example:
-        >>> describe(list[int]), describe(float | None)
+        >>> describe_type(list[int]), describe_type(float | None)
         ('a list (each element an integer)', 'a number')
     """
     origin, arguments = typing.get_origin(declared), typing.get_args(declared)
     if origin is typing.Annotated:
-        return describe(arguments[0])
+        return describe_type(arguments[0])
     if origin in (typing.Union, types.UnionType):
-        words = [describe(a) for a in arguments if a is not type(None)]
+        words = [describe_type(a) for a in arguments if a is not type(None)]
         return " or ".join(w for w in words if w != "a string" or "a path" not in words)
     if origin is typing.Literal:
         return f"one of {one_of(map(repr, arguments))}"
@@ -168,12 +168,12 @@ def describe(declared: Any) -> str:
 
 def _elements(origin: Any, arguments: tuple[Any, ...]) -> str:
     if origin is tuple and arguments[-1] is not Ellipsis:
-        return " and ".join(describe(argument) for argument in arguments)
-    return f"each element {describe(arguments[0])}"
+        return " and ".join(describe_type(argument) for argument in arguments)
+    return f"each element {describe_type(arguments[0])}"
 
 
 def _mismatch(value: Any, declared: Any, hint: str = "") -> MismatchError:
-    return MismatchError(f"must be {describe(declared)}, got {_seen(value)}{hint}")
+    return MismatchError(f"must be {describe_type(declared)}, got {_seen(value)}{hint}")
 
 
 def _seen(value: Any) -> str:

@@ -56,7 +56,7 @@ class Source:
                 del known[other]
 
 
-def read(path: str | Path) -> Source:
+def read_toml(path: str | Path) -> Source:
     """The tree of a TOML file.
 
     Raises:

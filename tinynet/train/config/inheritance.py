@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tinynet.train.config.document import Source, read
+from tinynet.train.config.document import Source, read_toml
 from tinynet.train.config.problems import ConfigError, Origin, Problem, did_you_mean, nearest
 from tinynet.train.config.sections import NAMED, SECTIONS, settings
 from tinynet.train.config.toml_lines import KeyPath, split_key
@@ -47,7 +47,7 @@ def read_with_bases(path: str | Path) -> Source:
 
 def _read(path: Path, readers: tuple[Path, ...]) -> Source:
     """One file and what is below it; `readers` are the files that led here."""
-    source = read(path)
+    source = read_toml(path)
     source.folders = {source.file: source.folder}
     readers = (*readers, path)
     names = _strings(source, _BASE)

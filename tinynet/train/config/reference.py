@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from tinynet.invocation import command
-from tinynet.train.build.metrics import METRICS, find
-from tinynet.train.config.coercion import describe
+from tinynet.train.build.metrics import METRICS, find_metric
+from tinynet.train.config.coercion import describe_type
 from tinynet.train.config.components import FAMILIES, INSIDE, Family
 from tinynet.train.config.problems import one_of
 from tinynet.train.config.sections import SECTIONS, field_docs, settings
@@ -99,7 +99,7 @@ def explain_key(key: str) -> str | None:
         return _type_page(rest, KINDS[section])
     if section in FAMILIES and rest:
         return _argument_page(section, rest)
-    metric = METRICS.get(key) or find(key)  # topK, top5
+    metric = METRICS.get(key) or find_metric(key)  # topK, top5
     if metric is not None:
         return f"{key}, a metric for evaluation.metrics: {metric.meaning}"
     pages = [_type_page(key, family) for family in KINDS.values() if key in family.names()]
@@ -148,7 +148,7 @@ def kind_of(section: str, key: str) -> str:
         return "a list (each element a table with a type), by default []"
     said = toml_value(default)
     by_default = "left out" if said is None else said
-    return f"{describe(typing.get_type_hints(cls)[key])}, by default {by_default}"
+    return f"{describe_type(typing.get_type_hints(cls)[key])}, by default {by_default}"
 
 
 def _type_page(name: str, family: Family) -> str:
@@ -166,7 +166,7 @@ def _argument_page(section: str, key: str) -> str | None:
     for name, target in sorted(family.names().items()):
         for parameter in parameters(target, family):
             if parameter.name == key:
-                kind = describe(parameter.declared)
+                kind = describe_type(parameter.declared)
                 default = _default(parameter)
                 text = f"{kind}, {default}\n{_wrapped(_argument_doc(target, key), indent=4)}"
                 said.setdefault(text.rstrip(), []).append(name)

@@ -37,14 +37,14 @@ def to_toml(config: Config) -> str:
         for key, inside in getattr(section, "named", {}).items():
             tables[name, key] = inside
         for path, table in tables.items():
-            rows = [*_rows(config, path, table)]
+            rows = [*_assignments(config, path, table)]
             width = max((len(text) for text, _ in rows), default=0)
             lines = [f"{text:<{width}}  # {_shown(origin)}" for text, origin in rows]
             blocks.append("\n".join([f"[{dotted(path)}]", *lines]))
     return "\n\n".join(blocks) + "\n"
 
 
-def _rows(config: Config, path: tuple[str, ...], section: Any) -> Iterator[tuple[str, str]]:
+def _assignments(config: Config, path: tuple[str, ...], section: Any) -> Iterator[tuple[str, str]]:
     """Assignments and their origins, in the order: type, its arguments, the section's own keys."""
     values: dict[str, Any] = {}
     if getattr(section, "component", None) is not None:

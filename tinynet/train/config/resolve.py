@@ -17,7 +17,7 @@ from tinynet.train.config.coercion import (
     accepts_paths,
     anchored,
     coerce,
-    describe,
+    describe_type,
     is_mapping,
 )
 from tinynet.train.config.components import FAMILIES, INSIDE, PART, Family
@@ -89,7 +89,7 @@ def resolve(
     if out is not None:
         override(source, {"run.out": str(out)}, problems)
         source.origins["run", "out"] = Origin("command line")
-    return _Resolver(source, problems, stand_ins).config()
+    return _Resolver(source, problems, stand_ins).checked_config()
 
 
 class _Resolver:
@@ -103,7 +103,7 @@ class _Resolver:
         self.importer = Importer(source.folder, [str(f) for f in self.folders], stand_ins)
         self.meant: set[str | None] = set()  # by section names that do not exist
 
-    def config(self) -> Config:
+    def checked_config(self) -> Config:
         tree = self.source.tree
         for name in tree.keys() - SECTIONS.keys():
             self.meant.add(nearest(name, SECTIONS))
@@ -308,7 +308,7 @@ class _Resolver:
         self, path: KeyPath, parameter: Parameter, name: str, signature: Signature
     ) -> None:
         if parameter.required:
-            must = f"is missing; it must be {describe(parameter.declared)}"
+            must = f"is missing; it must be {describe_type(parameter.declared)}"
             text = f"{sentence(must)} {_takes(name, signature)}"
             origin = self.source.origin(*path)
             self.problems.add(origin, dotted((*path, parameter.name)), text)

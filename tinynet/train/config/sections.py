@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from tinynet.numba_kernels import compiler
 from tinynet.train.build.method import Supervised
-from tinynet.train.build.metrics import METRICS, find
+from tinynet.train.build.metrics import METRICS, find_metric
 from tinynet.train.config.problems import Origin
 from tinynet.train.config.signatures import Component
 
@@ -30,7 +30,7 @@ def _must(be: str, holds: Callable[[Any], bool], names: Iterable[str] = ()) -> M
 _POSITIVE = _must("be at least 1", lambda value: value >= 1)
 _FIGURE = _must(
     f"be loss or a metric ({', '.join(METRICS)})",
-    lambda name: name in ("", "loss") or name.startswith("loss_") or find(name) is not None,
+    lambda name: name in ("", "loss") or name.startswith("loss_") or find_metric(name) is not None,
     ["loss", *METRICS],
 )
 _NOT_NEGATIVE = _must("not be negative", lambda value: value >= 0)
@@ -233,7 +233,7 @@ class EvaluationSection:
         default=None,
         metadata=_must(
             f"be a list of metrics ({', '.join(METRICS)})",
-            lambda names: all(find(name) is not None for name in names),
+            lambda names: all(find_metric(name) is not None for name in names),
             METRICS,
         ),
     )

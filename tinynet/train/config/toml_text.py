@@ -28,7 +28,7 @@ def toml_value(value: Any) -> str | None:
     if isinstance(value, int):
         return str(int(value))
     if isinstance(value, float):
-        return _float(float(value))
+        return _float_text(float(value))
     if isinstance(value, str):
         return toml_string(value)
     if isinstance(value, date | time):
@@ -72,7 +72,7 @@ def toml_string(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def _float(value: float) -> str:
+def _float_text(value: float) -> str:
     if math.isnan(value):
         return "nan"
     return repr(value)  # "inf", "-inf", "0.1", "1e-05": the shortest text that reads back exactly

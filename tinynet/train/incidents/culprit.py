@@ -1,9 +1,9 @@
-"""Which operation made the first NaN or infinity of a step: found by running the step again.
+"""The search for the operation that produced the first NaN or infinity of a repeated step.
 
-Core reports each operation and each node of a backward pass while the step runs (as the recorder of
-graphs has it do). Of those whose results are not finite notes are taken; from the loss they lead
-back to the operation whose inputs were finite. An infinity that is there on purpose, such as the
--inf of an attention mask, is not to blame until something makes NaN of it.
+Core reports each operation and each node of a backward pass to the search, as to the recorder of
+graphs. The search keeps those whose results are not finite, and traces them back from the loss to
+an operation with finite inputs. An intended infinity, such as the -inf of an attention mask, is not
+the culprit until an operation turns it into NaN.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ from tinynet.train.incidents.suspects import (
     first_bad,
 )
 
-_ROWS = 10  # of a batch, that are named
+_ROWS = 10  # rows of a batch to name
 
 
 @dataclass(frozen=True, eq=False)
 class _Ran:
-    """An operation whose result was not finite."""
+    """An operation with a result that is not finite."""
 
     when: int
     inputs: list[Array]
@@ -56,12 +56,12 @@ class _Ran:
 
 
 class Search(BackwardObserver):
-    """Watches one step.
+    """Observes one step.
 
     Args:
-        model: names the parameters and buffers.
+        model: the model, for the names of parameters and buffers.
         batch: the arrays of the batch by name.
-        rows: how many examples each batch of the step has.
+        rows: the number of examples in each batch of the step.
     """
 
     def __init__(self, model: nn.Module, batch: Mapping[str, Array], rows: Sequence[int]) -> None:
@@ -69,37 +69,37 @@ class Search(BackwardObserver):
         named = [*model.named_parameters(), *model.named_buffers()]
         self._weights = {id(t._array): (name, t._array) for name, t in named}
         self._batch = {id(array): (name, array) for name, array in batch.items()}
-        self._made: dict[int, list[_Ran]] = {}  # by the id of an array that they made
+        self._made: dict[int, list[_Ran]] = {}  # by the id of an output
         self._count = 0
-        self._kept: list[_Ran] = []  # and with them all arrays, so that no id is used twice
+        self._kept: list[_Ran] = []  # keeps the arrays alive, so that no id is reused
         self._backward: list[Suspect] | None = None
         self._depth = 0  # of backward passes
         self.batches = 0
-        """How many of the batches of the step have come to their backward pass."""
+        """The number of batches whose backward pass has begun."""
 
         self._outer: Site | None = None
 
     @contextlib.contextmanager
     def started(self) -> Iterator[None]:
-        """A context in which everything is watched."""
+        """Return a context that observes everything inside."""
         self._outer = here()
         with observing(self._ran), observing_backward(self):
             yield
 
     def suspects(self, loss: Array | None) -> list[Suspect]:
-        """What made the first, and what came of it; empty if nothing was seen.
+        """Return the culprit and related operations; an empty list if none was found.
 
         Args:
-            loss: the loss if it is not finite, else None: then a backward pass is searched.
+            loss: the loss if it is not finite; None to search the backward pass.
         """
         if loss is None:
             return self._backward or []
-        return self._behind(loss)
+        return self._trace_back(loss)
 
     # ---- forward --------------------------------------------------------------------------------
 
     def _ran(self, op: Any, inputs: Sequence[Array], outputs: Sequence[Array], rest: Any) -> None:
-        """An operation has run; see `core.observe.observing`."""
+        """Record an operation; see `core.declaration.observers.observing`."""
         if self._depth:
             return
         made = arrays_of(outputs)
@@ -108,7 +108,7 @@ class Search(BackwardObserver):
         if not worst:
             return
         given = [*arrays_of(inputs)]
-        if op.writes:  # the first input is the array itself, as it is afterwards
+        if op.writes:  # the first input is the written array, in its later state
             before = self._maker(given[0], self._count)
             known = id(given[0]) in self._batch or id(given[0]) in self._weights
             given = given[1:]
@@ -125,7 +125,7 @@ class Search(BackwardObserver):
     def _suspect(
         self, op: Any, inputs: list[Array], outputs: list[Array], rest: Any, constants: int
     ) -> Suspect:
-        """All about an operation, as long as the arrays are as it saw them."""
+        """Describe an operation, while its arrays are unchanged."""
         named = dict(zip(self._names(op, inputs, rest), inputs, strict=True))
         bad = next(array for array in outputs if badness(array))
         place = first_bad(bad)
@@ -148,7 +148,7 @@ class Search(BackwardObserver):
         )
 
     def _names(self, op: Any, inputs: list[Array], rest: Mapping[str, Any]) -> list[str]:
-        """What the operation calls its inputs; a parameter is named, too."""
+        """Return the names of the inputs, with those of parameters and buffers."""
         names = [name for name in getattr(op, "tensors", ()) if name not in rest]
         if len(names) != len(inputs):
             names = [f"input {number}" for number in range(len(inputs))]
@@ -158,7 +158,7 @@ class Search(BackwardObserver):
         ]
 
     def _weight(self, array: Array) -> str:
-        """The name of the parameter or buffer that an array is, or is a view of."""
+        """Return the name of the parameter or buffer that an array is, or views; "" if none."""
         for found in (array, array.base):
             name, own = self._weights.get(id(found), ("", None))
             if own is found and own is not None:
@@ -166,61 +166,61 @@ class Search(BackwardObserver):
         return ""
 
     def _line(self) -> Site | None:
-        """The innermost line of the user's that ran in this step; None if all code was ours."""
+        """Return the innermost line of the user's code in this step, or None."""
         frame = sys._getframe(1)
-        while frame is not None and frame.f_code is not again.__code__:
+        while frame is not None and frame.f_code is not repeat_step.__code__:
             if is_outside(frame.f_code.co_filename):
                 return frame.f_code, frame.f_lasti
             frame = frame.f_back  # type: ignore[assignment]
         return None
 
     def _rows_of(self, array: Array) -> tuple[list[int], int]:
-        """The rows of the batch that are not finite in an array, if its first dimension is it."""
+        """Return the rows that are not finite, if the first dimension is that of the batch."""
         batch = min(self.batches - (self._depth > 0), len(self._rows) - 1)
         if array.ndim == 0 or len(array) != self._rows[batch]:
             return [], 0
         bad = np.flatnonzero(~np.isfinite(array.reshape(len(array), -1)).all(1))
         return bad[:_ROWS].tolist(), len(bad)
 
-    # ---- the way back ---------------------------------------------------------------------------
+    # ---- tracing back ---------------------------------------------------------------------------
 
     def _maker(self, array: Array, before: int) -> _Ran | None:
-        """What made an array as it was at a time: the last operation or write before."""
+        """Return the last operation or write before a time that produced an array, or None."""
         found = [ran for ran in self._made.get(id(array), ()) if ran.when < before]
         if found or array.base is None:
             return found[-1] if found else None
-        sharing = [  # a write to another view of the same memory
+        sharing = [  # writes to other views of the same memory
             ran
             for ran in self._kept
             if ran.when < before and any(np.may_share_memory(array, a) for a in ran.outputs)
         ]
         return sharing[-1] if sharing else None
 
-    def _behind(self, array: Array) -> list[Suspect]:
-        """The first that was not finite on the way to an array, and what made NaN of it later."""
+    def _trace_back(self, array: Array) -> list[Suspect]:
+        """Trace an array back to its first non-finite origin, and what turned that into NaN."""
         before, turned = self._count + 1, None
         while True:
             ran = self._maker(array, before)
             if ran is None:
-                return self._came_in(array, turned)
+                return self._input_suspects(array, turned)
             before = ran.when
             worst = max(map(badness, ran.inputs), default=FINITE)
             if ran.badness == NAN and max(worst, ran.constants) != NAN:
                 turned = ran.suspect
             if worst == FINITE or ran.constants > worst:
-                return self._ended(ran, turned)
+                return self._operation_suspects(ran, turned)
             array = next(a for a in ran.inputs if badness(a) == worst)
 
-    def _ended(self, ran: _Ran, turned: Suspect | None) -> list[Suspect]:
-        """The way ends at an operation with finite inputs."""
+    def _operation_suspects(self, ran: _Ran, turned: Suspect | None) -> list[Suspect]:
+        """Return the suspects if the trace ends at an operation with finite inputs."""
         if turned is None or turned is ran.suspect:
             return [ran.suspect]
-        if ran.constants:  # an infinity on purpose: what made NaN of it comes first
+        if ran.constants:  # an intended infinity: first what turned it into NaN
             return [turned, replace(ran.suspect, role="from")]
         return [ran.suspect, replace(turned, role="then")]
 
-    def _came_in(self, array: Array, turned: Suspect | None) -> list[Suspect]:
-        """The way ends at an array that no operation of the step has made."""
+    def _input_suspects(self, array: Array, turned: Suspect | None) -> list[Suspect]:
+        """Return the suspects if the trace ends at an array that no operation produced."""
         for kind, arrays in (("batch", self._batch), ("weights", self._weights)):
             for name, known in arrays.values():
                 if known is array or (array.base is not None and np.may_share_memory(known, array)):
@@ -234,10 +234,10 @@ class Search(BackwardObserver):
                         rows=rows,
                         count=count,
                     )
-                    on_purpose = kind == "weights" and not values.nans
+                    is_intended = kind == "weights" and not values.nans
                     if turned is None:
                         return [found]
-                    if on_purpose:
+                    if is_intended:
                         return [turned, replace(found, role="from")]
                     return [found, replace(turned, role="then")]
         found = Suspect("elsewhere", "", output=Values.of("", array), place=[*first_bad(array)])
@@ -248,21 +248,21 @@ class Search(BackwardObserver):
     # ---- backward -------------------------------------------------------------------------------
 
     def began(self, task: Any) -> None:
-        """See `BackwardObserver`."""
+        """Implement `BackwardObserver`."""
         self.batches += self._depth == 0 and self._backward is None
         self._depth += 1
 
     def ended(self, task: Any) -> None:
-        """See `BackwardObserver`."""
+        """Implement `BackwardObserver`."""
         self._depth -= 1
 
     def visit(self, task: Any, node: Node, go: Callable[[Node], None]) -> None:
-        """See `BackwardObserver`."""
+        """Implement `BackwardObserver`."""
         if self._backward is not None:
             go(node)
             return
-        came = task.pending.get(node)
-        incoming = _gradients(came if isinstance(came, list) else [came])
+        pending = task.pending.get(node)
+        incoming = _gradients(pending if isinstance(pending, list) else [pending])
         saved = {name: a for name, v in saved_values(node).items() for a in arrays_of([v])}
         go(node)
         for number, edge in enumerate(node.edges):
@@ -273,11 +273,11 @@ class Search(BackwardObserver):
                 return
 
     def _by_node(
-        self, node: Node, number: int, came: list[Array], saved: dict[str, Array], left: Array
+        self, node: Node, number: int, incoming: list[Array], saved: dict[str, Array], left: Array
     ) -> list[Suspect]:
-        """A node of a backward pass, and what it had saved that was not finite."""
-        names = [INCOMING, *(f"{INCOMING} {i}" for i in range(1, len(came)))]
-        sources = {**dict(zip(names, came, strict=False)), **saved}
+        """Return the suspects of a backward node: it, and the origin of a bad saved value."""
+        names = [INCOMING, *(f"{INCOMING} {i}" for i in range(1, len(incoming)))]
+        sources = {**dict(zip(names, incoming, strict=False)), **saved}
         place = first_bad(left)
         values = (
             values_at(sources, left.shape, place) if type(node).__name__ in _pointwise() else {}
@@ -301,21 +301,21 @@ class Search(BackwardObserver):
         bad = next((array for array in saved.values() if badness(array)), None)
         if bad is None:
             return [suspect]
-        return [suspect, *(replace(s, role="from") for s in self._behind(bad)[:1])]
+        return [suspect, *(replace(s, role="from") for s in self._trace_back(bad)[:1])]
 
 
 def _gradients(values: Iterable[Any]) -> list[Array]:
-    """The arrays of gradients; what has no dimensions may be a number of numpy's."""
+    """Return gradients as arrays; a 0-d one may be a numpy scalar."""
     return arrays_of(np.asarray(v) if isinstance(v, np.generic) else v for v in values)
 
 
 def _pointwise() -> set[str]:
-    """The nodes whose gradients belong to the values in the same places."""
+    """Return the names of the nodes of pointwise operations."""
     return {op.node_name for op in REGISTRY.values() if op.kind == "pointwise"}
 
 
 def _worst_constant(attributes: Mapping[str, Any]) -> int:
-    """The worst of the numbers among the arguments of an operation."""
+    """Return the worst badness among the numeric arguments of an operation."""
     numbers = [v for value in attributes.values() for v in _numbers(value)]
     return max((NAN if math.isnan(n) else INFINITE for n in numbers), default=FINITE)
 
@@ -328,6 +328,6 @@ def _numbers(value: Any) -> Iterable[float]:
             yield from _numbers(item)
 
 
-def again(step: Callable[[], Array | None]) -> Array | None:
-    """Run a step; what is called from here is the step, what calls this is not."""
+def repeat_step(step: Callable[[], Array | None]) -> Array | None:
+    """Run a step. `Search` recognizes the frames of the step by this function."""
     return step()

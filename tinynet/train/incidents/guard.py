@@ -1,4 +1,4 @@
-"""What stands around each step of training: one that fails is examined, and skipped or not."""
+"""The guard around each training step, which examines a failed step."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from tinynet.train.incidents.post_mortem import Failure, investigate
 from tinynet.train.incidents.snapshot import Snapshot
 
 Skip = Callable[[NonFiniteError], bool]
-"""Is told of a step that failed; True if training is to go on without it."""
+"""A function of the error of a failed step that returns whether to skip the step."""
 
 
 class Guard:
-    """Stands around the steps of a loop.
+    """Examines the failed steps of a training loop.
 
     Args:
-        model: what is trained.
-        batches: what it is trained on; if it can say which examples a batch has, messages do.
-        skip: decides whether a step that failed is left out; None: none is.
+        model: the trained model.
+        batches: its batches; with a method ``batch_indices``, messages name the examples.
+        skip: decides whether to skip a failed step; by default, none is skipped.
     """
 
     def __init__(self, model: nn.Module, batches: Any, skip: Skip | None = None) -> None:
@@ -33,24 +33,24 @@ class Guard:
         self._step: tuple[Place, Sequence[Sequence[Any]], Callable[[], object]] | None = None
 
     def begin_epoch(self) -> None:
-        """A pass over the batches begins."""
-        self.snapshot.look()
+        """Prepare for a pass over the batches."""
+        self.snapshot.find_buffers()
 
-    def step(
-        self, where: Place, batches: Sequence[Sequence[Any]], again: Callable[[], object]
+    def watch(
+        self, where: Place, batches: Sequence[Sequence[Any]], repeat: Callable[[], object]
     ) -> Guard:
-        """A context for one step. It swallows a NonFiniteError if the step is to be skipped.
+        """Return a context for one step, which suppresses a NonFiniteError to skip the step.
 
         Args:
-            where: of the first batch.
-            batches: what the step is made of.
-            again: does the step once more up to the point where it failed, and changes no weights.
+            where: the place of its first batch.
+            batches: the batches of the step.
+            repeat: repeats the step up to the failure, without changing weights.
 
         Raises:
-            NonFiniteError: with its post-mortem; buffers are as they were before the step.
+            NonFiniteError: with its post-mortem; the buffers are restored.
         """
         self.snapshot.take()
-        self._step = where, batches, again
+        self._step = where, batches, repeat
         return self
 
     def __enter__(self) -> None:
@@ -64,7 +64,7 @@ class Guard:
             return False
         try:
             self._investigate(error, *step)
-        except Exception as problem:  # a mistake of ours must not hide what has happened
+        except Exception as problem:  # a bug in tinynet must not hide the error
             text = f"{type(problem).__name__}: {problem}"
             error.remarks.append(f"  {'note':<8} the step could not be examined: {text}")
         return self.skip is not None and self.skip(error)
@@ -74,7 +74,7 @@ class Guard:
         error: NonFiniteError,
         where: Place,
         batches: Sequence[Sequence[Any]],
-        again: Callable[[], object],
+        repeat: Callable[[], object],
     ) -> None:
         indices_of = getattr(self.batches, "batch_indices", lambda number: None)
         failure = Failure(
@@ -86,12 +86,14 @@ class Guard:
             getattr(self.batches, "dataset", None),
         )
 
-        error.post_mortem = investigate(failure, self.model, self.snapshot, partial(loss_of, again))
+        error.post_mortem = investigate(
+            failure, self.model, self.snapshot, partial(loss_of, repeat)
+        )
         error.batch = error.post_mortem.report.batch - 1
 
 
 def loss_of(step: Callable[[], object]) -> Array | None:
-    """Do a step; the loss that is not finite, None if it is a gradient or nothing at all."""
+    """Take a step; return the loss if it is not finite, else None."""
     try:
         step()
     except NonFiniteError as error:

@@ -1,4 +1,4 @@
-"""A loss, gradient, rate or weight that is NaN or infinite: what is raised, and what is known."""
+"""The error for a loss, gradient, learning rate or weight that is NaN or infinite."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tinynet.train.incidents.post_mortem import PostMortem
 
 
 class Place(NamedTuple):
-    """Where in the training something happened, each from 0."""
+    """A place in the training; all numbers are from 0."""
 
     epoch: int
     number: int
@@ -22,15 +22,15 @@ class NonFiniteError(TrainError):
     """A loss, a gradient, a learning rate or a weight is NaN or infinite.
 
     Args:
-        what: which, as half a sentence.
-        where: the step.
-        loss: the array of the loss, if it is that.
-        ended: what that means for the weights, as half a sentence.
-        advice: what may help, where no post-mortem knows better.
+        what: what is not finite, as a clause.
+        where: the place of the step.
+        loss: the array of the loss, if the loss is not finite.
+        ended: the consequence for the weights, as a clause.
+        advice: advice, shown if there is no post-mortem.
 
     Attributes:
-        post_mortem: what the step was made of and why it failed, once that is known. Its
-            ``save(folder)`` keeps it.
+        post_mortem: the inputs of the step and the cause of the failure, once they are known. Its
+            ``save(folder)`` stores them.
     """
 
     def __init__(
@@ -50,11 +50,11 @@ class NonFiniteError(TrainError):
         self.loss = loss
         self.post_mortem: PostMortem | None = None
         self.remarks: list[str] = []
-        """More lines for the message."""
+        """Additional lines of the message."""
 
     @property
     def headline(self) -> str:
-        """What is not finite, and where in the training."""
+        """What is not finite, and its place in the training."""
         return (
             f"{self.what} in epoch {self.epoch + 1}, step {self.number + 1} "
             f"(batch {self.batch + 1} of {self.batches})"

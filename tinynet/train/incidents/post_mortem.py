@@ -1,4 +1,4 @@
-"""A step that came to NaN or infinity: run again to find out why, told, kept and read back."""
+"""The post-mortem of a step that produced NaN or infinity: its cause, message and files."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from tinynet.board.graphs.structures import flatten
 from tinynet.board.graphs.watch import array_of
 from tinynet.data import Subset
 from tinynet.dtypes import Array
-from tinynet.train.checkpoint import files
 from tinynet.train.checkpoint.checksums import is_sealed, sealed
+from tinynet.train.checkpoint.files import write_checkpoint
 from tinynet.train.checkpoint.run_folder import write_json
 from tinynet.train.config.problems import TrainError
-from tinynet.train.incidents.culprit import Search, again
+from tinynet.train.incidents.culprit import Search, repeat_step
 from tinynet.train.incidents.snapshot import Snapshot
 from tinynet.train.incidents.suspects import Suspect, Values
 
 REPORT, STATE = "report.json", "step.npz"
-_NAMED = 5  # examples, in a message
+_NAMED = 5  # examples to name in a message
 
 
 @dataclass(frozen=True)
 class Example:
-    """A row of a batch, and where it came from."""
+    """A row of a batch, and its origin."""
 
     row: int
     index: int | None = None
-    """In the training set."""
+    """The index in the training set."""
 
     original: int | None = None
-    """In the data set that the training set is a part of."""
+    """The index in the data set that the training set is a subset of."""
 
     def __str__(self) -> str:
         text = f"row {self.row} of the batch"
@@ -46,7 +46,7 @@ class Example:
 
 @dataclass(frozen=True)
 class Report:
-    """What is known about a step that failed; numbers are from 1, rows and indices from 0."""
+    """The report on a failed step; numbers are from 1, rows and indices from 0."""
 
     what: str
     epoch: int
@@ -54,36 +54,36 @@ class Report:
     batch: int
     batches: int
     suspects: list[Suspect]
-    """What made the first NaN or infinity, and what came of it or was behind it."""
+    """The origin of the first NaN or infinity, and related operations."""
 
     values: list[Values]
     """The inputs and targets of the batch."""
 
     examples: list[Example] = field(default_factory=list)
-    """Those in which it happened, as far as known; at most ten."""
+    """The affected examples, if known; at most ten."""
 
     affected: int = 0
-    """How many examples that are."""
+    """The number of affected examples."""
 
     rows: int = 0
-    """How many examples the batch has."""
+    """The number of examples in the batch."""
 
     indices: list[int] | None = None
-    """Of all rows of the batch, the indices in the training set."""
+    """The indices of all rows of the batch in the training set."""
 
     note: str = ""
     skipped: bool = False
 
     @property
     def headline(self) -> str:
-        """What happened, and where in the training."""
+        """What happened, and its place in the training."""
         return (
             f"{self.what} in epoch {self.epoch}, step {self.step} "
             f"(batch {self.batch} of {self.batches})"
         )
 
     def lines(self) -> list[str]:
-        """The message for people, below the headline."""
+        """Return the lines of the message below the headline."""
         lines = [line for suspect in self.suspects for line in suspect.lines()]
         lines += [f"  {'batch' * (not i):<8} {values}" for i, values in enumerate(self.values)]
         lines += self._examples()
@@ -102,19 +102,19 @@ class Report:
     def _hint(self) -> str:
         kinds = {suspect.kind for suspect in self.suspects[:1]}
         if "batch" in kinds:
-            return "repair or leave out these examples; `tinynet check` looks for more of them"
+            return "repair or remove these examples; `tinynet check` finds more of them"
         if "weights" in kinds:
-            return "the model began with it, or the update of an earlier step made it"
+            return "the initial weights had it, or the update of an earlier step produced it"
         if "constant" in kinds:
-            return "a number in this line is NaN or infinite itself"
+            return "a number in this line is NaN or infinite"
         if "elsewhere" in kinds:
-            return "look at what made this tensor, and whether it can stay finite"
+            return "check the code that made this tensor"
         hints = [suspect.hint for suspect in self.suspects if suspect.hint]
         return hints[0] if hints else "a smaller learning rate, or optimizer.clip_norm, may help"
 
     @classmethod
     def of(cls, saved: Mapping[str, Any]) -> Report:
-        """The report that `dataclasses.asdict` made a dict of."""
+        """Return the report of a dict from `dataclasses.asdict`."""
         inside = {
             "suspects": [Suspect.of(suspect) for suspect in saved["suspects"]],
             "values": [Values(**values) for values in saved["values"]],
@@ -125,17 +125,17 @@ class Report:
 
 @dataclass(frozen=True)
 class PostMortem:
-    """A step that failed: why, and all that is needed to do it again."""
+    """The report on a failed step, and everything that repeating it needs."""
 
     report: Report
     state: dict[str, Any]
     """``"batches"``, ``"model"`` (weights and buffers before the step), ``"generators"``."""
 
     def save(self, folder: str | Path) -> None:
-        """Write ``report.json`` and ``step.npz`` into a folder, which is made.
+        """Create a folder with ``report.json`` and ``step.npz``.
 
         Raises:
-            TrainError: it cannot be written, or a batch holds what cannot be stored.
+            TrainError: if it cannot be written, or a batch cannot be stored.
         """
         path = Path(folder)
         try:
@@ -143,20 +143,20 @@ class PostMortem:
         except OSError as error:
             raise TrainError(f"{path} cannot be made ({error.strerror})") from error
         write_json(path / REPORT, sealed(asdict(self.report)))
-        files.save(path / STATE, self.state)
+        write_checkpoint(path / STATE, self.state)
 
 
 def read_report(folder: Path) -> Report:
-    """The report that `PostMortem.save` wrote.
+    """Return the report that `PostMortem.save` wrote.
 
     Raises:
-        TrainError: there is none, or it is damaged.
+        TrainError: if there is none, or it is damaged.
     """
     path = folder / REPORT
     try:
         saved = json.loads(path.read_bytes())
         if "sha256" in saved and not is_sealed(saved):
-            raise ValueError("its checksum is that of other contents")
+            raise ValueError("its checksum does not fit its content")
         return Report.of({key: value for key, value in saved.items() if key != "sha256"})
     except OSError as error:
         raise TrainError(f"{path} cannot be read: {error.strerror}") from None
@@ -166,14 +166,14 @@ def read_report(folder: Path) -> Report:
 
 @dataclass
 class Failure:
-    """What is known of a step when it has failed.
+    """A failed step before its investigation.
 
     Args:
-        what: as half a sentence, such as ``"the loss is nan"``.
-        place: epoch, step, the first of its batches, batches per epoch, all from 0.
-        loss: whether it is the loss that is not finite, not a gradient.
-        batches: what the step was made of.
-        indices: of each batch, the indices in the training set, if known.
+        what: the failure as a clause, such as ``"the loss is nan"``.
+        place: epoch, step, first batch, batches per epoch, all from 0.
+        loss: whether the loss is not finite, rather than a gradient.
+        batches: the batches of the step.
+        indices: the indices of each batch in the training set, if known.
         data_set: the training set, if known.
     """
 
@@ -191,13 +191,13 @@ def investigate(
     snapshot: Snapshot,
     step: Callable[[], Array | None],
 ) -> PostMortem:
-    """Why a step failed: it is run again, watched. Everything is put back as it was before it.
+    """Repeat a failed step under a `Search` to find the cause, and restore all state.
 
     Args:
-        failure: what is known.
-        model: with the weights that the step began with.
-        snapshot: what else it began with.
-        step: does it again, without changing weights; returns the array of the loss that was not
+        failure: the failed step.
+        model: the model, with the weights before the step.
+        snapshot: the buffers and generators before the step.
+        step: repeats the step without changing weights; returns the array of a loss that is not
             finite, or None.
     """
     state = {
@@ -220,9 +220,9 @@ def investigate(
         snapshot.restore()
         try:
             with search.started():
-                loss = again(step)
+                loss = repeat_step(step)
         except Exception as error:
-            note = f"when the step was run again it failed: {type(error).__name__}: {error}"
+            note = f"repeating the step failed: {type(error).__name__}: {error}"
     suspects = search.suspects(loss)
     number = min(search.batches - (loss is None), len(arrays) - 1)
     return PostMortem(_report(failure, suspects, arrays, number, note), state)
@@ -234,8 +234,8 @@ def _report(
     epoch, number, first, batches = failure.place
     if not suspects and not note:
         note = (
-            "it did not happen again when the step was run a second time: it depends on something "
-            "besides weights, buffers, batch and random numbers"
+            "it did not happen again when the step was repeated: it depends on something besides "
+            "weights, buffers, batch and random numbers"
         )
     values = [Values.of(name, array) for name, array in arrays[at].items()]
     indices = failure.indices[at] if at < len(failure.indices) else None
@@ -265,7 +265,7 @@ def _example(row: int, indices: Sequence[int] | None, data_set: Any) -> Example:
 
 
 def original(data_set: Any, index: int) -> int | None:
-    """The index in the data set that a training set is a part of; None if it is no part."""
+    """Return the index in the data set that a training set is a subset of; None if it is none."""
     found = None
     while isinstance(data_set, Subset):
         index = found = int(data_set.indices[index])
@@ -274,12 +274,12 @@ def original(data_set: Any, index: int) -> int | None:
 
 
 def _rows(batch: Mapping[str, Array]) -> int:
-    """How many examples a batch has: the length of what is first in it."""
+    """Return the number of examples in a batch: the length of its first array."""
     return next((len(array) for array in batch.values() if array.ndim), 0)
 
 
 def _arrays(batch: Sequence[Any]) -> dict[str, Array]:
-    """The arrays of a batch: ``inputs``, ``targets``, or what is in them."""
+    """Return the arrays of a batch by name: ``inputs``, ``targets``, or their elements."""
     named = dict(zip(("inputs", "targets"), batch, strict=False))
     leaves = (leaf for name, part in named.items() for leaf in flatten(part, name))
     found = {name: array_of(value) for name, value in leaves}

@@ -1,4 +1,4 @@
-"""A step that came to NaN, done again from what its run has kept."""
+"""The repetition of a step that produced NaN, from the stored post-mortem."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.train.build import seeds
 from tinynet.train.build.build import Parts, build
 from tinynet.train.build.method import Task
-from tinynet.train.checkpoint import files
+from tinynet.train.checkpoint.files import read_checkpoint
 from tinynet.train.checkpoint.run_folder import RunFolder
 from tinynet.train.checkpoint.run_record import read_record
 from tinynet.train.checkpoint.sources import stand_ins
@@ -24,54 +24,61 @@ from tinynet.train.report.explanation import post_mortems
 
 
 def replayed(path: Path) -> str:
-    """What makes the NaN of a run now: with the code of today, and all else as it was.
+    """Repeat a step with the current code, and report what produces the NaN now.
 
     Args:
-        path: the folder of a run, whose last such step it is; or of one of its post-mortems.
+        path: a run folder, for its last failed step; or the folder of a post-mortem.
 
     Raises:
-        TrainError: nothing is kept there, or it does not fit the config of the run any more.
+        TrainError: if it has no post-mortem, or one that does not fit the config of the run.
     """
     place = (
         path if (path / REPORT).is_file() else next(iter(post_mortems(RunFolder(path))[::-1]), None)
     )
     if place is None:
-        raise UsageError(f"{path} has kept no step that came to NaN or infinity")
+        raise UsageError(f"{path} has no stored step that produced NaN or infinity")
     report = replay(place).report
     if not report.suspects:
-        return f"{report.headline}: now it does not happen. {report.note}"
-    return "\n".join([f"{report.headline}; done again just now:", *report.lines()])
+        return f"{report.headline}: this no longer happens. {report.note}"
+    return "\n".join([f"{report.headline}; repeated just now:", *report.lines()])
 
 
 def replay(place: Path) -> PostMortem:
-    """Do the step of a post-mortem again, with the model and the loss of its run's config.
+    """Repeat the step of a post-mortem, with the model and the loss of its run's config.
 
     Args:
-        place: the folder of the post-mortem, inside of that of its run.
+        place: the folder of the post-mortem, inside the run folder.
 
     Raises:
-        TrainError: as `replayed`.
+        TrainError: as for `replayed`.
     """
-    saved = files.load(place / STATE)
+    saved = read_checkpoint(place / STATE)
     folder = RunFolder(place.parent.parent)
-    copies = stand_ins(folder, read_record(folder))  # files that have changed may be mended
+    copies = stand_ins(folder, read_record(folder))  # not for changed files, which may have the fix
     parts = build(load_config(folder.config, stand_ins=copies))
     _load(parts, saved["model"], place)
     parts.model.train()
     where = Place(*saved["place"])
     batches = saved["batches"]
-    known = (tuple(saved["place"]), saved["loss"], batches, saved["indices"], parts.train_set)
+    failure = Failure(
+        saved["what"],
+        tuple(saved["place"]),
+        saved["loss"],
+        batches,
+        saved["indices"],
+        parts.train_set,
+    )
     task = Task(parts.model, parts.loss, parts.updaters, batches, where, dry=True)
     with seeds.isolated():
-        seeds.restore(saved["generators"])
+        seeds.set_states(saved["generators"])
         snapshot = Snapshot(parts.model)
         snapshot.take()
         step = partial(loss_of, partial(parts.method.step, task))
-        return investigate(Failure(saved["what"], *known), parts.model, snapshot, step)
+        return investigate(failure, parts.model, snapshot, step)
 
 
 def _load(parts: Parts, saved: dict[str, Tensor], place: Path) -> None:
-    """Give the model the weights and buffers of then, those that no state_dict has included."""
+    """Load the weights and all buffers, including those that are not in the state_dict."""
     model = parts.model
     try:
         names = model.state_dict().keys()

@@ -1,4 +1,4 @@
-"""What a run does about steps that come to NaN or infinity: keeps them, and stops or goes on."""
+"""The response of a run to NaN or infinity: store the step, then stop or skip it."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from tinynet.train.incidents.post_mortem import Report
 
 
 class Incidents:
-    """Decides for `fit` whether a step that failed is skipped; each is kept in the run folder.
+    """Stores each failed step in the run folder, and decides for `fit` whether to skip it.
 
     Args:
-        run: says what is to be done.
-        folder: of the run.
-        say: is told of each step that is skipped, in a sentence.
+        run: the settings of the run.
+        folder: the run folder.
+        message: called with a message for each skipped step.
 
     Attributes:
-        skipped: how many steps were.
+        skipped: the number of skipped steps.
     """
 
-    def __init__(self, run: RunSection, folder: RunFolder, say: Callable[[str], None]) -> None:
+    def __init__(self, run: RunSection, folder: RunFolder, message: Callable[[str], None]) -> None:
         self.run = run
         self.folder = folder
-        self.say = say
+        self.message = message
         self.skipped = 0
 
     def __call__(self, error: NonFiniteError) -> bool:
-        """Keep the post-mortem; True if training is to go on without the step."""
+        """Store the post-mortem, and return whether to skip the step."""
         allowed = self.run.non_finite == "skip"
         skips = allowed and self.skipped < self.run.skip_limit
         self.skipped += skips
-        error.remarks += self._keep(error, skips)
+        error.remarks += self._store(error, skips)
         if allowed and not skips:
             error.remarks.append(
                 f"  {'skipped':<8} {self.skipped} steps before this one, and run.skip_limit "
@@ -44,31 +44,31 @@ class Incidents:
             )
         if skips and error.post_mortem is not None:
             text = brief(error.post_mortem.report)
-            self.say(f"skipped {text} ({self.skipped} of at most {self.run.skip_limit})")
+            self.message(f"skipped {text} ({self.skipped} of at most {self.run.skip_limit})")
         return skips
 
-    def _keep(self, error: NonFiniteError, skipped: bool) -> list[str]:
-        """Write the post-mortem; what is said about that."""
+    def _store(self, error: NonFiniteError, skipped: bool) -> list[str]:
+        """Write the post-mortem, and return lines for the message."""
         if error.post_mortem is None:
             return []
         report = replace(error.post_mortem.report, skipped=skipped)
         path = self.folder.post_mortems / f"step_{report.step}"
         try:
             replace(error.post_mortem, report=report).save(path)
-        except TrainError as problem:  # a full disk, a batch of what cannot be stored
+        except TrainError as problem:  # a full disk, or a batch that cannot be stored
             return [f"  {'kept':<8} not everything: {problem}"]
         return [f"  {'kept':<8} {shown(path)}", f"  {'':<8} {command('explain', self.folder.path)}"]
 
 
 def brief(report: Report) -> str:
-    """A report in a line: ``step 30 (epoch 2, batch 7 of 23): the loss is nan, made by log``."""
+    """Format a report as ``step 30 (epoch 2, batch 7 of 23): the loss is nan, made by log``."""
     where = f"step {report.step} (epoch {report.epoch}, batch {report.batch} of {report.batches})"
-    made = report.suspects[0].brief if report.suspects else "nobody knows why"
+    made = report.suspects[0].brief if report.suspects else "of unknown origin"
     return f"{where}: {report.what}, {made}"
 
 
-def in_a_record(error: Exception) -> str:
-    """What a run record says about the error that ended the run."""
+def error_text(error: Exception) -> str:
+    """Return the text of an error for the run record."""
     if isinstance(error, NonFiniteError):
         return error.headline
     if isinstance(error, TrainError):

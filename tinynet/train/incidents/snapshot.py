@@ -1,4 +1,4 @@
-"""What a step of training depends on besides weights and batch, remembered in microseconds."""
+"""A snapshot of the buffers and generators before a step, taken in microseconds."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from tinynet.train.build import seeds
 
 
 class Snapshot:
-    """The buffers of a model, and the states of the generators, as they were before a step.
+    """The buffers of a model and the states of the generators before a step.
 
-    To ask numpy and Python for the states of their generators takes longer than a small step, so
-    it is done only if steps draw from them, which the first step shows.
+    Reading the states of numpy's and Python's generators takes longer than a small step. After the
+    first step it happens only if that step drew numbers from them.
 
     Args:
-        model: whose buffers.
+        model: the model.
     """
 
     def __init__(self, model: nn.Module) -> None:
@@ -30,19 +30,19 @@ class Snapshot:
         self._buffers: list[tuple[nn.Module, str, Tensor, Array]] = []
         self.generators: dict[str, Any] = {}
         self._ours_only = False
-        self.look()
+        self.find_buffers()
 
-    def look(self) -> None:
-        """Look which modules have buffers."""
+    def find_buffers(self) -> None:
+        """Find the modules with buffers."""
         self._holders = [m for m in self._model.modules() if m._buffers]
 
     def take(self) -> None:
-        """Remember what is now."""
+        """Take a new snapshot."""
         if self._ours_only:
             self.generators = {"tinynet": generator.default_generator.state_dict()}
         else:
-            before, self.generators = self.generators, seeds.states()
-            self._ours_only = bool(before) and _same_but_ours(before, self.generators)
+            before, self.generators = self.generators, seeds.get_states()
+            self._ours_only = bool(before) and _only_ours_changed(before, self.generators)
         self._buffers = [
             (holder, name, tensor, tensor._array.copy())
             for holder in self._holders
@@ -51,7 +51,7 @@ class Snapshot:
         ]
 
     def restore_buffers(self) -> None:
-        """Give the model the buffers that it had."""
+        """Restore the buffers of the model."""
         with no_grad():
             for holder, name, tensor, array in self._buffers:
                 tensor.copy_(wrap(array))
@@ -59,19 +59,19 @@ class Snapshot:
                     setattr(holder, name, tensor)
 
     def restore(self) -> None:
-        """Go back to what was."""
+        """Restore the buffers and the generators."""
         self.restore_buffers()
-        seeds.restore(self.generators)
+        seeds.set_states(self.generators)
 
     def named(self) -> dict[str, Tensor]:
-        """The buffers as they were, by the names that the model gives them."""
+        """Return the buffers of the snapshot, by their names in the model."""
         known = {id(tensor): array for _, _, tensor, array in self._buffers}
         buffers = self._model.named_buffers()
         return {name: wrap(known[id(t)].copy()) for name, t in buffers if id(t) in known}
 
 
-def _same_but_ours(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    """Whether the generators of numpy and Python are where they were."""
+def _only_ours_changed(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Return whether the states of numpy's and Python's generators are unchanged."""
     a, b = one["numpy"], other["numpy"]
     key = np.array_equal(a["state"]["key"], b["state"]["key"])
     rest = repr({**a, "state": a["state"]["pos"]}) == repr({**b, "state": b["state"]["pos"]})

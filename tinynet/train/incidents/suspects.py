@@ -1,4 +1,4 @@
-"""What the search for the first NaN or infinity of a step finds, and how it is told."""
+"""The results of the search for the first NaN or infinity of a step, and their messages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FINITE, INFINITE, NAN = 0, 1, 2
 
 
 def badness(array: Array) -> int:
-    """FINITE, INFINITE or NAN: the worst that is in an array."""
+    """Return FINITE, INFINITE or NAN: the worst value in an array."""
     if array.dtype.kind not in "fc" or np.isfinite(array).all():
         return FINITE
     return NAN if np.isnan(array).any() else INFINITE
@@ -25,7 +25,7 @@ def badness(array: Array) -> int:
 
 @dataclass(frozen=True)
 class Values:
-    """What is in an array, in short."""
+    """A summary of the values of an array."""
 
     name: str
     dtype: str
@@ -39,7 +39,7 @@ class Values:
 
     @classmethod
     def of(cls, name: str, array: Array) -> Values:
-        """The values of an array."""
+        """Return the summary of an array."""
         finite = array[np.isfinite(array)] if dtypes.is_floating(array.dtype) else array
         low, high = (float(finite.min()), float(finite.max())) if finite.size else (None, None)
         nans = int(np.isnan(array).sum()) if dtypes.is_floating(array.dtype) else 0
@@ -57,21 +57,21 @@ class Values:
 
 @dataclass(frozen=True)
 class Suspect:
-    """What made a value that is not finite, or held it."""
+    """An operation that produced a value that is not finite, or a tensor that held it."""
 
     kind: str
-    """``"forward"`` and ``"backward"``: an operation; ``"constant"``: one that was given the value
-    as an argument; ``"batch"``, ``"weights"``: a tensor that came into the step with it;
-    ``"elsewhere"``: it appeared in a tensor that no operation had made."""
+    """``"forward"`` and ``"backward"``: an operation; ``"constant"``: an operation that was passed
+    the value; ``"batch"``, ``"weights"``: a tensor that held the value before the step;
+    ``"elsewhere"``: a tensor that no operation produced."""
 
     name: str
-    """Of the operation, or of the tensor."""
+    """The name of the operation or the tensor."""
 
     module: str = ""
-    """The path of the module that ran it, beginning with the class of the model."""
+    """The path of its module, starting with the class of the model."""
 
     line: Location | None = None
-    """Where in the user's code, if that is known."""
+    """The line of the user's code, if known."""
 
     inputs: list[Values] = field(default_factory=list)
     output: Values | None = None
@@ -79,20 +79,20 @@ class Suspect:
     """The index of the first element of the output that is not finite."""
 
     values: dict[str, str] = field(default_factory=dict)
-    """What stood there in the inputs, where that can be told."""
+    """The values of the inputs at that index, if known."""
 
     rows: list[int] = field(default_factory=list)
-    """The first rows of the batch in which it happened, where that can be told."""
+    """The first affected rows of the batch, if known."""
 
     count: int = 0
-    """How many rows."""
+    """The number of affected rows."""
 
     hint: str = ""
     role: str = "made"
-    """``"made"`` of the first; of a second one, ``"then"`` if it came later, else ``"from"``."""
+    """``"made"`` for the first suspect; ``"then"`` or ``"from"`` for a later or earlier one."""
 
     def lines(self) -> list[str]:
-        """The message, for people."""
+        """Return the lines of the message."""
         if self.kind in ("batch", "weights", "elsewhere"):
             return self._lines_of_tensor()
         what = f"by {self.name}{f' in {self.module}' if self.module else ''}"
@@ -105,7 +105,7 @@ class Suspect:
 
     @property
     def brief(self) -> str:
-        """Half a sentence, such as ``made by log in Net.head``."""
+        """A clause, such as ``made by log in Net.head``."""
         if self.kind in ("batch", "weights", "elsewhere"):
             of = {"batch": "of the batch", "weights": "of the model", "elsewhere": "a tensor"}
             return f"it was in {self.name} {of[self.kind]}".replace("  ", " ")
@@ -124,13 +124,13 @@ class Suspect:
             "elsewhere": "a tensor that no operation of the step made (of numpy, say)",
         }[self.kind]
         lines = [f"  {label:<8} {what}"]
-        if self.kind != "batch":  # which is shown in any case
+        if self.kind != "batch":  # always shown
             lines.append(f"  {'values':<8} {self.output}; the first at {self.place}")
         return lines
 
     @classmethod
     def of(cls, saved: Mapping[str, Any]) -> Suspect:
-        """The suspect that `dataclasses.asdict` made a dict of."""
+        """Return the suspect of a dict from `dataclasses.asdict`."""
         line, output = saved["line"], saved["output"]
         inputs = [Values(**values) for values in saved["inputs"]]
         return cls(
@@ -144,5 +144,5 @@ class Suspect:
 
 
 def first_bad(array: Array) -> tuple[int, ...]:
-    """The index of the first element that is not finite."""
+    """Return the index of the first element that is not finite."""
     return tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])

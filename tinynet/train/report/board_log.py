@@ -1,4 +1,4 @@
-"""What a run writes for TensorBoard, under which names."""
+"""The data that a run writes for TensorBoard."""
 
 from __future__ import annotations
 
@@ -17,41 +17,41 @@ from tinynet.train.running.loop import Step, as_evaluated
 
 
 def rates(step: Step) -> dict[str, float]:
-    """The learning rates as they are shown: ``lr``, or one per optimizer (``lr_generator``)."""
+    """Return the learning rates by name: ``lr``, or one per optimizer (``lr_generator``)."""
     return {f"lr_{name}".rstrip("_"): rate for name, rate in step.rates.items()}
 
 
 class BoardLog:
-    """Scalars per step and per epoch, the graph, pictures and samples.
+    """The TensorBoard log of a run: scalars per step and epoch, graphs, images and samples.
 
     Args:
-        folder: of the run.
-        parts: of the run.
-        goes_on: the step that a run goes on with.
-        before: what `position` was then; None if an older version did not store it.
+        folder: the run folder.
+        parts: the objects of the run.
+        resumed_step: the first step of a resumed run.
+        resumed_position: the `position` at that step; None if an older version did not store it.
     """
 
     def __init__(
         self,
         folder: Path,
         parts: Parts,
-        goes_on: int | None = None,
-        before: Mapping[str, int] | None = None,
+        resumed_step: int | None = None,
+        resumed_position: Mapping[str, int] | None = None,
     ) -> None:
         self.parts = parts
-        self._before = before or {}
-        if goes_on is not None and before is not None:
+        self._resumed_position = resumed_position or {}
+        if resumed_step is not None and resumed_position is not None:
             try:
-                trim(folder, before)
+                trim(folder, resumed_position)
             except OSError as error:
                 text = f"curves may be shown twice: {error}"
                 warnings.warn(text, BoardWarning, stacklevel=3)
-        self.writer = SummaryWriter(folder, purge_step=goes_on)
+        self.writer = SummaryWriter(folder, purge_step=resumed_step)
 
     @property
     def position(self) -> dict[str, int]:
-        """Up to where each event file is written, for a checkpoint."""
-        return {**self._before, **self.writer._written()}
+        """The written length of each event file, for a checkpoint."""
+        return {**self._resumed_position, **self.writer._written()}
 
     def log_graph(self, recording: Recording) -> None:
         """Write the graphs of a step. A failure only warns: the model can be trained anyway."""
@@ -61,29 +61,31 @@ class BoardLog:
             text = f"the graph of the model is not written. {type(error).__name__}: {error}"
             warnings.warn(text, RuntimeWarning, stacklevel=2)
 
-    def step(self, step: Step) -> None:
-        """The losses (``train/loss``) and learning rates (``lr``)."""
+    def log_step(self, step: Step) -> None:
+        """Write the losses (``train/loss``) and learning rates (``lr``) of a step."""
         for name, value in step.losses.items():
             self.writer.add_scalar(f"train/{name}", value, step.number)
         for name, rate in rates(step).items():
             self.writer.add_scalar(name, rate, step.number)
 
-    def epoch(self, step: Step, figures: Mapping[str, float], test: Mapping[str, float]) -> None:
-        """All figures of an epoch, and those of the test set also over the steps."""
+    def log_epoch(
+        self, step: Step, figures: Mapping[str, float], test: Mapping[str, float]
+    ) -> None:
+        """Write the figures of an epoch; those of the test set also over the steps."""
         for name, value in test.items():
             self.writer.add_scalar(name, value, step.number)
         for name, value in figures.items():
             self.writer.add_scalar(f"epoch/{name.replace('/', '_')}", value, step.epoch + 1)
         self.writer.flush()
 
-    def confusion(self, counts: Array | None, step: Step) -> None:
-        """The confusion matrix, as a picture and as a table: rows are the true classes."""
+    def log_confusion_matrix(self, counts: Array | None, step: Step) -> None:
+        """Write the confusion matrix as an image and as a table; rows are the true classes."""
         if counts is not None:
-            self.picture("test/confusion_matrix", pictures.heat_map(counts), step)
+            self.log_picture("test/confusion_matrix", pictures.heat_map(counts), step)
             self.writer.add_text("test/confusion_matrix", confusion_table(counts), step.number)
 
-    def samples(self, count: int, step: Step) -> None:
-        """What the model says about the first test examples; images are shown beside it."""
+    def log_samples(self, count: int, step: Step) -> None:
+        """Write the predictions for the first test examples, and these if they are images."""
         parts, model = self.parts, self.parts.model
         with as_evaluated(model, parts.config.run.seed):
             inputs, targets = first_batch(parts, parts.test_set, count)
@@ -92,10 +94,10 @@ class BoardLog:
         rows = rows_of(outputs, known, classes=are_classes(outputs, targets))
         self.writer.add_text("test/samples", table_of(rows), step.number)
         if pictures.are_images(inputs):
-            self.picture("test/samples", pictures.grid(inputs), step)
+            self.log_picture("test/samples", pictures.grid(inputs), step)
 
-    def exhibits(self, step: Step) -> None:
-        """What ``evaluation.show`` lists; one that fails is left out, and training goes on."""
+    def log_exhibits(self, step: Step) -> None:
+        """Write the exhibits of ``evaluation.show``; a failure only warns."""
         parts, seed = self.parts, self.parts.config.run.seed
         at = Moment(
             parts.model, self.writer, step.number, step.epoch + 1, parts.train_set, parts.test_set
@@ -109,10 +111,10 @@ class BoardLog:
                 text = f"{component.path}: {refusal_to_show(component, error)}"
                 warnings.warn(text, RuntimeWarning, stacklevel=2)
 
-    def picture(self, tag: str, pixels: Array, step: Step) -> None:
-        """An image (height, width, 3) of bytes."""
+    def log_picture(self, tag: str, pixels: Array, step: Step) -> None:
+        """Write an image, (height, width, 3) of bytes."""
         self.writer.add_image(tag, pixels, step.number, dataformats="HWC")
 
     def close(self) -> None:
-        """Everything is on the disk afterwards."""
+        """Write everything to the disk, and close the files."""
         self.writer.close()

@@ -1,4 +1,4 @@
-"""How a run went, read from its folder: for ``tinynet explain RUN``."""
+"""The outcome of a run, read from its folder, for ``tinynet explain RUN``."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from tinynet.invocation import command
-from tinynet.train.checkpoint import files
 from tinynet.train.checkpoint.checksums import row_of
-from tinynet.train.checkpoint.drift import damage
+from tinynet.train.checkpoint.drift import run_damage
+from tinynet.train.checkpoint.files import read_checkpoint
 from tinynet.train.checkpoint.run_folder import RunFolder, no_run, runs_in
 from tinynet.train.checkpoint.run_record import parse_record
 from tinynet.train.config.problems import TrainError
@@ -23,23 +23,23 @@ from tinynet.train.running.training import EARLY_STOPPING
 
 _STATUS = {
     "finished": "finished",
-    EARLY_STOPPING: "finished by early stopping: nothing better was measured for a while",
+    EARLY_STOPPING: "finished by early stopping: no further improvement",
     "interrupted": "stopped by Ctrl-C or SIGTERM",
     "failed": "failed",
-    "running": "says that it is running",
+    "running": "recorded as running",
 }
 
 
 def is_explained(path: Path) -> bool:
-    """Whether a path is the folder of a run, or of one of its post-mortems."""
+    """Return whether a path is a run folder, or the folder of a post-mortem."""
     return RunFolder(path).record.is_file() or (path / REPORT).is_file()
 
 
 def explain_run(path: Path) -> str:
-    """How a run went, what stopped it, and what can be done next.
+    """Explain how a run went, what stopped it, and what to do next.
 
     Raises:
-        TrainError: it is not the folder of a run, or its files are damaged.
+        TrainError: if it is no run folder, or its files are damaged.
     """
     if (path / REPORT).is_file():
         report = read_report(path)
@@ -51,9 +51,13 @@ def explain_run(path: Path) -> str:
     fatal = [report for _, report in reports if not report.skipped] if status == "failed" else []
     how = _STATUS.get(record.get("stopped_by") or status if status == "finished" else status)
     lines = [f"{path}: {how or status}{_when(record)}", *_figures(folder, record)]
-    lines += damage(folder, record).values()
+    lines += run_damage(folder, record).values()
     if fatal:
-        lines += ["", f"{fatal[-1].headline}; the weights are those of before.", *fatal[-1].lines()]
+        lines += [
+            "",
+            f"{fatal[-1].headline}; the weights are those before this step.",
+            *fatal[-1].lines(),
+        ]
     elif record.get("error"):
         lines += ["", *str(record["error"]).splitlines()]
     if status == "running":
@@ -69,15 +73,15 @@ _LISTED = 20
 
 
 def list_runs(path: Path) -> str:
-    """The runs in a folder, the newest first: how they went, and how to read more about each.
+    """List the runs in a folder, newest first, with their status and the command for details.
 
     Raises:
-        UsageError: there are none.
+        UsageError: if there are none.
     """
-    found = sorted(((_glance(place), place) for place in runs_in(path)), reverse=True)
+    found = sorted(((_summary(place), place) for place in runs_in(path)), reverse=True)
     if not found:
         raise no_run(path, RunFolder(path).record.name)
-    rows = [("status", "last epoch", "to read more")]
+    rows = [("status", "last epoch", "details")]
     for (_, status, epoch), place in found[:_LISTED]:
         rows.append((status, epoch, command("explain", place)))
     heading = f"{path} is not the folder of a run; there are {len(found)} in it, the newest first:"
@@ -87,8 +91,8 @@ def list_runs(path: Path) -> str:
     return "\n".join(lines)
 
 
-def _glance(path: Path) -> tuple[str, str, str]:
-    """When a run began, how it ended, and what it came to."""
+def _summary(path: Path) -> tuple[str, str, str]:
+    """Return the start, status and last figures of a run."""
     folder = RunFolder(path)
     row = _last_row(folder) or {}
     figures = {k: v for k, v in row.items() if k.startswith("test/") and isinstance(v, float)}
@@ -101,7 +105,7 @@ def _glance(path: Path) -> tuple[str, str, str]:
 
 
 def post_mortems(folder: RunFolder) -> list[Path]:
-    """The folders of the steps that came to NaN, in their order."""
+    """Return the folders of the post-mortems, in order."""
     found = folder.post_mortems.glob(f"step_*/{REPORT}")
     return sorted((p.parent for p in found), key=lambda p: (len(p.name), p.name))
 
@@ -115,11 +119,11 @@ def _record(folder: RunFolder) -> dict[str, Any]:
 
 def _when(record: Mapping[str, Any]) -> str:
     started = record.get("started")
-    return f" (begun {str(started)[:19].replace('T', ' ')})" if started else ""
+    return f" (started {str(started)[:19].replace('T', ' ')})" if started else ""
 
 
 def _figures(folder: RunFolder, record: Mapping[str, Any]) -> list[str]:
-    """What the run came to: its last epoch, its best measurement, its last checkpoint."""
+    """Return lines on the last epoch, the best evaluation and the last checkpoint."""
     lines = []
     row = _last_row(folder)
     if row is None:
@@ -133,7 +137,7 @@ def _figures(folder: RunFolder, record: Mapping[str, Any]) -> list[str]:
         lines.append(f"best, after epoch {best['epoch']}: {describe_figures(figures)}")
     if folder.checkpoint.exists():
         try:
-            saved = files.load(folder.checkpoint)
+            saved = read_checkpoint(folder.checkpoint)
             lines.append(f"checkpoint: after step {saved['step']}, epoch {saved['epoch']}")
         except TrainError as error:
             lines.append(f"checkpoint: {error}")
@@ -141,7 +145,7 @@ def _figures(folder: RunFolder, record: Mapping[str, Any]) -> list[str]:
 
 
 def _last_row(folder: RunFolder) -> dict[str, Any] | None:
-    """The last whole line of the metrics; a process that is killed may leave half of one."""
+    """Return the last complete row of the metrics; a killed process may leave half of one."""
     try:
         lines = folder.metrics.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -157,30 +161,30 @@ def _last_sign(path: Path) -> str:
     newest = max((file.stat().st_mtime for file in path.iterdir()), default=0.0)
     ago = datetime.timedelta(seconds=round(max(0.0, time.time() - newest)))
     return (
-        "either it is, or it was killed (kill -9, no memory left, a power cut) and could not say "
-        f"so; its last sign of life was {ago} ago"
+        "it is running, or it was killed (kill -9, out of memory, a power cut); its last sign of "
+        f"life was {ago} ago"
     )
 
 
 def _next(folder: RunFolder, status: str, fatal: list[Report]) -> list[str]:
-    """What can be done now."""
+    """Return the list of next commands."""
     run = folder.path
     if not folder.checkpoint.exists():
-        again = [f"  begin again:    {command('train', folder.config)}"]
+        again = [f"  start again:    {command('train', folder.config)}"]
     elif status == "finished":
         again = [
-            f"  measure again:  {command('eval', run)}",
-            f"  look closer:    {command('predict', run)}",
+            f"  evaluate again: {command('eval', run)}",
+            f"  predictions:    {command('predict', run)}",
         ]
     else:
         again = [
-            f"  go on:          {command('resume', run)}",
-            f"  measure it:     {command('eval', run)}",
+            f"  resume:         {command('resume', run)}",
+            f"  evaluate:       {command('eval', run)}",
         ]
     if fatal:
         again += [
-            f"  the step again: {command('explain', run, '--replay')}",
-            '  to leave such steps out: run.non_finite = "skip" (and run.skip_limit)',
+            f"  repeat the step:{command('explain', run, '--replay')}",
+            '  to skip such steps: run.non_finite = "skip" (and run.skip_limit)',
         ]
     curves = f"  curves:         {command('board', folder.path.parent)}"
-    return ["what can be done:", *again, curves]
+    return ["next:", *again, curves]

@@ -1,4 +1,4 @@
-"""Text that a language model makes up."""
+"""Text generation with language models."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tinynet.train.build.shapes import shape_of
 from tinynet.train.running.loop import as_evaluated
 
 Advance = Callable[[Tensor, Any], tuple[Tensor, Any]]
-"""From new tokens and a state to the scores of what follows, and the next state."""
+"""From new tokens and a state to the scores of the next token, and the next state."""
 
 
 def generate(
@@ -30,25 +30,25 @@ def generate(
     vocab_size: int | None = None,
     seed: int = 0,
 ) -> Tensor:
-    """The tokens, continued by so many that the model draws, one after the other.
+    """Continue texts with tokens sampled from a language model.
 
     Args:
-        model: from (batch, time) integers to scores (batch, vocabulary, time). If it has a method
-            ``advance`` (as that of `LSTMLanguageModel`), it reads each token once; else it sees the
-            last ``model.context`` tokens each time, or all if it does not say how many.
-        tokens: (batch, time), the texts to be continued: at least one token each.
-        length: how many tokens are added.
-        temperature: scores are divided by this: below 1, likely tokens become likelier; at 0, the
-            likeliest is taken.
-        top_k: only the so many likeliest tokens are drawn.
-        vocab_size: only tokens below this are drawn: a model may have room for more than there are.
-        seed: what the draws follow from. No random stream is different afterwards.
+        model: a module from (batch, time) integers to scores (batch, vocabulary, time). With a
+            method ``advance`` (as in `LSTMLanguageModel`) it reads each token once; otherwise it
+            reads the last ``model.context`` tokens at each step, or all without that attribute.
+        tokens: (batch, time), the texts to continue: at least one token each.
+        length: the number of tokens to generate.
+        temperature: divides the scores: below 1, likely tokens become likelier; 0 always picks the
+            likeliest.
+        top_k: sample from the k likeliest tokens only.
+        vocab_size: sample only tokens below this, if the model has more outputs.
+        seed: the seed for sampling. All random streams are restored afterwards.
 
     Shape:
         (batch, time + length).
 
     Raises:
-        ValueError: an argument is out of its range, or the model is no language model.
+        ValueError: if an argument is out of range, or the model is no language model.
 
     Example:
         >>> from tinynet.train.models import GPT
@@ -63,7 +63,7 @@ def generate(
     with as_evaluated(model, seed):
         for _ in range(length):
             scores, state = advance(new, state)
-            new = _drawn(scores[:, :vocab_size], temperature, top_k)
+            new = _sample(scores[:, :vocab_size], temperature, top_k)
             parts.append(new)
     return cat(parts, 1)
 
@@ -78,17 +78,17 @@ def generate_text(
     top_k: int | None = None,
     seed: int = 0,
 ) -> str:
-    """The prompt, continued by so many tokens that the model draws.
+    """Continue a prompt with text sampled from a language model.
 
     Args:
-        model: a language model, see `generate`.
-        tokenizer: what makes tokens of the prompt, and text of tokens.
-        prompt: the text to be continued: at least one token.
-        length: how many tokens are added.
+        model: a language model, as for `generate`.
+        tokenizer: the tokenizer of the model.
+        prompt: the text to continue: at least one token.
+        length: the number of tokens to generate.
         temperature, top_k, seed: as in `generate`.
 
     Raises:
-        ValueError: also if the prompt is empty.
+        ValueError: as for `generate`; or if the prompt is empty.
 
     Example:
         >>> from tinynet.data import CharTokenizer
@@ -99,7 +99,7 @@ def generate_text(
         (8, 'bad')
     """
     tokens = tensor([tokenizer.encode(prompt)]).long()
-    made = generate(
+    generated = generate(
         model,
         tokens,
         length,
@@ -108,7 +108,7 @@ def generate_text(
         vocab_size=tokenizer.vocab_size,
         seed=seed,
     )
-    return tokenizer.decode(made[0])
+    return tokenizer.decode(generated[0])
 
 
 def _check(tokens: Tensor, length: int, temperature: float, top_k: int | None) -> None:
@@ -128,7 +128,7 @@ def _check(tokens: Tensor, length: int, temperature: float, top_k: int | None) -
 
 
 def _by_windows(model: nn.Module) -> Advance:
-    """A model that only knows windows, as one that goes on: its state is the last window."""
+    """Return an `Advance` for a model without a state: the state is the last window."""
     context = getattr(model, "context", None)
 
     def advance(new: Tensor, before: Tensor | None) -> tuple[Tensor, Tensor]:
@@ -145,8 +145,8 @@ def _by_windows(model: nn.Module) -> Advance:
     return advance
 
 
-def _drawn(scores: Tensor, temperature: float, top_k: int | None) -> Tensor:
-    """A token for each text, (batch, 1), by its scores (batch, vocabulary)."""
+def _sample(scores: Tensor, temperature: float, top_k: int | None) -> Tensor:
+    """Sample a token for each text, (batch, 1), from scores (batch, vocabulary)."""
     if temperature == 0:
         return scores.argmax(1, keepdim=True)
     if top_k is not None and top_k < scores.shape[1]:

@@ -53,11 +53,11 @@ class _Stream(io.TextIOWrapper):
 
 
 def prepare_streams() -> None:
-    """Make output that fails raise OutputError, and what it cannot encode become an escape."""
+    """Make failing output raise OutputError, and escape characters that it cannot encode."""
     for number in range(3):
         try:
             os.fstat(number)
-        except OSError:  # closed: the next file that is opened would take its place
+        except OSError:  # closed: the next opened file would take its number
             os.open(os.devnull, os.O_RDWR)
     sys.stderr = _stream(sys.stderr, 2)
     sys.stdout = _stream(sys.stdout, 1)
@@ -71,7 +71,7 @@ def survive_closed_output() -> None:
 
 
 def _stream(usual: Any, number: int) -> _Stream:
-    """A stream of ours in the place of Python's, which is None if it was closed."""
+    """Return our replacement of a standard stream, which is None if it was closed."""
     if usual is None:
         return _Stream(open(number, "wb", closefd=False), encoding="utf-8")
     return _Stream(

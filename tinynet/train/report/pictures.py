@@ -1,4 +1,4 @@
-"""Small pictures for TensorBoard, as arrays (height, width, 3) of bytes."""
+"""Small images for TensorBoard, as arrays (height, width, 3) of bytes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _GRID_GREY = 200
 
 
 def are_images(inputs: Any) -> TypeGuard[Tensor]:
-    """Whether a batch is one of images: (batch, 1 or 3 channels, height, width), floating.
+    """Return whether a batch holds images: (batch, 1 or 3 channels, height, width), floating.
 
     Example:
         >>> are_images(tn.zeros(2, 1, 8, 8)), are_images(tn.zeros(2, 64))
@@ -31,12 +31,12 @@ def are_images(inputs: Any) -> TypeGuard[Tensor]:
 
 
 def grid(images: Tensor, least: int = 32, columns: int = 0) -> Array:
-    """Images side by side, with a line between each two.
+    """Arrange images in a grid with lines between them.
 
     Args:
-        images: as `are_images` says; each batch's own range becomes black to white.
-        least: small images are shown with so many pixels per side, or a few more.
-        columns: so many in a row; if 0, about as many as there are rows.
+        images: a batch as for `are_images`; its range of values becomes black to white.
+        least: the minimum number of pixels per side; smaller images are enlarged.
+        columns: the number of columns; 0 for about as many as rows.
 
     Example:
         >>> grid(tn.zeros(4, 1, 8, 8)).shape
@@ -60,11 +60,11 @@ def grid(images: Tensor, least: int = 32, columns: int = 0) -> Array:
 
 
 def heat_map(counts: Array, least: int = 320) -> Array:
-    """A confusion matrix: rows are the true classes, columns the answers, each row's share as ink.
+    """Draw a confusion matrix: rows are true classes, columns predictions, shades shares of a row.
 
     Args:
         counts: (classes, classes).
-        least: about so many pixels per side.
+        least: the approximate minimum number of pixels per side.
 
     Example:
         >>> picture = heat_map(np.array([[5, 0], [0, 5]]), least=20)
@@ -72,7 +72,7 @@ def heat_map(counts: Array, least: int = 320) -> Array:
         ((23, 23, 3), [8, 48, 107], [255, 255, 255])
     """
     share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-    ink = np.sqrt(share)[..., None]  # so that a few mistakes among many right answers are seen
+    ink = np.sqrt(share)[..., None]  # makes a few mistakes among many right answers visible
     cells = (_PAPER * (1 - ink) + _INK * ink).round().astype(np.uint8)
     size = max(2, math.ceil(least / len(counts)))
     side = len(counts) * (size + 1) + 1

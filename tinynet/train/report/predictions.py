@@ -1,4 +1,4 @@
-"""What a model says about examples, in a form for people and for programs."""
+"""Predictions of a model, formatted for people and for programs."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from tinynet.dtypes import Array
 from tinynet.train.build.metrics import UnsuitableError, classes_of
 
 Row = dict[str, Any]
-"""``class`` and ``probability``, or ``classes`` (of a sequence), or ``output``; and ``target``,
-where it is known."""
+"""``class`` and ``probability``, or ``classes`` (of a sequence), or ``output``; and ``target``, if
+known."""
 
 
 def are_classes(outputs: Any, targets: Any) -> bool:
-    """Whether each example has one output per class, and a class as its target; or many of both.
+    """Return whether outputs are class scores and targets classes, per example or element.
 
     Example:
         >>> are_classes(tn.zeros(4, 10), tn.zeros(4, dtype=tn.int64))
@@ -37,13 +37,13 @@ def are_classes(outputs: Any, targets: Any) -> bool:
 
 
 def rows_of(outputs: Any, targets: Any = None, *, classes: bool) -> list[Row]:
-    """One row per example of a batch.
+    """Return one row per example of a batch.
 
     Args:
-        outputs: what the model said.
-        targets: what it should have said, if that is known.
-        classes: whether each output stands for a class: then the largest counts, and its
-            probability (the softmax of the outputs). Of sequences only the classes are told.
+        outputs: the outputs of the model.
+        targets: the targets, if known.
+        classes: whether the outputs are class scores. The row then has the class with the largest
+            output and its probability (the softmax), or the classes of a sequence.
 
     Example:
         >>> rows_of(tn.tensor([[0.0, 0.0], [1.0, 3.0]]), tn.tensor([0, 1]), classes=True)[1]
@@ -71,7 +71,7 @@ def _class_row(scores: Array) -> Row:
 
 
 def _plain(value: Any) -> Any:
-    """As JSON knows it, with as many digits as float32 has."""
+    """Convert a value to plain JSON data, with the digits of float32."""
     if isinstance(value, np.ndarray):
         return _plain(value.tolist())
     if isinstance(value, list):
@@ -80,7 +80,7 @@ def _plain(value: Any) -> Any:
 
 
 def sentence_of(row: Mapping[str, Any]) -> str:
-    """A row as a person reads it.
+    """Format a row for people.
 
     Example:
         >>> sentence_of({"class": 1, "probability": 0.8808, "target": 3})
@@ -97,14 +97,14 @@ def sentence_of(row: Mapping[str, Any]) -> str:
 
 
 def table_of(rows: Iterable[Mapping[str, Any]]) -> str:
-    """The rows as a table in Markdown, which TensorBoard's Text tab shows."""
-    lines = ["| example | the model says |", "|---:|:---|"]
+    """Format rows as a Markdown table, for TensorBoard's Text tab."""
+    lines = ["| example | prediction |", "|---:|:---|"]
     lines += [f"| {index} | {sentence_of(row)} |" for index, row in enumerate(rows)]
     return "\n".join(lines)
 
 
 def confusion_table(counts: Array) -> str:
-    """How often an example of a class (row) was taken for a class (column), in Markdown."""
+    """Format a confusion matrix in Markdown: rows are true classes, columns predictions."""
     columns = range(len(counts))
     lines = [f"| | {' | '.join(map(str, columns))} |", f"|---:|{'---:|' * len(counts)}"]
     lines += [f"| **{i}** | {' | '.join(map(str, row))} |" for i, row in enumerate(counts.tolist())]

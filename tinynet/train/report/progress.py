@@ -1,4 +1,4 @@
-"""What a person sees while training goes on: bars on a terminal, lines anywhere else."""
+"""The progress of training: bars on a terminal, lines elsewhere."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from typing import Any, Literal
 
 _FORMAT = "{desc} {percentage:3.0f}%|{bar}| {remaining}, {rate_fmt}{postfix}"
 _REFRESH = 0.1  # seconds between two updates of the figures beside a bar
-_REPORT = 30.0  # seconds between two lines about an epoch that takes long
+_REPORT = 30.0  # seconds between two lines within a long epoch
 
 
 def describe_figures(figures: Mapping[str, float]) -> str:
-    """The figures in a line, accuracies as percentages.
+    """Format figures in a line, accuracies as percentages.
 
     Example:
         >>> describe_figures({"train/loss": 0.12345, "train/accuracy": 0.975})
@@ -29,7 +29,7 @@ def describe_figures(figures: Mapping[str, float]) -> str:
 
 
 def brief_figures(figures: Mapping[str, float]) -> str:
-    """The figures as there is room for beside a bar.
+    """Format figures briefly, to fit beside a bar.
 
     Example:
         >>> brief_figures({"train/loss": 0.1, "train/accuracy": 0.975, "lr": 0.01})
@@ -46,7 +46,7 @@ def brief_figures(figures: Mapping[str, float]) -> str:
 
 
 def as_json(content: Mapping[str, Any]) -> str:
-    """One line of JSON, in ASCII for any output; NaN and infinity become null.
+    """Format a dict as a line of JSON, in ASCII; NaN and infinity become null.
 
     Example:
         >>> as_json({"epoch": 1, "test": {"loss": float("nan")}})
@@ -75,14 +75,14 @@ def _duration(seconds: float) -> str:
     return str(datetime.timedelta(seconds=math.ceil(min(seconds, 1e9))))
 
 
-class Progress:
-    """Shows each epoch: a bar on a terminal, else one plain line; or JSON; or nothing.
+class ProgressPrinter:
+    """Prints each epoch: as a bar on a terminal, else as a line; or as JSON; or not at all.
 
     Bars go to stderr and lines to stdout, so a log file of either never holds control characters.
 
     Args:
-        epochs: how many there will be.
-        examples: how many examples an epoch has.
+        epochs: the number of epochs.
+        examples: the number of examples per epoch.
         show: ``"text"``, ``"json"`` (one object per epoch) or ``"nothing"``.
     """
 
@@ -93,21 +93,21 @@ class Progress:
         self.examples = examples
         self._json = show == "json"
         self._make_bar = _tqdm() if show == "text" and sys.stderr.isatty() else None
-        # With a bar on the screen and the output in a file, the file gets its lines all the same.
+        # With a bar on the screen and stdout in a file, the file still gets its lines.
         both_on_screen = self._make_bar is not None and sys.stdout.isatty()
         self._lines = show == "text" and not both_on_screen
         self._bar: Any = None
-        self._began = self._started = self._shown = self._reported = 0.0
+        self._run_start = self._epoch_start = self._refreshed = self._reported = 0.0
         self._first = self._epoch = 0
-        self._seen = self._begun = 0
+        self._examples_here = self._examples_before = 0
 
-    def start(self, epoch: int, done: int = 0) -> None:
-        """An epoch (from 0) begins, or goes on after so many examples."""
-        self._started = self._reported = time.perf_counter()
-        self._epoch, self._begun = epoch, done
-        self._shown, self._seen = 0.0, 0
-        if not self._began:
-            self._began, self._first = self._started, epoch
+    def start_epoch(self, epoch: int, done: int = 0) -> None:
+        """Start an epoch (from 0), or resume it after a number of examples."""
+        self._epoch_start = self._reported = time.perf_counter()
+        self._epoch, self._examples_before = epoch, done
+        self._refreshed, self._examples_here = 0.0, 0
+        if not self._run_start:
+            self._run_start, self._first = self._epoch_start, epoch
         if self._make_bar is not None:
             self._bar = self._make_bar(
                 total=self.examples,
@@ -119,29 +119,29 @@ class Progress:
                 bar_format=_FORMAT,
             )
 
-    def step(self, examples: int, figures: Mapping[str, float]) -> None:
-        """A step was taken with so many examples; the figures are those of the epoch so far."""
-        self._seen += examples
+    def update(self, examples: int, figures: Mapping[str, float]) -> None:
+        """Add the examples of a step; the figures are those of the epoch so far."""
+        self._examples_here += examples
         if self._bar is not None:
             self._bar.update(examples)
-            if time.perf_counter() - self._shown > _REFRESH:
+            if time.perf_counter() - self._refreshed > _REFRESH:
                 self._bar.set_postfix_str(brief_figures(figures), refresh=False)
-                self._shown = time.perf_counter()
+                self._refreshed = time.perf_counter()
         if self._lines and (now := time.perf_counter()) - self._reported > _REPORT:
             self._reported = now
             self._report(figures)
 
     def _report(self, figures: Mapping[str, float]) -> None:
-        """A line in the middle of an epoch."""
-        done = self._begun + self._seen
-        speed = self._seen / max(self._reported - self._started, 1e-9)
+        """Print a line within an epoch."""
+        done = self._examples_before + self._examples_here
+        speed = self._examples_here / max(self._reported - self._epoch_start, 1e-9)
         left = (self.epochs - self._epoch) * self.examples - done
         text = f"{100 * done / max(self.examples, 1):.0f} %, {describe_figures(figures)}"
         rate = f"{speed:,.0f} examples/s, {_duration(left / max(speed, 1e-9))} left"
         print(f"{self._title(self._epoch)}: {text}, {rate}", flush=True)
 
-    def say(self, text: str) -> None:
-        """Tell something in between, beside the figures."""
+    def message(self, text: str) -> None:
+        """Print a message between the figures."""
         if self._bar is not None:
             self._bar.write(text, file=sys.stderr)
         if self._lines:
@@ -149,10 +149,10 @@ class Progress:
         if self._json:
             print(as_json({"message": text}), flush=True)
 
-    def finish(self, epoch: int, step: int, figures: Mapping[str, float]) -> None:
-        """An epoch is over, and measured."""
+    def finish_epoch(self, epoch: int, step: int, figures: Mapping[str, float]) -> None:
+        """Print the figures of a completed epoch."""
         now = time.perf_counter()
-        speed = self._seen / max(now - self._started, 1e-9)
+        speed = self._examples_here / max(now - self._epoch_start, 1e-9)
         if self._bar is not None:
             self._bar.set_postfix_str(brief_figures(figures), refresh=False)
             self.close()
@@ -165,11 +165,11 @@ class Progress:
 
     def _time_left(self, epoch: int, now: float) -> str:
         left = self.epochs - epoch - 1
-        per_epoch = (now - self._began) / (epoch + 1 - self._first)
+        per_epoch = (now - self._run_start) / (epoch + 1 - self._first)
         return f", {_duration(left * per_epoch)} left" if left else ""
 
     def close(self) -> None:
-        """Leave the screen tidy; what comes next starts on a line of its own."""
+        """Close the bar, so that later output starts on a new line."""
         if self._bar is not None:
             self._bar.close()
             self._bar = None
@@ -179,8 +179,8 @@ class Progress:
 
 
 @contextlib.contextmanager
-def showing(progress: Progress) -> Iterator[Progress]:
-    """Closes a bar that an error or Ctrl-C leaves open."""
+def showing(progress: ProgressPrinter) -> Iterator[ProgressPrinter]:
+    """Close the bar at the end, also after an error or Ctrl-C."""
     try:
         yield progress
     finally:
@@ -188,7 +188,7 @@ def showing(progress: Progress) -> Iterator[Progress]:
 
 
 def _tqdm() -> Any:
-    """tqdm's bar, which only a terminal needs; without the package there are lines."""
+    """Return tqdm's bar; None without the package."""
     try:
         from tqdm import tqdm
     except ImportError:

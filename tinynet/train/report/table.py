@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 
 
 def aligned(rows: Iterable[Sequence[str]]) -> list[str]:
-    """The rows as lines with columns of equal width; columns of numbers are set to the right.
+    """Format rows as lines with aligned columns; columns of numbers are right-aligned.
 
     Args:
-        rows: the first holds the headings.
+        rows: a header, then the rows.
 
     Example:
         >>> for line in aligned([("lr", "kind"), ("0.1", "a"), ("10", "bc")]):

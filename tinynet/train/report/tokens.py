@@ -1,4 +1,4 @@
-"""What the numbers of a text mean, tokens or words: kept in the run folder, compared with it."""
+"""The tokenizer or vocabulary of a text: stored in the run folder, and compared with it."""
 
 from __future__ import annotations
 
@@ -12,29 +12,28 @@ from tinynet.train.config.problems import UsageError
 from tinynet.train.exhibits import said_by
 
 
-def meanings(train_set: Any, folder: RunFolder) -> dict[str, bytes]:
-    """What the numbers of a text mean, as files for those who use the model: name -> contents."""
+def vocabulary_files(train_set: Any, folder: RunFolder) -> dict[str, bytes]:
+    """Return the tokenizer and vocabulary of a data set as files: name -> content."""
     tokenizer, words = said_by(train_set, "tokenizer"), _words(train_set)
-    kept = {}
+    files = {}
     if isinstance(tokenizer, Tokenizer):
-        kept[folder.tokenizer.name] = tokenizer.to_bytes()
+        files[folder.tokenizer.name] = tokenizer.to_bytes()
     if words is not None:
         text = json.dumps(words, ensure_ascii=False, indent=0) + "\n"
-        kept[folder.vocabulary.name] = text.encode("utf-8", "backslashreplace")
-    return kept
+        files[folder.vocabulary.name] = text.encode("utf-8", "backslashreplace")
+    return files
 
 
-def check_meanings(train_set: Any, folder: RunFolder, damaged: Collection[str] = ()) -> None:
-    """Refuse a text whose numbers mean something else than what the model has learned.
+def check_vocabulary(train_set: Any, folder: RunFolder, damaged: Collection[str] = ()) -> None:
+    """Check that the tokens and words of a text are those that the model was trained on.
 
     Args:
-        train_set: that may be a text.
-        folder: of the run.
-        damaged: the names of files in it that cannot be trusted.
+        train_set: the training set, which may be a text.
+        folder: the run folder.
+        damaged: the names of damaged files in it, which are not compared.
 
     Raises:
-        UsageError: its tokenizer or its words are not those in the folder; the text was changed
-            since.
+        UsageError: if its tokenizer or its vocabulary differs from that in the folder.
     """
     if folder.tokenizer.name not in damaged:
         _check_tokenizer(train_set, folder)
@@ -43,7 +42,7 @@ def check_meanings(train_set: Any, folder: RunFolder, damaged: Collection[str] =
 
 
 def _words(train_set: Any) -> list[str] | None:
-    """The words of a data set, if it has some: word i is what i stands for."""
+    """Return the vocabulary of a data set, in the order of the indices; None if it has none."""
     words = said_by(train_set, "vocabulary")
     if not isinstance(words, list | tuple) or not all(isinstance(word, str) for word in words):
         return None
@@ -58,8 +57,8 @@ def _check_words(words: list[str] | None, folder: RunFolder) -> None:
     if words is not None and words != kept:
         raise UsageError(
             "the text has changed since the run began: its words are not those that the model has "
-            f"learned ({folder.vocabulary}), so the same numbers would mean other words. Put the "
-            "former text back, or begin a new run"
+            f"learned ({folder.vocabulary}), so the same numbers would mean other words. Restore "
+            "the former text, or start a new run"
         )
 
 
@@ -75,20 +74,20 @@ def _check_tokenizer(train_set: Any, folder: RunFolder) -> None:
         raise UsageError(
             f"the text has changed since the run began: its tokens ({tokenizer.vocab_size}) are "
             f"not those that the model has learned ({kept.vocab_size}, in {folder.tokenizer}), so "
-            "the same numbers would mean other characters. Put the former text back, or begin a "
+            "the same numbers would mean other characters. Restore the former text, or start a "
             f"new run; one with data.tokenizer = {str(folder.tokenizer)!r} has the former tokens"
         )
 
 
 def stored_tokenizer(folder: RunFolder, damaged: Mapping[str, str]) -> Tokenizer:
-    """The tokenizer in the folder of a run.
+    """Return the tokenizer in a run folder.
 
     Args:
-        folder: of the run.
-        damaged: the files in it that cannot be trusted, and what is the matter.
+        folder: the run folder.
+        damaged: the damaged files in it, with their problems.
 
     Raises:
-        UsageError: the run was not on a text, or the file is damaged.
+        UsageError: if the run did not train on a text, or the file is damaged.
     """
     file = folder.tokenizer
     if file.name in damaged:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tinynet.train.build.build import Parts
-from tinynet.train.build.optimizers import LENGTHS, Waiting, component_of, follows_run
+from tinynet.train.build.optimizers import LENGTHS, PlateauSchedule, component_of, follows_run
 from tinynet.train.config.problems import UsageError
 from tinynet.train.config.toml_text import dotted
 
@@ -87,7 +87,7 @@ def refuse_fixed(changes: list[Change]) -> None:
 # ---- values that checkpoints hold, too ----
 
 
-class Wanted:
+class ChangedValues:
     """Changed values that loading the checkpoint would overwrite.
 
     Create it after the optimizers and schedules are built from the config and before their states
@@ -150,4 +150,4 @@ class Wanted:
 
 
 def _inner(schedule: Any) -> Any:
-    return schedule.schedule if isinstance(schedule, Waiting) else schedule
+    return schedule.schedule if isinstance(schedule, PlateauSchedule) else schedule

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: noted at once, acted on by the loop between two steps."""
+"""Ctrl-C and SIGTERM: recorded at once, handled by the loop between two steps."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class StopRequest:
             # An ignored signal stays ignored, as under nohup or in a shell's background job.
             self._previous = {n: h for n, h in handlers.items() if h is not signal.SIG_IGN}
             for number in self._previous:
-                signal.signal(number, self._note)
+                signal.signal(number, self._record)
         return self
 
     def __exit__(
@@ -61,7 +61,7 @@ class StopRequest:
     ) -> None:
         self._restore_handlers()
 
-    def _note(self, number: int, frame: FrameType | None) -> None:
+    def _record(self, number: int, frame: FrameType | None) -> None:
         self.signal = number
         self._restore_handlers()
 

@@ -22,7 +22,7 @@ from tinynet.train.incidents.nonfinite import Place
 
 
 class Batches(Protocol):
-    """What can be trained on: anything that yields pairs and knows how many, such as DataLoader."""
+    """Batches to train on: an iterable of pairs with a length, such as a DataLoader."""
 
     def __iter__(self) -> Iterator[Sequence[Any]]: ...
     def __len__(self) -> int: ...
@@ -30,7 +30,7 @@ class Batches(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What one step of training did.
+    """The result of one training step.
 
     Example:
         >>> model, xs = nn.Linear(1, 1), tn.ones(4, 1)
@@ -41,34 +41,34 @@ class Step:
     """
 
     number: int
-    """Steps since the beginning, from 0."""
+    """The number of the step, from 0."""
 
     epoch: int
     """The epoch, from 0."""
 
     batch: int
-    """The place of its last batch in the epoch, from 0."""
+    """The index of its last batch in the epoch, from 0."""
 
     ends_epoch: bool
-    """Whether it is the last of its epoch."""
+    """Whether it is the last step of its epoch."""
 
     batches: tuple[Batch, ...]
     """Its batches: one, unless gradients are accumulated; none if the step was skipped."""
 
     loss: float
-    """The mean of the losses of its batches; NaN if the step was skipped."""
+    """The mean loss of its batches; NaN if the step was skipped."""
 
     rates: Mapping[str, float]
-    """The learning rate of each optimizer (of its first parameter group) that the step used."""
+    """The learning rate of each optimizer (of its first parameter group) in this step."""
 
     @property
     def lr(self) -> float:
-        """The learning rate that the step used; of several optimizers, that of the first."""
+        """The learning rate of the first optimizer in this step."""
         return next(iter(self.rates.values()))
 
     @property
     def losses(self) -> dict[str, float]:
-        """The means of the losses by name: ``{"loss": ...}`` where there is only one."""
+        """The mean losses by name: ``{"loss": ...}`` if there is only one."""
         names = self.batches[0].by_name if self.batches else ()
         count = len(self.batches)
         return {name: sum(batch.by_name[name] for batch in self.batches) / count for name in names}
@@ -109,28 +109,29 @@ def fit(
     """Train, one step per iteration; between steps, the caller can do anything else.
 
     Args:
-        model: is called with the inputs of a batch.
-        loss: is called with the model's outputs and the targets; its mean over the batch is 0-d.
-        optimizer: changes the parameters; or several by name, each with its own schedule and
-            clipping (an `Updater`), in the place of the arguments below.
+        model: a module; called with the inputs of a batch.
+        loss: a function of outputs and targets that returns their mean loss, a 0-d tensor.
+        optimizer: an optimizer; or several by name, each an `Updater` with its own schedule and
+            clipping instead of the arguments below.
         batches: pairs (inputs, targets); iterated once per epoch.
-        epochs: how many, or their numbers (``range(3, 10)`` goes on after the third).
-        schedule: advances between two steps or epochs, according to `per`.
+        epochs: the number of epochs, or their numbers (``range(3, 10)`` continues after the third).
+        schedule: a schedule, advanced between two steps or epochs, according to `per`.
         per: ``"epoch"`` or ``"step"``.
-        clip_norm: gradients are scaled down together when their total 2-norm is above this.
-        clip_value: before that, no element of a gradient may be further from 0 than this.
+        clip_norm: the maximum total 2-norm of the gradients; larger ones are scaled down together.
+        clip_value: the maximum absolute value of each element, applied before `clip_norm`.
         accumulate: the number of batches per step, which uses the mean of their gradients; the last
             step of an epoch takes the remaining batches.
         first_step: the number of the first step, when resuming.
-        first_batch: the number of batches already done, when resuming in the middle of an epoch;
-            `batches` then starts with the next one.
-        method: what one step does; `Supervised` learning if left out.
-        skip: is called with a NonFiniteError; if it returns True, the step is skipped (and yields a
-            Step without batches).
+        first_batch: the number of completed batches, when resuming within an epoch; `batches` then
+            starts with the next one.
+        method: the method of training; defaults to `Supervised`.
+        skip: a function of a NonFiniteError. If it returns True, the step is skipped, and yields a
+            Step without batches.
 
     Raises:
-        NonFiniteError: before the weights are touched by a NaN or infinity. It names the operation
-            that made the first one, its module, the batch and the examples.
+        NonFiniteError: if a loss, gradient or learning rate is NaN or infinite, before the weights
+            change. It names the operation that produced the first such value, its module, the batch
+            and the examples.
 
     Example:
         >>> model, xs = nn.Linear(1, 1), tn.linspace(-1, 1, 8).unsqueeze(1)
@@ -160,17 +161,17 @@ def fit(
 
 
 def _take_step(task: Task, method: Method, guard: Guard) -> Step:
-    """Take the step of a task."""
+    """Take the step of a task, and return its result."""
     epoch, number, first, batches = task.place
     rates = {name: updater.lr for name, updater in task.updaters.items()}
     task.check_rates()
-    done: list[Batch] = []
-    again = functools.partial(method.step, replace(task, dry=True))
-    with guard.step(task.place, task.batches, again):
-        done = method.step(task)
-    mean = sum(batch.loss for batch in done) / len(done) if done else math.nan
+    results: list[Batch] = []
+    repeat = functools.partial(method.step, replace(task, dry=True))
+    with guard.watch(task.place, task.batches, repeat):
+        results = method.step(task)
+    mean = sum(batch.loss for batch in results) / len(results) if results else math.nan
     index = first + len(task) - 1
-    return Step(number, epoch, index, index + 1 == batches, tuple(done), mean, rates)
+    return Step(number, epoch, index, index + 1 == batches, tuple(results), mean, rates)
 
 
 def _advance(updaters: Mapping[str, Updater], per: Literal["epoch", "step"]) -> None:
@@ -178,14 +179,14 @@ def _advance(updaters: Mapping[str, Updater], per: Literal["epoch", "step"]) -> 
         updater.advance(per)
 
 
-def _groups(batches: Batches, size: int, begun: int) -> Iterator[tuple[int, list[Sequence[Any]]]]:
-    """So many batches at a time, with the place of the first; the last group may be smaller."""
+def _groups(batches: Batches, size: int, first: int) -> Iterator[tuple[int, list[Sequence[Any]]]]:
+    """Yield groups of batches with the index of their first; the last group may be smaller."""
     source = iter(batches)
-    for first in itertools.count(begun, size):
+    for index in itertools.count(first, size):
         group = list(itertools.islice(source, size))
         if not group:
             return
-        yield first, group
+        yield index, group
 
 
 def evaluate(
@@ -197,22 +198,22 @@ def evaluate(
     seed: int = 0,
     method: Method | None = None,
 ) -> dict[str, float]:
-    """The mean loss and the metrics of a model in eval mode.
+    """Return the mean loss and the metrics of a model in eval mode.
 
-    Neither the modes of the modules nor any random stream is different afterwards, so measuring
-    more often does not change how training goes on.
+    The modes of the modules and all random streams are restored, so evaluating more often does not
+    affect training.
 
     Args:
-        model: is called with the inputs of each batch, in eval mode and without a graph.
-        loss: is called with the outputs and targets of each batch.
+        model: a module; called with the inputs of each batch, in eval mode and without a graph.
+        loss: a function of the outputs and targets of each batch.
         batches: pairs (inputs, targets).
-        metrics: names from `tinynet.train.build.metrics`; left out, the accuracy (0 to 1) if the
+        metrics: names from `tinynet.train.build.metrics`; defaults to the accuracy (0 to 1) if the
             targets are classes.
-        seed: what random numbers drawn meanwhile follow from.
-        method: what is measured; by default outputs, targets and their loss.
+        seed: the seed of random numbers drawn during the evaluation.
+        method: the method that evaluates a batch; defaults to `Supervised`.
 
     Raises:
-        ValueError: there is no such metric.
+        ValueError: if a metric is unknown.
 
     Example:
         >>> always_first = nn.Linear(1, 2)
@@ -223,11 +224,11 @@ def evaluate(
         0.75
     """
     totals = Totals(metrics)
-    measure(model, loss, batches, totals, seed, method)
+    evaluate_into(model, loss, batches, totals, seed, method)
     return totals.figures()
 
 
-def measure(
+def evaluate_into(
     model: nn.Module,
     loss: Loss,
     batches: Iterable[Sequence[Any]],
@@ -235,7 +236,7 @@ def measure(
     seed: int = 0,
     method: Method | None = None,
 ) -> None:
-    """Add all batches to the totals, as `evaluate` does."""
+    """Evaluate all batches as `evaluate` does, and add them to the totals."""
     method = Supervised() if method is None else method
     with as_evaluated(model, seed):
         for batch in batches:
@@ -244,7 +245,7 @@ def measure(
 
 @contextlib.contextmanager
 def as_evaluated(model: nn.Module, seed: int = 0) -> Iterator[None]:
-    """In eval mode, without a graph, and without a trace in any random stream."""
+    """Enter eval mode and `no_grad`; restore the modes and all random streams at the end."""
     modes = [(module, module.training) for module in model.modules()]
     model.eval()
     try:

@@ -11,7 +11,7 @@ from tinynet import numba_kernels
 from tinynet.invocation import command
 from tinynet.train.build.build import build
 from tinynet.train.build.trial import trial, try_schedules
-from tinynet.train.checkpoint.drift import Since
+from tinynet.train.checkpoint.drift import Drift
 from tinynet.train.checkpoint.run_folder import (
     RunFolder,
     StorageWarning,
@@ -28,8 +28,8 @@ from tinynet.train.config.problems import UsageError
 from tinynet.train.config.rendering import to_toml
 from tinynet.train.config.resolve import load_config, resolve
 from tinynet.train.config.sections import Config
-from tinynet.train.report.tokens import check_meanings
-from tinynet.train.running.config_changes import Wanted, changes_of, refuse_fixed
+from tinynet.train.report.tokens import check_vocabulary
+from tinynet.train.running.config_changes import ChangedValues, changes_of, refuse_fixed
 from tinynet.train.running.interrupt import resumable
 from tinynet.train.running.runner import prepare, print_result
 from tinynet.train.running.training import Result, Show, Training
@@ -80,44 +80,44 @@ def resume(
     folder = RunFolder(Path(place))
     if not folder.config.is_file():
         raise no_run(folder.path, folder.config.name)
-    since = Since(folder)
-    config = load_config(folder.config, overrides, stand_ins=since.stand_ins)
+    drift = Drift(folder)
+    config = load_config(folder.config, overrides, stand_ins=drift.stand_ins)
     show: Show = "nothing" if quiet else "json" if json else "text"
     with numba_kernels.used(config.run.numba), locked(folder):
         remove_leftovers(folder)
         with resumable("resume", folder.path):
-            result = _resume(since, config, show, force)
+            result = _resume(drift, config, show, force)
     print_result(result, show)
     return result
 
 
-def _resume(since: Since, config: Config, show: Show, force: bool) -> Result:
-    folder, record = since.folder, since.record
+def _resume(drift: Drift, config: Config, show: Show, force: bool) -> Result:
+    folder, record = drift.folder, drift.record
     found = newest_checkpoint(folder)
     if found is None:
-        since.warn_of_damage()
+        drift.warn_of_damage()
         return _restart(folder, config, show)
     path, saved = found
     now = to_toml(config)
-    changes = changes_of(_in_full(saved["config"], since), now)
+    changes = changes_of(_in_full(saved["config"], drift), now)
     refuse_fixed(changes)
-    if folder.config.name in since.damage:
+    if folder.config.name in drift.damage:
         edits = "; ".join(map(str, changes)) or "no values"
-        since.damage[folder.config.name] += f" (changed: {edits})"
+        drift.damage[folder.config.name] += f" (changed: {edits})"
     parts = build(config)
-    check_meanings(parts.train_set, folder, since.damage)
-    since.compare(parts)
-    since.refuse_changes(force)
+    check_vocabulary(parts.train_set, folder, drift.damage)
+    drift.compare(parts)
+    drift.refuse_changes(force)
     try_schedules(parts)
-    wanted = Wanted(parts, changes)
+    changed_values = ChangedValues(parts, changes)
     text = now if changes else folder.config.read_text(encoding="utf-8")
     training = Training(parts, folder, text, show, saved)
-    wanted.apply()
+    changed_values.apply()
     _refuse_too_few_epochs(training)
     where = f"epoch {saved['epoch']}, step {saved['step']}"
-    if training.is_over:
+    if training.is_complete:
         _print(show, f"the run is complete ({where}); --set run.epochs=N extends it")
-        write_record(folder, record | training.end("finished"))
+        write_record(folder, record | training.outcome("finished"))
         return training.result()
     if path != folder.checkpoint and folder.checkpoint.exists():  # it is damaged
         folder.checkpoint.replace(folder.checkpoint.with_suffix(".damaged"))
@@ -125,17 +125,21 @@ def _resume(since: Since, config: Config, show: Show, force: bool) -> Result:
         lines = [f"  {change}" for change in changes]
         _print(show, "changed since the checkpoint (the new values apply):", *lines)
         write_text(folder.config, now)
-    sealed, epochs = "files" in record, training.start.epoch
+    sealed, epochs = "files" in record, training.starting_point.epoch
     training.storage.written = cut_rows(folder.metrics, saved["step"], epochs, sealed=sealed)
     _print(show, f"resuming after {where}")
     changed = {change.key: [change.before, change.now] for change in changes}
-    record = record | {"data": since.data}
+    record = record | {"data": drift.data}
     return training.train(resumed_record(config, folder, saved["step"], changed, record))
 
 
 def _refuse_too_few_epochs(training: Training) -> None:
     """Refuse to stop in the middle of an epoch, where nothing is evaluated or saved."""
-    start, run, batches = training.start, training.parts.config.run, training.parts.train_batches
+    start, run, batches = (
+        training.starting_point,
+        training.parts.config.run,
+        training.parts.train_batches,
+    )
     if start.batch and start.epoch >= run.epochs:
         raise UsageError(
             f"run.epochs must be at least {start.epoch + 1} to resume this run: it has trained "
@@ -163,11 +167,11 @@ def _restart(folder: RunFolder, config: Config, show: Show) -> Result:
     return Training(parts, folder, text, show).train(record, recording)
 
 
-def _in_full(text: Any, since: Since) -> str:
-    """Return a stored config with the keys that have been added to tinynet since."""
-    folder = since.folder
+def _in_full(text: Any, drift: Drift) -> str:
+    """Return a stored config with the keys that have been added to tinynet drift."""
+    folder = drift.folder
     source = parse(str(text).encode(), file=str(folder.config), folder=folder.path)
-    return to_toml(resolve(source, stand_ins=since.stand_ins))
+    return to_toml(resolve(source, stand_ins=drift.stand_ins))
 
 
 def _print(show: Show, *lines: str) -> None:

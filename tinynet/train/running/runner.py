@@ -13,8 +13,8 @@ from tinynet.invocation import command, is_wrapped, python, shown
 from tinynet.train.build.build import Parts, build, build_model
 from tinynet.train.build.data_check import check_data
 from tinynet.train.build.trial import trial
-from tinynet.train.checkpoint import files
-from tinynet.train.checkpoint.drift import Since, describe, recorded
+from tinynet.train.checkpoint.drift import Drift, describe_test_figures, recorded_figures
+from tinynet.train.checkpoint.files import read_checkpoint
 from tinynet.train.checkpoint.run_folder import (
     RunFolder,
     locked,
@@ -30,7 +30,7 @@ from tinynet.train.config.rendering import to_toml
 from tinynet.train.config.resolve import load_config, resolve
 from tinynet.train.config.sections import Config
 from tinynet.train.report.progress import as_json, describe_figures
-from tinynet.train.report.tokens import check_meanings, stored_tokenizer
+from tinynet.train.report.tokens import check_vocabulary, stored_tokenizer
 from tinynet.train.running.interrupt import resumable
 from tinynet.train.running.loop import evaluate
 from tinynet.train.running.training import EARLY_STOPPING, Result, Show, Training
@@ -81,12 +81,12 @@ def run(
 
 def _train(config: Config, show: Show) -> Result:
     parts = prepare(config)
-    looks = check_data(parts)
+    reports = check_data(parts)
     recording = trial(parts)
     folder = new_run_folder(config.run.out, config.run.name)
-    for name, look in looks.items():
-        if show == "text" and look.seen < look.examples:
-            print(f"data: checked {look.extent} examples of the {name} set")
+    for name, report in reports.items():
+        if show == "text" and report.checked < report.examples:
+            print(f"data: checked {report.extent} examples of the {name} set")
     with locked(folder), resumable("resume", folder.path):
         text = to_toml(config)
         write_text(folder.config, text)
@@ -111,7 +111,7 @@ def prepare(config: Config) -> Parts:
     """
     parts = build(config)
     if config.run.init_from:
-        _, saved = read_checkpoint(config.run.init_from)
+        _, saved = find_checkpoint(config.run.init_from)
         try:
             parts.model.load_state_dict(weights_of(saved))
         except RuntimeError as error:
@@ -148,14 +148,14 @@ def load_run(place: str | Path, *, best: bool = False) -> Trained:
         >>> load_run(folder).parts.model(tn.zeros(5, 64)).shape
         tinynet.Size([5, 10])
     """
-    path, saved = read_checkpoint(place, best=best)
-    since = Since(RunFolder(path.parent))
-    parts = build(config_in(saved, path, since))
-    check_meanings(parts.train_set, since.folder, since.damage)
-    since.compare(parts)
-    since.warn(recorded(parts.config, saved))
+    path, saved = find_checkpoint(place, best=best)
+    drift = Drift(RunFolder(path.parent))
+    parts = build(config_in(saved, path, drift))
+    check_vocabulary(parts.train_set, drift.folder, drift.damage)
+    drift.compare(parts)
+    drift.warn(recorded_figures(parts.config, saved))
     _load_weights(parts.model, saved, path)
-    return Trained(parts, path, saved, since.changes)
+    return Trained(parts, path, saved, drift.changes)
 
 
 def load_language_model(
@@ -171,21 +171,21 @@ def load_language_model(
         TrainError: as for `load_run`; or if the run did not train on text, or its tokenizer is
             damaged.
     """
-    path, saved = read_checkpoint(place, best=best)
-    since = Since(RunFolder(path.parent))
-    tokenizer = stored_tokenizer(since.folder, since.damage)
-    config = config_in(saved, path, since)
-    since.warn(recorded(config, saved))
+    path, saved = find_checkpoint(place, best=best)
+    drift = Drift(RunFolder(path.parent))
+    tokenizer = stored_tokenizer(drift.folder, drift.damage)
+    config = config_in(saved, path, drift)
+    drift.warn(recorded_figures(config, saved))
     model = build_model(config)
     _load_weights(model, saved, path)
     return model, tokenizer
 
 
-def config_in(saved: Mapping[str, Any], path: Path, since: Since) -> Config:
+def config_in(saved: Mapping[str, Any], path: Path, drift: Drift) -> Config:
     """Return the config in a checkpoint."""
     text = str(saved["config"]).encode()
     file = str(RunFolder(path.parent).config)
-    return resolve(parse(text, file=file, folder=path.parent), stand_ins=since.stand_ins)
+    return resolve(parse(text, file=file, folder=path.parent), stand_ins=drift.stand_ins)
 
 
 def _load_weights(model: nn.Module, saved: Mapping[str, Any], path: Path) -> None:
@@ -197,7 +197,7 @@ def _load_weights(model: nn.Module, saved: Mapping[str, Any], path: Path) -> Non
         ) from error
 
 
-def read_checkpoint(place: str | Path, *, best: bool = False) -> tuple[Path, dict[str, Any]]:
+def find_checkpoint(place: str | Path, *, best: bool = False) -> tuple[Path, dict[str, Any]]:
     """Read the checkpoint of a run folder, or the named one; raises the errors of `load_run`."""
     path = Path(place)
     if not path.exists():
@@ -212,7 +212,7 @@ def read_checkpoint(place: str | Path, *, best: bool = False) -> tuple[Path, dic
         path = folder.best if best else folder.checkpoint
         if not path.exists():
             raise no_run(Path(place), path.name)
-    return path, files.load(path)
+    return path, read_checkpoint(path)
 
 
 def weights_of(saved: Mapping[str, Any]) -> dict[str, Any]:
@@ -254,14 +254,14 @@ def evaluate_run(
             method=parts.method,
         )
     epoch = trained.saved["epoch"]
-    then = recorded(config, trained.saved) if trained.changes else {}
+    then = recorded_figures(config, trained.saved) if trained.changes else {}
     if json:
         content = {"checkpoint": str(trained.checkpoint), "epoch": epoch, "test": metrics}
         print(as_json({**content, **({"recorded": then} if then else {})}))
     elif not quiet:
-        print(f"{describe(metrics)} ({len(parts.test_set)} examples, epoch {epoch})")
+        print(f"{describe_test_figures(metrics)} ({len(parts.test_set)} examples, epoch {epoch})")
         if then:
-            print(f"{describe(then)} (recorded when it was trained)")
+            print(f"{describe_test_figures(then)} (recorded when it was trained)")
     return Result(trained.checkpoint.parent, metrics, parts.model, config)
 
 
@@ -271,7 +271,7 @@ def _print_text(result: Result, say: Callable[[str], object] = print) -> None:
         say("stopped after the step in progress; everything is saved. To resume:")
         say(f"  {command('resume', result.folder)}")
     if result.metrics:  # a run may be stopped before its first evaluation
-        say(describe(result.metrics) + _best_remark(result))
+        say(describe_test_figures(result.metrics) + _best_remark(result))
     if result.stopped_by == EARLY_STOPPING and result.best:
         watched = result.best.monitor(result.metrics)
         say(

@@ -38,31 +38,31 @@ from tinynet.train.running.interrupt import StopRequest
 from tinynet.train.running.runner import prepare
 
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
-_PAUSE = 0.02  # seconds between two looks at the processes
+_PAUSE = 0.02  # seconds between two polls of the processes
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one point."""
+    """The outcome of one point."""
 
     point: Point
     status: str
     """``"finished"``, ``"failed"``, ``"interrupted"`` or ``"not started"``."""
 
     metrics: Mapping[str, float]
-    """The last measurement."""
+    """The last evaluation."""
 
     best: Mapping[str, float]
-    """The best measurement and its epoch."""
+    """The best evaluation and its epoch."""
 
     folder: str
     message: str = ""
-    """The last line of what a failed run said."""
+    """The last line of the error message of a failed run."""
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """What is swept, and where."""
+    """A sweep: its config, its axes, and its folder."""
 
     folder: Path
     config: str
@@ -70,11 +70,11 @@ class Sweep:
 
     @property
     def points(self) -> list[Point]:
-        """All of them."""
+        """All combinations of the values."""
         return points(self.axes)
 
     def log(self, point: Point) -> Path:
-        """Where the output of a run goes."""
+        """Return the log file of a run."""
         return self.folder / f"{point.name}.log"
 
 
@@ -82,20 +82,20 @@ class Sweep:
 
 
 def check_all(config: str, axes: Sequence[Axis]) -> None:
-    """Resolve the config of every point, build what it describes, and try a step.
+    """Resolve and build the config of every point, and try a step.
 
     Points that differ only in their seeds are tried once.
 
     Raises:
-        ConfigError: with the mistakes of all of them, each once.
-        UsageError: what is described does not fit together; for which values.
+        ConfigError: if configs have mistakes; lists each mistake once.
+        UsageError: if parts do not fit together; names the values.
     """
     problems: dict[Problem, None] = {}
     configs: dict[str, tuple[Point, Config]] = {}
     for point in points(axes):
         try:
-            but_the_seed = [pair for pair in point.values.items() if pair[0] != "run.seed"]
-            configs.setdefault(str(but_the_seed), (point, load_config(config, point.assignments)))
+            without_seed = [pair for pair in point.values.items() if pair[0] != "run.seed"]
+            configs.setdefault(str(without_seed), (point, load_config(config, point.assignments)))
         except ConfigError as error:
             problems.update(dict.fromkeys(error.problems))
     misfits: dict[str, None] = {}
@@ -149,13 +149,13 @@ def open_sweep(folder: Path) -> Sweep:
 
 
 def _resolved(config: str, axes: Sequence[Axis]) -> str:
-    """The first config of a sweep without what may differ: paths and origins."""
+    """Return the first config of a sweep without its comments, which hold paths."""
     resolved = load_config(Path(config).absolute(), points(axes)[0].assignments)
     return "\n".join(line.partition("  # ")[0].rstrip() for line in to_toml(resolved).splitlines())
 
 
 def outcome_of(sweep: Sweep, point: Point) -> Outcome:
-    """What is known about a point: of its newest run, or a finished one."""
+    """Return the outcome of a point, from a finished run or else the newest one."""
     found = Outcome(point, "not started", {}, {}, "")
     for record in sorted((sweep.folder / point.name).glob("*/run.json")):
         with contextlib.suppress(OSError, ValueError):
@@ -173,25 +173,27 @@ def outcome_of(sweep: Sweep, point: Point) -> Outcome:
 
 
 def run_all(
-    sweep: Sweep, jobs: int, tell: Callable[[int, Outcome, float], object]
+    sweep: Sweep, jobs: int, report: Callable[[int, Outcome, float], object]
 ) -> tuple[list[Outcome], int | None]:
-    """Run what is not finished, at most `jobs` at once.
+    """Run all unfinished points, at most `jobs` at once.
 
     Args:
-        tell: called after each run with the number of runs that are done, its outcome and seconds.
+        sweep: the sweep.
+        jobs: the maximum number of processes.
+        report: called after each run with the number of completed runs, its outcome and seconds.
 
     Returns:
         The outcomes of all points, and the signal that stopped the sweep early, if one did.
     """
     outcomes = {point.number: outcome_of(sweep, point) for point in sweep.points}
-    waiting = deque(o.point for o in outcomes.values() if o.status != "finished")
-    done = len(outcomes) - len(waiting)
+    pending = deque(o.point for o in outcomes.values() if o.status != "finished")
+    done = len(outcomes) - len(pending)
     running: dict[int, tuple[subprocess.Popen[bytes], float]] = {}
     with StopRequest() as stop:
         try:
-            while running or (waiting and not stop.signal):
-                while waiting and len(running) < jobs and not stop.signal:
-                    point = waiting.popleft()
+            while running or (pending and not stop.signal):
+                while pending and len(running) < jobs and not stop.signal:
+                    point = pending.popleft()
                     running[point.number] = (_start(sweep, point, jobs), time.monotonic())
                 for number in [n for n, (p, _) in running.items() if p.poll() is not None]:
                     process, began = running.pop(number)
@@ -199,7 +201,7 @@ def run_all(
                     done += 1
                     if outcomes[number].status == "finished":
                         log_hparams(outcomes[number])
-                    tell(done, outcomes[number], time.monotonic() - began)
+                    report(done, outcomes[number], time.monotonic() - began)
                 if stop.signal == signal.SIGTERM:  # Ctrl-C reaches them from the terminal
                     _terminate(running)
                 time.sleep(_PAUSE)
@@ -209,9 +211,9 @@ def run_all(
 
 
 def _start(sweep: Sweep, point: Point, jobs: int) -> subprocess.Popen[bytes]:
-    program = [sys.executable, "-m", "tinynet", *_what_to_run(sweep, point), "--json"]
+    program = [sys.executable, "-m", "tinynet", *_command(sweep, point), "--json"]
     environment = os.environ | {VARIABLE: command()}
-    if jobs > 1:  # several processes with a thread per core each would only hinder each other
+    if jobs > 1:  # several processes with a thread per core each would slow each other down
         environment = {**dict.fromkeys(_THREADS, "1"), **environment}
     with open(sweep.log(point), "ab") as log:
         return subprocess.Popen(
@@ -219,11 +221,11 @@ def _start(sweep: Sweep, point: Point, jobs: int) -> subprocess.Popen[bytes]:
         )
 
 
-def _what_to_run(sweep: Sweep, point: Point) -> list[str]:
-    """The command that begins a run, or goes on with one that did not come to its end."""
-    begun = sorted((sweep.folder / point.name).glob("*/config.toml"))
-    if begun:
-        return ["resume", str(begun[-1].parent)]
+def _command(sweep: Sweep, point: Point) -> list[str]:
+    """Return the command that starts or resumes a run."""
+    started = sorted((sweep.folder / point.name).glob("*/config.toml"))
+    if started:
+        return ["resume", str(started[-1].parent)]
     settings = [*point.assignments, f"run.out={sweep.folder}", f"run.name={point.name}"]
     return ["train", sweep.config, *(w for setting in settings for w in ("--set", setting))]
 
@@ -238,16 +240,16 @@ def _ended(sweep: Sweep, point: Point, code: int) -> Outcome:
 
 
 def _last_message(log: Path) -> str:
-    """The last line that begins an error message; what follows it is indented."""
+    """Return the last unindented line of a log, which starts the last error message."""
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
-    telling = [
+    messages = [
         line for line in lines if line[:1].strip("{ ") and not line.endswith("nothing was written.")
     ]
-    return telling[-1] if telling else f"see {log}"
+    return messages[-1] if messages else f"see {log}"
 
 
 def _terminate(running: dict[int, tuple[subprocess.Popen[bytes], float]]) -> None:
-    """Ask the runs to finish their steps, save, and end; once, for a second time aborts them."""
+    """Ask the runs to finish their steps, save, and exit; only once, since twice aborts them."""
     for number, (process, began) in running.items():
         if began and process.poll() is None:
             process.terminate()
@@ -255,7 +257,7 @@ def _terminate(running: dict[int, tuple[subprocess.Popen[bytes], float]]) -> Non
 
 
 def log_hparams(outcome: Outcome) -> None:
-    """For TensorBoard's tab HParams: the values of a finished run and what they led to."""
+    """Write the values and metrics of a finished run for TensorBoard's tab HParams."""
     values = {
         key: value if isinstance(value, bool | int | float) else text
         for key, text in outcome.point.values.items()
@@ -270,7 +272,7 @@ def log_hparams(outcome: Outcome) -> None:
 
 
 def table(sweep: Sweep, outcomes: Sequence[Outcome]) -> list[list[str]]:
-    """A row per run, the best ones first, below a row of headings."""
+    """Return a header and a row per run, the best first."""
     figures = list(dict.fromkeys(name for o in outcomes for name in o.metrics))
     watched = _watched(figures)
     ordered = sorted(outcomes, key=lambda o: _rank(o.metrics, watched))
@@ -286,7 +288,7 @@ def table(sweep: Sweep, outcomes: Sequence[Outcome]) -> list[list[str]]:
 
 
 def over_seeds(sweep: Sweep, outcomes: Sequence[Outcome], key: str = "run.seed") -> list[list[str]]:
-    """Mean and standard deviation over the seeds, where they are an axis beside others; or []."""
+    """Return the table of means and standard deviations over the seeds; [] if not applicable."""
     others = [one.key for one in sweep.axes if one.key != key and len(one.values) > 1]
     if not others or all(one.key != key or len(one.values) < 2 for one in sweep.axes):
         return []
@@ -310,7 +312,7 @@ def over_seeds(sweep: Sweep, outcomes: Sequence[Outcome], key: str = "run.seed")
 
 
 def write_table(sweep: Sweep, rows: Sequence[Sequence[str]]) -> Path:
-    """``results.csv`` in the folder of the sweep."""
+    """Write ``results.csv`` into the folder of the sweep, and return its path."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
     path = sweep.folder / "results.csv"
@@ -319,7 +321,7 @@ def write_table(sweep: Sweep, rows: Sequence[Sequence[str]]) -> Path:
 
 
 def _short(keys: Sequence[str]) -> list[str]:
-    """The last parts of the keys, where they tell them apart."""
+    """Return the last parts of the keys, or the whole keys if these are ambiguous."""
     last = [key.rpartition(".")[2] for key in keys]
     return [s if last.count(s) == 1 else k for s, k in zip(last, keys, strict=True)]
 

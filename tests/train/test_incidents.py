@@ -88,7 +88,7 @@ def test_explain_reads_it_back(failed, say):
         rf"{folder}: failed \(started ....-..-.. ..:..:..\)",
         r"epoch 1: train loss .*, test accuracy .*",
         r"checkpoint: after step 23, epoch 1",
-        r"the loss is inf in epoch 2, step 30 \(batch 7 of 23\); the weights are .* before\.",
+        r"the loss is inf in epoch 2, step 30 \(batch 7 of 23\); the weights are .* this step\.",
         r"  made     net\.py:15 in forward .*scores\.relu\(\)\.log\(\) .*by log in Net\.head",
         r"  resume: +tinynet resume .*",
     ):
@@ -287,7 +287,7 @@ def test_explain_lists_the_runs_in_a_folder(write, digits, say, capsys):
     text = say("explain", "runs")
     heading, _, columns, *rows = text.splitlines()
     assert heading == "runs is not the folder of a run; there are 3 in it, the newest first:"
-    assert columns.split() == ["status", "last", "epoch", "to", "read", "more"]
+    assert columns.split() == ["status", "last", "epoch", "details"]
     assert rows[1].split()[0] == "finished" and rows[1].endswith(f"  tinynet explain {first}")
     assert "1: test loss" in rows[1] and rows[2].startswith("damaged   none  ")
     assert rows[2].endswith(f"  tinynet explain {lost}")

@@ -1,4 +1,4 @@
-"""A value of a config made into what a parameter declares, by few and stated rules.
+"""Converting the values of a config to the declared types, by these rules.
 
 ============  =======================================================================
 declared      accepted from a config
@@ -6,7 +6,7 @@ declared      accepted from a config
 ``int``       integers; a number without a fraction (``1e3`` is a float in TOML)
 ``float``     numbers, also integers
 ``bool``      ``true`` and ``false`` only, not 0 and 1
-``str``       strings; on the command line whatever was typed
+``str``       strings; on the command line any text
 ``list[T]``   arrays whose elements are accepted for ``T``; likewise tuples, sequences
 ``dict``      tables
 ``Literal``   one of the values
@@ -14,10 +14,10 @@ declared      accepted from a config
 ``dtype``     names such as ``"float64"``
 ``Tensor``    numbers and (nested) arrays of numbers; likewise ``np.ndarray``
 ``Callable``  functions of the user: ``"./file.py:name"`` or ``"package.module:name"``
-``X | Y``     what fits ``X`` or ``Y``; None is said by leaving the key out
+``X | Y``     values for ``X`` or ``Y``; leave the key out for None
 ============  =======================================================================
 
-A number in quotes is a string: ``lr = "1e-3"`` is a mistake and not a number.
+A number in quotes is a string, so ``lr = "1e-3"`` is a mistake.
 """
 
 from __future__ import annotations
@@ -49,19 +49,19 @@ _MAPPINGS = (dict, collections.abc.Mapping, collections.abc.MutableMapping)
 
 
 class MismatchError(Exception):
-    """A value is not what was declared: the text says what it must be and what came."""
+    """A value does not fit the declared type."""
 
 
 def coerce(value: Any, declared: Any, text: str | None = None) -> Any:
-    """The value as an instance of the declared type.
+    """Convert a value to the declared type.
 
     Args:
         value: a number, string, bool, list, dict, date or time, as read from TOML.
-        declared: an annotation; `inspect.Parameter.empty` and what is not understood accept all.
-        text: what was typed on the command line, for parameters that are strings.
+        declared: an annotation; `inspect.Parameter.empty` and unknown annotations accept anything.
+        text: the text on the command line, for parameters that are strings.
 
     Raises:
-        MismatchError: it is not one, and no rule above makes it one.
+        MismatchError: if no rule above converts the value.
 
     Example:
         >>> coerce(3, float), coerce([64, 1e1], list[int])
@@ -88,12 +88,12 @@ def coerce(value: Any, declared: Any, text: str | None = None) -> Any:
 
 
 def is_mapping(declared: Any) -> bool:
-    """Whether a parameter wants a table as it is."""
+    """Return whether a parameter takes a table unchanged."""
     return (typing.get_origin(declared) or declared) in _MAPPINGS
 
 
 def accepts_paths(declared: Any) -> bool:
-    """Whether a parameter wants paths: ``Path`` or ``os.PathLike`` is among what it declares.
+    """Return whether a parameter takes paths: its annotation has ``Path`` or ``os.PathLike``.
 
     Example:
         >>> accepts_paths(str | os.PathLike[str]), accepts_paths(list[Path]), accepts_paths(str)
@@ -106,7 +106,7 @@ def accepts_paths(declared: Any) -> bool:
 
 
 def accepts_functions(declared: Any) -> bool:
-    """Whether a parameter wants a function, or a list of them.
+    """Return whether a parameter takes a function, or a list of functions.
 
     Example:
         >>> from collections.abc import Callable
@@ -118,7 +118,7 @@ def accepts_functions(declared: Any) -> bool:
 
 
 def anchored(value: Any, folder: Path) -> Any:
-    """A path (or each in a list) as an absolute one, relative to ``folder``; ``~`` is the home.
+    """Make a path (or each in a list) absolute, relative to ``folder``; expand ``~``.
 
     Example:
         >>> anchored("../x.csv", Path("/data/configs"))
@@ -132,7 +132,7 @@ def anchored(value: Any, folder: Path) -> Any:
 
 
 def declared_type(annotation: Any, default: Any) -> Any:
-    """What a parameter accepts: its annotation or, without one, what its default suggests.
+    """Return the annotation of a parameter or, without one, the type of its default.
 
     Example:
         >>> declared_type(inspect.Parameter.empty, 0.9)
@@ -140,12 +140,12 @@ def declared_type(annotation: Any, default: Any) -> Any:
     """
     if annotation is not inspect.Parameter.empty:
         return annotation
-    # An unannotated 0 may well stand for a number (dampening=0), so it suggests nothing.
+    # An unannotated 0 may stand for any number (dampening=0).
     return type(default) if type(default) in (bool, float, str) else inspect.Parameter.empty
 
 
 def describe_type(declared: Any) -> str:
-    """What a declared type accepts, in words.
+    """Describe a declared type in words.
 
     Example:
         >>> describe_type(list[int]), describe_type(float | None)
@@ -204,7 +204,7 @@ def _float(value: Any, text: str | None) -> float:
 
 
 def _quotes(value: Any, kind: Callable[[str], object]) -> str:
-    """A hint for numbers that were written as strings."""
+    """Return a hint for numbers in quotes."""
     if not isinstance(value, str):
         return ""
     try:
@@ -261,11 +261,11 @@ def _none(value: Any, text: str | None) -> None:
 
 
 def _instance(value: Any, declared: Any) -> Any:
-    """Of any other class only instances will do, and TOML has none: they need a ``type``."""
+    """Accept only instances of a class; TOML has none, so they need a ``type``."""
     kind = typing.get_origin(declared) or declared
     if not inspect.isclass(kind) or kind is inspect.Parameter.empty:
-        return value  # Any, a TypeVar, something in quotes that does not exist, ...
-    with contextlib.suppress(TypeError):  # a Protocol that cannot be asked
+        return value  # Any, a TypeVar, an unknown forward reference, ...
+    with contextlib.suppress(TypeError):  # a Protocol that does not support isinstance
         if not isinstance(value, kind):
             raise _mismatch(value, declared, " (give a table with a type)")
     return value
@@ -278,9 +278,10 @@ def _sequence(value: Any, declared: Any, container: Any) -> Any:
     fixed = container is tuple and arguments and arguments[-1] is not Ellipsis
     if fixed and len(value) != len(arguments):
         raise _mismatch(value, declared)
-    wanted = arguments if fixed else [*arguments[:1]] * len(value)
-    if wanted:
-        value = [_element(i, v, w) for i, (v, w) in enumerate(zip(value, wanted, strict=True))]
+    declared_types = arguments if fixed else [*arguments[:1]] * len(value)
+    if declared_types:
+        pairs = zip(value, declared_types, strict=True)
+        value = [_element(index, *pair) for index, pair in enumerate(pairs)]
     return tuple(value) if container is tuple else list(value)
 
 
@@ -318,7 +319,7 @@ def _union(value: Any, declared: Any, text: str | None) -> Any:
             pass
     only = [member for member in members if member is not type(None)]
     if len(only) == 1:
-        coerce(value, only[0], text)  # raises the more telling message
+        coerce(value, only[0], text)  # raises the more specific message
     raise _mismatch(value, declared, _quotes(value, float) if float in members else "")
 
 

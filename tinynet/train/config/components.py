@@ -1,4 +1,4 @@
-"""What the ``type`` of each section of a config can be."""
+"""The types that each section of a config accepts."""
 
 from __future__ import annotations
 
@@ -20,39 +20,39 @@ from tinynet.train.config.signatures import signature_of
 
 @dataclass(frozen=True)
 class Family:
-    """The things that may stand in one section."""
+    """The types that a section accepts."""
 
     section: str
     """The section: ``"optimizer"``."""
 
     what: str
-    """What one of them is, for messages: ``"an optimizer"``."""
+    """A description for messages: ``"an optimizer"``."""
 
     fits: Callable[[Any], bool]
-    """Whether what was built is one."""
+    """Whether an object belongs to the family."""
 
     names: Callable[[], dict[str, Callable[..., Any]]]
-    """The short names and what they mean."""
+    """The built-in types by name."""
 
     given: str | None = None
-    """What the trainer gives: the parameter of this name or, where there is none, the first one."""
+    """The parameter that the trainer passes; the first one if there is none of this name."""
 
     hidden: frozenset[str] = frozenset()
-    """Keywords that are given by the trainer."""
+    """Keywords that the trainer passes."""
 
     rates: bool = False
-    """Whether its numbers are rates, factors and counts: finite, and rarely negative."""
+    """Whether its numeric arguments are rates, factors and counts: finite, rarely negative."""
 
     nests: bool = False
-    """Whether its things are made of things of its own kind, which are given the same."""
+    """Whether its types can contain each other, and get the same argument from the trainer."""
 
     def some_names(self) -> str:
-        """The short names for a message: a few, where there are many."""
+        """Return the names for a message; of many, only a few."""
         words = filter(None, ["list", self.section])
         return few_of([*self.names()], command(*words))
 
     def given_to(self, target: Callable[..., Any]) -> str | None:
-        """`Component.given` for a target."""
+        """Return `Component.given` for a target."""
         if self.given is None:
             return None
         return self.given if self.given in inspect.signature(target).parameters else ""
@@ -61,7 +61,7 @@ class Family:
 def _classes(
     module: ModuleType, base: type, keep: Callable[[type], bool] = lambda cls: True
 ) -> dict[str, Callable[..., Any]]:
-    """The public concrete subclasses of `base` in a module that keywords alone can build."""
+    """Return the public subclasses of `base` in a module that accept keyword arguments."""
     return {
         name: cls
         for name, cls in vars(module).items()
@@ -75,7 +75,7 @@ def _classes(
 
 
 def _takes_objects_only(cls: type) -> bool:
-    """Whether it is made of a list of objects (``Sequential(*layers)``), which TOML cannot give."""
+    """Return whether a class takes only ``*args``, as Sequential, which TOML cannot express."""
     kinds = [p.kind for p in inspect.signature(cls).parameters.values()]
     return inspect.Parameter.VAR_POSITIONAL in kinds and len(kinds) == 1
 
@@ -85,7 +85,7 @@ def _is_loss(cls: type) -> bool:
 
 
 def _is_source(cls: type) -> bool:
-    """Whether a data set comes from somewhere, and is not made from tensors or other data sets."""
+    """Return whether a data set needs no tensors or other data sets as arguments."""
     signature = signature_of(cls)
     parameters = signature.parameters.values()
     if signature.open or not hasattr(cls, "__len__"):  # StackDataset; streams have no length
@@ -98,7 +98,7 @@ def _plain(declared: Any) -> bool:
 
 
 def _steps_alone(cls: type) -> bool:
-    """Whether an optimizer steps without a closure that computes the loss anew."""
+    """Return whether an optimizer steps without a closure."""
     parameters = [*inspect.signature(cls.step).parameters.values()][1:]  # type: ignore[attr-defined]
     return all(p.default is not p.empty for p in parameters)
 
@@ -186,7 +186,7 @@ INSIDE = {
         ),
     )
 }
-"""What stands only inside of sections: exhibits in ``evaluation.show``, transforms in data sets."""
+"""The families inside sections: exhibits in ``evaluation.show``, transforms in data sets."""
 
 PART = Family("", "a part", lambda built: True, _anything)
-"""A table with a ``type`` among the arguments of something else."""
+"""The family of any other table with a ``type`` among arguments."""

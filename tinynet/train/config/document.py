@@ -1,4 +1,4 @@
-"""A config file as it was written, with overrides: a tree of values and where each came from."""
+"""A config file with overrides, as a tree of values with their origins."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _POSITION = re.compile(r"\s*\(at (?:line (\d+), column (\d+)|end of document)\)$
 
 @dataclass
 class Source:
-    """The values of a config before anything is known about what they should be."""
+    """The values of a config before they are checked."""
 
     file: str
     """The file, as the user named it; used in messages."""
@@ -30,37 +30,37 @@ class Source:
     """The tables, as `tomllib` returns them, with the overrides in place."""
 
     origins: dict[KeyPath, Origin] = field(default_factory=dict)
-    """Where each table, key and list element was given."""
+    """The origin of each table, key and list element."""
 
     texts: dict[KeyPath, str] = field(default_factory=dict)
-    """What was typed for a value of the command line: a ``run.name`` of 5 is the text "5"."""
+    """The text of each value on the command line: a ``run.name`` of 5 is the text "5"."""
 
     folders: dict[str, Path] = field(default_factory=dict)
-    """The folders of all files that it was put together from, by their names in messages."""
+    """The folders of all files that the source was merged from, by their names in messages."""
 
     def origin(self, *path: str | int) -> Origin:
-        """Where a value was given, or else the nearest table around it."""
+        """Return the origin of a value, or else of the nearest table around it."""
         for length in range(len(path), 0, -1):
             if path[:length] in self.origins:
                 return self.origins[path[:length]]
         return Origin("file", self.file)
 
     def folder_of(self, *path: str | int) -> Path:
-        """What a ``./file.py`` at a place is relative to: the folder of the file that says it."""
+        """Return the folder that a ``./file.py`` at a path is relative to."""
         return self.folders.get(self.origin(*path).file, self.folder)
 
     def forget(self, path: KeyPath) -> None:
-        """What stood at and below a place is gone, and so are its lines and texts."""
+        """Remove the origins and texts at and below a path."""
         for known in (self.origins, self.texts):
             for other in [p for p in known if p[: len(path)] == path]:
                 del known[other]
 
 
 def read_toml(path: str | Path) -> Source:
-    """The tree of a TOML file.
+    """Read a TOML file.
 
     Raises:
-        ConfigError: the file is missing, unreadable, not UTF-8 or not TOML.
+        ConfigError: if the file is missing, unreadable, not UTF-8 or not TOML.
     """
     try:
         data = Path(path).read_bytes()
@@ -72,15 +72,15 @@ def read_toml(path: str | Path) -> Source:
 
 
 def parse(data: bytes, *, file: str, folder: Path) -> Source:
-    """The tree of a TOML document.
+    """Parse a TOML document.
 
     Args:
         data: the document, in UTF-8.
         file: its name, for messages.
-        folder: what its ``./file.py`` are relative to.
+        folder: the folder that ``./file.py`` is relative to.
 
     Raises:
-        ConfigError: it is not UTF-8 or not TOML.
+        ConfigError: if it is not UTF-8 or not TOML.
 
     Example:
         >>> source = parse(b"[run]\\nseed = 1", file="a.toml", folder=Path("."))
@@ -106,13 +106,13 @@ def parse(data: bytes, *, file: str, folder: Path) -> Source:
 def override(
     source: Source, assignments: Iterable[str] | Mapping[str, Any], problems: Problems
 ) -> None:
-    """Put values given outside the file in place of those in it.
+    """Replace values of a source in place.
 
     Args:
-        source: changed in place.
-        assignments: ``"optimizer.lr=3e-4"`` strings, as after ``--set``, whose values are read as
-            TOML and, if they are not TOML, as plain text; or a mapping from paths to values.
-        problems: gets the mistakes.
+        source: the source.
+        assignments: ``"optimizer.lr=3e-4"`` strings, as after ``--set``, with values in TOML or
+            else as plain text; or a mapping from paths to values.
+        problems: collects the mistakes.
     """
     if isinstance(assignments, Mapping):
         for key, value in assignments.items():
@@ -144,7 +144,7 @@ def _assign(
     for part, following in zip(path, [*path[1:], None], strict=True):
         step = _step(place, part)
         if step is None:
-            problems.add(origin, dotted(path), f"{dotted(done)} {_why_not(place)}")
+            problems.add(origin, dotted(path), f"{dotted(done)} {_selection_problem(place)}")
             return
         done = (*done, step)
         if following is None:
@@ -161,7 +161,7 @@ def _assign(
 
 
 def _step(place: Any, part: str) -> str | int | None:
-    """The key or list position that a part of a path means here, if it can mean any."""
+    """Return the key or list position that a part of a path selects, or None."""
     if isinstance(place, dict):
         return part
     if isinstance(place, list) and part.isdecimal() and int(part) < len(place):
@@ -169,28 +169,28 @@ def _step(place: Any, part: str) -> str | int | None:
     return None
 
 
-def _why_not(place: Any) -> str:
+def _selection_problem(place: Any) -> str:
     if isinstance(place, list):
         return f"is a list of {len(place)}: its elements are 0 to {len(place) - 1}"
     return f"is {place!r}, which has no keys"
 
 
 def toml_or_text(text: str) -> Any:
-    """The value that a text of the command line stands for: read as TOML, or else the text.
+    """Parse the text of a value on the command line: as TOML, or else as plain text.
 
     Example:
         >>> toml_or_text("1e-3"), toml_or_text("Adam")
         (0.001, 'Adam')
     """
     try:
-        read_back = tomllib.loads(f"value = {text}")
+        document = tomllib.loads(f"value = {text}")
     except (ValueError, RecursionError):
         return text
-    return read_back["value"] if len(read_back) == 1 else text
+    return document["value"] if len(document) == 1 else text
 
 
 def _is_unicode(text: str) -> bool:
-    """False for the stand-ins of undecodable bytes in a command line, which no file can hold."""
+    """Return False for surrogates, which stand for undecodable bytes of the command line."""
     return not any("\ud800" <= character <= "\udfff" for character in text)
 
 

@@ -34,23 +34,23 @@ class Point:
 
     @property
     def name(self) -> str:
-        """What its folder is called: ``003_lr=0.01,seed=2``."""
+        """The name of its folder: ``003_lr=0.01,seed=2``."""
         parts = [f"{key.rpartition('.')[2]}={self.values[key]}" for key in self.varying]
         return re.sub(r"[^\w.,=+-]", "_", f"{self.number:03}_{','.join(parts)}")[:100]
 
     @property
     def assignments(self) -> list[str]:
-        """Its values as after ``--set``."""
+        """Its values as assignments for ``--set``."""
         return [f"{key}={value}" for key, value in self.values.items()]
 
 
 def axis(assignment: str) -> Axis:
-    """The axis of an assignment: values are separated by commas, ``0..4`` means 0, 1, 2, 3, 4.
+    """Parse an assignment with values separated by commas; ``0..4`` means 0, 1, 2, 3, 4.
 
-    Commas inside of brackets or quotes separate nothing.
+    Commas inside brackets or quotes do not separate values.
 
     Raises:
-        ValueError: it is no assignment, or a range is empty or huge.
+        ValueError: if it is no assignment, or a range is empty or too long.
 
     Example:
         >>> axis("run.seed=0..2,7").values
@@ -66,10 +66,10 @@ def axis(assignment: str) -> Axis:
 
 
 def points(axes: Sequence[Axis]) -> list[Point]:
-    """All combinations; the last axis changes fastest.
+    """Return all combinations of the values; the last axis changes fastest.
 
     Raises:
-        ValueError: there are too many, or a key has two axes.
+        ValueError: if there are too many, or a key has two axes.
 
     Example:
         >>> [point.name for point in points([axis("optimizer.lr=1,2"), axis("run.seed=0..1")])]

@@ -1,17 +1,17 @@
-"""Configs that build on other configs.
+"""Configs with bases.
 
-At the top of a file, ``base = "other.toml"`` (or a list of such names, relative to the file that
-says so) puts this file on top of another:
+At the top of a file, ``base = "other.toml"`` (or a list of such names, relative to this file)
+merges this file into another:
 
 - Tables are merged key by key, at every depth.
-- Every other value, lists included, replaces the one below as a whole.
-- A table whose ``type`` is another than below replaces the table below: the arguments of one type
-  mean nothing to another. In a section, the section's own keys (``data.batch_size``) stay.
-- ``without = ["schedule", "optimizer.clip_norm"]`` takes things out of the base first.
-- Of several bases, later ones are put on top of earlier ones.
-- ``./file.py:Name`` is relative to the file that says it.
+- Any other value, such as a list, replaces that of the base.
+- A table with a different ``type`` replaces the table of the base, because the arguments of one
+  type do not suit another. In a section, the section's own keys (``data.batch_size``) stay.
+- ``without = ["schedule", "optimizer.clip_norm"]`` first removes these keys from the base.
+- Later bases are merged into earlier ones.
+- ``./file.py:Name`` is relative to the file that contains it.
 
-Then come the values of the command line, on top of everything.
+The values of the command line override everything.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ _BASE, _WITHOUT = "base", "without"
 
 
 def read_with_bases(path: str | Path) -> Source:
-    """The tree of a TOML file on top of the files that it names as its bases.
+    """Read a TOML file, and merge it into its bases.
 
     Raises:
-        ConfigError: a file cannot be read, or is its own base.
+        ConfigError: if a file cannot be read, or is its own base.
 
     Example:
         >>> folder = getfixture("tmp_path")
@@ -46,7 +46,7 @@ def read_with_bases(path: str | Path) -> Source:
 
 
 def _read(path: Path, readers: tuple[Path, ...]) -> Source:
-    """One file and what is below it; `readers` are the files that led here."""
+    """Read a file and its bases; `readers` are the files that led to it."""
     source = read_toml(path)
     source.folders = {source.file: source.folder}
     readers = (*readers, path)
@@ -57,12 +57,12 @@ def _read(path: Path, readers: tuple[Path, ...]) -> Source:
         return source
     lower: Source | None = None
     for name in names:
-        below = _read_base(source, name, readers)
-        lower = below if lower is None else put_on_top(lower, below)
+        base = _read_base(source, name, readers)
+        lower = base if lower is None else merge_sources(lower, base)
     assert lower is not None
     for key in _strings(source, _WITHOUT):
-        _take_out(lower, source, key)
-    return put_on_top(lower, source)
+        _remove(lower, source, key)
+    return merge_sources(lower, source)
 
 
 def _read_base(source: Source, name: str, readers: tuple[Path, ...]) -> Source:
@@ -81,7 +81,7 @@ def _read_base(source: Source, name: str, readers: tuple[Path, ...]) -> Source:
 
 
 def _strings(source: Source, key: str) -> list[str]:
-    """The value of ``base`` or ``without``, which are no sections and leave the tree."""
+    """Return the value of ``base`` or ``without`` as a list; remove ``base`` from the tree."""
     value = source.tree.get(key, [])
     listed = [value] if isinstance(value, str) else value
     if not isinstance(listed, list) or not all(isinstance(item, str) for item in listed):
@@ -91,8 +91,8 @@ def _strings(source: Source, key: str) -> list[str]:
     return listed
 
 
-def put_on_top(lower: Source, upper: Source) -> Source:
-    """The lower source with the values of the upper in it; the lower one is used up."""
+def merge_sources(lower: Source, upper: Source) -> Source:
+    """Merge the upper source into the lower one, which is consumed."""
     upper.tree.pop(_WITHOUT, None)
     _merge(lower, upper, lower.tree, upper.tree, ())
     upper.tree, upper.origins = lower.tree, lower.origins
@@ -101,26 +101,26 @@ def put_on_top(lower: Source, upper: Source) -> Source:
 
 
 def _merge(
-    lower: Source, upper: Source, below: dict[str, Any], above: dict[str, Any], path: KeyPath
+    lower: Source, upper: Source, into: dict[str, Any], tree: dict[str, Any], path: KeyPath
 ) -> None:
-    for key, value in above.items():
+    for key, value in tree.items():
         place = (*path, key)
-        beneath = below.get(key)
-        if not isinstance(value, dict) or not isinstance(beneath, dict):
+        base_value = into.get(key)
+        if not isinstance(value, dict) or not isinstance(base_value, dict):
             lower.forget(place)
-            below[key] = value
+            into[key] = value
             lower.origins.update(_under(upper, place))
             continue
-        if value.get("type", beneath.get("type")) != beneath.get("type"):
-            for old in [k for k in beneath if not _is_the_sections_own(place, k)]:
+        if value.get("type", base_value.get("type")) != base_value.get("type"):
+            for old in [k for k in base_value if not _is_section_key(place, k)]:
                 lower.forget((*place, old))
-                del beneath[old]
+                del base_value[old]
         if place in upper.origins:
             lower.origins[place] = upper.origins[place]
-        _merge(lower, upper, beneath, value, place)
+        _merge(lower, upper, base_value, value, place)
 
 
-def _is_the_sections_own(path: KeyPath, key: str) -> bool:
+def _is_section_key(path: KeyPath, key: str) -> bool:
     name = str(path[0])
     is_section = len(path) == 1 or (len(path) == 2 and name in NAMED)
     return is_section and name in SECTIONS and key in settings(SECTIONS[name])
@@ -130,8 +130,8 @@ def _under(source: Source, path: KeyPath) -> dict[KeyPath, Origin]:
     return {p: o for p, o in source.origins.items() if p[: len(path)] == path}
 
 
-def _take_out(lower: Source, source: Source, key: str) -> None:
-    """Remove what ``without`` names from the base."""
+def _remove(lower: Source, source: Source, key: str) -> None:
+    """Remove a key of ``without`` from the base."""
     try:
         *parents, last = split_key(key)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What can go wrong between a config file and a trained model, and how it is said."""
+"""The errors between a config file and a trained model, and helpers for their messages."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ _PACKAGE = str(Path(__file__).absolute().parents[2]) + os.sep
 
 
 class TrainError(Exception):
-    """A run cannot start or go on; the message is for the user, no traceback needed."""
+    """A run cannot start or continue; the message suffices without a traceback."""
 
     exit_code = 1
 
 
 class UsageError(TrainError):
-    """What was asked for cannot be done as it was asked: exit code 2."""
+    """A mistake in the config or the arguments: exit code 2."""
 
     exit_code = 2
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a value of a config came from.
+    """The origin of a value in a config.
 
     Example:
         >>> print(Origin("file", "digits.toml", 12))
@@ -57,7 +57,7 @@ class Origin:
 
 @dataclass(frozen=True)
 class Problem:
-    """One mistake in a config: where it stands, which value it is, what is wrong with it.
+    """A mistake in a config: its origin, its path, and a description.
 
     Example:
         >>> print(Problem(Origin("file", "digits.toml", 12), "optimizer.lr", "must be a number"))
@@ -65,13 +65,13 @@ class Problem:
     """
 
     origin: Origin
-    """Where it stands."""
+    """The origin of the value."""
 
     path: str
-    """Which value it is: ``"optimizer.lr"``; empty for the file as a whole."""
+    """The path of the value: ``"optimizer.lr"``; empty for the file as a whole."""
 
     text: str
-    """What is wrong, and what would be right."""
+    """What is wrong, and what is expected."""
 
     def __str__(self) -> str:
         subject = f"{self.path}: " if self.path else ""
@@ -79,7 +79,7 @@ class Problem:
 
 
 class ConfigError(UsageError):
-    """Every mistake of a config, with file and line, in the order of the file."""
+    """All mistakes in a config with file and line, in the order of the file."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = sorted(problems, key=_by_place)
@@ -89,7 +89,7 @@ class ConfigError(UsageError):
 
 
 class Problems:
-    """Collects the problems of one config, so that the user sees them all at once.
+    """Collects the problems of a config, to report all of them at once.
 
     Example:
         >>> problems = Problems()
@@ -111,23 +111,23 @@ class Problems:
         return iter(self._problems)
 
     def add(self, origin: Origin, path: str, text: str) -> None:
-        """Remember one mistake."""
+        """Add a problem."""
         self._problems.append(Problem(origin, path, text))
 
     def raise_if_any(self) -> None:
-        """Raise a `ConfigError` with all that was found; do nothing if nothing was."""
+        """Raise a `ConfigError` with all problems, if there are any."""
         if self._problems:
             raise ConfigError(self._problems)
 
 
 def _by_place(problem: Problem) -> tuple[bool, str, int]:
-    """Files first, line by line; then what was given on the command line."""
+    """Sort files by line, before the command line."""
     origin = problem.origin
     return origin.kind != "file", origin.file, origin.line
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """`"; did you mean 'lr'?"` for the nearest of the known words, or nothing.
+    """Return ``"; did you mean 'lr'?"`` for the nearest known word, or ``""``.
 
     Example:
         >>> did_you_mean("momentun", ["lr", "momentum"])
@@ -140,7 +140,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """The known word that is most like this one, or the shortest that it is a part of, if any is.
+    """Return the most similar known word, or else the shortest that contains the word, or None.
 
     Example:
         >>> nearest("cosine", ["StepLR", "CosineAnnealingWarmRestarts", "CosineAnnealingLR"])
@@ -159,7 +159,7 @@ def _is_part(word: str, name: str) -> bool:
 
 
 def sentence(text: str) -> str:
-    """The text with a full stop, unless it ends in a mark of its own.
+    """Add a full stop, unless the text ends with a punctuation mark.
 
     Example:
         >>> sentence("must be a number"), sentence("did you mean 'lr'?")
@@ -169,7 +169,7 @@ def sentence(text: str) -> str:
 
 
 def one_of(words: Iterable[str]) -> str:
-    """The words as a list for a message.
+    """Join words as a list for a message.
 
     Example:
         >>> one_of(["SGD", "Adam"])
@@ -181,7 +181,7 @@ def one_of(words: Iterable[str]) -> str:
 
 
 def few_of(words: Sequence[str], rest: str, most: int = 12) -> str:
-    """The words as a list for a message; of many, the first and the command that lists the rest.
+    """Join words as a list; of many, only the first ones and the command that lists the rest.
 
     Example:
         >>> few_of(["SGD", "Adam", "RMSprop"], "tinynet list optimizer", most=2)
@@ -193,12 +193,9 @@ def few_of(words: Sequence[str], rest: str, most: int = 12) -> str:
 
 
 def in_users_code(error: BaseException) -> str:
-    """The traceback of an error without the frames of tinynet and of the import machinery.
-
-    What is left is what the user wrote (nothing but the last line, if none of it is theirs).
-    """
+    """Return the traceback of an error, indented, with only the frames of the user's code."""
     frames = [frame for frame in _frames(error) if not _is_ours(frame.filename)]
-    # Causes belong to the same story, but their frames would have to be filtered as well.
+    # Without causes: their frames would have to be filtered, too.
     origin = getattr(error, "worker_origin", None)
     last = origin.last if origin else traceback.format_exception_only(error)
     lines = "".join([*traceback.StackSummary.from_list(frames).format(), *last]).splitlines()
@@ -207,7 +204,7 @@ def in_users_code(error: BaseException) -> str:
 
 @contextlib.contextmanager
 def warnings_as_lines() -> Iterator[None]:
-    """While inside, a warning is one line; it names the place if that is in a user's file."""
+    """Print warnings as one line inside; with the place only if it is in a user's file."""
     usual = warnings.formatwarning
 
     def shown(
@@ -229,19 +226,19 @@ def warnings_as_lines() -> Iterator[None]:
 
 
 def has_users_frames(error: BaseException) -> bool:
-    """Whether any frame of the error's traceback is in a file that is not tinynet's."""
+    """Return whether the error's traceback has frames outside tinynet."""
     return any(not _is_ours(frame.filename) for frame in _frames(error))
 
 
 def is_from_users_file(error: BaseException) -> bool:
-    """Whether the user's own code is among the frames, not only tinynet's and other packages'."""
+    """Return whether the error's traceback has frames in the user's own files."""
     installed = tuple(sysconfig.get_path(name) + os.sep for name in ("stdlib", "purelib"))
     names = (frame.filename for frame in _frames(error))
     return any(not _is_ours(name) and not name.startswith(installed) for name in names)
 
 
 def _frames(error: BaseException) -> list[traceback.FrameSummary]:
-    """The frames of an error's traceback; of one that a worker of a loader met, those there."""
+    """Return the frames of an error's traceback, or those in the worker of a loader."""
     origin = getattr(error, "worker_origin", None)
     if origin is None:
         return [*traceback.extract_tb(error.__traceback__)]

@@ -1,4 +1,4 @@
-"""What a config can say, from the same signatures and docstrings that it is checked against."""
+"""The reference of configs, from the signatures and docstrings that check them."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from tinynet.train.config.signatures import Parameter, signature_of
 from tinynet.train.config.toml_text import toml_value
 
 KINDS: dict[str, Family] = {**FAMILIES, **INSIDE}
-"""What has types to choose from, by section; and what only stands inside of other things."""
+"""The families by section, and those inside sections."""
 
 _TOP_LEVEL = {
-    "base": "Another config (or a list of them), relative to this one, that this one is put on top "
-    "of: tables are merged key by key, all other values replaced; a table with another type "
-    "replaces the one below, but for the keys of the section itself.",
-    "without": "Keys, such as schedule or optimizer.clip_norm, that are taken out of the base.",
+    "base": "Another config (or a list of them), relative to this one, that this one is merged "
+    "into: tables are merged key by key, all other values replaced; a table with a different type "
+    "replaces that of the base, except for the keys of the section itself.",
+    "without": "Keys to remove from the base, such as schedule or optimizer.clip_norm.",
 }
 _WIDTH = 100
 
@@ -34,7 +34,7 @@ _WIDTH = 100
 
 
 def list_types(kind: str) -> str:
-    """The types of one kind: name, signature, and the first line of the docstring.
+    """List the types of one kind: name, signature, and the first line of the docstring.
 
     Args:
         kind: a key of `KINDS`, or ``"metrics"``.
@@ -60,13 +60,13 @@ def _entry(name: str, target: Callable[..., Any], family: Family) -> str:
 
 
 def parameters(target: Callable[..., Any], family: Family) -> list[Parameter]:
-    """What a config may give to a type."""
+    """Return the parameters of a type that a config can set."""
     known = signature_of(target, family.given_to(target)).parameters.values()
     return [p for p in known if p.name not in family.hidden]
 
 
 def spelled(parameter: Parameter) -> str:
-    """As a reader of a signature knows it; in brackets what is by default left out."""
+    """Format a parameter as in a signature; in brackets if its default is None."""
     if parameter.required:
         return parameter.name
     text = toml_value(parameter.default)
@@ -74,7 +74,7 @@ def spelled(parameter: Parameter) -> str:
 
 
 def first_line(target: Any) -> str:
-    """The first line of a docstring."""
+    """Return the first line of a docstring."""
     return (inspect.getdoc(target) or "(not documented)").splitlines()[0]
 
 
@@ -82,7 +82,7 @@ def first_line(target: Any) -> str:
 
 
 def explain_key(key: str) -> str | None:
-    """What a section, a key, a type or a metric means; None if nothing is called that.
+    """Explain a section, a key, a type or a metric; return None for an unknown name.
 
     Example:
         >>> print(explain_key("run.seed").splitlines()[0])
@@ -107,7 +107,7 @@ def explain_key(key: str) -> str | None:
 
 
 def known_keys() -> list[str]:
-    """All that `explain_key` knows, for suggestions."""
+    """Return all names that `explain_key` knows, for suggestions."""
     keys = [*_TOP_LEVEL, *SECTIONS, *METRICS]
     for section, cls in SECTIONS.items():
         keys += [f"{section}.{key}" for key in settings(cls)]
@@ -141,13 +141,13 @@ def _setting_page(section: str, key: str) -> str:
 
 
 def kind_of(section: str, key: str) -> str:
-    """What the values of a key are, and what it is when left out."""
+    """Describe the type and the default of a key."""
     cls = SECTIONS[section]
     default = settings(cls)[key].default
     if "family" in settings(cls)[key].metadata:
         return "a list (each element a table with a type), by default []"
-    said = toml_value(default)
-    by_default = "left out" if said is None else said
+    text = toml_value(default)
+    by_default = "left out" if text is None else text
     return f"{describe_type(typing.get_type_hints(cls)[key])}, by default {by_default}"
 
 
@@ -160,20 +160,20 @@ def _type_page(name: str, family: Family) -> str:
 
 
 def _argument_page(section: str, key: str) -> str | None:
-    """What the types of a section make of a key; those that agree share a paragraph."""
+    """Explain a key as an argument of the types of a section; equal texts share a paragraph."""
     family = FAMILIES[section]
-    said: dict[str, list[str]] = {}
+    names_by_text: dict[str, list[str]] = {}
     for name, target in sorted(family.names().items()):
         for parameter in parameters(target, family):
             if parameter.name == key:
                 kind = describe_type(parameter.declared)
                 default = _default(parameter)
                 text = f"{kind}, {default}\n{_wrapped(_argument_doc(target, key), indent=4)}"
-                said.setdefault(text.rstrip(), []).append(name)
-    if not said:
+                names_by_text.setdefault(text.rstrip(), []).append(name)
+    if not names_by_text:
         return None
     head = f"{section}.{key}, an argument of these types:"
-    return "\n\n".join([head, *(_named(names, text) for text, names in said.items())])
+    return "\n\n".join([head, *(_named(names, text) for text, names in names_by_text.items())])
 
 
 def _named(names: list[str], text: str) -> str:
@@ -182,13 +182,13 @@ def _named(names: list[str], text: str) -> str:
 
 def _default(parameter: Parameter) -> str:
     if parameter.required:
-        return "must be given"
-    said = toml_value(parameter.default)
-    return "by default left out" if said is None else f"by default {said}"
+        return "required"
+    text = toml_value(parameter.default)
+    return "by default left out" if text is None else f"by default {text}"
 
 
 def _argument_doc(target: Any, key: str) -> str:
-    """What the section ``Args:`` of a docstring says about an argument."""
+    """Return the text on an argument in the section ``Args:`` of a docstring."""
     for doc in _docs(target):
         found = re.search(rf"^    {re.escape(key)}\b[^:\n]*: (.*(?:\n {{8,}}\S.*)*)", doc, re.M)
         if found:

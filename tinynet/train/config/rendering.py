@@ -1,4 +1,4 @@
-"""A config written out in full: every value, the defaults too, and where each came from."""
+"""A config in full: every value, including defaults, with its origin."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from tinynet.train.config.toml_text import dotted, toml_key, toml_value
 
 
 def to_toml(config: Config) -> str:
-    """The config as a TOML file that trains the same again, from anywhere.
+    """Return a config as TOML text that trains the same model from any folder.
 
-    Paths of files of classes are absolute. The end of each line says where the value came from.
-    Defaults that TOML cannot express (None) are shown as comments.
+    Paths are absolute. A comment on each line names the origin of the value. Defaults that TOML
+    cannot express (None) are comments.
 
     Args:
-        config: what `load_config` returned.
+        config: a config from `load_config`.
 
     Raises:
-        AttributeError: something else than a config.
+        AttributeError: if it is no config.
 
     Example:
         >>> from tinynet.train import load_config, to_toml
@@ -45,7 +45,7 @@ def to_toml(config: Config) -> str:
 
 
 def _assignments(config: Config, path: tuple[str, ...], section: Any) -> Iterator[tuple[str, str]]:
-    """Assignments and their origins, in the order: type, its arguments, the section's own keys."""
+    """Yield assignments with their origins: the type, its arguments, the section's own keys."""
     values: dict[str, Any] = {}
     if getattr(section, "component", None) is not None:
         values.update(section.component.written)
@@ -60,22 +60,22 @@ def _assignments(config: Config, path: tuple[str, ...], section: Any) -> Iterato
 
 
 def _listed(value: Any) -> Any:
-    """A list of components as TOML can say it; any other value as it is."""
+    """Convert a list of components to values for TOML; return any other value unchanged."""
     if isinstance(value, tuple):
         return tuple(item.inline if isinstance(item, Component) else item for item in value)
     return value
 
 
 def _origin(config: Config, path: str) -> str:
-    """Where a value came from; parts of it may have been overridden since."""
-    whole = str(config.origin(path))
+    """Return the origin of a value, with those of overridden parts."""
+    origin = str(config.origin(path))
     own = config.origins.get(path)
     if own is None or own.kind != "file":
-        return whole
+        return origin
     parts = {o for p, o in config.origins.items() if p.startswith(f"{path}.")}
-    return ", ".join([whole, *sorted(str(o) for o in parts if o.file != own.file)])
+    return ", ".join([origin, *sorted(str(o) for o in parts if o.file != own.file)])
 
 
 def _shown(value: Any) -> str:
-    """Text that stays on its line, whatever it is: it goes into a comment."""
+    """Escape the text of a comment, so that it stays on its line."""
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(value))

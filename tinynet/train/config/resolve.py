@@ -1,4 +1,4 @@
-"""From a tree of values to a checked config, with all mistakes reported at once."""
+"""Checking a tree of values and turning it into a config; reports all mistakes at once."""
 
 from __future__ import annotations
 
@@ -53,17 +53,17 @@ def load_config(
     out: str | Path | None = None,
     stand_ins: StandIns | None = None,
 ) -> Config:
-    """The config of a TOML file, checked against the signatures of everything it names.
+    """Load a config, and check it against the signatures of all types in it.
 
     Args:
         path: the file.
         overrides: ``"optimizer.lr=3e-4"`` strings, or a mapping from such paths to values.
         out: overrides ``run.out``.
-        stand_ins: copies of the user's files that are imported in their place; by default, for the
-            config in a run folder, its copies of those that have changed since or are gone.
+        stand_ins: copies to import in place of the user's files; by default, for the config in a
+            run folder, its copies of changed or missing files.
 
     Raises:
-        ConfigError: with every mistake in it, and where it stands.
+        ConfigError: if the config has mistakes; lists all of them with their lines.
 
     Example:
         >>> from tinynet.train import load_config
@@ -83,7 +83,7 @@ def resolve(
     out: str | Path | None = None,
     stand_ins: StandIns = NO_STAND_INS,
 ) -> Config:
-    """The config of a tree of values; the arguments and errors are those of `load_config`."""
+    """Resolve a source to a config; arguments and errors are those of `load_config`."""
     problems = Problems()
     override(source, overrides, problems)
     if out is not None:
@@ -93,7 +93,7 @@ def resolve(
 
 
 class _Resolver:
-    """Goes through the sections of one source; each method returns None after a mistake."""
+    """Resolves the sections of a source; each method returns None after a mistake."""
 
     def __init__(self, source: Source, problems: Problems, stand_ins: StandIns) -> None:
         self.source = source
@@ -101,16 +101,16 @@ class _Resolver:
         self.stand_ins = stand_ins
         self.folders = list(dict.fromkeys([source.folder, *source.folders.values()]))
         self.importer = Importer(source.folder, [str(f) for f in self.folders], stand_ins)
-        self.meant: set[str | None] = set()  # by section names that do not exist
+        self.suggested: set[str | None] = set()  # by misspelled section names
 
     def checked_config(self) -> Config:
         tree = self.source.tree
         for name in tree.keys() - SECTIONS.keys():
-            self.meant.add(nearest(name, SECTIONS))
+            self.suggested.add(nearest(name, SECTIONS))
             hint = did_you_mean(name, SECTIONS) or self.placed(name) or "."
             self.problem((name,), f"unknown section{hint} There are: {one_of(SECTIONS)}")
         run = self.section("run")
-        if isinstance(run, RunSection):  # modules may be in the folders that it names
+        if isinstance(run, RunSection):  # run.path may contain modules
             searched = [*map(str, self.folders), *run.path]
             self.importer = Importer(self.source.folder, searched, self.stand_ins)
         sections = {name: self.section(name) for name in SECTIONS if name != "run"}
@@ -120,7 +120,7 @@ class _Resolver:
         if run.init_from:
             run = dataclasses.replace(run, init_from=str(Path(run.init_from).resolve()))
         if self.importer.used_modules:
-            # So that the stored config finds them from wherever it is stored.
+            # The stored config must find them from its folder.
             resolved = [str(folder.resolve()) for folder in self.folders]
             copies = self.stand_ins.folders if self.stand_ins.renamed else []
             paths = dict.fromkeys([*copies, *run.path, *resolved])
@@ -130,7 +130,7 @@ class _Resolver:
         return Config(run=run, **sections, file=file, sources=sources, origins=origins)
 
     def placed(self, key: str) -> str:
-        """Where a key that stands alone may belong, for a message."""
+        """Return a hint for a key without a section."""
         tables = {name: self.source.tree.get(name) for name in SECTIONS}
         places = [
             f"{name}.{key}"
@@ -140,7 +140,7 @@ class _Resolver:
         return f"; did you mean {' or '.join(map(repr, places))}?" if places else ""
 
     def section(self, name: str) -> Any:
-        """One section as an instance of its dataclass."""
+        """Return a section as an instance of its dataclass."""
         cls, family = SECTIONS[name], FAMILIES.get(name)
         if name not in self.source.tree:
             return self.left_out(name)
@@ -163,7 +163,7 @@ class _Resolver:
         return cls(**values)
 
     def named(self, name: str, tables: dict[str, Any], shared: dict[str, Any]) -> Any:
-        """A section with a table per optimizer, and what holds for all of them."""
+        """Return a section with a table per optimizer, and their shared values."""
         cls, family, named = SECTIONS[name], FAMILIES[name], {}
         own = [key for key in settings(cls) if key != "accumulate"]
         for key, table in tables.items():
@@ -181,43 +181,47 @@ class _Resolver:
     def left_out(self, name: str) -> Any:
         if name in LEFT_OUT:
             return LEFT_OUT[name]()
-        if name in self.meant:  # the mistyped name was told
+        if name in self.suggested:  # the misspelled name has been reported
             return None
         names = FAMILIES[name].some_names()
         return self.problem((name,), f"section [{name}] is missing; its type can be: {names}")
 
     def setting(self, cls: type, path: tuple[str, ...], given: Any) -> Any:
-        """A key that the section itself has."""
+        """Return the value of a section's own key."""
         key = path[-1]
         declared = typing.get_type_hints(cls)[key]
-        metadata, doc = settings(cls)[key].metadata, field_docs(cls)[key]
+        metadata = settings(cls)[key].metadata
+
+        def refuse(text: str) -> None:
+            self.problem(path, f"{text} {field_docs(cls)[key]}")
+
         if "family" in metadata:
-            return self.listed(path, given, INSIDE[metadata["family"]], doc)
+            if not isinstance(given, list) or not all(isinstance(item, dict) for item in given):
+                return refuse(f"must be a list of tables, got {given!r}.")
+            family = INSIDE[metadata["family"]]
+            return tuple(self.component((*path, i), item, family) for i, item in enumerate(given))
         try:
             value = coerce(given, declared, self.source.texts.get(path))
         except MismatchError as mismatch:
-            return self.problem(path, f"{sentence(str(mismatch))} {doc}")
+            return refuse(sentence(str(mismatch)))
         unusable = "" if key == "seed" else not_usable(value)
         if unusable:
-            return self.problem(path, f"{unusable}, got {value!r}. {doc}")
+            return refuse(f"{unusable}, got {value!r}.")
         if metadata and not metadata["holds"](value):
-            hint = _meant(value, metadata) or "."
-            return self.problem(path, f"must {metadata['must']}, got {value!r}{hint} {doc}")
+            hint = _suggestion(value, metadata) or "."
+            return refuse(f"must {metadata['must']}, got {value!r}{hint}")
         return value
-
-    def listed(self, path: KeyPath, given: Any, family: Family, doc: str) -> Any:
-        """A list of tables with a ``type``."""
-        if not isinstance(given, list) or not all(isinstance(item, dict) for item in given):
-            return self.problem(path, f"must be a list of tables, got {given!r}. {doc}")
-        return tuple(self.component((*path, i), item, family) for i, item in enumerate(given))
 
     def component(
         self, path: KeyPath, table: dict[str, Any], family: Family, also: Iterable[str] = ()
     ) -> Component | None:
-        """A table with a ``type``.
+        """Return the component of a table with a ``type``.
 
         Args:
-            also: keys of the table that are not the component's, for suggestions.
+            path: the path of the table.
+            table: the table.
+            family: the accepted types.
+            also: other keys of the table, for suggestions.
         """
         found = self.target(path, table, family)
         if found is None:
@@ -260,7 +264,7 @@ class _Resolver:
     def target(
         self, path: KeyPath, table: dict[str, Any], family: Family
     ) -> tuple[Any, str] | None:
-        """What the ``type`` of a table means, and its name to be stored."""
+        """Return the class or function of the ``type`` of a table, and the name to store."""
         names = family.names()
         name = table.get("type")
         if name is None:
@@ -314,10 +318,13 @@ class _Resolver:
             self.problems.add(origin, dotted((*path, parameter.name)), text)
 
     def argument(self, path: KeyPath, given: Any, declared: Any, family: Family) -> tuple[Any, Any]:
-        """An argument of a component, and the same as TOML can say it.
+        """Return the value of an argument of a component, and the value for TOML.
 
         Args:
-            family: what tables with a ``type`` in it can be.
+            path: the path of the argument.
+            given: the value in the config.
+            declared: the declared type.
+            family: the accepted types of nested tables.
         """
         if isinstance(given, dict) and "type" in given and not is_mapping(declared):
             component = self.component(path, given, family)
@@ -342,7 +349,7 @@ class _Resolver:
         return value, given if toml_value(value) is None else value
 
     def functions(self, path: KeyPath, given: Any) -> tuple[Any, Any]:
-        """References to functions as what they mean, and with absolute paths; else None."""
+        """Return functions and their references; (given, None) if these are no references."""
         listed = given if isinstance(given, list) else [given]
         if not all(isinstance(name, str) and ":" in name for name in listed):
             return given, None
@@ -355,18 +362,18 @@ class _Resolver:
         return (functions, names) if isinstance(given, list) else (functions[0], names[0])
 
     def folder_for(self, path: KeyPath) -> Path:
-        """What a relative path is relative to: the config's folder if it stands in the file."""
+        """Return the folder of the file that contains a path, or the working directory."""
         is_in_file = self.source.origin(*path).kind == "file"
         return self.source.folder_of(*path) if is_in_file else Path()
 
     def problem(self, path: KeyPath, text: str) -> Any:
-        """Note a mistake; the result is None, for callers that have nothing else to return."""
+        """Add a problem, and return None."""
         self.problems.add(self.source.origin(*path), dotted(path), text)
         return None
 
 
-def _meant(value: Any, metadata: Mapping[str, Any]) -> str:
-    """The name that may be meant by the first one that is wrong, for a message."""
+def _suggestion(value: Any, metadata: Mapping[str, Any]) -> str:
+    """Return a suggestion for the first wrong name."""
     names = [value] if isinstance(value, str) else value if metadata["names"] else []
     wrong = [n for n in names if not metadata["holds"](n if names[0] is value else (n,))]
     return did_you_mean(wrong[0], metadata["names"]) if wrong else ""

@@ -1,4 +1,4 @@
-"""Keyword arguments of a config checked against the signature that they are meant for."""
+"""Checking the keyword arguments of a config against signatures."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONL
 
 @dataclass(frozen=True)
 class Component:
-    """A ``type`` and the keyword arguments that it will be called with; not built yet.
+    """A ``type`` with its keyword arguments, before it is built.
 
     Example:
         >>> from tinynet.train import load_config
@@ -28,71 +28,71 @@ class Component:
     """
 
     path: str
-    """Its place in the config: ``"optimizer"``."""
+    """Its path in the config: ``"optimizer"``."""
 
     type: str
-    """The type as the config says it, with an absolute path if it is in a file."""
+    """The name of the type in the config, with an absolute path if it is in a file."""
 
     target: Callable[..., Any]
-    """The class or function that the type means."""
+    """The class or function."""
 
     arguments: Mapping[str, Any] = field(default_factory=dict)
-    """What was given, as the signature declares it; components inside are not built yet."""
+    """The given arguments, converted to the declared types; nested components are not built."""
 
     written: Mapping[str, Any] = field(default_factory=dict)
-    """The same as TOML can say it, and the defaults of what was left out."""
+    """The given arguments and the defaults of the others, as values for TOML."""
 
     takes: frozenset[str] = frozenset()
-    """The names of all its keywords, those that the trainer sets included."""
+    """The names of all its keywords, including those that the trainer sets."""
 
     given: str | None = None
-    """The parameter that the trainer gives: its name, "" for the first, None if there is none."""
+    """The parameter that the trainer passes: its name, "" for the first, None for none."""
 
     @property
     def inline(self) -> dict[str, Any]:
-        """`written` for one line, where is no room for comments: without what TOML cannot say."""
+        """`written` without the values that TOML cannot express, for use inside a line."""
         return {k: value for k, value in self.written.items() if toml_value(value) is not None}
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """One keyword that a ``type`` takes."""
+    """A keyword of a ``type``."""
 
     name: str
     declared: Any
-    """Its annotation, or what its default suggests."""
+    """Its annotation, or the type of its default."""
 
     default: Any
-    """`inspect.Parameter.empty` if it must be given."""
+    """Its default; `inspect.Parameter.empty` if it is required."""
 
     @property
     def required(self) -> bool:
-        """Whether it must be given."""
+        """Whether it is required."""
         return self.default is _EMPTY
 
 
 @dataclass(frozen=True)
 class Signature:
-    """What a ``type`` can be called with from a config."""
+    """The keywords that a config can pass to a ``type``."""
 
     parameters: Mapping[str, Parameter]
     open: bool
-    """Whether it takes any other keyword, too (``**kwargs``)."""
+    """Whether it accepts any other keyword (``**kwargs``)."""
 
     def __str__(self) -> str:
-        """The names, as a reader of a message wants them."""
+        """Return the names, for messages."""
         return ", ".join(self.parameters) or "no arguments"
 
 
 def signature_of(target: Callable[..., Any], given: str | None = None) -> Signature:
-    """The keywords that a class or function takes.
+    """Return the keywords of a class or function.
 
     Args:
         target: any callable.
-        given: the parameter that the trainer gives (`Component.given`), no part of the result.
+        given: the parameter that the trainer passes (`Component.given`), excluded from the result.
 
     Raises:
-        ValueError: Python does not know the signature.
+        ValueError: if Python cannot determine the signature.
 
     Example:
         >>> print(signature_of(lambda params, lr, momentum=0.0: None, given=""))
@@ -115,7 +115,7 @@ def signature_of(target: Callable[..., Any], given: str | None = None) -> Signat
 
 
 def _hints(target: Callable[..., Any]) -> dict[str, Any]:
-    """The annotations of a signature, as types; those that cannot be evaluated are left out."""
+    """Return the annotations of a signature as types, without those that fail to evaluate."""
     function: Any = target
     if inspect.isclass(target):
         function = target.__init__ if "__init__" in _attributes(target) else target.__new__

@@ -1,8 +1,7 @@
-"""The line on which each key of a TOML document stands, which `tomllib` does not tell.
+"""The line of each key in a TOML document, which `tomllib` does not report.
 
-Only for documents that `tomllib` has accepted: the scanner below may therefore assume that every
-quote is closed and every bracket has its partner, and needs to know only where things begin and
-end, not what they mean. What a key means is asked of `tomllib` itself.
+The document must be valid for `tomllib`. The scanner can therefore assume that quotes and brackets
+are balanced, and only finds where keys and values begin and end; `tomllib` parses the keys.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ _STRING = r"\"(?:\\.|[^\"\\\n])*\"|'[^'\n]*'"
 _BLANK = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
 _KEY = re.compile(rf"(?:{_STRING}|[^=\"'])*")
 _HEADER = re.compile(rf"(?:{_STRING}|[^\]\"'])*")
-# A multi-line string may end in up to two quotes of its own before the three that close it.
+# Up to two quotes may precede the three that close a multi-line string.
 _TEXT = re.compile(
     rf"\"\"\"(?:\\.|[^\\])*?\"\"\"(?:\"{{0,2}})|'''.*?'''(?:'{{0,2}})|{_STRING}", re.DOTALL
 )
@@ -27,9 +26,9 @@ _SCALAR = re.compile(r"[^,\]}#\n]*")
 
 
 def key_lines(text: str) -> dict[KeyPath, int]:
-    r"""The line (from 1) of every table, key and list element of a valid TOML document.
+    r"""Return the line (from 1) of every table, key and list element of a valid TOML document.
 
-    Tables that exist only because a longer header names them have the line of that header.
+    A table that exists only because of a longer header has the line of that header.
 
     Example:
         >>> key_lines("[optimizer]\nlr = 0.1\nbetas = [\n  0.9,\n  0.99]\n")[("optimizer", "lr")]
@@ -41,10 +40,10 @@ def key_lines(text: str) -> dict[KeyPath, int]:
 
 
 def split_key(text: str) -> tuple[str, ...]:
-    """The parts of a dotted key, quotes and escapes resolved as TOML does.
+    """Split a dotted TOML key into its parts, and resolve quotes and escapes.
 
     Raises:
-        tomllib.TOMLDecodeError: the text is not a TOML key.
+        tomllib.TOMLDecodeError: if the text is no TOML key.
 
     Example:
         >>> split_key('optimizer . "learning rate"')
@@ -61,14 +60,14 @@ def split_key(text: str) -> tuple[str, ...]:
 
 
 class _Scanner:
-    """Walks once over a document and notes where keys and list elements begin."""
+    """Scans a document once, and records where keys and list elements begin."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = 0
         self.newlines = [i for i, character in enumerate(text) if character == "\n"]
         self.lines: dict[KeyPath, int] = {}
-        self.elements: dict[KeyPath, int] = {}  # of arrays of tables: how many so far
+        self.elements: dict[KeyPath, int] = {}  # the last index of each array of tables
 
     def document(self) -> dict[KeyPath, int]:
         table: KeyPath = ()
@@ -82,7 +81,7 @@ class _Scanner:
         return self.lines
 
     def header(self) -> KeyPath:
-        """`[a.b]` or `[[a.b]]`: the path of the table that the following keys belong to."""
+        """Scan `[a.b]` or `[[a.b]]`, and return the path of the table of the following keys."""
         start = self.at
         brackets = 2 if self.text.startswith("[[", self.at) else 1
         self.at += brackets
@@ -99,12 +98,12 @@ class _Scanner:
         return self.note((*path, self.elements[path]), start)
 
     def inside(self, path: KeyPath, start: int) -> KeyPath:
-        """A parent named in a header; of an array of tables, its latest element is meant."""
+        """Return the path of a parent in a header: in an array of tables, its last element."""
         self.note(path, start)
         return (*path, self.elements[path]) if path in self.elements else path
 
     def pair(self, table: KeyPath) -> None:
-        """`a.b = value` inside a table or inline table."""
+        """Scan `a.b = value` in a table or inline table."""
         start = self.at
         path = table
         for part in split_key(self.skip(_KEY)):
@@ -122,7 +121,7 @@ class _Scanner:
             self.skip(_TEXT if first in "\"'" else _SCALAR)
 
     def collection(self, path: KeyPath, end: str) -> None:
-        """The inside of an array or inline table, up to and with its closing bracket."""
+        """Scan the content of an array or inline table, including its closing bracket."""
         index = 0
         while True:
             self.skip(_BLANK)
@@ -138,7 +137,7 @@ class _Scanner:
                 index += 1
 
     def note(self, path: KeyPath, start: int) -> KeyPath:
-        """Remember the first place that names the path."""
+        """Record the first line that names the path."""
         self.lines.setdefault(path, bisect_right(self.newlines, start - 1) + 1)
         return path
 

@@ -1,4 +1,4 @@
-"""Values written as TOML, so that `tomllib` reads the same values back."""
+"""Formatting values as TOML that `tomllib` reads back unchanged."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def toml_value(value: Any) -> str | None:
-    """The TOML text of a value on one line, or None if TOML has no way to say it.
+    """Return the TOML text of a value on one line, or None if TOML cannot express it.
 
     Example:
         >>> toml_value({"sizes": [64, 10], "act": "relu"})
@@ -42,7 +42,7 @@ def toml_value(value: Any) -> str | None:
 
 
 def toml_key(key: str) -> str:
-    """The key, quoted if it has to be.
+    """Quote a key if necessary.
 
     Example:
         >>> toml_key("lr"), toml_key("learning rate")
@@ -52,7 +52,7 @@ def toml_key(key: str) -> str:
 
 
 def dotted(path: Iterable[str | int]) -> str:
-    """A path as TOML writes it, with the positions in lists as numbers.
+    """Join a path as a dotted TOML key, with list positions as numbers.
 
     Example:
         >>> dotted(["model", "layers", 0, "a b"])
@@ -62,13 +62,13 @@ def dotted(path: Iterable[str | int]) -> str:
 
 
 def toml_string(text: str) -> str:
-    r"""The text as a basic string.
+    r"""Return a text as a TOML basic string.
 
     Example:
         >>> print(toml_string('a "b"\n'))
         "a \"b\"\n"
     """
-    # JSON's escapes are all TOML's too; only DEL is allowed raw by the one and not by the other.
+    # All of JSON's escapes are valid in TOML, but TOML forbids a raw DEL.
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 

@@ -1,4 +1,4 @@
-"""Classes and functions of the user's own: ``./file.py:Name`` or ``package.module:Name``."""
+"""The user's classes and functions: ``./file.py:Name`` or ``package.module:Name``."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ GRAMMAR = "a name from the list, ./file.py:Name, or package.module:Name"
 
 
 class NotFoundError(Exception):
-    """A reference leads nowhere; the text says what was tried, or shows the user's own error."""
+    """A reference that cannot be resolved."""
 
 
 class Importer:
-    """Finds what the references of one config mean. A file is executed once per importer.
+    """Resolves the references of a config. It executes each file once.
 
     Args:
         folder: the folder of the config file, which ``./file.py`` is relative to.
         extra: more folders to search for modules (``run.path``).
-        stand_ins: copies that are taken in the place of files that have changed or are gone.
+        stand_ins: copies to import in place of changed or missing files.
     """
 
     def __init__(
@@ -44,14 +44,14 @@ class Importer:
         self._files: dict[Path, ModuleType] = {}
 
     def find(self, reference: str, folder: Path | None = None) -> tuple[Any, str]:
-        """What a reference means, and the reference with an absolute path.
+        """Return the object of a reference, and the reference with an absolute path.
 
         Args:
             reference: ``"./file.py:Name"`` or ``"package.module:Name"``.
-            folder: what ``./file.py`` is relative to; by default the folder of the config.
+            folder: the folder that ``./file.py`` is relative to; defaults to that of the config.
 
         Raises:
-            NotFoundError: no such file, module or name, or an error in it.
+            NotFoundError: if the file, module or name does not exist, or its code fails.
         """
         place, _, name = reference.rpartition(":")
         if not place or not name:
@@ -69,16 +69,16 @@ class Importer:
 
     @property
     def used_modules(self) -> bool:
-        """Whether there was a module that is found by its name."""
+        """Whether a reference used a module name."""
         return bool(self._modules)
 
     def sources(self) -> tuple[str, ...]:
-        """All files of the user's own that were imported so far, with what they import."""
+        """Return the user's files that were imported, directly or indirectly."""
         found = traced(self._files, self._modules, [Path(folder) for folder in self.search])
         return tuple(map(str, found))
 
     def without_a_name(self, place: str, folder: Path) -> str:
-        """What is wrong with ``./file.py`` as a reference: it does not say which class."""
+        """Return the problem with a reference ``./file.py`` without a name."""
         path = (folder / place).resolve()
         try:
             module = self._load_file(path, place)
@@ -100,7 +100,7 @@ class Importer:
             raise NotFoundError(f"{place} cannot be imported")
         module = importlib.util.module_from_spec(spec)
         _drop_namesakes(path.parent)
-        sys.modules[name] = module  # dataclasses and type hints look there while it runs
+        sys.modules[name] = module  # dataclasses and type hints need it while the module runs
         try:
             with on_path([str(path.parent), *self.search]), _users_errors(place):
                 spec.loader.exec_module(module)
@@ -119,7 +119,7 @@ class Importer:
                 module = importlib.import_module(name)
             except ModuleNotFoundError as error:
                 if error.name is None or not f"{name}.".startswith(f"{error.name}."):
-                    raise  # a module that the user's module wants
+                    raise  # a module that the user's module imports
                 tried = "".join(f"\n    {folder}" for folder in self.search)
                 raise NotFoundError(
                     f"there is no module {error.name!r}. "
@@ -129,7 +129,7 @@ class Importer:
         return module
 
     def _refuse_namesake(self, top: str) -> None:
-        """Another module of that name may be loaded already; it must not be taken for this one."""
+        """Raise if a different module of that name has already been imported."""
         wanted = importlib.machinery.PathFinder.find_spec(top, self.search)
         loaded = getattr(sys.modules[top], "__file__", None)
         if wanted is None or wanted.origin is None or loaded is None:
@@ -143,19 +143,19 @@ class Importer:
 
 @contextlib.contextmanager
 def on_path(folders: Sequence[str]) -> Iterator[None]:
-    """Search these folders first, like the folder of a script that Python runs."""
+    """Put folders at the front of the import path, as Python does with that of a script."""
     sys.path[:0] = folders
     try:
         yield
     finally:
-        for folder in folders:  # one by one, for the user's code may have added some of its own
+        for folder in folders:  # one by one: the user's code may have added others
             with contextlib.suppress(ValueError):
                 sys.path.remove(folder)
 
 
 @contextlib.contextmanager
 def _users_errors(place: str) -> Iterator[None]:
-    """Turns whatever the user's code raises into a message with the user's own lines."""
+    """Convert any exception of the user's code to a NotFoundError with the user's lines."""
     try:
         yield
     except NotFoundError:
@@ -165,7 +165,7 @@ def _users_errors(place: str) -> Iterator[None]:
 
 
 def _drop_namesakes(folder: Path) -> None:
-    """Forget siblings that an earlier config's folder left behind under the same names."""
+    """Remove modules of the same names that an earlier config imported from its folder."""
     for file in [*folder.glob("*.py"), *folder.glob("*/__init__.py")]:
         name = file.parent.name if file.name == "__init__.py" else file.stem
         loaded = getattr(sys.modules.get(name), "__file__", None)
@@ -190,7 +190,7 @@ def _attribute(module: ModuleType, name: str, place: str) -> Any:
 
 
 def _defined(value: Any, module: ModuleType) -> list[str]:
-    """The public classes and functions of a module, or of a class in it."""
+    """Return the names of the public classes and functions of a module, or of a class in it."""
     return [
         name
         for name, v in vars(value).items()

@@ -1,4 +1,4 @@
-"""What TensorBoard is shown at each measurement; ``evaluation.show`` of a config names them."""
+"""Exhibits: what TensorBoard shows after each evaluation, named by ``evaluation.show``."""
 
 from tinynet.train.exhibits.decision_boundary import DecisionBoundary as DecisionBoundary
 from tinynet.train.exhibits.exhibit import Exhibit as Exhibit

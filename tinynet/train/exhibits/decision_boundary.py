@@ -1,4 +1,4 @@
-"""Which class a classifier of points in the plane gives to each place."""
+"""The decision boundary of a classifier of points in the plane."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tinynet import nn
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
 from tinynet.train.build.shapes import shape_of
-from tinynet.train.exhibits.exhibit import Exhibit, Moment
+from tinynet.train.exhibits.exhibit import Exhibit, Moment, require_positive
 
 _COLOURS = np.array(
     [
@@ -29,48 +29,44 @@ _COLOURS = np.array(
 )
 _PAPER = 255.0
 _TINT = 0.55
-"""How much of a class's colour is in the plane; the points have all of it."""
+"""The strength of the class colours in the plane, relative to those of the points."""
 
 _ENLARGED = 2
-"""So many pixels per side show one place at which the model was asked."""
+"""The number of pixels per side for each evaluated place."""
 
 _ROWS_AT_ONCE = 4096
 
 
 class DecisionBoundary(Exhibit):
-    """The plane, each place in the colours of the classes by their probabilities, with the points.
+    """The plane coloured by class probabilities, with the points of the test set.
 
-    For inputs of two numbers. Places where colours mix are those where the model is not sure. The
-    points are the first of the test set, each in the colour of its own class.
+    Inputs must have two numbers. Colours mix where the model is uncertain. The points are the first
+    of the test set, in the colours of their classes.
 
     Args:
-        points: how many of them, at most.
-        resolution: at so many places per side the model is asked.
-        tag: what TensorBoard calls the picture.
+        points: the maximum number of points.
+        resolution: the number of evaluated places per side.
+        tag: the name in TensorBoard.
 
     Raises:
-        ValueError: inputs are not (batch, 2), outputs not (batch, classes) or one logit per
+        ValueError: if inputs are not (batch, 2), outputs not (batch, classes) or one logit per
             example, or there are more than ten classes.
     """
 
     def __init__(
         self, points: int = 300, resolution: int = 160, tag: str = "test/decision_boundary"
     ) -> None:
-        for name, value in (("points", points), ("resolution", resolution)):
-            if value < 1:
-                raise ValueError(
-                    f"The '{name}' parameter of DecisionBoundary must be >= 1. Got {value} instead."
-                )
+        require_positive("DecisionBoundary", points=points, resolution=resolution)
         self.points = points
         self.resolution = resolution
         self.tag = tag
 
     def show(self, at: Moment) -> None:
-        """Write the picture."""
-        at.picture(self.tag, self.drawn(at.model, *at.examples(self.points)))
+        """Write the image."""
+        at.picture(self.tag, self.draw(at.model, *at.examples(self.points)))
 
-    def drawn(self, model: nn.Module, inputs: Any, targets: Any) -> Array:
-        """The picture: (height, width, 3) bytes, both sides twice the resolution."""
+    def draw(self, model: nn.Module, inputs: Any, targets: Any) -> Array:
+        """Return the image: (height, width, 3) bytes, both sides twice the resolution."""
         if not isinstance(inputs, Tensor) or inputs.ndim != 2 or inputs.shape[1] != 2:
             raise ValueError(f"inputs must be points (batch, 2), are {shape_of(inputs)}")
         points = inputs.numpy().astype(float)
@@ -87,7 +83,7 @@ class DecisionBoundary(Exhibit):
         return canvas
 
     def _shares(self, model: nn.Module, middle: Array, reach: float, dtype: Any) -> Array:
-        """The probability of each class at each place, row by row from the top left."""
+        """Return the class probabilities at each place, row by row from the top left."""
         steps = np.linspace(-reach, reach, self.resolution)
         across, down = np.meshgrid(middle[0] + steps, middle[1] - steps)
         places = np.stack([across.ravel(), down.ravel()], 1).astype(dtype)
@@ -99,7 +95,7 @@ class DecisionBoundary(Exhibit):
 
 
 def _probabilities(outputs: Any) -> Array:
-    """(batch, classes), of logits; a single logit is that of the second of two classes."""
+    """Return probabilities (batch, classes) from logits; a single one is that of class 1."""
     if not isinstance(outputs, Tensor) or outputs.ndim not in (1, 2):
         raise ValueError(f"outputs must be (batch, classes), are {shape_of(outputs)}")
     logits = outputs.detach().numpy().astype(float)
@@ -113,7 +109,7 @@ def _probabilities(outputs: Any) -> Array:
 
 
 def _classes(targets: Any, count: int, most: int) -> Array:
-    """The class of each point; what is no class of the model's has the colour of the last one."""
+    """Return the class of each point, clipped to the classes of the model."""
     if not isinstance(targets, Tensor) or targets.numel() != count:
         raise ValueError(f"targets must be a class for each point, are {shape_of(targets)}")
     classes: Array = targets.numpy().reshape(-1).round().astype(np.int64).clip(0, most - 1)
@@ -121,7 +117,7 @@ def _classes(targets: Any, count: int, most: int) -> Array:
 
 
 def _draw_dots(canvas: Array, places: Array, colours: Array) -> None:
-    """Dots of 5 pixels with a white edge; later ones lie on top of earlier ones."""
+    """Draw dots of 5 pixels with a white edge, in order."""
     offsets = np.arange(-3, 4)
     squares = offsets[:, None] ** 2 + offsets[None, :] ** 2
     for radius, paint in ((11, np.full_like(colours, _PAPER)), (5, colours)):

@@ -1,9 +1,8 @@
-"""What an exhibit is, and what it is given."""
+"""The interface of exhibits, and their argument."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +14,7 @@ from tinynet.dtypes import Array
 
 @dataclass(frozen=True)
 class Moment:
-    """What an exhibit is given when a model is measured.
+    """The argument of an exhibit after an evaluation.
 
     Example:
         >>> from tinynet.data import Digits
@@ -25,27 +24,27 @@ class Moment:
     """
 
     model: nn.Module
-    """In eval mode; no graph is recorded, and random numbers leave no trace in any stream."""
+    """The model in eval mode; no graph is recorded, and all random streams are restored."""
 
     writer: SummaryWriter
     step: int
-    """Steps of training before this one: what the writer's methods take as their step."""
+    """The number of training steps so far: the step for the methods of the writer."""
 
     epoch: int
-    """The epoch that was just trained, from 1."""
+    """The last trained epoch, from 1."""
 
     train_set: Any
     test_set: Any
 
     def examples(self, count: int, *, train: bool = False) -> Any:
-        """The first examples of the test set (or of the training set) as a batch."""
+        """Return the first examples of the test set (or of the training set) as a batch."""
         examples = self.train_set if train else self.test_set
         return next(iter(DataLoader(examples, batch_size=count)))
 
     def about(self, name: str, default: Any = None) -> Any:
-        """What the data set says of itself: ``at.about("classes")``, ``at.about("tokenizer")``.
+        """Return an attribute of the data set: ``at.about("classes")``, ``at.about("tokenizer")``.
 
-        A part of a data set (`data.Subset`) says what the whole does.
+        A subset (`data.Subset`) has the attributes of its data set.
         """
         return said_by(self.test_set, name, default)
 
@@ -55,26 +54,32 @@ class Moment:
 
 
 def said_by(examples: Any, name: str, default: Any = None) -> Any:
-    """An attribute of a data set, or of the data set that it is a part of."""
-    for source in _wholes(examples):
-        if hasattr(source, name):
-            return getattr(source, name)
+    """Return an attribute of a data set, or of the data set that it is a subset of."""
+    while examples is not None:
+        if hasattr(examples, name):
+            return getattr(examples, name)
+        examples = getattr(examples, "dataset", None)
     return default
 
 
-def _wholes(examples: Any) -> Iterator[Any]:
-    """A data set, what it is a part of, what that is a part of, ..."""
-    while examples is not None:
-        yield examples
-        examples = getattr(examples, "dataset", None)
+def require_positive(owner: str, **values: int) -> None:
+    """Check the arguments of an exhibit.
+
+    Raises:
+        ValueError: if a value is less than 1.
+    """
+    for name, value in values.items():
+        if value < 1:
+            raise ValueError(
+                f"The '{name}' parameter of {owner} must be >= 1. Got {value} instead."
+            )
 
 
 class Exhibit(ABC):
-    """Something that is shown at each measurement: a class with the one method `show`.
+    """The base class of exhibits, which are shown after each evaluation.
 
-    A user's own class need not be derived from this one. What is the same at each measurement
-    (points, latent vectors) may be kept on the exhibit, but is better made anew each time: random
-    numbers are the same ones at each measurement.
+    A user's class with a method `show` need not derive from it. Random numbers are the same at each
+    evaluation, so an exhibit can draw points or latent vectors again instead of storing them.
     """
 
     @abstractmethod
@@ -82,6 +87,6 @@ class Exhibit(ABC):
         """Write something with ``at.writer``.
 
         Raises:
-            ValueError: the model or the data are not of the kind that this is for, with what they
-                should be. It is tried before training, so the user learns of it at once.
+            ValueError: if the model or the data do not suit the exhibit; the message says what they
+                should be. The trial before training calls `show` once.
         """

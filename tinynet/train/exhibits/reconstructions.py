@@ -1,4 +1,4 @@
-"""What an autoencoder makes of its inputs."""
+"""The reconstructions of an autoencoder."""
 
 from __future__ import annotations
 
@@ -6,34 +6,31 @@ import numpy as np
 
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.train.build.shapes import shape_of
-from tinynet.train.exhibits.exhibit import Exhibit, Moment
+from tinynet.train.exhibits.exhibit import Exhibit, Moment, require_positive
 from tinynet.train.report import pictures
 
 
 class Reconstructions(Exhibit):
-    """Test images, and below each of them what the model gives back.
+    """Test images with the output of the model below each.
 
-    If the model returns a tuple, its first element counts (a VAE returns more than the images).
-    Outputs that are flat, such as those of an ``mlp``, take the shape of the inputs.
+    If the model returns a tuple, the output is its first element, as for a VAE. Flat outputs, such
+    as those of an ``mlp``, are reshaped like the inputs.
 
     Args:
-        count: how many examples of the test set, from its beginning.
-        tag: what TensorBoard calls the picture.
+        count: the number of examples, from the start of the test set.
+        tag: the name in TensorBoard.
 
     Raises:
-        ValueError: inputs are no images, or outputs have not as many elements.
+        ValueError: if the inputs are no images, or the outputs differ in their number of elements.
     """
 
     def __init__(self, count: int = 16, tag: str = "test/reconstructions") -> None:
-        if count < 1:
-            raise ValueError(
-                f"The 'count' parameter of Reconstructions must be >= 1. Got {count} instead."
-            )
+        require_positive("Reconstructions", count=count)
         self.count = count
         self.tag = tag
 
     def show(self, at: Moment) -> None:
-        """Write the picture."""
+        """Write the image."""
         inputs = at.examples(self.count)[0]
         if not pictures.are_images(inputs):
             raise ValueError(

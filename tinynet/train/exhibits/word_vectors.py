@@ -1,4 +1,4 @@
-"""The vectors of an embedding: which are near each other, and all of them in the projector."""
+"""The vectors of an embedding: nearest neighbours, and TensorBoard's projector."""
 
 from __future__ import annotations
 
@@ -9,36 +9,32 @@ import numpy as np
 from tinynet import nn
 from tinynet.data import CharTokenizer
 from tinynet.dtypes import Array
-from tinynet.train.exhibits.exhibit import Exhibit, Moment
+from tinynet.train.exhibits.exhibit import Exhibit, Moment, require_positive
 
 
 class Projector(Exhibit):
     """The vectors of an embedding, in the projector of TensorBoard.
 
     Args:
-        embedding: the name of the `Embedding` in the model; the first one that it has, if left out.
-        count: how many vectors, from the beginning (of a vocabulary: the most frequent words).
-        tag: what TensorBoard calls them.
+        embedding: the name of the `Embedding` in the model; defaults to its first one.
+        count: the number of vectors, from the start (the most frequent words of a vocabulary).
+        tag: the name in TensorBoard.
 
-    The vectors have the names of the data set's ``vocabulary``, or of its tokenizer's, if it has
-    one; else their numbers. Only the last measurement is kept: a file per measurement would be
-    large.
+    The labels of the vectors come from the data set's ``vocabulary`` or its tokenizer; without one,
+    they are the indices. Only the last evaluation is stored, because the files are large.
 
     Raises:
-        ValueError: the model has no such embedding.
+        ValueError: if the model has no such embedding.
     """
 
     def __init__(self, embedding: str = "", count: int = 2000, tag: str = "vectors") -> None:
-        if count < 1:
-            raise ValueError(
-                f"The 'count' parameter of Projector must be >= 1. Got {count} instead."
-            )
+        require_positive("Projector", count=count)
         self.embedding = embedding
         self.count = count
         self.tag = tag
 
     def show(self, at: Moment) -> None:
-        """Write the vectors, in the place of those of the measurement before."""
+        """Write the vectors in place of those of the previous evaluation."""
         vectors = vectors_of(at.model, self.embedding)[: self.count]
         names = names_of(at) or [*map(str, range(len(vectors)))]
         vectors = vectors[: len(names)]
@@ -46,19 +42,17 @@ class Projector(Exhibit):
 
 
 class Neighbours(Exhibit):
-    """For some words, the words with the most similar vectors, as a table.
-
-    Two vectors are as similar as the cosine of the angle between them says.
+    """A table of words with their nearest neighbours by cosine similarity.
 
     Args:
-        words: the words; those that are not in the vocabulary are said to be unknown.
-        embedding: the name of the `Embedding` in the model; the first one that it has, if left out.
-        count: how many neighbours each word gets.
-        tag: what TensorBoard calls the table.
+        words: the words; those outside the vocabulary are marked as unknown.
+        embedding: the name of the `Embedding` in the model; defaults to its first one.
+        count: the number of neighbours per word.
+        tag: the name in TensorBoard.
 
     Raises:
-        ValueError: the model has no such embedding, the data set no vocabulary, or none of the
-            words is in it.
+        ValueError: if the model has no such embedding, the data set has no vocabulary, or it
+            contains none of the words.
     """
 
     def __init__(
@@ -92,13 +86,13 @@ class Neighbours(Exhibit):
 def nearest(
     vectors: Array, names: Sequence[str], words: Sequence[str], count: int
 ) -> dict[str, list[str]]:
-    """The names of the vectors with the smallest angle to those of some words, nearest first.
+    """Return the nearest neighbours of words by cosine similarity, nearest first.
 
     Args:
         vectors: (names, width).
-        names: one for each vector; there may be fewer than vectors.
-        words: whose neighbours are asked for; one that is no name gets none.
-        count: how many neighbours.
+        names: the names of the vectors; vectors beyond the last name are ignored.
+        words: the words; one that is no name gets no neighbours.
+        count: the number of neighbours.
 
     Example:
         >>> vectors = np.array([[1.0, 0.0], [2.0, 0.1], [0.0, 1.0], [0.1, 3.0]])
@@ -121,27 +115,26 @@ def nearest(
 
 
 def vectors_of(model: nn.Module, name: str) -> Array:
-    """The vectors of an embedding of the model: (vectors, width).
+    """Return the vectors of an embedding: (vectors, width).
 
     Args:
         model: the model.
-        name: of the embedding in it; if empty, the first one.
+        name: the name of the embedding; the first one if empty.
 
     Raises:
-        ValueError: there is none of that name; with those that there are.
+        ValueError: if there is no such embedding; lists the existing ones.
     """
-    there = {n: m for n, m in model.named_modules() if isinstance(m, nn.Embedding)}
-    name = name or next(iter(there), "")
-    if name not in there:
-        listed = ", ".join(there) or "none"
+    embeddings = {n: m for n, m in model.named_modules() if isinstance(m, nn.Embedding)}
+    name = name or next(iter(embeddings), "")
+    if name not in embeddings:
+        listed = ", ".join(embeddings) or "none"
         raise ValueError(f"the model has no embedding {name!r}; it has: {listed}")
-    weight: Array = there[name].weight.detach().numpy()
+    weight: Array = embeddings[name].weight.detach().numpy()
     return weight
 
 
 def names_of(at: Moment) -> Sequence[str] | None:
-    """What the vectors stand for, if the data set says it: words, or characters as Python writes
-    them."""
+    """Return the labels of the vectors: words, or the ``repr`` of characters; None if unknown."""
     tokenizer = at.about("tokenizer")
     if isinstance(tokenizer, CharTokenizer):
         return [repr(character) for character in tokenizer.vocabulary]

@@ -1,7 +1,6 @@
-"""Models that a config can describe without a line of Python, a file per family.
+"""Models that a config can name, one file per family.
 
-What is exported here is a ``type`` of ``[model]``; a class whose name ends in ``Loss`` is one of
-``[loss]``.
+The exports are the types of ``[model]``; a class whose name ends in ``Loss`` is one of ``[loss]``.
 """
 
 from tinynet.train.models.adversarial import GAN as GAN

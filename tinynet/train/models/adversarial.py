@@ -1,4 +1,4 @@
-"""Two networks that train each other."""
+"""Generative adversarial networks."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ class GAN(nn.Module):
     """A generator and a discriminator, for the method ``adversarial``.
 
     Args:
-        generator: makes examples, (batch, ...), of noise, (batch, noise).
-        discriminator: gives a number per example; above 0, it takes the example for a real one.
-        noise: how many random numbers (standard normal) an example is made from.
+        generator: a module from noise, (batch, noise), to examples, (batch, ...).
+        discriminator: a module that returns a number per example, above 0 for real ones.
+        noise: the number of standard normal random numbers per generated example.
 
-    Called with examples, it says what the discriminator says.
+    A call returns the outputs of the discriminator.
 
     Example:
         >>> from tinynet.train.models import mlp
@@ -33,11 +33,11 @@ class GAN(nn.Module):
         self.noise = noise
 
     def forward(self, examples: Tensor) -> Tensor:
-        """What the discriminator says about examples."""
-        said: Tensor = self.discriminator(examples)
-        return said
+        """Return the outputs of the discriminator."""
+        outputs: Tensor = self.discriminator(examples)
+        return outputs
 
     def samples(self, count: int) -> Tensor:
-        """So many examples that the generator makes."""
-        made: Tensor = self.generator(randn(count, self.noise))
-        return made
+        """Return a number of generated examples."""
+        examples: Tensor = self.generator(randn(count, self.noise))
+        return examples

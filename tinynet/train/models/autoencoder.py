@@ -1,4 +1,4 @@
-"""Autoencoders. ``data.targets = "inputs"`` makes a data set one for them."""
+"""Autoencoders, for use with ``data.targets = "inputs"``."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ from tinynet.train.models.perceptron import mlp
 
 
 class Decoded(NamedTuple):
-    """What a `VAE` returns."""
+    """The output of a `VAE`."""
 
     images: Tensor
-    """The reconstructions: the probability of white, pixel by pixel."""
+    """The reconstructions: the probability of white for each pixel."""
 
     mean: Tensor
-    """Of the code that each image has: (batch, latent)."""
+    """The mean of each code: (batch, latent)."""
 
     log_variance: Tensor
-    """Of the code, too: (batch, latent)."""
+    """The log variance of each code: (batch, latent)."""
 
 
 class VAE(nn.Module):
-    """A variational autoencoder: images become codes that are normally distributed, and back.
+    """A variational autoencoder between images and normally distributed codes.
 
     Args:
         image: channels, height and width of the inputs.
-        latent: how many numbers a code has.
-        hidden: the widths of the hidden layers of the encoder; the decoder has them in reverse.
+        latent: the size of a code.
+        hidden: the widths of the encoder's hidden layers; the decoder has them in reverse.
 
     Shape:
         Input: (batch, *image), from 0 to 1. Output: `Decoded`, with images shaped as the input.
 
-    Goes with `VAELoss` and ``data.targets = "inputs"``. Codes are drawn (the reparametrisation
-    trick) in evaluation, too, so the loss of the test set is the bound that it is in the paper.
+    Use it with `VAELoss` and ``data.targets = "inputs"``. It also samples codes (the
+    reparametrisation trick) in evaluation, so the test loss is the bound in the paper.
 
     Raises:
-        ValueError: a size is not positive.
+        ValueError: if a size is not positive.
 
     Source: D. P. Kingma, M. Welling, Auto-Encoding Variational Bayes (2014),
     https://arxiv.org/abs/1312.6114
@@ -65,13 +65,13 @@ class VAE(nn.Module):
         )
 
     def forward(self, images: Tensor) -> Decoded:
-        """The reconstructions, and the codes' distributions."""
+        """Return the reconstructions, and the distributions of the codes."""
         mean, log_variance = self.encoder(images).chunk(2, 1)
         code = mean + randn_like(mean) * (0.5 * log_variance).exp()
         return Decoded(self.decoder(code), mean, log_variance)
 
     def samples(self, count: int) -> Tensor:
-        """So many images, of codes that are drawn from the normal distribution."""
+        """Return a number of images, from codes sampled from the normal distribution."""
         images: Tensor = self.decoder(randn(count, self.latent))
         return images
 
@@ -83,18 +83,18 @@ class VAELoss(nn.Module):
     divergence of the codes from the normal distribution.
 
     Args:
-        beta: how much the divergence counts; more than 1 gives codes whose numbers are more
+        beta: the weight of the divergence; more than 1 makes the elements of a code more
             independent (Higgins et al., beta-VAE, 2017).
 
     Shape:
-        Input: what a `VAE` returns. Target: the images, from 0 to 1. Output: without dimensions.
+        Input: the output of a `VAE`. Target: the images, from 0 to 1. Output: 0-d.
 
     Source: D. P. Kingma, M. Welling, Auto-Encoding Variational Bayes (2014), appendix B,
     https://arxiv.org/abs/1312.6114
 
     Example:
         >>> decoded = Decoded(tn.full((2, 1, 1, 1), 0.5), tn.zeros(2, 3), tn.zeros(2, 3))
-        >>> VAELoss()(decoded, tn.ones(2, 1, 1, 1))  # ln 2: codes that say nothing cost nothing
+        >>> VAELoss()(decoded, tn.ones(2, 1, 1, 1))  # ln 2; the divergence is 0
         tensor(0.6931)
     """
 
@@ -103,7 +103,7 @@ class VAELoss(nn.Module):
         self.beta = beta
 
     def forward(self, decoded: Decoded, images: Tensor) -> Tensor:
-        """The loss."""
+        """Return the loss."""
         pixels = F.binary_cross_entropy(decoded.images, images, reduction="sum")
         mean, log_variance = decoded.mean, decoded.log_variance
         divergence = 0.5 * (mean.square() + log_variance.exp() - 1 - log_variance).sum()

@@ -19,22 +19,22 @@ def cnn(
 ) -> nn.Sequential:
     """A convolutional network: stages that halve the image, then Linear layers.
 
-    A stage is ``convolutions`` times a 3x3 convolution, batch normalisation and ReLU, and then
-    the maxima of 2x2 pixels.
+    A stage repeats a 3x3 convolution, batch normalisation and ReLU ``convolutions`` times, followed
+    by 2x2 max pooling.
 
     Args:
         image: channels, height and width of the inputs.
-        channels: how many each stage gives; as many stages as there are numbers.
+        channels: the number of output channels of each stage.
         classes: the width of the output.
-        hidden: the widths of Linear layers before it, each followed by a ReLU.
-        convolutions: how many there are in a stage.
-        dropout: the probability with which each input of a Linear layer is dropped in training.
+        hidden: the widths of the hidden Linear layers, each followed by a ReLU.
+        convolutions: the number of convolutions per stage.
+        dropout: the dropout probability of the inputs of each Linear layer.
 
     Shape:
         Input: (batch, *image). Output: (batch, classes).
 
     Raises:
-        ValueError: the image is no three positive numbers, or too small for so many stages.
+        ValueError: if the image is not three positive numbers, or too small for the stages.
 
     Source: Y. LeCun, L. Bottou, Y. Bengio, P. Haffner, Gradient-based learning applied to document
     recognition (Proceedings of the IEEE 86, 1998), https://doi.org/10.1109/5.726791; batch
@@ -71,7 +71,7 @@ def cnn(
 def _stage(depth: int, wide: int, convolutions: int) -> list[nn.Module]:
     layers: list[nn.Module] = []
     for _ in range(convolutions):
-        # The bias would be taken out again by the normalisation.
+        # The normalisation would cancel a bias.
         convolution = nn.Conv2d(depth, wide, _KERNEL, padding=_KERNEL // 2, bias=False)
         layers += [convolution, nn.BatchNorm2d(wide), nn.ReLU()]
         depth = wide

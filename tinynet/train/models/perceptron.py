@@ -16,14 +16,14 @@ def mlp(
     activation: Literal["relu", "tanh", "sigmoid"] = "relu",
     dropout: float = 0.0,
 ) -> nn.Sequential:
-    """A multilayer perceptron: Linear layers with an activation between each two.
+    """A multilayer perceptron: Linear layers with activations between them.
 
     Args:
         sizes: the widths, from the number of inputs to the number of outputs; at least two.
-        activation: what stands between the layers.
-        dropout: the probability with which each hidden unit is dropped in training.
+        activation: the activation between the layers.
+        dropout: the dropout probability of each hidden unit.
 
-    Inputs of any shape are flattened first, so images need no preparation.
+    Inputs of any shape are flattened first.
 
     Source: D. E. Rumelhart, G. E. Hinton, R. J. Williams, Learning representations by
     back-propagating errors (Nature 323, 1986), https://doi.org/10.1038/323533a0
@@ -32,7 +32,7 @@ def mlp(
         Input: (batch, ...) with ``sizes[0]`` elements per example. Output: (batch, sizes[-1]).
 
     Raises:
-        ValueError: fewer than two sizes, or one that is not positive.
+        ValueError: if there are fewer than two sizes, or one is not positive.
 
     Example:
         >>> mlp([64, 32, 10])(tn.zeros(5, 8, 8)).shape

@@ -1,4 +1,4 @@
-"""Language models that read a text step by step."""
+"""Recurrent language models."""
 
 from __future__ import annotations
 
@@ -11,19 +11,18 @@ State = tuple[Tensor, Tensor]
 
 
 class LSTMLanguageModel(nn.Module):
-    """Embedding, LSTM and a linear layer: for each token, the scores of the one that follows it.
+    """A language model of an embedding, an LSTM and a linear layer.
 
     Args:
-        vocab_size: how many tokens there are.
+        vocab_size: the number of tokens.
         width: the size of the embedding.
         hidden: the size of the LSTM's states.
-        layers: how many LSTM layers.
-        dropout: the probability of zero in training, for what goes from layer to layer and into
-            the last one.
+        layers: the number of LSTM layers.
+        dropout: the dropout probability between the LSTM layers and before the linear layer.
 
     Shape:
-        (batch, time) integers to (batch, vocab_size, time): classes second, as CrossEntropyLoss and
-        the metrics take them.
+        (batch, time) integers to scores of the next token, (batch, vocab_size, time), with classes
+        second as for CrossEntropyLoss and the metrics.
 
     Source: A. Graves, "Generating sequences with recurrent neural networks", 2013.
 
@@ -49,20 +48,21 @@ class LSTMLanguageModel(nn.Module):
         self.head = nn.Linear(hidden, vocab_size)
 
     def forward(self, tokens: Tensor) -> Tensor:
-        """Return the scores of what follows each token of a text that begins here."""
+        """Return the scores of the token after each token, from the start of a text."""
         scores: Tensor = self.head(self.dropout(self.lstm(self.tokens(tokens))[0]))
         return scores.transpose(1, 2)
 
     def advance(self, tokens: Tensor, state: State | None = None) -> tuple[Tensor, State]:
-        """Return the scores of what follows the last token, and the state for going on from there.
+        """Return the scores of the token after the last one, and the next state.
 
         Args:
-            tokens: (batch, time): what comes after the tokens of the state.
-            state: what was returned with those; None at the beginning of a text.
+            tokens: (batch, time): the tokens after those of the state.
+            state: the state returned for the previous tokens; None at the start of a text.
 
         Shape:
             Scores: (batch, vocab_size).
         """
-        read: Any = self.lstm(self.tokens(tokens), state)
-        scores: Tensor = self.head(self.dropout(read[0][:, -1]))
-        return scores, read[1]
+        outputs: Any
+        outputs, state = self.lstm(self.tokens(tokens), state)
+        scores: Tensor = self.head(self.dropout(outputs[:, -1]))
+        return scores, state

@@ -1,4 +1,4 @@
-"""Layers in a row."""
+"""Layers in sequence."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from tinynet import nn
 
 
 def sequential(layers: list[nn.Module]) -> nn.Sequential:
-    """Layers in a row, each a table with a ``type`` of its own.
+    """Layers in sequence, each a table with a ``type``.
 
     Args:
         layers: the layers, in order: ``[{type = "Linear", in_features = 64, ...}, ...]``.

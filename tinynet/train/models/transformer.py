@@ -13,34 +13,34 @@ from tinynet.ops.creation.ranges import arange
 
 
 class GPT(nn.Module):
-    """A causal transformer: for each token of a text, the scores of the one that follows it.
+    """A causal transformer language model.
 
-    Tokens and their positions are embedded, then changed by ``layers`` blocks of attention to what
-    came before and a network of two layers, both normalised before (not after) as in GPT-2.
+    The sum of token and position embeddings passes through ``layers`` blocks of causal attention
+    and a feed-forward network, both with pre-normalisation as in GPT-2.
 
     Args:
-        vocab_size: how many tokens there are.
-        context: how many tokens it can look at: the largest length of a window.
-        layers: how many blocks.
-        heads: how many heads attention has; they share ``width``.
+        vocab_size: the number of tokens.
+        context: the maximum number of tokens in a window.
+        layers: the number of blocks.
+        heads: the number of attention heads, which split ``width`` evenly.
         width: the size of the embedding.
-        dropout: the probability of zero in training, for attention weights and for what the parts
-            of a block add.
-        activation: what stands between the two layers of a block; GELU is GPT's, ReLU takes
-            a fraction of the time.
-        tied: whether the scores are products with the embeddings of the tokens, not with a weight
-            of their own (Press and Wolf, "Using the output embedding to improve language models",
-            2017).
+        dropout: the dropout probability of the embeddings, the attention weights and the residual
+            branches.
+        activation: the activation of the feed-forward network; GELU as in GPT-2, or ReLU, which is
+            much faster.
+        tied: whether the output layer shares its weight with the token embedding (Press and Wolf,
+            "Using the output embedding to improve language models", 2017).
 
     Shape:
-        (batch, time) integers to (batch, vocab_size, time): classes second, as CrossEntropyLoss and
-        the metrics take them. ``time`` is at most ``context``.
+        (batch, time) integers to scores of the next token, (batch, vocab_size, time), with classes
+        second as for CrossEntropyLoss and the metrics. ``time`` is at most ``context``.
 
     Raises:
-        ValueError: ``width`` cannot be shared by the heads; a text is longer than ``context``.
+        ValueError: if ``width`` is no multiple of ``heads``, or a text is longer than ``context``.
 
     Source: Radford et al., "Language models are unsupervised multitask learners", 2019, with its
-    initialisation: N(0, 0.02), smaller by the root of the number of additions where a block ends.
+    initialisation: N(0, 0.02), divided by the square root of the number of residual branches for
+    the last layer of each branch.
 
     Example:
         >>> net = GPT(vocab_size=50, context=16, layers=2, heads=2, width=8)
@@ -88,7 +88,7 @@ class GPT(nn.Module):
                     parameter.zero_()
 
     def forward(self, tokens: Tensor) -> Tensor:
-        """Return the scores of what follows each token."""
+        """Return the scores of the token after each token."""
         time = tokens.shape[-1]
         if time > self.context:
             raise ValueError(
@@ -100,7 +100,7 @@ class GPT(nn.Module):
 
 
 class Block(nn.Module):
-    """What goes in, plus what attention, and then a network of two layers, make of it.
+    """A transformer block: causal attention and a feed-forward network with residual connections.
 
     Shape:
         (batch, time, width), kept.
@@ -119,14 +119,14 @@ class Block(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return the sum."""
+        """Return the output of the block."""
         x = x + self.dropout(self.attention(self.norm1(x)))
-        changed: Any = self.contract(self.activation(self.expand(self.norm2(x))))
-        return x + self.dropout(changed)
+        output: Any = self.contract(self.activation(self.expand(self.norm2(x))))
+        return x + self.dropout(output)
 
 
 class CausalAttention(nn.Module):
-    """Attention with several heads, in which a token meets itself and those before it.
+    """Causal multi-head self-attention.
 
     Shape:
         (batch, time, width), kept.
@@ -140,11 +140,11 @@ class CausalAttention(nn.Module):
         self.out = nn.Linear(width, width)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return for each token the mean of the values that its query finds."""
+        """Return the output of the attention."""
         batch, time, width = x.shape
         parts = self.query_key_value(x).view(batch, time, 3, self.heads, width // self.heads)
         query, key, value = parts.permute(2, 0, 3, 1, 4).unbind(0)
         dropout = self.dropout if self.training else 0.0
-        found = F.scaled_dot_product_attention(query, key, value, None, dropout, is_causal=True)
-        out: Tensor = self.out(found.transpose(1, 2).reshape(batch, time, width))
+        values = F.scaled_dot_product_attention(query, key, value, None, dropout, is_causal=True)
+        out: Tensor = self.out(values.transpose(1, 2).reshape(batch, time, width))
         return out

@@ -7,26 +7,25 @@ from tinynet.core.tensors.tensor import Tensor
 
 
 class SkipGram(nn.Module):
-    """Word vectors that tell which words stand near each other: skip-gram with negative sampling.
+    """Word vectors: skip-gram with negative sampling.
 
-    The score of two words is the product of the vector of the one with the context vector of the
-    other. With `BCEWithLogitsLoss` the score becomes high for neighbours and low for others;
-    `data.SkipGrams` has both.
+    The score of two words is the dot product of the vector of one with the context vector of the
+    other. Training with `BCEWithLogitsLoss` and `data.SkipGrams` raises it for neighbouring words
+    and lowers it for random ones.
 
     Args:
-        vocab_size: how many words there are.
+        vocab_size: the number of words.
         width: the size of a vector.
-        max_norm: vectors that are longer are shortened to this before they are used; None lets them
-            grow.
-        sparse: whether gradients are sparse, for `SparseAdam`, `Adagrad` or `SGD`: a step then
-            costs what its batch costs, not what the vocabulary costs.
+        max_norm: the maximum norm of a vector; longer ones are rescaled before use.
+        sparse: whether gradients are sparse, for `SparseAdam`, `Adagrad` or `SGD`; the cost of a
+            step then depends on the batch, not on the vocabulary.
 
     Shape:
         (batch, 1 + others) integers, the word first, to (batch, others) scores.
 
     Source: Mikolov et al., "Distributed representations of words and phrases and their
-    compositionality", 2013; vectors start as in its program: uniform up to ``0.5 / width``, those
-    of the context at 0.
+    compositionality", 2013; initialized as in its program: uniform up to ``0.5 / width``,
+    context vectors 0.
 
     Example:
         >>> net = SkipGram(vocab_size=100, width=8, max_norm=1.0)
@@ -45,7 +44,7 @@ class SkipGram(nn.Module):
         nn.init.zeros_(self.contexts.weight)
 
     def forward(self, words: Tensor) -> Tensor:
-        """Return the scores of each first word with the others of its row."""
+        """Return the scores of the first word of each row with the others."""
         first = self.words(words[:, 0]).unsqueeze(2)
         scores: Tensor = (self.contexts(words[:, 1:]) @ first).squeeze(2)
         return scores

@@ -1,4 +1,4 @@
-"""An operation with a backward of your own: a Function, its check, and use in a Module.
+"""An operation with your own backward: a Function, its check, and its use in a Module.
 
 Run: python examples/custom_function.py
 """
@@ -8,19 +8,19 @@ from tinynet import nn
 
 
 class ClippedExp(torch.autograd.Function):
-    """exp(x), but never above `limit`; the gradient is 0 where it was cut off."""
+    """exp(x), clipped at `limit`; the gradient is 0 where it was clipped."""
 
     @staticmethod
     def forward(ctx, x, limit):
         result = x.exp().clamp(max=limit)
-        ctx.save_for_backward(result)  # tensors go here: then a later write to them is noticed
+        ctx.save_for_backward(result)  # detects later writes to the tensors
         ctx.limit = limit  # everything else is an attribute
         return result
 
     @staticmethod
     def backward(ctx, gradient):
         (result,) = ctx.saved_tensors
-        # One gradient for each argument of forward: None for those that have none.
+        # One gradient per argument of forward, or None.
         return gradient * result * (result < ctx.limit), None
 
 
@@ -30,7 +30,7 @@ print(y)  # tensor([  1.0000,   2.7183, 100.0000], grad_fn=<ClippedExpBackward>)
 y.sum().backward()
 print(x.grad)  # tensor([1.0000, 2.7183, 0.0000])
 
-# Compare the backward with differences of the forward, in double precision.
+# Compare the backward with finite differences, in double precision.
 inputs = torch.tensor([0.5, -1.0, 7.0], dtype=torch.float64, requires_grad=True)
 print(torch.autograd.gradcheck(lambda x: ClippedExp.apply(x, 100.0), inputs))  # True
 

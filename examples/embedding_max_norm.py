@@ -1,4 +1,4 @@
-"""Embedding(max_norm=...) shortens the rows that it looks up, in place: mind the order.
+"""Embedding(max_norm=...) rescales the rows that it looks up in place, so the order matters.
 
 Run: python examples/embedding_max_norm.py
 """
@@ -12,17 +12,17 @@ embedding = nn.Embedding(3, 3, max_norm=1.0)
 
 
 def long_rows():
-    """Make all rows as long as 2, as training would in time."""
+    """Set the norm of all rows to 2."""
     with torch.no_grad():
         embedding.weight.fill_(2 / 3**0.5)
 
 
 def lengths():
-    """The lengths of all rows."""
+    """Return the norms of all rows."""
     return embedding.weight.norm(dim=1).round(decimals=4).tolist()
 
 
-# A lookup rescales the rows that it takes, in the weight itself.
+# A lookup rescales its rows in the weight.
 long_rows()
 print(lengths())  # [2.0, 2.0, 2.0]
 embedding(words)
@@ -30,13 +30,13 @@ print(lengths())  # [2.0, 1.0, 1.0]
 
 
 def loss_of(weight):
-    """A loss that uses the table twice: as a whole, and by lookup."""
+    """Return a loss that uses the weight twice: directly, and by lookup."""
     whole = weight @ other.t()  # saved for the gradient of `other` ...
     found = embedding(words) @ other.t()  # ... and here it is rescaled
     return (whole.unsqueeze(0) + found.unsqueeze(1)).sigmoid().prod()
 
 
-# So what was saved is no longer what it was: backward refuses, and says who changed it.
+# The saved weight has changed, so backward raises an error that names the change.
 long_rows()
 try:
     loss_of(embedding.weight).backward()
@@ -47,12 +47,12 @@ except RuntimeError as error:
     print(changed.partition(" by ")[2])
     # embedding renorm (max_norm=1.0), version 4 -> 5   module Embedding
 
-# A copy is not touched by the lookup.
+# The lookup does not change a copy.
 long_rows()
 loss_of(embedding.weight.clone()).backward()
 print(other.grad.shape, embedding.weight.grad.shape)  # tinynet.Size([4, 3]) tinynet.Size([3, 3])
 
-# Or look up first: what is saved afterwards stays as it is.
+# Or look up first: the weight saved afterwards does not change.
 long_rows()
 found = embedding(words) @ other.t()
 whole = embedding.weight @ other.t()

@@ -9,7 +9,7 @@ from tinynet.autograd import functional, grad
 
 
 def newton(function, start, steps=6):
-    """A minimum of a function of several variables: x -= H^-1 g, with gradient g and Hessian H."""
+    """Find a minimum by x -= H^-1 g, with the gradient g and the Hessian H."""
     x = start.clone().requires_grad_()
     for _ in range(steps):
         (gradient,) = grad(function(x), x, create_graph=True)  # the gradient has a graph, too
@@ -20,7 +20,7 @@ def newton(function, start, steps=6):
 
 
 def rosenbrock(x):
-    """A long bent valley (Rosenbrock, 1960), in which gradient descent takes thousands of steps."""
+    """Return a function with a long curved valley (Rosenbrock, 1960), hard for gradient descent."""
     return (1 - x[0]) ** 2 + 100 * (x[1] - x[0] ** 2) ** 2
 
 
@@ -29,7 +29,7 @@ print(newton(rosenbrock, start))  # tensor([1.0000, 1.0000], dtype=tinynet.float
 
 
 def gradient_penalty(critic, real, fake):
-    """How far the critic's slope is from 1 between real and fake (Gulrajani et al., 2017)."""
+    """Return the penalty for slopes other than 1 between real and fake (Gulrajani et al., 2017)."""
     share = torch.rand(len(real), 1)
     between = (share * real + (1 - share) * fake).requires_grad_()
     (slope,) = grad(critic(between).sum(), between, create_graph=True)
@@ -43,13 +43,13 @@ real, fake = torch.randn(64, 2) + 2, torch.randn(64, 2)
 first = gradient_penalty(critic, real, fake).item()
 for _ in range(100):
     optimizer.zero_grad()
-    # The penalty is made of a gradient; its backward goes through that gradient's graph.
+    # The penalty contains a gradient; its backward goes through the graph of that gradient.
     loss = critic(fake).mean() - critic(real).mean() + 10 * gradient_penalty(critic, real, fake)
     loss.backward()
     optimizer.step()
 print(gradient_penalty(critic, real, fake).item() < first / 10)  # True
 
-# Whole matrices of derivatives have functions of their own.
+# Functions for whole matrices of derivatives.
 x = torch.tensor([1.0, 2.0])
 print(functional.jacobian(lambda x: torch.stack([x[0] * x[1], x.sum()]), x))
 # tensor([[2., 1.],

@@ -1,4 +1,4 @@
-"""Hooks: look at gradients on their way, or change them; look at what modules give out.
+"""Hooks: inspect or change gradients during backward, and inspect the outputs of modules.
 
 Run: python examples/hooks.py
 """
@@ -6,7 +6,7 @@ Run: python examples/hooks.py
 import tinynet as torch
 from tinynet import nn
 
-# On a tensor: is called with its gradient; what it returns takes the place of it.
+# On a tensor: called with its gradient, which a returned value replaces.
 x = torch.tensor([1.0, 2.0], requires_grad=True)
 y = x * 3
 y.register_hook(lambda gradient: print("gradient of y:", gradient))
@@ -15,12 +15,12 @@ y.sum().backward()  # gradient of y: tensor([1., 1.])
 print(x.grad)  # tensor([2., 2.])
 handle.remove()
 
-# On a leaf, when its .grad is complete: an optimizer step in the middle of backward.
+# On a leaf, called once its .grad is complete: an optimizer step during backward.
 weight = torch.tensor([1.0, 2.0], requires_grad=True)
 
 
 def step(parameter):
-    """Change the parameter, and let its gradient go at once."""
+    """Update the parameter, and free its gradient at once."""
     with torch.no_grad():
         parameter -= 0.1 * parameter.grad
     parameter.grad = None
@@ -30,13 +30,13 @@ weight.register_post_accumulate_grad_hook(step)
 (weight * weight).sum().backward()
 print(weight)  # tensor([0.8000, 1.6000], requires_grad=True)
 
-# On modules: what comes out of each, without touching their code.
+# On modules: their outputs, without changing their code.
 net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
 seen = {}
 
 
-def remember(name):
-    """A forward hook that keeps the share of zeros in what a module gave out."""
+def record_zeros(name):
+    """Return a forward hook that records the share of zeros in the output of a module."""
 
     def hook(module, inputs, output):
         seen[name] = (output == 0).float().mean().item()
@@ -44,19 +44,21 @@ def remember(name):
     return hook
 
 
-handles = [module.register_forward_hook(remember(name)) for name, module in net.named_children()]
+handles = [
+    module.register_forward_hook(record_zeros(name)) for name, module in net.named_children()
+]
 net(torch.randn(32, 4))
 for handle in handles:
     handle.remove()
 print(list(seen), 0 < seen["1"] < 1)  # ['0', '1', '2'] True
 
-# And the gradients that arrive at them.
+# And the gradients of their outputs.
 net[2].register_full_backward_hook(
     lambda module, to_inputs, to_outputs: print("into the last layer:", to_outputs[0].shape)
 )
 net(torch.randn(32, 4)).mean().backward()  # into the last layer: tinynet.Size([32, 1])
 
-# On what is saved for backward: here in half precision, at half the memory.
+# On tensors saved for backward: here in half precision, with half the memory.
 with torch.autograd.graph.saved_tensors_hooks(lambda t: t.half(), lambda t: t.float()):
     loss = (x * x).sum()
 x.grad = None

@@ -1,10 +1,10 @@
-"""In-place operations: the fifteen situations that go wrong, what is said, and the same done right.
+"""In-place operations: fifteen situations that fail, their messages, and the fixed programs.
 
 Run: python examples/inplace.py        the list
-     python examples/inplace.py 3      the third: broken, message, mended
-     python examples/inplace.py w1     one of those that raise nothing, and train nothing either
+     python examples/inplace.py 3      the third: broken program, message, fixed program
+     python examples/inplace.py w1     one that raises nothing, but does not train either
 
-The programs are in tests/situations, where the tests run them; docs/inplace.md has them all.
+The tests run these programs from tests/situations; docs/inplace.md shows all of them.
 """
 
 import sys
@@ -12,11 +12,11 @@ import warnings
 from pathlib import Path
 
 SITUATIONS = Path(__file__).parents[1] / "tests" / "situations"
-SAYS = "# ---- says ----"  # in a broken program, before what the tests expect of it
+SAYS = "# ---- says ----"  # in a broken program, before the checks of the tests
 
 
 def main(choice=None):
-    """Show the list, or run the programs of one situation."""
+    """Print the list, or run the programs of one situation."""
     broken = sorted(SITUATIONS.glob("sketches/*.py"))
     names = [str(int(p.stem[1:3])) if p.stem.startswith("s") else p.stem[:2] for p in broken]
     if choice not in names:
@@ -29,14 +29,14 @@ def main(choice=None):
 
 
 def mended_of(path):
-    """The title, the explanation and the program that is right."""
+    """Return the title, the explanation and the fixed program."""
     _, text, program = (SITUATIONS / "mended" / path.name).read_text("utf-8").split('"""', 2)
     title, _, explanation = text.partition("\n")
     return title, explanation.strip(), program.strip()
 
 
 def show(path):
-    """A program, what came of it, and the one that is right."""
+    """Print the broken program, its outcome, and the fixed program."""
     title, explanation, mended = mended_of(path)
     program = path.read_text("utf-8").partition(SAYS)[0].strip()
     print(f"{title}\n\n{indented(program)}\n\nsays:\n")
@@ -45,7 +45,7 @@ def show(path):
 
 
 def outcome(program, path):
-    """What a program raised, or warned of."""
+    """Run a program, and return its error or warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
@@ -56,7 +56,7 @@ def outcome(program, path):
 
 
 def indented(text):
-    """The text as a block."""
+    """Indent a text."""
     return "\n".join(f"    {line}".rstrip() for line in text.splitlines())
 
 

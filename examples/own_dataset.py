@@ -1,4 +1,4 @@
-"""A data set of one's own: spirals that are drawn when they are asked for.
+"""Your own data set: points on spirals, generated on access.
 
 Run: python examples/own_dataset.py
 """
@@ -11,10 +11,10 @@ from tinynet.utils.data import DataLoader, Dataset, random_split
 
 
 class Spirals(Dataset):
-    """Points on arms of a spiral, in the plane, with the number of their arm.
+    """Points on the arms of a spiral in the plane, with the number of their arm.
 
-    A data set has a length, and gives a sample for each index below it. What it draws with torch's
-    random functions is the same again for the same seed, with or without workers.
+    A data set has a length, and a sample for each index below it. The same seed gives the same
+    random numbers from torch, with or without workers.
     """
 
     def __init__(self, count, arms=3, noise=0.1):
@@ -31,14 +31,14 @@ class Spirals(Dataset):
 
 
 def main(count=900, epochs=20):
-    """Train a small network to tell the arms apart; return its accuracy on held-out points."""
+    """Train a small network to classify the arms; return its accuracy on held-out points."""
     torch.manual_seed(0)
     train, test = random_split(Spirals(count, noise=0.05), [0.8, 0.2])
     net = nn.Sequential(nn.Linear(2, 64), nn.Tanh(), nn.Linear(64, 64), nn.Tanh(), nn.Linear(64, 3))
     optimizer = optim.Adam(net.parameters(), lr=5e-3)
     for epoch in range(epochs):
         # The loader stacks samples: points of shape (32, 2), arms of shape (32,), dtype int64.
-        # num_workers=2 would draw the next batches in the background.
+        # num_workers=2 would load the next batches in the background.
         for points, arms in DataLoader(train, batch_size=32, shuffle=True):
             optimizer.zero_grad()
             loss = nn.functional.cross_entropy(net(points), arms)
@@ -50,7 +50,7 @@ def main(count=900, epochs=20):
 
 
 def accuracy(net, dataset):
-    """The share of samples whose largest output is at their label."""
+    """Return the share of samples whose largest output is that of their label."""
     points, arms = next(iter(DataLoader(dataset, batch_size=len(dataset))))
     with torch.no_grad():
         return (net(points).argmax(dim=1) == arms).float().mean().item()

@@ -1,4 +1,4 @@
-"""A script for PyTorch, of which only the imports have changed. With PyTorch, they were:
+"""A PyTorch script with only its imports changed. With PyTorch, they were:
 
     import torch
     from torch import nn
@@ -26,7 +26,7 @@ class Net(nn.Module):
 
 
 def waves(count, length=40):
-    """Noisy sine waves, and their frequencies."""
+    """Return noisy sine waves and their frequencies."""
     frequencies = torch.empty(count).uniform_(0.5, 3)
     times = torch.linspace(0, 2 * torch.pi, length)
     phases = 2 * torch.pi * torch.rand(count, 1)

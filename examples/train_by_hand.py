@@ -10,7 +10,7 @@ from tinynet.utils.data import DataLoader
 
 
 def accuracy(net, dataset):
-    """Return the share of images whose largest output is at their label."""
+    """Return the share of images whose largest output is that of their label."""
     net.eval()
     with torch.no_grad():
         right = (net(dataset.images).argmax(dim=1) == dataset.labels).sum().item()

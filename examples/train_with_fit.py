@@ -1,4 +1,4 @@
-"""The network of train_by_hand.py with `train.fit`: the loop is yours, the step is not.
+"""The network of train_by_hand.py, trained with `train.fit`: you write only the outer loop.
 
 Run: python examples/train_with_fit.py
 """
@@ -25,11 +25,11 @@ def main(epochs=10):
         schedule=optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=epochs),
         clip_norm=5.0,
     )
-    # An iteration is a step that was done; between two steps you may do what you like. A loss or a
-    # gradient that is NaN stops it before the weights change, with the operation that made it.
+    # Each iteration is a completed step; between two steps, any code can run. If a loss or gradient
+    # becomes NaN, fit raises an error that names the operation, before the weights change.
     for step in steps:
         if step.ends_epoch:
-            # Without a graph, in eval mode, and with no trace in any random stream.
+            # In eval mode and without a graph; all random streams are restored.
             figures = train.evaluate(net, loss, DataLoader(test_set, batch_size=500))
             print(f"epoch {step.epoch + 1:2}  lr {step.lr:.4f}  test {figures['accuracy']:.4f}")
     return figures["accuracy"]

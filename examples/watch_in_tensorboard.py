@@ -1,4 +1,4 @@
-"""What TensorBoard can be shown of a training: figures, histograms, pictures, graphs of a step.
+"""Training in TensorBoard: figures, histograms, images, and the graphs of a step.
 
 Run: python examples/watch_in_tensorboard.py runs/watched
 then: tensorboard --logdir runs   (it comes with `pip install tinynet[tensorboard]`)
@@ -13,7 +13,7 @@ from tinynet.utils.tensorboard import SummaryWriter
 
 
 def main(folder="runs/watched", epochs=5):
-    """Train on the bundled digits, and write to a folder what happens."""
+    """Train on the bundled digits, and write events for TensorBoard to a folder."""
     torch.manual_seed(0)
     digits = torch.data.Digits(train=True)
     net = nn.Sequential(nn.Flatten(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10))
@@ -31,8 +31,8 @@ def main(folder="runs/watched", epochs=5):
         images, labels = next(iter(loader))
         writer.add_images("digits", images[:16])
 
-        # Recorded while it runs: the graphs of forward, backward and the optimizer, with the time
-        # and the memory of each operation, and the line that it stands in.
+        # Record a step: the graphs of forward, backward and the optimizer, with the time, memory and source
+        # line of each operation.
         with board.record(net) as recorded:
             one_step(images, labels)
         recorded.write(writer)
@@ -43,7 +43,7 @@ def main(folder="runs/watched", epochs=5):
             for name, parameter in net.named_parameters():
                 writer.add_histogram(f"weights/{name}", parameter, epoch)
                 writer.add_histogram(f"gradients/{name}", parameter.grad, epoch)
-    print(f"written; look at it with: tensorboard --logdir {folder}")
+    print(f"view the events: tensorboard --logdir {folder}")
     return losses
 
 

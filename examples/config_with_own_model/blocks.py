@@ -4,11 +4,11 @@ from tinynet import Tensor, nn
 
 
 class ResidualBlock(nn.Module):
-    """What goes in, plus what two layers make of it."""
+    """A block that adds the output of two layers to its input."""
 
     def __init__(self, width: int, dropout: float) -> None:
         super().__init__()
-        self.change = nn.Sequential(
+        self.branch = nn.Sequential(
             nn.ReLU(),
             nn.Linear(width, width),
             nn.ReLU(),
@@ -17,4 +17,4 @@ class ResidualBlock(nn.Module):
         )
 
     def forward(self, x: Tensor) -> Tensor:
-        return x + self.change(x)
+        return x + self.branch(x)

@@ -1,4 +1,4 @@
-"""A network whose layers add to their input, for `residual.toml`."""
+"""A residual network, for `residual.toml`."""
 
 from blocks import ResidualBlock  # a file beside this one
 
@@ -8,8 +8,8 @@ from tinynet import Tensor, nn
 class ResidualNet(nn.Module):
     """Scores for the ten digits from 64 pixels.
 
-    What a config may say is what this signature says: names, types and defaults are checked
-    before anything is built.
+    The signature defines the keys in a config: tinynet checks names, types and defaults before it
+    builds anything.
     """
 
     def __init__(self, width: int, blocks: int = 1, dropout: float = 0.1) -> None:

@@ -42,7 +42,7 @@ def list_types(kind: str) -> str:
     Example:
         >>> print(list_types("metrics"))
         accuracy
-            how often the largest output is that of the target class
+            the share of examples whose largest output is that of the target class
         ...
     """
     if kind == "metrics":

@@ -31,8 +31,8 @@ def main(folder="runs/watched", epochs=5):
         images, labels = next(iter(loader))
         writer.add_images("digits", images[:16])
 
-        # Record a step: the graphs of forward, backward and the optimizer, with the time, memory and source
-        # line of each operation.
+        # Record a step: the graphs of forward, backward and the optimizer, with the time, the
+        # memory and the line of each operation.
         with board.record(net) as recorded:
             one_step(images, labels)
         recorded.write(writer)

@@ -28,8 +28,8 @@ EXEMPT = {
         "ops/shaping/reshaping ops/indexing/index_select ops/shaping/views sparse compat/storage "
         "nn/layers/flatten nn/layers/images/padding "
         "nn/layers/images/shuffle nn/functional/images/padding nn/functional/images/shuffle "
-        "nn/functional/pooling/unpooling data/transforms/base data/transforms/chance "
-        "data/transforms/frame"
+        "nn/functional/pooling/unpooling data/transforms/base data/transforms/augmentation "
+        "data/transforms/geometry"
     ),
     "compares, orders and counts: the first sentence is the definition": (
         "ops/pointwise/comparison ops/reduction/unique ops/reduction/extrema "

@@ -1,6 +1,8 @@
-"""Transforms: what they do, and that chance comes from the generator alone."""
+"""Transforms: their results, and that random numbers come from the generator alone."""
 
 import pickle
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ import tinynet as tn
 from tinynet import data
 from tinynet.data import transforms as T
 from tinynet.data.transforms.base import apply_to_batch
+from tinynet.train.config.components import INSIDE
 
 
 @pytest.fixture
@@ -210,23 +213,59 @@ def test_a_size_that_is_none(size):
             transform(size)
 
 
-# ---- chance ----
-
-CHANCE = [
-    lambda g: T.RandomCrop(2, generator=g),
-    lambda g: T.RandomCrop((2, 3), padding=(1, 2), fill=5, generator=g),
-    lambda g: T.RandomCrop(3, padding=1, padding_mode="reflect", generator=g),
-    lambda g: T.RandomHorizontalFlip(generator=g),
-    lambda g: T.RandomVerticalFlip(0.3, generator=g),
-    lambda g: T.RandomRotation90(generator=g),
-    lambda g: T.RandomErasing(0.9, generator=g),
-    lambda g: T.RandomErasing(0.9, value="random", generator=g),
-    lambda g: T.RandomApply([T.Pad(1)], generator=g),
-]
+# ---- random transforms ----
 
 
-@pytest.mark.parametrize("make", CHANCE)
-def test_the_generator_decides(make, image):
+class Row(NamedTuple):
+    """A random transform.
+
+    Attributes:
+        make: from a generator to the transform.
+        outcomes: from an image to the possible results with their probabilities, if they are few.
+    """
+
+    make: Callable
+    outcomes: Callable | None = None
+
+
+ROWS = {
+    "RandomCrop": Row(lambda g: T.RandomCrop(2, generator=g)),
+    "RandomCrop-padding": Row(
+        lambda g: T.RandomCrop((2, 3), padding=(1, 2), fill=5, generator=g),
+    ),
+    "RandomCrop-reflect": Row(
+        lambda g: T.RandomCrop(3, padding=1, padding_mode="reflect", generator=g),
+    ),
+    "RandomHorizontalFlip": Row(
+        lambda g: T.RandomHorizontalFlip(generator=g),
+        lambda image: [(0.5, image), (0.5, image.flip(-1))],
+    ),
+    "RandomVerticalFlip": Row(
+        lambda g: T.RandomVerticalFlip(0.3, generator=g),
+        lambda image: [(0.7, image), (0.3, image.flip(-2))],
+    ),
+    "RandomRotation90": Row(
+        lambda g: T.RandomRotation90(generator=g),
+        lambda image: [(0.25, image.rot90(k, (-2, -1))) for k in range(4)],
+    ),
+    "RandomErasing": Row(lambda g: T.RandomErasing(0.9, generator=g)),
+    "RandomErasing-noise": Row(lambda g: T.RandomErasing(0.9, value="random", generator=g)),
+    "RandomApply": Row(
+        lambda g: T.RandomApply([T.Pad(1), T.Pad(1)], 0.4, generator=g),
+        lambda image: [(0.6, image), (0.4, T.Pad(2)(image))],
+    ),
+}
+
+for_each_row = pytest.mark.parametrize("make, outcomes", ROWS.values(), ids=ROWS)
+
+
+def test_every_random_transform_has_a_row():
+    named = {name.partition("-")[0] for name in ROWS}
+    assert named == {name for name in vars(T) if name.startswith("Random")}
+
+
+@for_each_row
+def test_the_generator_decides(make, outcomes, image):
     def run(transform):
         return [transform(image).tolist() for _ in range(30)]
 
@@ -242,8 +281,8 @@ def test_the_generator_decides(make, image):
     assert len({str(result) for result in first}) > 1
 
 
-@pytest.mark.parametrize("make", CHANCE)
-def test_the_image_is_left_alone(make, image):
+@for_each_row
+def test_the_image_is_left_alone(make, outcomes, image):
     before = image.tolist()
     transform = make(seeded())
     for _ in range(20):
@@ -251,8 +290,8 @@ def test_the_image_is_left_alone(make, image):
     assert image.tolist() == before
 
 
-@pytest.mark.parametrize("make", CHANCE)
-def test_pickled_and_shown(make, image):
+@for_each_row
+def test_pickled_and_shown(make, outcomes, image):
     transform = make(seeded())
     again = pickle.loads(pickle.dumps(transform))
     assert [again(image).tolist() for _ in range(9)] == [
@@ -286,25 +325,45 @@ def test_crops_of_small_images(image):
     assert len({str(result.tolist()) for result in results}) > 5
 
 
-@pytest.mark.parametrize(
-    "transform, dim", [(T.RandomHorizontalFlip, -1), (T.RandomVerticalFlip, -2)]
-)
-def test_flips(image, transform, dim):
-    assert transform(0)(image).tolist() == image.tolist()
-    assert transform(1)(image).tolist() == image.flip(dim).tolist()
-    flip = transform(0.3, generator=seeded())
-    happened = sum(flip(image).tolist() != image.tolist() for _ in range(2000))
-    assert 530 < happened < 670
-    for p in (-0.1, 1.1):
-        with pytest.raises(ValueError, match=f"'p' parameter of {transform.__name__} must be from"):
-            transform(p)
+@for_each_row
+def test_outcomes_have_their_probabilities(make, outcomes, image):
+    if outcomes is None:
+        return
+    transform = make(seeded())
+    results = [str(transform(image).tolist()) for _ in range(2000)]
+    expected = [(probability, str(result.tolist())) for probability, result in outcomes(image)]
+    assert {*results} == {result for _, result in expected}
+    for probability, result in expected:
+        deviation = (2000 * probability * (1 - probability)) ** 0.5
+        assert abs(results.count(result) - 2000 * probability) < 4 * deviation
 
 
-def test_rotations(image):
-    turn = T.RandomRotation90(generator=seeded())
-    found = {str(turn(image).tolist()) for _ in range(100)}
-    turned = [np.rot90(image.numpy(), k, (1, 2)).tolist() for k in range(4)]
-    assert found == {str(t) for t in turned}
+@for_each_row
+def test_a_batch_equals_its_images(make, outcomes, image):
+    batch = tn.stack([image, image + 100, image + 200])
+    at_once, alone = make(seeded()), make(seeded())
+    rows = apply_to_batch(at_once, batch)
+    assert [row.tolist() for row in rows] == [alone(row).tolist() for row in batch]
+
+
+@for_each_row
+def test_random_transforms_refuse_other_values(make, outcomes, image):
+    transform = make(seeded())
+    with pytest.raises(TypeError, match="img should be Tensor Image"):
+        for _ in range(20):
+            transform(image.numpy())
+
+
+@pytest.mark.parametrize("p", [0, 1])
+def test_a_certain_flip(image, p):
+    expected = image.flip(-1) if p else image
+    assert T.RandomHorizontalFlip(p)(image).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("p", [-0.1, 1.1])
+def test_a_probability_that_is_none(p):
+    with pytest.raises(ValueError, match="'p' parameter of RandomHorizontalFlip must be from"):
+        T.RandomHorizontalFlip(p)
 
 
 def test_erasing():
@@ -329,11 +388,6 @@ def test_erasing():
     ):
         with pytest.raises(ValueError):
             T.RandomErasing(**options)
-
-
-def test_apply_all_or_none():
-    some = T.RandomApply([lambda x: x + 1, lambda x: x * 10], p=0.5, generator=seeded())
-    assert {some(1) for _ in range(50)} == {1, 20}
 
 
 def test_no_generator():
@@ -385,8 +439,11 @@ def test_a_batch_whose_images_become_different():
     assert [tuple(result.shape) for result in results] == [(1, 3, 8), (1, 4, 8), (1, 5, 8)]
 
 
-def test_configs_can_name_them_all():
+PUBLIC = sorted(name for name, value in vars(T).items() if isinstance(value, type))
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_a_config_can_name_it(name):
     """In a config one list of names serves all parts of a model and its data."""
-    public = {name for name in vars(T) if isinstance(vars(T)[name], type)}
-    assert not public & set(vars(tn.nn))
-    assert not public & set(vars(data))
+    assert name == "Transform" or INSIDE["transform"].names()[name] is getattr(T, name)
+    assert not hasattr(tn.nn, name) and not hasattr(data, name)

@@ -193,7 +193,7 @@ def test_explain(say, refuse):
     assert "It must be greater than 0." in say("explain", "optimizer.clip_norm")
     assert say("explain", "optimizer.SGD").startswith("SGD(lr=")
     assert "Linear(in_features, out_features" in say("explain", "Linear")
-    assert "e to the power of the loss" in say("explain", "perplexity")
+    assert "exp(loss)" in say("explain", "perplexity")
     assert "among the K largest outputs" in say("explain", "top5")
     assert say("explain", "base").startswith("base: a string or a list")
     assert "Did you mean optimizer.lr?" in refuse("explain", "optimiser.lr")

@@ -150,7 +150,7 @@ def test_they_are_listed_and_explained(capsys):
     assert main(["explain", "evaluation.show"]) == 0
     assert "DecisionBoundary, GeneratedImages" in capsys.readouterr().out
     assert main(["explain", "Reconstructions"]) == 0
-    assert "below each of them" in capsys.readouterr().out
+    assert "below each." in capsys.readouterr().out
 
 
 def test_show_says_where_each_came_from(write, digits):

@@ -217,7 +217,7 @@ def test_explain_a_run_that_was_killed_or_stopped(write, digits, say):
     folder = run(write(digits), quiet=True).folder
     record = json.loads((folder / "run.json").read_text())
     for status, telling in (
-        ("running", "either it is, or it was killed"),
+        ("running", "it is running, or it was killed"),
         ("interrupted", "stopped by Ctrl-C or SIGTERM"),
     ):
         (folder / "run.json").write_text(json.dumps(record | {"status": status}))

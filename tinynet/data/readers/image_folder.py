@@ -9,7 +9,7 @@ from typing import Any, Literal
 from tinynet.data.readers.files import StrPath
 from tinynet.data.readers.folder import DatasetFolder
 from tinynet.data.readers.pillow import read_image, require_pillow
-from tinynet.data.transforms.frame import Side, height_and_width
+from tinynet.data.transforms.geometry import Side, height_and_width
 
 EXTENSIONS = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".ppm", ".pgm", ".tif", ".tiff", ".webp")
 

@@ -53,20 +53,20 @@ def apply_to_batch(function: Callable[[Any], Any], batch: Tensor) -> Any:
         batch = step(batch)
     if not single:
         return batch
-    rows = [_in_turn(steps[first:last], row) for row in batch]
-    if _alike(rows):
+    rows = [_apply_in_sequence(steps[first:last], row) for row in batch]
+    if _are_stackable(rows):
         batch = wrap(np.stack([row._array for row in rows]))
-        return _in_turn(steps[last:], batch)
-    return [_in_turn(steps[last:], row) for row in rows]
+        return _apply_in_sequence(steps[last:], batch)
+    return [_apply_in_sequence(steps[last:], row) for row in rows]
 
 
-def _in_turn(steps: Sequence[Callable[[Any], Any]], value: Any) -> Any:
+def _apply_in_sequence(steps: Sequence[Callable[[Any], Any]], value: Any) -> Any:
     for step in steps:
         value = step(value)
     return value
 
 
-def _alike(rows: Sequence[Any]) -> bool:
+def _are_stackable(rows: Sequence[Any]) -> bool:
     """Whether all rows are tensors that can be stacked without conversion."""
     return (
         all(type(row) is Tensor for row in rows)
@@ -101,7 +101,7 @@ class Compose(Transform):
                 )
 
     def __call__(self, image: Any) -> Any:
-        return _in_turn(self.transforms, image)
+        return _apply_in_sequence(self.transforms, image)
 
     def __repr__(self) -> str:
         lines = "".join(f"\n    {transform!r}" for transform in self.transforms)

@@ -1,4 +1,4 @@
-"""Random transforms; each draws from its own generator, or from the default one."""
+"""Random transforms for data augmentation. They draw from their generator or the default one."""
 
 from __future__ import annotations  # avoids importing numpy.random, which loads slowly
 
@@ -11,7 +11,7 @@ import numpy as np
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.data.loading.sampler import random_source
 from tinynet.data.transforms.base import Compose, Transform, image_array
-from tinynet.data.transforms.frame import Mode, Side, height_and_width, padded, sides
+from tinynet.data.transforms.geometry import Mode, Side, height_and_width, padded, sides
 from tinynet.random import Generator
 
 
@@ -19,7 +19,7 @@ class _Random(Transform):
     """Base class of random transforms."""
 
     def __init__(self, generator: Generator | None):
-        random_source(generator, type(self).__name__)  # refuses other types
+        random_source(generator, type(self).__name__)  # raises for other types
         self._generator = generator
 
     @property
@@ -27,7 +27,7 @@ class _Random(Transform):
         return random_source(self._generator, type(self).__name__).numpy
 
 
-class _Sometimes(_Random):
+class _WithProbability(_Random):
     """Base class of transforms that are applied with a probability."""
 
     def __init__(self, p: float = 0.5, *, generator: Generator | None = None):
@@ -37,7 +37,7 @@ class _Sometimes(_Random):
             raise ValueError(f"The 'p' parameter of {name} must be from 0 to 1. Got {p} instead.")
         self.p = p
 
-    def _happens(self) -> bool:
+    def _is_applied(self) -> bool:
         return bool(self._numpy.random() < self.p)
 
 
@@ -52,7 +52,7 @@ class RandomCrop(_Random):
         generator: the source of random numbers (the default generator).
 
     Raises:
-        ValueError: the image is too small.
+        ValueError: if the image is too small.
 
     Example:
         >>> crop = tn.data.transforms.RandomCrop(28, padding=2)
@@ -95,7 +95,7 @@ class RandomCrop(_Random):
         return wrap(array[..., top : top + height, left : left + width])
 
 
-class RandomHorizontalFlip(_Sometimes):
+class RandomHorizontalFlip(_WithProbability):
     """Mirrors an image left to right with a given probability.
 
     Args:
@@ -103,8 +103,8 @@ class RandomHorizontalFlip(_Sometimes):
         generator: the source of random numbers (the default generator).
 
     Raises:
-        ValueError: ``p`` is not between 0 and 1.
-        TypeError: (when called) the input is not an image.
+        ValueError: if ``p`` is not between 0 and 1.
+        TypeError: (when called) if the input is not an image.
 
     Example:
         >>> tn.data.transforms.RandomHorizontalFlip(p=1)(tn.tensor([[1, 2]]))
@@ -113,10 +113,10 @@ class RandomHorizontalFlip(_Sometimes):
 
     def __call__(self, image: Tensor) -> Tensor:
         array = image_array(image, "RandomHorizontalFlip")
-        return wrap(np.flip(array, -1).copy()) if self._happens() else image
+        return wrap(np.flip(array, -1).copy()) if self._is_applied() else image
 
 
-class RandomVerticalFlip(_Sometimes):
+class RandomVerticalFlip(_WithProbability):
     """Mirrors an image top to bottom with a given probability.
 
     Args:
@@ -124,8 +124,8 @@ class RandomVerticalFlip(_Sometimes):
         generator: the source of random numbers (the default generator).
 
     Raises:
-        ValueError: ``p`` is not between 0 and 1.
-        TypeError: (when called) the input is not an image.
+        ValueError: if ``p`` is not between 0 and 1.
+        TypeError: (when called) if the input is not an image.
 
     Example:
         >>> tn.data.transforms.RandomVerticalFlip(p=1)(tn.tensor([[1], [2]]))
@@ -135,7 +135,7 @@ class RandomVerticalFlip(_Sometimes):
 
     def __call__(self, image: Tensor) -> Tensor:
         array = image_array(image, "RandomVerticalFlip")
-        return wrap(np.flip(array, -2).copy()) if self._happens() else image
+        return wrap(np.flip(array, -2).copy()) if self._is_applied() else image
 
 
 class RandomRotation90(_Random):
@@ -162,7 +162,7 @@ class RandomRotation90(_Random):
         return wrap(np.rot90(array, int(self._numpy.integers(4)), (-2, -1)).copy())
 
 
-class RandomErasing(_Sometimes):
+class RandomErasing(_WithProbability):
     """Overwrites a random rectangle of an image with a given probability.
 
     Args:
@@ -207,7 +207,7 @@ class RandomErasing(_Sometimes):
 
     def __call__(self, image: Tensor) -> Tensor:
         array = image_array(image, "RandomErasing")
-        if not self._happens():
+        if not self._is_applied():
             return image
         height, width = array.shape[-2:]
         least, most = (math.log(ratio) for ratio in self.ratio)
@@ -230,7 +230,7 @@ class RandomErasing(_Sometimes):
         return wrap(array)
 
 
-class RandomApply(_Sometimes):
+class RandomApply(_WithProbability):
     """Applies a sequence of transforms with a given probability: all of them, or none.
 
     Args:
@@ -255,16 +255,16 @@ class RandomApply(_Sometimes):
         generator: Generator | None = None,
     ):
         super().__init__(p, generator=generator)
-        self._all = Compose(transforms)
+        self._compose = Compose(transforms)
 
     @property
     def transforms(self) -> list[Callable[[Any], Any]]:
         """The transforms."""
-        return self._all.transforms
+        return self._compose.transforms
 
     def __repr__(self) -> str:
         lines = "".join(f"\n    {transform!r}" for transform in self.transforms)
         return f"RandomApply(\n    p={self.p}{lines}\n)"
 
     def __call__(self, image: Any) -> Any:
-        return self._all(image) if self._happens() else image
+        return self._compose(image) if self._is_applied() else image

@@ -15,6 +15,7 @@ from tests.rounding import near
 from tinynet.train import CheckpointError, NonFiniteError, UsageError, evaluate_run, run
 from tinynet.train.checkpoint import files as checkpoints
 from tinynet.train.checkpoint import run_folder as folders
+from tinynet.train.checkpoint import storage
 from tinynet.train.checkpoint.run_folder import new_run_folder
 
 
@@ -314,6 +315,6 @@ def test_a_full_disk(write, digits, monkeypatch):
     def full(*arguments):
         raise CheckpointError("checkpoint.npz cannot be written (No space left on device)")
 
-    monkeypatch.setattr(checkpoints, "write_checkpoint", full)
+    monkeypatch.setattr(storage, "write_checkpoint", full)
     with pytest.raises(CheckpointError, match="No space left"):
         run(write(digits), quiet=True)

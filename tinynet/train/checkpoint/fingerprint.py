@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import time
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -69,13 +70,13 @@ def fingerprint(examples: Any, count: int | None = None, seed: int = 0) -> Finge
 def _hash_examples(examples: Any, count: int, seed: int) -> dict[str, dict[str, Any]]:
     """Return the parts of some examples by name; an empty dict if one cannot be loaded."""
     rows = [len(examples) * number // count for number in range(min(count, len(examples)))]
-    hashers: dict[str, _Hasher] = {}
+    hashers: defaultdict[str, _Hasher] = defaultdict(_Hasher)
     try:
         with undisturbed(examples, seed):
             found = fetch(examples, rows)
             for sample in _samples(found):
                 for name, leaf in _leaves(sample):
-                    hashers.setdefault(name, _Hasher()).update(leaf)
+                    hashers[name].update(leaf)
     except Exception:  # the check of the data reports a broken example
         return {}
     return {name: hasher.summary() for name, hasher in hashers.items()}

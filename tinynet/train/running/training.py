@@ -125,7 +125,7 @@ class Training:
             record: the content of ``run.json`` so far.
             recording: the step to show as graphs in TensorBoard.
         """
-        self.write_constant_files(record)
+        self.record_inputs(record)
         status = "failed"
         resumed_step = self.starting_point.step if "resumed" in record else None
         position = record.get("events", {}).get(str(resumed_step)) if resumed_step else {}
@@ -149,7 +149,7 @@ class Training:
                     write_record(self.folder, record | self.outcome(status))
         return self.result(ended)
 
-    def write_constant_files(self, record: dict[str, Any]) -> None:
+    def record_inputs(self, record: dict[str, Any]) -> None:
         """Write the files that repeating the run and detecting later changes need."""
         parts, folder = self.parts, self.folder
         copies, record["sources"] = source_copies(parts.config.sources, folder, record)

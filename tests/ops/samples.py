@@ -14,6 +14,8 @@ import numpy as np
 import tinynet as tn
 from tinynet.core.declaration.operation import COMPOSITES, REGISTRY
 
+from .elementwise import ELEMENTARY
+
 INF = float("inf")
 
 
@@ -161,19 +163,29 @@ def layouts(spec, *rest):
 
 # ---- elementwise, one tensor --------------------------------------------------------------------
 
-ELEMENTWISE = {
-    "exp expm1 sin cos tanh sigmoid relu erf abs neg sign square": f(2, 3),
-    "log log1p log2 log10 sqrt rsqrt": f(2, 3).positive,
-    "reciprocal": f(2, 3),
-    "tan": f(2, 3).unit,
-    "floor ceil trunc round": f(2, 3).off_integers,
-    "clone contiguous_copy alias kept zeroed cast filled": f(2, 3),
+DOMAINS = {
+    "normal": f(2, 3),
+    "positive": f(2, 3).positive,
+    "unit": f(2, 3).unit,
+    "off_integers": f(2, 3).off_integers,
+    "above": f(2, 3).of(1.2, 1.7, 2.5, 3.0, 4.5, 6.0),
+    "part": f(2, 3).of(0.1, 0.3, 0.45, 0.55, 0.7, 0.9),
 }
-ATTRIBUTES = {"cast": (np.dtype("float64"),), "filled": (2.5,)}
-for _names, _spec in ELEMENTWISE.items():
-    for _name in _names.split():
-        for _args in layouts(_spec, *ATTRIBUTES.get(_name, ())):
-            sample(_name, *_args)
+
+
+def elementwise(names, domain, *rest):
+    """Adds rows to each of the operations `names`: inputs of a domain in every layout."""
+    for args in layouts(DOMAINS[domain], *rest):
+        sample(names, *args)
+
+
+for _name, _domain in ELEMENTARY.items():
+    elementwise(_name, _domain)
+elementwise("square reciprocal clone contiguous_copy alias kept zeroed", "normal")
+elementwise("log2 log10", "positive")
+elementwise("ceil trunc", "off_integers")
+elementwise("cast", "normal", np.dtype("float64"))
+elementwise("filled", "normal", 2.5)
 sample("round", f(4).of(0.123, -1.377, 2.02, 0.7), decimals=1)
 sample("scaled", f(2, 3), alpha=2.5)
 sample("relu_backward", f(2, 3), f(2, 3))

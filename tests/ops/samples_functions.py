@@ -1,20 +1,10 @@
 """The rows of `samples.SAMPLES` for angles, logarithms, special functions, rounding, limits."""
 
-from .samples import f, i, layouts, sample
+from .elementwise import FUNCTIONS
+from .samples import elementwise, f, i, sample
 
-ELEMENTWISE = {
-    "asin acos atanh erfinv": f(2, 3).unit,
-    "atan sinh cosh asinh deg2rad rad2deg sinc exp2 sgn erfc erfcx i0 i0e i1 i1e ndtr log_ndtr": f(
-        2, 3
-    ),
-    "acosh": f(2, 3).of(1.2, 1.7, 2.5, 3.0, 4.5, 6.0),
-    "frac": f(2, 3).off_integers,
-    "logit ndtri": f(2, 3).of(0.1, 0.3, 0.45, 0.55, 0.7, 0.9),
-    "lgamma digamma entr": f(2, 3).positive,
-}
-for _names, _spec in ELEMENTWISE.items():
-    for _args in layouts(_spec):
-        sample(_names, *_args)
+for _name, _domain in FUNCTIONS.items():
+    elementwise(_name.removeprefix("special."), _domain)
 sample("logit", f(4).of(0.05, 0.3, 0.7, 0.95), eps=0.1)
 sample("lgamma digamma", f(3).of(-0.4, -1.6, -2.3))
 sample("positive", f(2, 3))

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from tests.ops.elementwise import FUNCTIONS
 from tests.recorded.rows import (
     Input,
     Table,
@@ -26,40 +27,10 @@ SPECIAL = [NAN, INF, -INF, 0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1e300]
 WIDE = [-30.0, -8.5, -3.0, -1.75, -0.46, -1e-5, 1e-5, 0.3, 0.9, 2.5, 7.0, 12.5, 24.0, 40.0]
 INSIDE = [-1 + 1e-9, -0.999, -0.6, -1e-4, 1e-9, 0.2, 0.49, 0.51, 0.9, 0.9999, 1 - 1e-12]
 
-UNARY = {
-    "acos": "unit",
-    "acosh": "above",
-    "asin": "unit",
-    "asinh": "normal",
-    "atan": "normal",
-    "atanh": "unit",
-    "cosh": "normal",
-    "sinh": "normal",
-    "sinc": "normal",
-    "deg2rad": "normal",
-    "rad2deg": "normal",
-    "exp2": "normal",
-    "frac": "normal",
-    "sgn": "normal",
-    "logit": "part",
-    "erfc": "normal",
-    "erfinv": "unit",
-    "lgamma": "positive",
-    "digamma": "positive",
-    "i0": "normal",
-}
-NAMESPACE = {
-    "entr": "positive",
-    "erfcx": "normal",
-    "ndtr": "normal",
-    "ndtri": "part",
-    "log_ndtr": "normal",
-    "i0e": "normal",
-    "i1": "normal",
-    "i1e": "normal",
-    "gammaln": "positive",
-    "psi": "positive",
-    "expit": "normal",
+OTHER_NAMES = {
+    "special.gammaln": "positive",
+    "special.psi": "positive",
+    "special.expit": "normal",
 }
 NO_INPLACE_DERIVATIVE = ("acosh", "asinh", "atanh", "arctanh", "arcsinh")  # tinynet has it
 VALUES = {
@@ -72,13 +43,13 @@ def within(domain: str, spec: Input) -> Input:
     if domain in VALUES:
         row = VALUES[domain]
         return replace(spec, values=lambda random, shape: random.choice(row, shape))
-    return spec if domain == "normal" else getattr(spec, domain)
+    return spec if domain in ("normal", "off_integers") else getattr(spec, domain)
 
 
 # ---- one tensor ----
 
-for _name, _domain in {**UNARY, **NAMESPACE}.items():
-    _path = _name if _name in UNARY else f"special.{_name}"
+for _path, _domain in {**FUNCTIONS, **OTHER_NAMES}.items():
+    _name = _path.removeprefix("special.")
     # PyTorch's trigamma, their second derivative, is right to 1e-9 only
     _second = _name not in ("lgamma", "gammaln", "digamma", "psi")
     for _layout, _spec in layouts(2, 3).items():
@@ -96,7 +67,7 @@ for _name, _domain in {**UNARY, **NAMESPACE}.items():
         lambda tn, *xs, n=_path: each([lambda x=x: function(n)(tn, x) for x in xs]),
         *(i64(3).upto(4), i32(3).upto(4), u8(3).upto(4), mask(3), i64(), i64(0)),
     )
-    if _name in UNARY:
+    if _name == _path:
         _spec = within(_domain, f64(2, 3))
         _spec = _spec.const if _name in NO_INPLACE_DERIVATIVE or not _second else _spec
         case(f"{_name}_-inplace", inplace(f"{_name}_"), _spec)

@@ -1,5 +1,6 @@
 """Operations on one tensor, element by element; clamp and round with their arguments."""
 
+from tests.ops.elementwise import ELEMENTARY
 from tests.recorded.rows import (
     Input,
     Table,
@@ -19,33 +20,13 @@ from tests.recorded.rows import (
 TABLE = Table("pointwise_unary")
 case, fails = TABLE.case, TABLE.fails
 
-UNARY = {
-    "exp": "normal",
-    "log": "positive",
-    "log1p": "positive",
-    "expm1": "normal",
-    "sqrt": "positive",
-    "rsqrt": "positive",
-    "abs": "normal",
-    "sign": "normal",
-    "sin": "normal",
-    "cos": "normal",
-    "tan": "unit",
-    "tanh": "normal",
-    "sigmoid": "normal",
-    "relu": "normal",
-    "erf": "normal",
-    "floor": "normal",
-    "round": "normal",
-    "neg": "normal",
-}
-FLOAT_ONLY = [n for n in UNARY if n not in ("abs", "sign", "relu", "floor", "round", "neg")]
+FLOAT_ONLY = [n for n in ELEMENTARY if n not in ("abs", "sign", "relu", "floor", "round", "neg")]
 SPECIAL = [float("nan"), float("inf"), float("-inf"), 0.0, -0.0, 1.0, -1.0, 1e300]
 KINKS = [-1.5, -1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.5]
 
 
 def within(domain: str, spec: Input) -> Input:
-    return spec if domain == "normal" else getattr(spec, domain)
+    return spec if domain in ("normal", "off_integers") else getattr(spec, domain)
 
 
 def integers(name: str):
@@ -53,7 +34,7 @@ def integers(name: str):
     return lambda tn, *inputs: each([lambda x=x: getattr(tn, name)(x) for x in inputs])
 
 
-for _name, _domain in UNARY.items():
+for _name, _domain in ELEMENTARY.items():
     for _layout, _spec in layouts(2, 3).items():
         case(f"{_name}-{_layout}", function(_name), within(_domain, _spec))
     case(f"{_name}-float32-method", method(_name), within(_domain, f32(2, 3)))

@@ -205,6 +205,9 @@ def deg2rad(self: Array, /) -> Array:
     return self * (math.pi / 180)
 
 
+deg2rad.grad(self=lambda g: g * (math.pi / 180))
+
+
 @pointwise(ints="float", inplace=True, node="Rad2DegBackward0")
 def rad2deg(self: Array, /) -> Array:
     """Convert radians to degrees.
@@ -216,7 +219,6 @@ def rad2deg(self: Array, /) -> Array:
     return self * (180 / math.pi)
 
 
-deg2rad.grad(self=lambda g: g * (math.pi / 180))
 rad2deg.grad(self=lambda g: g * (180 / math.pi))
 
 

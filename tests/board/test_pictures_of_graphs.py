@@ -10,8 +10,9 @@ import pytest
 import tinynet as tn
 from tests.board import steps
 from tinynet import board, nn
+from tinynet.board.graphs.dot import dot_of_graph
 from tinynet.board.graphs.fold import folded
-from tinynet.board.graphs.formats import dot, duration, outline, size
+from tinynet.board.graphs.formats import duration, outline, size
 from tinynet.board.graphs.graph import Cost, Graph, Node, Slot, problems
 from tinynet.board.graphs.layered import GAP_X, layout
 from tinynet.board.graphs.picture import picture
@@ -208,7 +209,7 @@ def test_dot_has_a_cluster_for_each_scope():
         Node("a/d", "neg", ["a/b/c:1", "^x"]),
         Node("e", "abs", ["a/d"]),
     ]
-    text = dot(Graph(nodes))
+    text = dot_of_graph(Graph(nodes))
     assert text.count("{") == text.count("}")
     assert 'subgraph "cluster_a" { label="a";' in text
     assert 'subgraph "cluster_a/b" { label="b";' in text

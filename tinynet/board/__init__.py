@@ -3,10 +3,10 @@
 `SummaryWriter` has PyTorch's names. The modules for graphs, in order of use: `watch` records what
 runs (`scopes`: in which call of which module), `assemble` builds one graph from it (`build` finds
 the edges, `gradients` adds backward passes, `flops` counts operations), `recording` splits it into
-parts, `fold` shortens it, `conceptual` makes the overview. `formats` and `picture` (`svg`,
+parts, `fold` shortens it, `conceptual` makes the overview. `formats`, `dot` and `picture` (`svg`,
 `layered`) display it. `writer` writes it: `profile`, `proto` and `tensorboardx` produce bytes,
-`storage` writes them to disk. `summaries` has the other tabs; `launching` and `notebook`
-start TensorBoard itself.
+`storage` writes them to disk. `summaries` has the other tabs; `launching` and `notebook` start
+TensorBoard itself.
 """
 
 from tinynet.board.graphs.draw import Drawing as Drawing

@@ -52,7 +52,7 @@ def _computes(node: Node) -> bool:
 
 def _kind(node: Node) -> str:
     kind = {"Input": "InputLayer", "Output": "Output"}.get(node.op)
-    return kind or node.attributes.get("operation", node.op)
+    return kind or node.operation
 
 
 def _layer(name: str, kind: str, node: Node) -> dict[str, Any]:

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.board.graphs.svg import Arrow, Box, dot_of, render
+from tinynet.board.graphs.dot import dot_of_boxes
+from tinynet.board.graphs.svg import Arrow, Box, render
 from tinynet.board.graphs.watch import saved_values
 from tinynet.core.callsite import locate
 from tinynet.core.graph.node import Node
@@ -48,7 +49,7 @@ class Drawing:
 
     def dot(self) -> str:
         """Return the drawing in Graphviz's DOT language."""
-        return dot_of(self.boxes, self.arrows, "autograd graph")
+        return dot_of_boxes(self.boxes, self.arrows, "autograd graph")
 
     def text(self) -> str:
         """Return one line per box: its text, and where its gradients go."""

@@ -122,7 +122,7 @@ def _is_source(child: _Tree | Node) -> bool:
 def _contents(children: Sequence[_Tree | Node]) -> str:
     """Describe the operation types of one iteration."""
     nodes = [node for node in _below(children) if node.op not in SOURCES]
-    ops = [node.attributes.get("operation", node.op) for node in nodes]
+    ops = [node.operation for node in nodes]
     if not ops:
         return "values from elsewhere"
     shown = ", ".join(ops[:8]) + (", ..." if len(ops) > 8 else "")

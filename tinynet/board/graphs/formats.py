@@ -1,4 +1,4 @@
-"""Graphs as text: an outline for terminals, and Graphviz's DOT."""
+"""Graphs as indented text for terminals, and quantities with units."""
 
 from __future__ import annotations
 
@@ -6,10 +6,6 @@ from collections.abc import Sequence
 
 from tinynet.board.graphs.graph import SOURCES, Graph, Node
 from tinynet.board.graphs.names import scopes_of
-from tinynet.board.graphs.svg import quoted
-
-_COLOURS = {"fwd": "#e3f0fb", "bwd": "#fdeadb", "opt": "#e4f4e4"}
-
 
 # ---- quantities ------------------------------------------------------------------------------
 
@@ -53,7 +49,7 @@ def outline(graph: Graph, notes: Sequence[str] = ()) -> str:
     """
     rows: list[tuple[str, ...]] = []
     open_scopes: list[str] = []
-    for node in _by_scope(graph):
+    for node in by_scope(graph):
         scopes = node.name.split("/")[:-1]
         same = 0
         while same < min(len(scopes), len(open_scopes)) and scopes[same] == open_scopes[same]:
@@ -84,7 +80,7 @@ def _summary(graph: Graph) -> str:
     return ", ".join(facts)
 
 
-def _by_scope(graph: Graph) -> list[Node]:
+def by_scope(graph: Graph) -> list[Node]:
     """Return the nodes grouped by scope, in execution order.
 
     Parameters and other sources come first in their scope.
@@ -106,7 +102,7 @@ def _by_scope(graph: Graph) -> list[Node]:
 
 def _row(node: Node, level: int) -> tuple[str, ...]:
     name = node.name.rpartition("/")[2]
-    op = node.attributes.get("operation", node.op)
+    op = node.operation
     shown = name if name.partition("_")[0] == op or op == name else f"{name}: {op}"
     shape = str(node.outputs[0]) if node.outputs else node.attributes.get("value", "")
     time = duration(node.cost.time) if node.cost else ""
@@ -123,44 +119,3 @@ def _short(reference: str, scope: str) -> str:
     mark = "^" if reference.startswith("^") else ""
     name = reference.removeprefix("^")
     return mark + (name.removeprefix(f"{scope}/") if scope else name)
-
-
-# ---- DOT -------------------------------------------------------------------------------------
-
-
-def dot(graph: Graph, title: str = "graph") -> str:
-    """Return the graph in Graphviz's language: scopes are clusters, control edges dotted."""
-    lines = [f"digraph {quoted(title)} {{", '  node [shape=box, style="rounded,filled"];']
-    level: list[str] = []
-    for node in _by_scope(graph):
-        scopes = node.name.split("/")[:-1]
-        while level != scopes[: len(level)]:
-            lines.append("  " * len(level) + "}")
-            level.pop()
-        for part in scopes[len(level) :]:
-            level.append(part)
-            cluster = quoted("cluster_" + "/".join(level))
-            lines.append(f"{'  ' * len(level)}subgraph {cluster} {{ label={quoted(part)};")
-        lines.append("  " * (len(level) + 1) + _dot_node(node))
-    for depth in range(len(level), 0, -1):
-        lines.append("  " * depth + "}")
-    for node in graph.nodes:
-        for reference in node.inputs:
-            name, _, number = reference.removeprefix("^").partition(":")
-            look = " [style=dotted]" if reference.startswith("^") else ""
-            look = f" [label={quoted(number)}]" if number else look
-            lines.append(f"  {quoted(name)} -> {quoted(node.name)}{look};")
-    return "\n".join([*lines, "}"]) + "\n"
-
-
-def _dot_node(node: Node) -> str:
-    op = node.attributes.get("operation", node.op)
-    name = node.name.rpartition("/")[2]
-    facts = [name, op if op != name else "", *map(str, node.outputs[:1])]
-    if node.cost:
-        facts.append(duration(node.cost.time))
-    phase = node.device.rpartition("device:")[2].partition(":")[0]
-    colour = "#f4f4f4" if node.op in SOURCES else _COLOURS.get(phase, "#ffffff")
-    label = quoted("\n".join(filter(None, facts)))
-    tip = quoted("\n".join(f"{key}: {value}" for key, value in node.attributes.items()))
-    return f'{quoted(node.name)} [label={label}, fillcolor="{colour}", tooltip={tip}];'

@@ -1,7 +1,8 @@
 """A graph in TensorBoard's terms, and the checks before it is written.
 
 This module knows names and edges, but no arrays: `build.py` makes a `Graph` from a recording;
-`tensorboardx.py` converts it to bytes, `formats.py` and `picture.py` to texts and images.
+`tensorboardx.py` converts it to bytes, `formats.py`, `dot.py` and `picture.py` to texts and
+images.
 """
 
 from __future__ import annotations
@@ -58,6 +59,16 @@ class Node:
     def scope(self) -> str:
         """The path of the node's scope; empty for none."""
         return self.name.rpartition("/")[0]
+
+    @property
+    def phase(self) -> str:
+        """The phase of the step, from its device: fwd, bwd or opt; empty for none."""
+        return self.device.rpartition("device:")[2].partition(":")[0]
+
+    @property
+    def operation(self) -> str:
+        """The name of its operation, which differs from its type for writes and inputs."""
+        return self.attributes.get("operation", self.op)
 
     @property
     def producers(self) -> list[str]:

@@ -41,11 +41,11 @@ def _shown(graph: Graph) -> list[Node]:
         sources = node.producers
         if node.name in books:
             continue
-        if node.op in ("Buffer", "Const") and _phase(node) == "fwd":
+        if node.op in ("Buffer", "Const") and node.phase == "fwd":
             books.add(node.name)
         elif sources and books.issuperset(sources):
             books.add(node.name)
-        elif node.op not in _HIDDEN or (node.op == "Const" and _phase(node) == "bwd"):
+        elif node.op not in _HIDDEN or (node.op == "Const" and node.phase == "bwd"):
             found.append(node)
     return found
 
@@ -73,27 +73,32 @@ def _box_of(node: Node, depth: int) -> str:
 
 def _box(key: str, members: list[Node]) -> Box:
     first = members[0]
-    style = _STYLES.get(_phase(first), "source")
     costs = [node.cost for node in members if node.cost is not None]
     time = duration(sum(cost.time for cost in costs)) if costs else ""
     shown = _short(key)
     if len(members) == 1 and first.name == key:
-        if first.op in (*SOURCES, "Output"):
-            style = "source"
-        elif first.op == "Repeated":
-            style = "folded"
-        op = _name(first)
+        op = first.operation
         kind = "" if op.lower() in shown.lower() else op
         shape = str(first.outputs[0]) if first.outputs else first.attributes.get("value", "")
         lines = [shown, kind, shape, time]
         facts = [f"{name}: {value}" for name, value in first.attributes.items()]
-        return Box(key, tuple(filter(None, lines)), style, "\n".join([first.name, *facts]))
+        return Box(
+            key, tuple(filter(None, lines)), style_of(first), "\n".join([first.name, *facts])
+        )
     memory = size(sum(cost.memory for cost in costs)) if any(c.memory for c in costs) else ""
-    inside = f"{len(members)} operations" if len(members) > 1 else _name(first)
+    inside = f"{len(members)} operations" if len(members) > 1 else first.operation
     lines = list(filter(None, [shown, inside, f"{time}  {memory}".strip()]))
     names = [node.name for node in members]
     more = [f"and {len(names) - 20} more"] if len(names) > 20 else []
+    style = _STYLES.get(first.phase, "source")
     return Box(key, tuple(lines), style, "\n".join([key, *names[:20], *more]), stacked=True)
+
+
+def style_of(node: Node) -> str:
+    """Return the style of a node's box: its phase, unless it is a source or a fold."""
+    if node.op == "Repeated":
+        return "folded"
+    return "source" if node.op in (*SOURCES, "Output") else _STYLES.get(node.phase, "source")
 
 
 def _short(key: str) -> str:
@@ -111,10 +116,6 @@ def _short(key: str) -> str:
     return "/".join(parts[first:])
 
 
-def _name(node: Node) -> str:
-    return node.attributes.get("operation", node.op)
-
-
 def _arrows(nodes: list[Node], depth: int) -> list[Arrow]:
     known = {node.name: node for node in nodes}
     arrows: dict[tuple[str, str], Arrow] = {}
@@ -124,13 +125,9 @@ def _arrows(nodes: list[Node], depth: int) -> list[Arrow]:
             if before is None:
                 continue
             order_only = reference.startswith("^")
-            if not order_only and (_phase(before), _phase(node)) == ("fwd", "bwd"):
+            if not order_only and (before.phase, node.phase) == ("fwd", "bwd"):
                 continue  # a saved value
             start, end = _box_of(before, depth), _box_of(node, depth)
             if start != end:
                 arrows.setdefault((start, end), Arrow(start, end, dashed=order_only))
     return list(arrows.values())
-
-
-def _phase(node: Node) -> str:
-    return node.device.rpartition("device:")[2].partition(":")[0]

@@ -12,8 +12,9 @@ from typing import Any
 from tinynet.board import tensorboardx
 from tinynet.board.graphs.assemble import BACKWARD, FORWARD, OPTIMIZER, Assembly
 from tinynet.board.graphs.conceptual import conceptual
+from tinynet.board.graphs.dot import dot_of_graph
 from tinynet.board.graphs.fold import folded
-from tinynet.board.graphs.formats import dot, outline
+from tinynet.board.graphs.formats import outline
 from tinynet.board.graphs.graph import Graph
 from tinynet.board.graphs.picture import picture
 from tinynet.board.graphs.watch import Watch
@@ -131,7 +132,7 @@ class Recording:
 
     def dot(self, graph: str = "step") -> str:
         """Return a graph in Graphviz's DOT language, with a cluster for each module."""
-        return dot(self._graph(graph))
+        return dot_of_graph(self._graph(graph))
 
     def pbtxt(self, graph: str = "step") -> str:
         """Return a graph as a text GraphDef, which you can upload to TensorBoard's Graphs tab."""

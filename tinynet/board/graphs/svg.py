@@ -1,4 +1,4 @@
-"""Boxes and arrows as SVG and as Graphviz's DOT, generated as text."""
+"""Boxes and arrows as SVG, generated as text."""
 
 from __future__ import annotations
 
@@ -114,31 +114,3 @@ def _arrow(arrow: Arrow, path: Sequence[Point], start: Point, end: Point) -> str
         f'{drawn}<text x="{x:.1f}" y="{y:.1f}" text-anchor="middle" font-size="9" fill="#777" '
         f'stroke="#fff" stroke-width="3" paint-order="stroke">{escape(arrow.label)}</text>'
     )
-
-
-def dot_of(boxes: Sequence[Box], arrows: Sequence[Arrow], title: str) -> str:
-    """Return the same picture in Graphviz's language."""
-    lines = [f"digraph {quoted(title)} {{", '  node [shape=box, style="rounded,filled"];']
-    for box in boxes:
-        fill, border = STYLES[box.style]
-        label = quoted("\n".join(box.lines))
-        look = f'fillcolor="{fill}", color="{border}", tooltip={quoted(box.tooltip)}'
-        lines.append(f"  {quoted(box.key)} [label={label}, {look}];")
-    for arrow in arrows:
-        look = f"label={quoted(arrow.label)}" if arrow.label else ""
-        look += (", " if look else "") + "style=dashed" if arrow.dashed else ""
-        options = f" [{look}]" if look else ""
-        lines.append(f"  {quoted(arrow.start)} -> {quoted(arrow.end)}{options};")
-    return "\n".join([*lines, "}"]) + "\n"
-
-
-def quoted(text: str) -> str:
-    r"""Return a string of the DOT language.
-
-    Example:
-        >>> from tinynet.board.graphs.svg import quoted
-        >>> print(quoted('a "b"'))
-        "a \"b\""
-    """
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    return f'"{escaped}"'

@@ -313,3 +313,20 @@ def test_a_hook_on_several_gradients_runs_once_per_pass_with_what_the_pass_comes
         for _ in range(2):
             (x * 2 + y * 2).backward()
     assert [g.item() for g in seen] == [2.0, 2.0]
+
+
+def test_a_hook_of_several_gradients_waits_for_those_that_the_pass_computes():
+    a, b = (tn.ones(2, requires_grad=True) for _ in range(2))
+    x, y = a * 2, b * 3
+    seen = []
+
+    def hook(grads):
+        seen.append([None if g is None else g.tolist() for g in grads])
+
+    tn.autograd.graph.register_multi_grad_hook((x, y), hook)
+    loss = (x * y).sum()
+    tn.autograd.grad(loss, [a], retain_graph=True)
+    loss.backward(inputs=[b], retain_graph=True)
+    loss.backward()
+    of_x, of_y = [3.0, 3.0], [2.0, 2.0]
+    assert seen == [[of_x, None], [None, of_y], [of_x, of_y]]

@@ -20,10 +20,10 @@ _ENTRY = re.compile(r"^(?=    \S)", re.M)  # of a section such as Args
 
 
 def complete(classes: Iterable[Any]) -> None:
-    """Complete the docstrings of layers by the sections that only their families' have.
+    """Complete the docstrings of layers.
 
-    ``Args`` lists the arguments of the layer, then those of its families that its ``__init__``
-    takes.
+    Their families add the paragraphs after their own first line, the sections that are missing, and
+    the arguments that ``__init__`` takes.
     """
     for layer in classes:
         families = [base for base in layer.__mro__[1:] if base.__name__[0] == "_" and base.__doc__]
@@ -62,6 +62,8 @@ def _add(found: dict[str, str], family: dict[str, str], layer: Any) -> None:
     if added:
         entries = sorted(own + added, key=lambda entry: taken.index(_names(entry)[0]))
         found["Args"] = "\n".join(["Args:", *(entry.rstrip() for entry in entries)])
+    paragraphs = family[""].partition("\n\n")[1:]
+    found[""] += "".join(paragraphs)
     for heading, text in family.items():
         if heading != "Args":
             found.setdefault(heading, text)

@@ -23,12 +23,20 @@ _MODES = ("zeros", "reflect", "replicate", "circular")
 class _ConvNd(Module):
     """Base class of convolutions: options, parameters and their initialisation.
 
-    Attributes:
-        rank: the number of spatial dimensions.
-        transposed: whether the convolution is transposed.
+    Args:
+        in_channels: channels of the input.
+        out_channels: channels of the result.
+        kernel_size: size of the window; it and the next ones are one number, or one for each
+            dimension.
+        stride: step between windows.
+        dilation: distance between the elements of a window.
+        groups: number of groups that the channels are split into, each convolved separately.
+        bias: whether to add a bias.
+        device: must be the CPU.
+        dtype: dtype of the parameters; the default dtype unless given.
     """
 
-    rank: int
+    rank: int  # the number of spatial dimensions
     transposed = False
     weight: Parameter
     bias: Parameter | None
@@ -121,7 +129,31 @@ def _check(
 
 
 class _Convolution(_ConvNd):
-    """Base class of convolutions that are not transposed."""
+    """Base class of convolutions that are not transposed.
+
+    ``result[n, o] = bias[o] + sum of weight[o, c] * input[n, c]`` over the channels c, where ``*``
+    slides the weight over the input without flipping it (cross-correlation).
+
+    Args:
+        padding: number of elements added on each side; ``"valid"`` adds none, ``"same"`` makes the
+            result as long as the input.
+        padding_mode: ``"zeros"``, ``"reflect"``, ``"replicate"`` or ``"circular"``; see ``F.pad``.
+
+    Shape:
+        ``[batch, in_channels, {sizes}]`` to ``[batch, out_channels, ...]``, or both without batch;
+        each spatial n becomes
+        ``floor((n + 2 * padding - dilation * (kernel_size - 1) - 1) / stride) + 1``.
+
+    Attributes:
+        weight: ``[out_channels, in_channels / groups, *kernel_size]``.
+        bias: ``[out_channels]``, or None.
+
+    Raises:
+        ValueError: ``groups`` does not divide the channels, the padding is unknown, or ``"same"``
+            is combined with a stride.
+        RuntimeError: the input has the wrong number of dimensions or channels, another dtype, or is
+            smaller than the window.
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Convolve the input."""
@@ -152,38 +184,6 @@ class _Convolution(_ConvNd):
 class Conv1d(_Convolution):
     """A convolution over one dimension, such as text, sound or time.
 
-    ``result[n, o] = bias[o] + sum of weight[o, c] * input[n, c]`` over the channels c, where ``*``
-    slides the weight along the input without flipping it (cross-correlation).
-
-    Args:
-        in_channels: channels of the input.
-        out_channels: channels of the result.
-        kernel_size: length of the window.
-        stride: step between windows.
-        padding: number of elements added on each side; ``"valid"`` adds none, ``"same"`` makes the
-            result as long as the input.
-        dilation: distance between the elements of a window.
-        groups: number of groups that the channels are split into, each convolved separately.
-        bias: whether to add a bias.
-        padding_mode: ``"zeros"``, ``"reflect"``, ``"replicate"`` or ``"circular"``; see ``F.pad``.
-        device: must be the CPU.
-        dtype: dtype of the parameters; the default dtype unless given.
-
-    Shape:
-        ``[batch, in_channels, n]`` or ``[in_channels, n]`` to ``[batch, out_channels, m]`` or
-        ``[out_channels, m]`` with ``m = floor((n + 2 * padding - dilation * (kernel_size - 1) - 1)
-        / stride) + 1``.
-
-    Attributes:
-        weight: ``[out_channels, in_channels / groups, kernel_size]``.
-        bias: ``[out_channels]``, or None.
-
-    Raises:
-        ValueError: ``groups`` does not divide the channels, the padding is unknown, or ``"same"``
-            is combined with a stride.
-        RuntimeError: the input has the wrong number of dimensions or channels, another dtype, or is
-            smaller than the window.
-
     Example:
         >>> nn.Conv1d(16, 33, 3, stride=2)(tn.zeros(20, 16, 50)).shape
         tinynet.Size([20, 33, 24])
@@ -195,27 +195,6 @@ class Conv1d(_Convolution):
 class Conv2d(_Convolution):
     """A convolution over two dimensions, such as images.
 
-    ``result[n, o] = bias[o] + sum of weight[o, c] * input[n, c]`` over the channels c, where ``*``
-    slides the weight over the input without flipping it (cross-correlation).
-
-    Args:
-        in_channels, out_channels, groups, bias, padding_mode, device, dtype: as in ``Conv1d``.
-        kernel_size, stride, padding, dilation: as in ``Conv1d``, one number or (height, width).
-
-    Shape:
-        ``[batch, in_channels, height, width]`` to ``[batch, out_channels, ...]``, the batch
-        dimension is optional; the sizes are as in ``Conv1d``.
-
-    Attributes:
-        weight: ``[out_channels, in_channels / groups, *kernel_size]``.
-        bias: ``[out_channels]``, or None.
-
-    Raises:
-        ValueError: ``groups`` does not divide the channels, the padding is unknown, or ``"same"``
-            is combined with a stride.
-        RuntimeError: the input has the wrong number of dimensions or channels, another dtype, or is
-            smaller than the window.
-
     Example:
         >>> nn.Conv2d(3, 16, 3, padding="same")(tn.zeros(2, 3, 32, 32)).shape
         tinynet.Size([2, 16, 32, 32])
@@ -226,27 +205,6 @@ class Conv2d(_Convolution):
 
 class Conv3d(_Convolution):
     """A convolution over three dimensions, such as volumes or video.
-
-    Args:
-        in_channels, out_channels, groups, bias, padding_mode, device, dtype: as in ``Conv1d``.
-        kernel_size, stride, padding, dilation: as in ``Conv1d``, one number or
-            (depth, height, width).
-
-    Shape:
-        ``[batch, in_channels, depth, height, width]`` to ``[batch, out_channels, ...]``, the batch
-        dimension is optional; the sizes are as in ``Conv1d``.
-
-    Attributes:
-        weight: ``[out_channels, in_channels / groups, *kernel_size]``.
-        bias: ``[out_channels]``, or None.
-
-    Raises:
-        ValueError: ``groups`` does not divide the channels, the padding is unknown, or ``"same"``
-            is combined with a stride.
-        RuntimeError: the input has the wrong number of dimensions or channels, another dtype, or is
-            smaller than the window.
-
-    Source: the formula of ``Conv1d``, in three dimensions.
 
     Example:
         >>> nn.Conv3d(1, 2, (3, 5, 2), padding=(0, 2, 0))(tn.zeros(4, 1, 8, 8, 8)).shape

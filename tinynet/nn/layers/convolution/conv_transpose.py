@@ -14,7 +14,34 @@ __all__ = ["ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"]
 
 
 class _ConvTranspose(_ConvNd):
-    """Base class of transposed convolutions."""
+    """Base class of transposed convolutions.
+
+    Each element of the input, times the weight, is added to a window of the result; the windows are
+    those of a ``Conv{rank}d`` with the same options.
+
+    Args:
+        padding: number of elements cropped from each side of the result.
+        output_padding: number of elements added at the end of the result.
+        padding_mode: only ``"zeros"``.
+
+    Shape:
+        ``[batch, in_channels, {sizes}]`` to ``[batch, out_channels, ...]``, or both without batch;
+        each spatial n becomes
+        ``(n - 1) * stride - 2 * padding + dilation * (kernel_size - 1) + output_padding + 1``.
+
+    Attributes:
+        weight: ``[in_channels, out_channels / groups, *kernel_size]``.
+        bias: ``[out_channels]``, or None.
+
+    Raises:
+        ValueError: ``groups`` does not divide the channels, another padding mode, or an impossible
+            ``output_size`` (in the call).
+        RuntimeError: the input has the wrong number of dimensions or channels, or another dtype;
+            ``output_padding`` is not less than stride or dilation.
+
+    Source: the sum of all ``weight[c, o, j] * input[n, c, i]`` at
+    ``result[n, o, i * stride + j * dilation - padding]``.
+    """
 
     transposed = True
 
@@ -81,41 +108,6 @@ class _ConvTranspose(_ConvNd):
 class ConvTranspose1d(_ConvTranspose):
     """A transposed convolution over one dimension: the gradient of ``Conv1d`` for its input.
 
-    Each element of the input, times the weight, is added to a window of the result; the windows are
-    those of a ``Conv1d`` with the same options.
-
-    Args:
-        in_channels: channels of the input.
-        out_channels: channels of the result.
-        kernel_size: length of the window.
-        stride: step between windows.
-        padding: number of elements cropped from each side of the result.
-        output_padding: number of elements added at the end of the result.
-        groups: number of groups that the channels are split into, each convolved separately.
-        bias: whether to add a bias.
-        dilation: distance between the elements of a window.
-        padding_mode: only ``"zeros"``.
-        device: must be the CPU.
-        dtype: dtype of the parameters; the default dtype unless given.
-
-    Shape:
-        ``[batch, in_channels, n]`` or ``[in_channels, n]`` to ``[batch, out_channels, m]`` or
-        ``[out_channels, m]`` with ``m = (n - 1) * stride - 2 * padding + dilation * (kernel_size -
-        1) + output_padding + 1``.
-
-    Attributes:
-        weight: ``[in_channels, out_channels / groups, kernel_size]``.
-        bias: ``[out_channels]``, or None.
-
-    Raises:
-        ValueError: ``groups`` does not divide the channels, another padding mode, or an impossible
-            ``output_size`` (in the call).
-        RuntimeError: the input has the wrong number of dimensions or channels, or another dtype;
-            ``output_padding`` is not less than stride or dilation.
-
-    Source: the sum of all ``weight[c, o, j] * input[n, c, i]`` at
-    ``result[n, o, i * stride + j * dilation - padding]``.
-
     Example:
         >>> nn.ConvTranspose1d(4, 2, 3, stride=2)(tn.zeros(1, 4, 5)).shape
         tinynet.Size([1, 2, 11])
@@ -125,29 +117,7 @@ class ConvTranspose1d(_ConvTranspose):
 
 
 class ConvTranspose2d(_ConvTranspose):
-    """A transposed convolution over two dimensions; see ``ConvTranspose1d``.
-
-    Args:
-        in_channels, out_channels, groups, bias, padding_mode, device, dtype: as in
-            ``ConvTranspose1d``.
-        kernel_size, stride, padding, output_padding, dilation: as in ``ConvTranspose1d``, one
-            number or (height, width).
-
-    Shape:
-        ``[batch, in_channels, height, width]`` to ``[batch, out_channels, ...]``, the batch
-        dimension is optional; the sizes are as in ``ConvTranspose1d``.
-
-    Attributes:
-        weight: ``[in_channels, out_channels / groups, *kernel_size]``.
-        bias: ``[out_channels]``, or None.
-
-    Raises:
-        ValueError: ``groups`` does not divide the channels, another padding mode, or an impossible
-            ``output_size`` (in the call).
-        RuntimeError: the input has the wrong number of dimensions or channels, or another dtype;
-            ``output_padding`` is not less than stride or dilation.
-
-    Source: the formula of ``ConvTranspose1d``, in two dimensions.
+    """A transposed convolution over two dimensions: the gradient of ``Conv2d`` for its input.
 
     Example:
         >>> up = nn.ConvTranspose2d(4, 2, 3, stride=2, padding=1)
@@ -159,29 +129,7 @@ class ConvTranspose2d(_ConvTranspose):
 
 
 class ConvTranspose3d(_ConvTranspose):
-    """A transposed convolution over three dimensions; see ``ConvTranspose1d``.
-
-    Args:
-        in_channels, out_channels, groups, bias, padding_mode, device, dtype: as in
-            ``ConvTranspose1d``.
-        kernel_size, stride, padding, output_padding, dilation: as in ``ConvTranspose1d``, one
-            number or (depth, height, width).
-
-    Shape:
-        ``[batch, in_channels, depth, height, width]`` to ``[batch, out_channels, ...]``, the batch
-        dimension is optional; the sizes are as in ``ConvTranspose1d``.
-
-    Attributes:
-        weight: ``[in_channels, out_channels / groups, *kernel_size]``.
-        bias: ``[out_channels]``, or None.
-
-    Raises:
-        ValueError: ``groups`` does not divide the channels, another padding mode, or an impossible
-            ``output_size`` (in the call).
-        RuntimeError: the input has the wrong number of dimensions or channels, or another dtype;
-            ``output_padding`` is not less than stride or dilation.
-
-    Source: the formula of ``ConvTranspose1d``, in three dimensions.
+    """A transposed convolution over three dimensions: the gradient of ``Conv3d`` for its input.
 
     Example:
         >>> nn.ConvTranspose3d(4, 2, 2, stride=2)(tn.zeros(1, 4, 3, 3, 3)).shape

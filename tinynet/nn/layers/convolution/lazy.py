@@ -24,7 +24,12 @@ __all__ = [
 
 
 class _LazyChannels(LazyModuleMixin, _ConvNd):
-    """Base class of lazy convolutions."""
+    """Base class of lazy convolutions.
+
+    Raises:
+        RuntimeError, ValueError: see the class that it becomes; or the module is used before its
+            first input.
+    """
 
     def _wait(self, bias: bool, device: Any, dtype: Any) -> None:
         self.weight = UninitializedParameter(device=device, dtype=dtype)
@@ -82,9 +87,6 @@ class _LazyConv(_LazyChannels):
 class LazyConv1d(_LazyConv, Conv1d):
     """A ``Conv1d`` that takes ``in_channels`` from its first input; same arguments.
 
-    Raises:
-        RuntimeError, ValueError: see ``Conv1d``; or the module is used before its first input.
-
     Example:
         >>> conv = nn.LazyConv1d(33, 3)
         >>> conv(tn.zeros(20, 16, 50)).shape
@@ -99,9 +101,6 @@ class LazyConv1d(_LazyConv, Conv1d):
 class LazyConv2d(_LazyConv, Conv2d):
     """A ``Conv2d`` that takes ``in_channels`` from its first input; same arguments.
 
-    Raises:
-        RuntimeError, ValueError: see ``Conv2d``; or the module is used before its first input.
-
     Example:
         >>> nn.LazyConv2d(8, 3)(tn.rand(2, 3, 4, 4)).shape
         tinynet.Size([2, 8, 2, 2])
@@ -112,9 +111,6 @@ class LazyConv2d(_LazyConv, Conv2d):
 
 class LazyConv3d(_LazyConv, Conv3d):
     """A ``Conv3d`` that takes ``in_channels`` from its first input; same arguments.
-
-    Raises:
-        RuntimeError, ValueError: see ``Conv3d``; or the module is used before its first input.
 
     Example:
         >>> nn.LazyConv3d(8, 3)(tn.rand(2, 3, 4, 4, 4)).shape
@@ -147,10 +143,6 @@ class _LazyConvTranspose(_LazyChannels):
 class LazyConvTranspose1d(_LazyConvTranspose, ConvTranspose1d):
     """A ``ConvTranspose1d`` that takes ``in_channels`` from its first input; same arguments.
 
-    Raises:
-        RuntimeError, ValueError: see ``ConvTranspose1d``; or the module is used before its first
-            input.
-
     Example:
         >>> conv = nn.LazyConvTranspose1d(2, 3, stride=2)
         >>> conv(tn.zeros(1, 4, 5)).shape
@@ -163,10 +155,6 @@ class LazyConvTranspose1d(_LazyConvTranspose, ConvTranspose1d):
 class LazyConvTranspose2d(_LazyConvTranspose, ConvTranspose2d):
     """A ``ConvTranspose2d`` that takes ``in_channels`` from its first input; same arguments.
 
-    Raises:
-        RuntimeError, ValueError: see ``ConvTranspose2d``; or the module is used before its first
-            input.
-
     Example:
         >>> nn.LazyConvTranspose2d(8, 3)(tn.rand(2, 3, 4, 4)).shape
         tinynet.Size([2, 8, 6, 6])
@@ -177,10 +165,6 @@ class LazyConvTranspose2d(_LazyConvTranspose, ConvTranspose2d):
 
 class LazyConvTranspose3d(_LazyConvTranspose, ConvTranspose3d):
     """A ``ConvTranspose3d`` that takes ``in_channels`` from its first input; same arguments.
-
-    Raises:
-        RuntimeError, ValueError: see ``ConvTranspose3d``; or the module is used before its first
-            input.
 
     Example:
         >>> nn.LazyConvTranspose3d(8, 3)(tn.rand(2, 3, 4, 4, 4)).shape

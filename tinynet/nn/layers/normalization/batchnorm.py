@@ -20,10 +20,20 @@ __all__ = [
 
 
 class _NormBase(Module):
-    """Base class of batch and instance norm: parameters and running statistics per channel."""
+    """Base class of batch and instance norm: parameters and running statistics per channel.
+
+    Args:
+        num_features: number of channels.
+        eps: added under the square root for numerical stability.
+        affine: whether to learn a weight and a bias.
+        device: must be the CPU.
+        dtype: dtype of the parameters and statistics; the default dtype unless given.
+        bias: whether to add a bias, if ``affine``.
+    """
 
     _version = 2  # 1 had no num_batches_tracked
-    _dimensions: tuple[int, int]  # that the input may have
+    rank: int
+    _outer: tuple[int, ...]  # how many dimensions the input may have before the spatial ones
 
     weight: Parameter  # or None, without affine parameters: annotated as most programs use it
     bias: Parameter
@@ -79,8 +89,8 @@ class _NormBase(Module):
             init.zeros_(self.bias)
 
     def _check_input_dim(self, input: Any) -> None:
-        if input.ndim not in self._dimensions:
-            expected = " or ".join(f"{n}D" for n in sorted(set(self._dimensions)))
+        if input.ndim - self.rank not in self._outer:
+            expected = " or ".join(f"{self.rank + n}D" for n in self._outer)
             raise ValueError(f"expected {expected} input (got {input.ndim}D input)")
 
     def extra_repr(self) -> str:
@@ -96,6 +106,33 @@ class _NormBase(Module):
 
 
 class _BatchNorm(_NormBase):
+    """Base class of batch norm.
+
+    ``(x - mean) / sqrt(var + eps) * weight + bias``, with mean and (biased) variance of each
+    channel over the batch and all positions. Training updates the running mean and (unbiased)
+    variance; evaluation uses them instead.
+
+    Args:
+        momentum: weight of the current batch in the running statistics; None averages all batches.
+        track_running_stats: whether to keep running statistics; without them, evaluation also uses
+            the statistics of the batch.
+
+    Shape:
+        ``[batch, channels, {sizes}]``, in one dimension also ``[batch, channels]``; the output has
+        the same shape.
+
+    Raises:
+        ValueError: the input has the wrong number of dimensions or, in training, one element per
+            channel.
+        RuntimeError: the number of channels or the dtype does not match.
+        NotImplementedError: the input has an integer dtype.
+
+    Source: Ioffe and Szegedy, "Batch normalization: accelerating deep network training by reducing
+    internal covariate shift", 2015, arXiv:1502.03167.
+    """
+
+    _outer: tuple[int, ...] = (2,)
+
     def forward(self, input: Tensor) -> Tensor:
         """Normalise the input; in training, update the running statistics."""
         self._check_input_dim(input)
@@ -128,121 +165,64 @@ class _BatchNorm(_NormBase):
 class BatchNorm1d(_BatchNorm):
     """Normalises each channel of a batch of vectors or series.
 
-    ``(x - mean) / sqrt(var + eps) * weight + bias``, with mean and (biased) variance of each
-    channel over the batch and all positions. Training updates the running mean and (unbiased)
-    variance; evaluation uses them instead.
-
-    Args:
-        num_features: number of channels.
-        eps: added under the square root for numerical stability.
-        momentum: weight of the current batch in the running statistics; None averages all batches.
-        affine: whether to learn a weight and a bias.
-        track_running_stats: whether to keep running statistics; without them, evaluation also uses
-            the statistics of the batch.
-        device: must be the CPU.
-        dtype: dtype of the parameters and statistics; the default dtype unless given.
-        bias: whether to add a bias, if ``affine``.
-
-    Shape:
-        ``[batch, channels]`` or ``[batch, channels, length]``; the output has the same shape.
-
-    Raises:
-        ValueError: the input has the wrong number of dimensions or, in training, one element per
-            channel.
-        RuntimeError: the number of channels or the dtype does not match.
-        NotImplementedError: the input has an integer dtype.
-
-    Source: Ioffe and Szegedy, "Batch normalization: accelerating deep network training by reducing
-    internal covariate shift", 2015, arXiv:1502.03167.
-
     Example:
         >>> nn.BatchNorm1d(1, eps=1e-9)(tn.tensor([[1.0], [3.0]])).flatten().tolist()
         [-1.0, 1.0]
     """
 
-    _dimensions = (2, 3)
+    rank = 1
+    _outer = 1, 2
 
 
 class BatchNorm2d(_BatchNorm):
     """Normalises each channel of a batch of images.
-
-    ``(x - mean) / sqrt(var + eps) * weight + bias``, with mean and (biased) variance of each
-    channel over the batch and all positions. Training updates the running mean and (unbiased)
-    variance; evaluation uses them instead.
-
-    Args:
-        num_features: number of channels.
-        eps: added under the square root for numerical stability.
-        momentum: weight of the current batch in the running statistics; None averages all batches.
-        affine: whether to learn a weight and a bias.
-        track_running_stats: whether to keep running statistics; without them, evaluation also uses
-            the statistics of the batch.
-        device: must be the CPU.
-        dtype: dtype of the parameters and statistics; the default dtype unless given.
-        bias: whether to add a bias, if ``affine``.
-
-    Shape:
-        ``[batch, channels, height, width]``; the output has the same shape.
-
-    Raises:
-        ValueError: the input has the wrong number of dimensions or, in training, one element per
-            channel.
-        RuntimeError: the number of channels or the dtype does not match.
-        NotImplementedError: the input has an integer dtype.
-
-    Source: Ioffe and Szegedy, "Batch normalization: accelerating deep network training by reducing
-    internal covariate shift", 2015, arXiv:1502.03167.
 
     Example:
         >>> nn.BatchNorm2d(3)(tn.zeros(2, 3, 4, 4)).shape
         tinynet.Size([2, 3, 4, 4])
     """
 
-    _dimensions = (4, 4)
+    rank = 2
 
 
 class BatchNorm3d(_BatchNorm):
     """Normalises each channel of a batch of volumes.
-
-    ``(x - mean) / sqrt(var + eps) * weight + bias``, with mean and (biased) variance of each
-    channel over the batch and all positions. Training updates the running mean and (unbiased)
-    variance; evaluation uses them instead.
-
-    Args:
-        num_features: number of channels.
-        eps: added under the square root for numerical stability.
-        momentum: weight of the current batch in the running statistics; None averages all batches.
-        affine: whether to learn a weight and a bias.
-        track_running_stats: whether to keep running statistics; without them, evaluation also uses
-            the statistics of the batch.
-        device: must be the CPU.
-        dtype: dtype of the parameters and statistics; the default dtype unless given.
-        bias: whether to add a bias, if ``affine``.
-
-    Shape:
-        ``[batch, channels, depth, height, width]``; the output has the same shape.
-
-    Raises:
-        ValueError: the input has the wrong number of dimensions or, in training, one element per
-            channel.
-        RuntimeError: the number of channels or the dtype does not match.
-        NotImplementedError: the input has an integer dtype.
-
-    Source: Ioffe and Szegedy, "Batch normalization: accelerating deep network training by reducing
-    internal covariate shift", 2015, arXiv:1502.03167.
 
     Example:
         >>> nn.BatchNorm3d(3)(tn.zeros(2, 3, 4, 4, 4)).shape
         tinynet.Size([2, 3, 4, 4, 4])
     """
 
-    _dimensions = (5, 5)
+    rank = 3
 
 
 # ---- instance norm ------------------------------------------------------------------------------
 
 
 class _InstanceNorm(_NormBase):
+    """Base class of instance norm.
+
+    ``(x - mean) / sqrt(var + eps) * weight + bias``, with mean and (biased) variance of each
+    channel of each sample over all positions, in training and evaluation.
+
+    Args:
+        momentum: weight of the current input in the running statistics.
+        track_running_stats: whether to keep running statistics and use them in evaluation.
+
+    Shape:
+        ``[batch, channels, {sizes}]`` or without batch; the output has the same shape.
+
+    Raises:
+        ValueError: the input has the wrong number of dimensions or, with ``affine``, of channels;
+            or one position per channel in training.
+        NotImplementedError: the input has an integer dtype.
+
+    Source: Ulyanov et al., "Instance normalization: the missing ingredient for fast stylization",
+    2016, arXiv:1607.08022.
+    """
+
+    _outer = 1, 2
+
     def __init__(
         self,
         num_features: int,
@@ -261,7 +241,7 @@ class _InstanceNorm(_NormBase):
     def forward(self, input: Tensor) -> Tensor:
         """Normalise the input; in training, update the running statistics, if tracked."""
         self._check_input_dim(input)
-        unbatched = input.ndim == self._dimensions[0]
+        unbatched = input.ndim == self.rank + 1
         dim = 0 if unbatched else 1
         if input.shape[dim] != self.num_features:
             if self.affine:
@@ -289,105 +269,31 @@ class _InstanceNorm(_NormBase):
 class InstanceNorm1d(_InstanceNorm):
     """Normalises each channel of each series independently.
 
-    ``(x - mean) / sqrt(var + eps) * weight + bias``, with mean and (biased) variance of each
-    channel of each sample over all positions, in training and evaluation.
-
-    Args:
-        num_features: number of channels.
-        eps: added under the square root for numerical stability.
-        momentum: weight of the current input in the running statistics.
-        affine: whether to learn a weight and a bias.
-        track_running_stats: whether to keep running statistics and use them in evaluation.
-        device: must be the CPU.
-        dtype: dtype of the parameters and statistics; the default dtype unless given.
-        bias: whether to add a bias, if ``affine``.
-
-    Shape:
-        ``[batch, channels, length]`` or ``[channels, length]``; the output has the same shape.
-
-    Raises:
-        ValueError: the input has the wrong number of dimensions or, with ``affine``, of channels;
-            or one position per channel in training.
-        NotImplementedError: the input has an integer dtype.
-
-    Source: Ulyanov et al., "Instance normalization: the missing ingredient for fast stylization",
-    2016, arXiv:1607.08022.
-
     Example:
         >>> nn.InstanceNorm1d(1, eps=1e-9)(tn.tensor([[1.0, 3.0]]))
         tensor([[-1.,  1.]])
     """
 
-    _dimensions = (2, 3)
+    rank = 1
 
 
 class InstanceNorm2d(_InstanceNorm):
     """Normalises each channel of each image independently.
-
-    ``(x - mean) / sqrt(var + eps) * weight + bias``, with mean and (biased) variance of each
-    channel of each sample over all positions, in training and evaluation.
-
-    Args:
-        num_features: number of channels.
-        eps: added under the square root for numerical stability.
-        momentum: weight of the current input in the running statistics.
-        affine: whether to learn a weight and a bias.
-        track_running_stats: whether to keep running statistics and use them in evaluation.
-        device: must be the CPU.
-        dtype: dtype of the parameters and statistics; the default dtype unless given.
-        bias: whether to add a bias, if ``affine``.
-
-    Shape:
-        ``[batch, channels, height, width]`` or ``[channels, height, width]``; the output has the
-        same shape.
-
-    Raises:
-        ValueError: the input has the wrong number of dimensions or, with ``affine``, of channels;
-            or one position per channel in training.
-        NotImplementedError: the input has an integer dtype.
-
-    Source: Ulyanov et al., "Instance normalization: the missing ingredient for fast stylization",
-    2016, arXiv:1607.08022.
 
     Example:
         >>> nn.InstanceNorm2d(3)(tn.zeros(2, 3, 4, 4)).shape
         tinynet.Size([2, 3, 4, 4])
     """
 
-    _dimensions = (3, 4)
+    rank = 2
 
 
 class InstanceNorm3d(_InstanceNorm):
     """Normalises each channel of each volume independently.
-
-    ``(x - mean) / sqrt(var + eps) * weight + bias``, with mean and (biased) variance of each
-    channel of each sample over all positions, in training and evaluation.
-
-    Args:
-        num_features: number of channels.
-        eps: added under the square root for numerical stability.
-        momentum: weight of the current input in the running statistics.
-        affine: whether to learn a weight and a bias.
-        track_running_stats: whether to keep running statistics and use them in evaluation.
-        device: must be the CPU.
-        dtype: dtype of the parameters and statistics; the default dtype unless given.
-        bias: whether to add a bias, if ``affine``.
-
-    Shape:
-        ``[batch, channels, depth, height, width]`` or the same without batch; the output has the
-        same shape.
-
-    Raises:
-        ValueError: the input has the wrong number of dimensions or, with ``affine``, of channels;
-            or one position per channel in training.
-        NotImplementedError: the input has an integer dtype.
-
-    Source: Ulyanov et al., "Instance normalization: the missing ingredient for fast stylization",
-    2016, arXiv:1607.08022.
 
     Example:
         >>> nn.InstanceNorm3d(3)(tn.zeros(2, 3, 4, 4, 4)).shape
         tinynet.Size([2, 3, 4, 4, 4])
     """
 
-    _dimensions = (4, 5)
+    rank = 3

@@ -28,7 +28,12 @@ __all__ = [
 
 
 class _LazyNorm(LazyModuleMixin, _NormBase):
-    """Base class of lazy batch and instance norms."""
+    """Base class of lazy batch and instance norms.
+
+    Raises:
+        RuntimeError, ValueError: see the class that it becomes; or the module is used before its
+            first input.
+    """
 
     def __init__(
         self,
@@ -71,9 +76,6 @@ class _LazyNorm(LazyModuleMixin, _NormBase):
 class LazyBatchNorm1d(_LazyNorm, BatchNorm1d):
     """A ``BatchNorm1d`` that takes ``num_features`` from its first input; same arguments.
 
-    Raises:
-        RuntimeError, ValueError: see ``BatchNorm1d``; or the module is used before its first input.
-
     Example:
         >>> norm = nn.LazyBatchNorm1d(eps=1e-3)
         >>> norm(tn.ones(4, 3)).shape
@@ -88,9 +90,6 @@ class LazyBatchNorm1d(_LazyNorm, BatchNorm1d):
 class LazyBatchNorm2d(_LazyNorm, BatchNorm2d):
     """A ``BatchNorm2d`` that takes ``num_features`` from its first input; same arguments.
 
-    Raises:
-        RuntimeError, ValueError: see ``BatchNorm2d``; or the module is used before its first input.
-
     Example:
         >>> nn.LazyBatchNorm2d()(tn.rand(2, 3, 4, 4)).shape
         tinynet.Size([2, 3, 4, 4])
@@ -101,9 +100,6 @@ class LazyBatchNorm2d(_LazyNorm, BatchNorm2d):
 
 class LazyBatchNorm3d(_LazyNorm, BatchNorm3d):
     """A ``BatchNorm3d`` that takes ``num_features`` from its first input; same arguments.
-
-    Raises:
-        RuntimeError, ValueError: see ``BatchNorm3d``; or the module is used before its first input.
 
     Example:
         >>> nn.LazyBatchNorm3d()(tn.rand(2, 3, 4, 4, 4)).shape
@@ -118,10 +114,6 @@ class LazyInstanceNorm1d(_LazyNorm, InstanceNorm1d):
 
     It has weight, bias and running statistics by default; same arguments.
 
-    Raises:
-        RuntimeError, ValueError: see ``InstanceNorm1d``; or the module is used before its first
-            input.
-
     Example:
         >>> nn.LazyInstanceNorm1d()(tn.rand(2, 3, 4)).shape
         tinynet.Size([2, 3, 4])
@@ -135,10 +127,6 @@ class LazyInstanceNorm2d(_LazyNorm, InstanceNorm2d):
 
     It has weight, bias and running statistics by default; same arguments.
 
-    Raises:
-        RuntimeError, ValueError: see ``InstanceNorm2d``; or the module is used before its first
-            input.
-
     Example:
         >>> nn.LazyInstanceNorm2d()(tn.rand(2, 3, 4, 4)).shape
         tinynet.Size([2, 3, 4, 4])
@@ -151,10 +139,6 @@ class LazyInstanceNorm3d(_LazyNorm, InstanceNorm3d):
     """An ``InstanceNorm3d`` that takes ``num_features`` from its first input.
 
     It has weight, bias and running statistics by default; same arguments.
-
-    Raises:
-        RuntimeError, ValueError: see ``InstanceNorm3d``; or the module is used before its first
-            input.
 
     Example:
         >>> nn.LazyInstanceNorm3d()(tn.rand(2, 3, 4, 4, 4)).shape

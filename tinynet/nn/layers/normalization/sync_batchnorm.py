@@ -14,20 +14,10 @@ __all__ = ["SyncBatchNorm"]
 class SyncBatchNorm(_BatchNorm):
     """Normalises each channel by the statistics of the batches of all processes.
 
-    ``(x - mean) / sqrt(var + eps) * weight + bias``. In a single process this is batch norm for
-    inputs of any number of dimensions.
+    In a single process this is batch norm for inputs of any number of dimensions.
 
     Args:
-        num_features: number of channels.
-        eps: added under the square root for numerical stability.
-        momentum: weight of the current batch in the running statistics; None averages all batches.
-        affine: whether to learn a weight and a bias.
-        track_running_stats: whether to keep running statistics; without them, evaluation also uses
-            the statistics of the batch.
         process_group: stored, but unused: there is one process.
-        device: must be the CPU.
-        dtype: dtype of the parameters and statistics; the default dtype unless given.
-        bias: whether to add a bias, if ``affine``.
 
     Shape:
         ``[batch, channels, ...]``; the output has the same shape.
@@ -36,9 +26,6 @@ class SyncBatchNorm(_BatchNorm):
         ValueError: fewer than two dimensions, or no channels; in training, one element per channel.
         RuntimeError: the number of channels or the dtype does not match.
         NotImplementedError: the input has an integer dtype.
-
-    Source: Ioffe and Szegedy, "Batch normalization: accelerating deep network training by reducing
-    internal covariate shift", 2015, arXiv:1502.03167.
 
     Example:
         >>> nn.SyncBatchNorm(3)(tn.zeros(2, 3, 4)).shape

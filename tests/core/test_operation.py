@@ -57,7 +57,7 @@ def test_a_formula_may_only_name_what_is_known(declared):
         ("exp", "exp"),
         ("affine_map", "addmm"),
         ("max_pool2d", "max_pool2d_with_indices"),
-        ("max_spread2d", "max_pool2d_with_indices_backward"),
+        ("max_pool_backward2d", "max_pool2d_with_indices_backward"),
         ("reflect_pad1d", "reflection_pad1d"),
         ("im2col", "im2col"),
         ("i0e", "special_i0e"),

@@ -1,7 +1,7 @@
 """The operations behind average pooling, of 2 and 3 dimensions.
 
 They are operations for speed: sums along one dimension after the other, each a loop over the few
-offsets of a window. As in PyTorch, one dimension is two of which the first has length 1.
+offsets in a window. As in PyTorch, 1d pooling is 2d pooling with a first dimension of length 1.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tinynet.dtypes import Array
 from tinynet.nn.functional.checks import not_implemented
 from tinynet.nn.functional.dimensions import Ints, by_rank, spatial
 from tinynet.nn.functional.images.separable import LinearMap, apply
-from tinynet.nn.functional.pooling.windows import Options, Windows, shares, sliding
+from tinynet.nn.functional.pooling.windows import Options, Windows, adaptive_average, sliding
 from tinynet.ops.shaping.views import expand
 
 RANKS = (2, 3)
@@ -37,17 +37,17 @@ def _divisor(sizes: Ints, windows: Windows, options: Options, include: bool) -> 
         if include:  # the padding counts, but not what lies beyond it
             start = np.arange(windows.outputs[d]) * options.stride[d] - options.padding[d]
             stop = np.minimum(start + options.kernel_size[d], n + options.padding[d])
-            one = stop - start
+            lengths = stop - start
         else:
-            one = np.zeros(windows.outputs[d], np.int64)
+            lengths = np.zeros(windows.outputs[d], np.int64)
             for target, _ in windows.taps[d]:
-                one[target] += 1
-        counts = counts[..., None] * one
+                lengths[target] += 1
+        counts = counts[..., None] * lengths
     return counts
 
 
 def _divided(total: Array, divisor: Any) -> Array:
-    """Return a new array divided; whole numbers as in C, towards zero."""
+    """Divide a new array; integers are rounded towards zero, as in C."""
     if total.dtype.kind == "f":
         total /= np.asarray(divisor, total.dtype)
         return total
@@ -84,7 +84,7 @@ def _summed(x: Array, axis: int, count: int, taps: Any, inside: bool) -> Array:
     return total
 
 
-def avg_spread(
+def avg_pool_backward(
     self: Array,
     /,
     sizes: Ints,
@@ -92,53 +92,55 @@ def avg_spread(
     count_include_pad: bool,
     divisor_override: int | None,
 ) -> Array:
-    """Return planes of ``sizes`` in which each element is shared among its window."""
+    """Return planes of ``sizes`` in which each element is distributed over its window."""
     first = self.ndim - len(sizes)
     windows = _windows((*self.shape[:first], *sizes), options)
     divisor = divisor_override or _divisor(sizes, windows, options, count_include_pad)
-    whole = self / np.asarray(divisor, self.dtype)
+    planes = self / np.asarray(divisor, self.dtype)
     for d, n in enumerate(sizes):
         disjoint = options.stride[d] >= options.kernel_size[d]
-        whole = _repeated(whole, first + d, n, windows.taps[d], disjoint)
-    return whole
+        planes = _repeated(planes, first + d, n, windows.taps[d], disjoint)
+    return planes
 
 
 def _repeated(g: Array, axis: int, n: int, taps: Any, disjoint: bool) -> Array:
-    """Return the sums over the windows that an element is in, along one dimension."""
+    """Return, for each element along one dimension, the sum over its windows."""
     at: tuple[Any, ...] = (slice(None),) * axis
     shape = (*g.shape[:axis], n, *g.shape[axis + 1 :])
-    seen = sum(target.stop - target.start for target, _ in taps)
-    whole = np.empty(shape, g.dtype) if disjoint and seen == n else np.zeros(shape, g.dtype)
+    covered = sum(target.stop - target.start for target, _ in taps)
+    sums = np.empty(shape, g.dtype) if disjoint and covered == n else np.zeros(shape, g.dtype)
     for target, source in taps:
         if disjoint:
-            whole[(*at, source)] = g[(*at, target)]
+            sums[(*at, source)] = g[(*at, target)]
         else:
-            whole[(*at, source)] += g[(*at, target)]
-    return whole
+            sums[(*at, source)] += g[(*at, target)]
+    return sums
 
 
 avg_pools = by_rank(avg_pool, "AvgPool{}DBackward0", RANKS)
-avg_spreads = by_rank(avg_spread, "AvgPool{}DBackwardBackward0", RANKS)
+avg_pools_backward = by_rank(avg_pool_backward, "AvgPool{}DBackwardBackward0", RANKS)
 for _rank in RANKS:
     avg_pools[_rank].grad(
-        input=lambda g, input_shape, options, count_include_pad, divisor_override: avg_spreads[
-            options.rank
-        ](g, spatial(input_shape, options.rank), options, count_include_pad, divisor_override)
+        input=lambda g, input_shape, options, count_include_pad, divisor_override: (
+            avg_pools_backward[options.rank](
+                g, spatial(input_shape, options.rank), options, count_include_pad, divisor_override
+            )
+        )
     )
-    avg_spreads[_rank].grad(
+    avg_pools_backward[_rank].grad(
         self=lambda g, options, count_include_pad, divisor_override: avg_pools[options.rank](
             g, options, count_include_pad, divisor_override
         )
     )
 
-# ---- even shares --------------------------------------------------------------------------------
+# ---- adaptive pooling ---------------------------------------------------------------------------
 
 
 def _maps(sizes: Ints, outputs: Ints, transposed: bool) -> list[LinearMap | None]:
-    """Return the map of each dimension, None where nothing changes."""
+    """Return the map of each dimension, None for the identity."""
     pairs = zip(sizes, outputs, strict=True)
-    found = [None if n == m else shares(n, m) for n, m in pairs]
-    return [None if x is None else x.transposed for x in found] if transposed else found
+    maps = [None if n == m else adaptive_average(n, m) for n, m in pairs]
+    return [None if x is None else x.transposed for x in maps] if transposed else maps
 
 
 def adaptive_avg_pool(input: Array, /, output_size: Ints) -> Array:
@@ -147,20 +149,22 @@ def adaptive_avg_pool(input: Array, /, output_size: Ints) -> Array:
     return apply(input, _maps(sizes, output_size, False))
 
 
-def adaptive_avg_spread(self: Array, /, sizes: Ints) -> Array:
-    """Return planes of ``sizes`` in which each element is shared among its part."""
+def adaptive_avg_pool_backward(self: Array, /, sizes: Ints) -> Array:
+    """Return planes of ``sizes`` in which each element is distributed over its part."""
     return apply(self, _maps(sizes, spatial(self.shape, len(sizes)), True))
 
 
 adaptive_avg_pools = by_rank(adaptive_avg_pool, "AdaptiveAvgPool{}DBackward0", RANKS)
-adaptive_avg_spreads = by_rank(adaptive_avg_spread, "AdaptiveAvgPool{}DBackwardBackward0", RANKS)
+adaptive_avg_pools_backward = by_rank(
+    adaptive_avg_pool_backward, "AdaptiveAvgPool{}DBackwardBackward0", RANKS
+)
 for _rank in RANKS:
     adaptive_avg_pools[_rank].grad(
-        input=lambda g, input_shape, output_size: adaptive_avg_spreads[len(output_size)](
+        input=lambda g, input_shape, output_size: adaptive_avg_pools_backward[len(output_size)](
             g, spatial(input_shape, len(output_size))
         )
     )
-    adaptive_avg_spreads[_rank].grad(
+    adaptive_avg_pools_backward[_rank].grad(
         self=lambda g, self_shape, sizes: adaptive_avg_pools[len(sizes)](
             g, spatial(self_shape, len(sizes))
         )
@@ -169,7 +173,7 @@ for _rank in RANKS:
 
 @operation(node="MeanBackward1", methods=False, batch="folded")
 def plane_mean(input: Array, /, rank: int) -> Array:
-    """Return the mean of each plane, its dimensions kept: a product, since BLAS sums faster."""
+    """Return the mean of each plane with keepdim, as a product, since BLAS sums faster."""
     lead, sizes = input.shape[: input.ndim - rank], spatial(input.shape, rank)
     n = math.prod(sizes)
     rows = input.reshape(math.prod(lead), n)

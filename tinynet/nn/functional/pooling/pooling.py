@@ -13,8 +13,8 @@ from tinynet.nn.functional.checks import require_floating, tensor_only
 from tinynet.nn.functional.dimensions import of_rank, per_dim
 from tinynet.nn.functional.pooling.average_pooling_ops import avg_pools
 from tinynet.nn.functional.pooling.max_pooling_ops import (
-    in_halves,
-    max_pool_halves,
+    is_pool_2x2,
+    max_pool_2x2,
     max_pool_values,
     max_pools,
 )
@@ -106,8 +106,8 @@ def _max(input: Tensor, options: Options, return_indices: bool) -> Any:
     if return_indices:
         return max_pools[options.rank].function(input, options)
     if mode.grad and requires_grad(input):
-        if in_halves(input._array, options):
-            return max_pool_halves.function(input)[0]
+        if is_pool_2x2(input._array, options):
+            return max_pool_2x2.function(input)[0]
         return max_pools[options.rank].function(input, options)[0]
     return max_pool_values.function(input, options)
 

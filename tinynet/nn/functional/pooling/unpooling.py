@@ -76,7 +76,7 @@ def max_unpool(
 def _plane_sizes(
     shape: Ints, kernel: Ints, stride: Ints, padding: Ints, output_size: Sequence[int] | None
 ) -> Ints:
-    """Return the size of the planes: the requested one, or the smallest possible.
+    """Return the sizes of the planes: the requested ones, or the smallest possible.
 
     Raises:
         ValueError: the pooling cannot come from the requested size.
@@ -92,25 +92,25 @@ def _plane_sizes(
     shown = usual if output_size is None else output_size
     if len(shown) == rank + 2:
         shown = shown[2:]
-    found = tuple(shown)
-    if len(found) != rank:
+    sizes = tuple(shown)
+    if len(sizes) != rank:
         raise ValueError(
             f"output_size should be a sequence containing {rank} or {rank + 2} elements, but it "
-            f"has a length of '{len(found)}'"
+            f"has a length of '{len(sizes)}'"
         )
     for d in range(rank if output_size is not None else 0):
         low, high = usual[d] - stride[d], usual[d] + stride[d]
-        if not low < found[d] < high:
+        if not low < sizes[d] < high:
             raise ValueError(
                 f'invalid output_size "{shown}" (dim {d} must be between {low} and {high})'
             )
     for d in range(rank):
-        if found[d] < 0:
+        if sizes[d] < 0:
             raise ValueError(
                 "max_unpooling: output_size must contain non-negative spatial dimensions, but got "
-                f"output_size[{d}]={found[d]}"
+                f"output_size[{d}]={sizes[d]}"
             )
-    return found
+    return sizes
 
 
 def _check_indices(x: Any, indices: Any, sizes: Ints) -> None:
@@ -206,17 +206,17 @@ def fractional_max_pool(
 
 
 def _ints(title: str, name: str, value: Any, rank: int, position: int) -> Ints:
-    found = per_dim(value, rank)
-    for n in found:
+    values = per_dim(value, rank)
+    for n in values:
         if not isinstance(n, int):
             raise TypeError(
                 f"{title}(): argument '{name}' (position {position}) must be tuple of ints, not "
                 f"{type(value).__name__}"
             )
-    if len(found) != rank:
+    if len(values) != rank:
         count = "" if rank == 2 else f"{COUNTS[rank]} "
         raise RuntimeError(f"{title}: {name} must either be a single Int or tuple of {count}Ints")
-    return found
+    return values
 
 
 def _check_fractional(title: str, x: Any, kernel: Ints, outputs: Ints) -> None:

@@ -18,7 +18,7 @@ from tinynet.nn.functional.dimensions import Ints, per_dim, spatial
 from tinynet.nn.functional.images.separable import LinearMap
 
 COUNTS = {1: "one", 2: "two", 3: "three"}
-KEPT = 256  # windows
+CACHED = 256  # windows
 Slices = tuple[slice, ...]
 Taps = tuple[tuple[slice, slice], ...]
 Index = tuple[Any, ...]
@@ -45,16 +45,16 @@ class Windows(NamedTuple):
 
     Attributes:
         outputs: the number of windows along each dimension.
-        spans: for each dimension, for each output, the elements that it sees.
-        taps: for each dimension, for each offset in a window, the outputs that see an element
-            there, and these elements; empty if the windows differ in length.
-        steps: for each offset in a whole window, in order, the same as indices of whole arrays.
-        corners: where in the plane, counted row by row, offset 0 of each window is.
-        places: how much further each offset is.
-        inside: no window extends past the edge.
-        disjoint: no element is in two windows.
-        few: processing windows one by one is fastest.
-        halves: there are two dimensions, in each of which two neighbours after two are a window.
+        spans: for each dimension and output, the elements of the window.
+        taps: for each dimension and offset in a window, the outputs that have an element there, and
+            these elements; empty if the windows differ in length.
+        steps: for each offset in all dimensions, in order, the same as indices of arrays.
+        corners: the flat index in the plane of the first element of each window.
+        offsets: the difference in flat index from the first element to each other element.
+        inside: whether no window extends past the edge.
+        disjoint: whether no element is in two windows.
+        few: whether processing windows one by one is fastest.
+        is_2x2: whether the windows are 2 by 2, with a stride of 2 and without padding.
     """
 
     outputs: Ints
@@ -62,14 +62,14 @@ class Windows(NamedTuple):
     taps: tuple[Taps, ...] = ()
     steps: tuple[tuple[Index, Index], ...] = ()
     corners: Array = _NONE
-    places: Array = _NONE
+    offsets: Array = _NONE
     inside: bool = True
     disjoint: bool = False
     few: bool = True
-    halves: bool = False
+    is_2x2: bool = False
 
 
-def _equal(sizes: Ints, outputs: Ints, spans: list[Slices], taps: list[Taps]) -> Windows:
+def _of_equal_length(sizes: Ints, outputs: Ints, spans: list[Slices], taps: list[Taps]) -> Windows:
     """Return windows of equal length."""
     steps: list[tuple[Index, Index]] = []
     for offset in itertools.product(*taps):
@@ -78,18 +78,18 @@ def _equal(sizes: Ints, outputs: Ints, spans: list[Slices], taps: list[Taps]) ->
     inside = all(
         tap[0] == slice(0, count) for one, count in zip(taps, outputs, strict=True) for tap in one
     )
-    corners, places = np.zeros((), np.int64), np.zeros((), np.int64)
+    corners, offsets = np.zeros((), np.int64), np.zeros((), np.int64)
     disjoint = True
     for n, count, one in zip(sizes, outputs, taps, strict=True):
         step = one[0][1].step
         starts = np.array([source.start - target.start * step for target, source in one])
         corners = corners[..., None] * n + (starts[0] + np.arange(count) * step)
-        places = places[..., None] * n + (starts - starts[0])
+        offsets = offsets[..., None] * n + (starts - starts[0])
         disjoint &= bool(starts[-1] - starts[0] < step)
     few = inside and corners.size < len(steps)
-    halves = inside and [(t[0][1].step, *(s.start for _, s in t)) for t in taps] == [(2, 0, 1)] * 2
-    made = (tuple(steps), corners, places.reshape(-1), inside, disjoint, few, halves)
-    return Windows(outputs, tuple(spans), tuple(taps), *made)
+    is_2x2 = inside and [(t[0][1].step, *(s.start for _, s in t)) for t in taps] == [(2, 0, 1)] * 2
+    rest = (tuple(steps), corners, offsets.reshape(-1), inside, disjoint, few, is_2x2)
+    return Windows(outputs, tuple(spans), tuple(taps), *rest)
 
 
 # ---- windows of equal length --------------------------------------------------------------------
@@ -97,36 +97,36 @@ def _equal(sizes: Ints, outputs: Ints, spans: list[Slices], taps: list[Taps]) ->
 
 def _taps(n: int, count: int, kernel: int, stride: int, padding: int, dilation: int) -> Taps:
     """Return, for each offset of one dimension, the outputs and the elements."""
-    found = []
+    taps = []
     for offset in range(kernel):
-        first = offset * dilation - padding  # the element that output 0 sees, if there is one
+        first = offset * dilation - padding  # the element of output 0, if it exists
         low = max(0, -(first // stride))
         high = max(low, min(count, (n - 1 - first) // stride + 1))
         start = first + low * stride
-        found.append((slice(low, high), slice(start, start + (high - low) * stride, stride)))
-    return tuple(found)
+        taps.append((slice(low, high), slice(start, start + (high - low) * stride, stride)))
+    return tuple(taps)
 
 
 def _spans(n: int, count: int, kernel: int, stride: int, padding: int, dilation: int) -> Slices:
     """Return, for each output of one dimension, the elements."""
-    found = []
+    spans = []
     for output in range(count):
         start = output * stride - padding
         stop = min(start + (kernel - 1) * dilation + 1, n)
-        found.append(slice(start + max(0, -(start // dilation)) * dilation, stop, dilation))
-    return tuple(found)
+        spans.append(slice(start + max(0, -(start // dilation)) * dilation, stop, dilation))
+    return tuple(spans)
 
 
 def _count(n: int, kernel: int, stride: int, padding: int, dilation: int, ceil_mode: bool) -> int:
     """Return the number of windows; with ``ceil_mode`` the last may extend past the right edge."""
     room = n + 2 * padding - dilation * (kernel - 1) - 1
     count = (room + (stride - 1 if ceil_mode else 0)) // stride + 1
-    if ceil_mode and (count - 1) * stride >= n + padding:  # it must not begin beyond the edge
+    if ceil_mode and (count - 1) * stride >= n + padding:  # it must begin inside
         count -= 1
     return count
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=CACHED)
 def sliding(title: str, shape: Ints, options: Options) -> Windows:
     """Return the windows of max or average pooling over an input of ``shape``.
 
@@ -138,7 +138,7 @@ def sliding(title: str, shape: Ints, options: Options) -> Windows:
     _check_options(options)
     check_nonempty(title, shape, rank)
     dims = list(zip(spatial(shape, rank), *options[:4], strict=True))
-    outputs = tuple(_count(*one, options.ceil_mode) for one in dims)
+    outputs = tuple(_count(*dim, options.ceil_mode) for dim in dims)
     small = title == "avg_pool3d" and any(n < k for n, k, *_ in dims)
     if min(outputs) < 1 or small:
         _refuse_small(title, shape, outputs, options.kernel_size)
@@ -152,15 +152,15 @@ def sliding(title: str, shape: Ints, options: Options) -> Windows:
                 f"{title}: each window must see an element. Got one that lies in the padding, with "
                 f"{options} for an input of shape {list(shape)}."
             )
-    return _equal(spatial(shape, rank), outputs, spans, taps)
+    return _of_equal_length(spatial(shape, rank), outputs, spans, taps)
 
 
-# ---- windows that share an input evenly ---------------------------------------------------------
+# ---- windows of adaptive pooling ----------------------------------------------------------------
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=CACHED)
 def adaptive(sizes: Ints, outputs: Ints) -> Windows:
-    """Return the windows that share dimensions of ``sizes`` among ``outputs`` places.
+    """Return the windows that divide dimensions of ``sizes`` into ``outputs`` parts.
 
     Window i is ``[floor(i n / m), ceil((i + 1) n / m))``.
     """
@@ -171,13 +171,13 @@ def adaptive(sizes: Ints, outputs: Ints) -> Windows:
     pairs = list(zip(sizes, outputs, strict=True))
     if any(m == 0 or n % m for n, m in pairs):
         return Windows(outputs, spans)
-    return _equal(
+    return _of_equal_length(
         sizes, outputs, list(spans), [_taps(n, m, n // m, n // m, 0, 1) for n, m in pairs]
     )
 
 
-@lru_cache(maxsize=KEPT)
-def shares(n: int, m: int) -> LinearMap:
+@lru_cache(maxsize=CACHED)
+def adaptive_average(n: int, m: int) -> LinearMap:
     """Return the adaptive averages along one dimension."""
     spans = adaptive((n,), (m,)).spans[0]
     lengths = np.array([span.stop - span.start for span in spans], np.int64)
@@ -211,8 +211,8 @@ def ints(title: str, name: str, value: Any, rank: int) -> Ints:
 
 def _wrong_count(title: str, name: str, rank: int, got: int) -> str:
     if title == "max_pool1d":
-        what = {"stride": "None, an int, list of ints, or", "padding": "an int, list of ints, or"}
-        kinds = what.get(name, "an int, list of ints or")
+        texts = {"stride": "None, an int, list of ints, or", "padding": "an int, list of ints, or"}
+        kinds = texts.get(name, "an int, list of ints or")
         return f"{title}() {name} must be {kinds} tuple of ints of size 1 but got size {got}"
     if rank == 1:
         return f"{title}() argument '{name}' should contain one int (got {got})"
@@ -223,11 +223,11 @@ def _wrong_count(title: str, name: str, rank: int, got: int) -> str:
     return f"{title}: {name} {verb} {omitted}a single int, or a tuple of {COUNTS[rank]} ints"
 
 
-# ---- refusals -----------------------------------------------------------------------------------
+# ---- errors -------------------------------------------------------------------------------------
 
 
 def _letters(prefix: str, values: Sequence[int]) -> str:
-    """Return lengths as messages have them: ``kH: 2 kW: 3``."""
+    """Return sizes as PyTorch prints them: ``kH: 2 kW: 3``."""
     return " ".join(f"{prefix}{c}: {n}" for c, n in zip("THW"[-len(values) :], values, strict=True))
 
 
@@ -252,7 +252,7 @@ def _check_options(options: Options) -> None:
             raise RuntimeError(
                 f"{what} should be greater than zero, but got {_letters(prefix, values)}"
             )
-    if any(p > k // 2 for k, p in zip(kernel, padding, strict=True)):  # with a dilation
+    if any(p > k // 2 for k, p in zip(kernel, padding, strict=True)):  # possible with a dilation
         raise RuntimeError(
             "pad should be smaller than or equal to half of kernel size, but got "
             + _kernel_and_pad(kernel, padding)
@@ -260,7 +260,7 @@ def _check_options(options: Options) -> None:
 
 
 def _kernel_and_pad(kernel: Ints, padding: Ints) -> str:
-    """Return both as PyTorch prints them."""
+    """Return kernel size and padding as PyTorch prints them."""
     if len(kernel) == 2:
         (kh, kw), (ph, pw) = kernel, padding
         return f"padW = {pw}, padH = {ph}, kW = {kw}, kH = {kh}"
@@ -309,7 +309,7 @@ def check_dims(title: str, shape: Ints, rank: int) -> None:
     if len(shape) - rank in (1, 2):
         return
     if title == "avg_pool2d":
-        raise _unfit(shape, rank)
+        raise _wrong_input(shape, rank)
     raise RuntimeError(
         f"non-empty {rank + 1}D or {rank + 2}D (batch mode) tensor expected for input. "
         f"Got an input of shape {list(shape)} instead."
@@ -342,18 +342,18 @@ def check_outputs(lead: Ints, outputs: Ints) -> None:
 
 
 def check_nonempty(title: str, shape: Ints, rank: int) -> None:
-    """Raise RuntimeError for an input without elements, unless its batch is what is empty."""
+    """Raise RuntimeError for an input without elements, unless only its batch is empty."""
     if 0 not in shape[-rank - 1 :]:
         return
     if rank == 2:
-        raise _unfit(shape, rank)
+        raise _wrong_input(shape, rank)
     raise RuntimeError(
         f"{title}(): Expected input's non-batch dimensions to have positive length, but input has "
         f"a shape of {list(shape)} and non-batch dimension 0 has length zero!"
     )
 
 
-def _unfit(shape: Ints, rank: int) -> RuntimeError:
+def _wrong_input(shape: Ints, rank: int) -> RuntimeError:
     return RuntimeError(
         f"Expected {rank + 1}D or {rank + 2}D (batch mode) tensor with optional 0 dim batch size "
         f"for input, but got:{list(shape)}"

@@ -1,13 +1,13 @@
-"""Make the notebooks of their sources: `python -m notebooks.build [NUMBER ...]`.
+"""Generate the notebooks from their sources: `python -m notebooks.build [NUMBER ...]`.
 
 A source has the cells of one notebook, in two languages. A cell begins with a line ``# %%``:
 
-    # %% [markdown] en       text in English, as comments; the Chinese of it follows
+    # %% [markdown] en       text in English, as comments; the Chinese text follows
     # %% [markdown] zh
-    # %%                     code, which is the same in both
-    # %% raises              code whose last line is meant to fail
+    # %%                     code, shared by both languages
+    # %% raises              code whose last line raises an error
 
-The code runs once, and both notebooks get its outputs. The test runs it again, and compares.
+The code runs once, and both notebooks get its outputs. The tests run it again and compare.
 """
 
 import re
@@ -29,14 +29,14 @@ WIDE = "[\u3000-\u9fff\uff00-\uffef\u201c\u201d]"  # characters between which no
 
 
 class Cell(NamedTuple):
-    """A cell of a source: its kind ("en" and "zh" are texts), and what is in it."""
+    """A cell of a source: its kind ("en" and "zh" are text), and its content."""
 
     kind: str
     content: str
 
 
 def cells_of(source):
-    """The cells of a source."""
+    """Return the cells of a source."""
     parts = re.split(r"^# %%(.*)\n", source.read_text(encoding="utf-8"), flags=re.M)
     found = []
     for head, content in zip(parts[1::2], parts[2::2], strict=True):
@@ -48,7 +48,7 @@ def cells_of(source):
 
 
 def notebook_of(source, language):
-    """The notebook of a source in one language, without outputs."""
+    """Return the notebook of a source in one language, without outputs."""
     made = []
     for number, (kind, content) in enumerate(cells_of(source)):
         if kind in LANGUAGES and kind != language:
@@ -70,12 +70,12 @@ def notebook_of(source, language):
 
 
 def unwrapped(text):
-    """Text whose lines Markdown may join: it would put a space between Chinese characters."""
+    """Return text without line breaks that Markdown would turn into spaces in Chinese."""
     return re.sub(rf"(?<={WIDE})\n(?={WIDE})", "", text)
 
 
 def run(notebook):
-    """Execute a notebook in a kernel of its own; its cells get their outputs."""
+    """Execute a notebook in its own kernel; store the outputs in its cells."""
     # With a plain exception the output is the message, without the paths of a traceback.
     options = ["--InteractiveShell.xmode=Minimal", "--InteractiveShell.colors=nocolor"]
     client = NotebookClient(notebook, timeout=300, record_timing=False, extra_arguments=options)
@@ -87,7 +87,7 @@ def run(notebook):
 
 
 def joined(outputs):
-    """Outputs with what was printed in one piece, warnings first: it arrives in any pieces."""
+    """Return outputs with all printed text joined, warnings first: it arrives in arbitrary pieces."""
     streams = {}
     for output in outputs:
         if output.output_type == "stream":
@@ -100,7 +100,7 @@ def joined(outputs):
 
 
 def tidy(output):
-    """An output without what is of one machine, or of one run."""
+    """Return an output without anything specific to a machine or a run."""
     if output.output_type == "stream":
         output.text = plain(output.text)
     elif output.output_type == "error":
@@ -116,14 +116,14 @@ def tidy(output):
 
 
 def plain(text):
-    """Text without colours, the addresses of objects, and the temporary files of cells."""
+    """Return text without colours, object addresses and the temporary files of cells."""
     text = re.sub(r"\x1b\[[\d;]*m", "", text)
     text = re.sub(r"\S*ipykernel_\d+\S*\.py:(\d+): ", r"line \1: ", text)
     return re.sub(r"\b0x[0-9a-f]{6,}\b", "0x7f0000000000", text)
 
 
 def comparable(output):
-    """What of an output is the same in each run: not times, nor where boxes are in a picture."""
+    """Return the parts of an output that every run reproduces: no times, no layout of pictures."""
     if output.output_type == "stream":
         return output.name, output.text
     if output.output_type == "error":
@@ -137,7 +137,7 @@ def comparable(output):
 
 
 def outputs_of(notebook):
-    """What the code of a notebook gave out, a list for each cell, as far as it is comparable."""
+    """Return the comparable outputs of the code of a notebook, a list for each cell."""
     return [[comparable(o) for o in c.outputs] for c in notebook.cells if c.cell_type == "code"]
 
 

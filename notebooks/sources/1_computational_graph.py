@@ -1,11 +1,11 @@
 # %% [markdown] en
 # # 1. The graph behind a result
 #
-# Water runs from a tap through pipes to a drain. A program that computes with tensors is laid out
-# like this: values run forward through operations to a loss. Autograd keeps the layout, and sends
-# gradients through it the other way. Nobody draws the pipes beforehand; computing lays them.
+# Water runs from a tap through pipes to a drain. A program that computes with tensors is similar:
+# values flow forward through operations to a loss. Autograd remembers the layout of the pipes and sends
+# gradients back through it. You do not draw the pipes beforehand; computing lays them.
 #
-# This notebook shows the layout: what its parts are, how to read it, and which writes break it.
+# This notebook shows that layout, the graph: its parts, how to read it, and which writes break it.
 # %% [markdown] zh
 # # 1. 结果背后的计算图
 #
@@ -24,9 +24,9 @@ print(b)
 # %% [markdown] en
 # ## Two kinds of parts
 #
-# There are **tensors**, which hold values, and **nodes**, which know how to send a gradient back
-# through one operation. `b.grad_fn` is the node that belongs to `exp`. `board.draw` draws what
-# `backward` would walk through: arrows point the way that gradients go.
+# **Tensors** hold values, and **nodes** know how to send a gradient back through one operation.
+# `b.grad_fn` is the node of `exp`. `board.draw` draws what `backward` would walk through: arrows point
+# in the direction of the gradients.
 # %% [markdown] zh
 # ## 两种元素
 #
@@ -37,9 +37,9 @@ print(b)
 print(type(b.grad_fn).__name__)
 board.draw(b, names={"a": a, "b": b})
 # %% [markdown] en
-# The node wrote down `saved result`: the derivative of $e^x$ is $e^x$ itself, so backward needs the
-# value that went out. Other operations need what came in, and some need nothing. Remember this line
-# of the box; the commonest error is about it.
+# The node lists `saved result`: the derivative of $e^x$ is $e^x$ itself, so backward needs the output.
+# Other operations need their inputs, and some need nothing. Remember this line of the box; the most
+# common error is about it.
 #
 # ## A graph with several branches
 #
@@ -65,10 +65,9 @@ l4 = l2 * l3
 loss = l4.mean()
 board.draw(loss, names={"w1": w1, "w2": w2, "w3": w3, "loss": loss})
 # %% [markdown] en
-# Read it from the top. The loss splits into two branches at `l4 = l2 * l3`, and both come together
-# again at `l1`, where their gradients are added. Note what is missing: `x` requires no gradient, so
-# no arrow ends there; and the node of `l2 = l1 + w2` saved nothing, because a sum passes gradients
-# on as they are.
+# Read it from the top. The loss splits into two branches at `l4 = l2 * l3`; they meet again at `l1`,
+# where their gradients are added. Note what is missing: `x` requires no gradient, so no arrow ends
+# there; and the node of `l2 = l1 + w2` saved nothing, because a sum passes gradients on unchanged.
 # %% [markdown] zh
 # 从上往下读。损失在 `l4 = l2 * l3` 处分成两条支路，到 `l1` 处又汇合，两路梯度在这里相加。
 # 也请留意图里没有的东西：`x` 不需要梯度，所以没有箭头通到它；
@@ -83,9 +82,9 @@ print(w1.grad, w2.grad, w3.grad)
 #
 # ## Leaves
 #
-# Only `w1`, `w2` and `w3` got a `.grad`: they are **leaves**, made by you and not by an operation. A
-# tensor without `requires_grad` counts as a leaf, too. What is between leaves and loss lets its
-# gradient go as soon as it has been passed on; notebook 4 shows how to look at it all the same.
+# Only `w1`, `w2` and `w3` got a `.grad`: they are **leaves**, created by you and not by an operation. A
+# tensor without `requires_grad` counts as a leaf, too. Intermediate results release their gradients as
+# soon as they have been passed on; notebook 4 shows how to inspect them.
 # %% [markdown] zh
 # 手算一遍：四个位置上都有 $l_4 = (w_1 + w_2)\,w_1 w_3$，所以
 # $\partial/\partial w_1 = (2 w_1 + w_2)\,w_3 = 28$，$\ \partial/\partial w_2 = w_1 w_3 = 8$，
@@ -102,9 +101,9 @@ for name, tensor in {"x": x, "w1": w1, "l1": l1, "loss": loss}.items():
 # %% [markdown] en
 # ## A write in place
 #
-# `a = a.exp()` makes a new tensor and gives it the old name, as `i = i + 1` does. `a[0] = 10` changes
-# the memory of the tensor that is there, as `items[0] = 10` changes a list: that is **in place**.
-# Each write adds one to the tensor's version, and that is how it is noticed.
+# `a = a.exp()` creates a new tensor and gives it the old name, as `i = i + 1` does. `a[0] = 10` changes
+# the memory of the existing tensor, as `items[0] = 10` changes a list: that is **in place**. Each write
+# adds one to the tensor's version, which is how the change is detected.
 # %% [markdown] zh
 # ## 原地写入（in-place）
 #
@@ -120,8 +119,8 @@ old = a
 a[0] = 10
 print("the same tensor:", a is old, " version:", a._version)
 # %% [markdown] en
-# A product saves its inputs. If one of them is written before backward, the saved value is no longer
-# what it was, and a gradient made from it would be wrong. So `backward` refuses:
+# A product saves its inputs. If one of them is written before backward, the saved value has changed,
+# and a gradient computed from it would be wrong. So `backward` refuses:
 # %% [markdown] zh
 # 乘法会保存自己的输入。如果其中一个在反向传播之前被改写，保存的值就不再是当初的值，
 # 用它算出来的梯度就是错的。所以 `backward` 会拒绝：
@@ -132,9 +131,9 @@ loss = (b * b).mean()
 b[0] = 1000.0
 loss.backward()
 # %% [markdown] en
-# The first sentence is PyTorch's. The lines below it say where the value was saved, where it was
-# changed, where it was needed, and what to write instead. The picture shows the same from the other
-# side: the product saved version 0, and now there is version 1.
+# The first sentence is PyTorch's. The lines below it show where the value was saved, where it was
+# changed, where it was needed, and what to write instead. The picture shows the same fact: the product
+# saved version 0, and the tensor is now at version 1.
 # %% [markdown] zh
 # 第一句和 PyTorch 的报错一字不差；下面几行说明：值是在哪里保存的（saved），在哪里被改的
 # （changed），在哪里要用（needed），以及应该怎么写（fix）。
@@ -142,13 +141,14 @@ loss.backward()
 # %%
 board.draw(loss, names={"a": a})
 # %% [markdown] en
-# If nobody needs the value, nobody minds: `a + 2` saves nothing, so its result may be written.
+# Values that backward does not need may change: `a + 2` saves nothing, so its result may be written.
 #
-# ## A leaf that is written
+# ## Writing to a leaf
 #
-# Leaves are stricter, for they are where gradients arrive. To compute with one in place is refused
-# at once. To assign to a part of it is recorded, as for every other tensor, but then the tensor is a
-# result, no leaf: the backward that arrives there has nowhere to put the gradient, and says so.
+# Leaves have stricter rules, because gradients are stored there. An in-place operation on a leaf raises
+# an error at once. An assignment to a part of it is recorded, as for any other tensor, but the tensor is
+# then a result and no longer a leaf: when backward arrives, it has nowhere to store the gradient and
+# raises an error.
 # %% [markdown] zh
 # 没人需要的值，怎么改都行：`a + 2` 什么都没保存，所以它的结果可以随便写。
 #
@@ -165,8 +165,8 @@ a[:] = 0
 print(a, a.is_leaf)
 (a * a).mean().backward()
 # %% [markdown] en
-# New values for a leaf are nothing that gradients should know of. So they are written where nothing
-# is recorded, and the leaf remains one:
+# Giving a leaf new values has nothing to do with gradients. So do it where nothing is recorded, and the
+# leaf remains a leaf:
 # %% [markdown] zh
 # 给叶子换一组数值，本来就和梯度无关。所以应当在不记录的环境里写，叶子也就还是叶子：
 # %%
@@ -178,9 +178,9 @@ print(a.is_leaf, a.grad)
 # %% [markdown] en
 # ## A graph for one pass
 #
-# The graph is laid anew in each pass, so it may be another one each time: `if` and `for` are all that
-# is needed. And it is taken down by `backward`, which frees what was saved. (A static graph, as in
-# the first TensorFlow, is laid once and used until the end.) A second backward finds it gone:
+# Each forward pass builds a new graph, so it may differ every time; `if` and `for` are all you need.
+# `backward` dismantles the graph and frees the saved values. (A static graph, as in the first
+# TensorFlow, is built once and used until the end.) A second backward finds nothing:
 # %% [markdown] zh
 # ## 一次性的图
 #
@@ -193,8 +193,8 @@ loss = (a * a).mean()
 loss.backward()
 loss.backward()
 # %% [markdown] en
-# Compute the loss again, and all is well; `retain_graph=True` is for the rare case that one graph
-# really has to serve twice. The next notebook has such a case.
+# Compute the loss again. `retain_graph=True` is for the rare case in which one graph really has to serve
+# twice; the next notebook has an example.
 # %% [markdown] zh
 # 重新算一遍损失就好。`retain_graph=True` 只用于少数情形：同一张图确实要用两次。
 # 下一篇里就有这样的例子。

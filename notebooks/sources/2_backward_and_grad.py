@@ -1,9 +1,9 @@
 # %% [markdown] en
 # # 2. Two ways to a gradient
 #
-# `y.backward()` puts gradients into the `.grad` of leaves. `torch.autograd.grad(y, x)` returns them
-# and leaves no trace. Both walk the same graph. This notebook compares them: first and second
-# derivatives, sums that pile up, results that are vectors, and branches that are cut off.
+# `y.backward()` stores gradients in the `.grad` of leaves. `torch.autograd.grad(y, x)` returns them and
+# changes nothing. Both walk the same graph. This notebook compares them: first and second derivatives,
+# accumulated gradients, vector results, and how to cut off a branch.
 # %% [markdown] zh
 # # 2. 求梯度的两种方法
 #
@@ -19,8 +19,8 @@ z = torch.tensor(1.0).requires_grad_()
 print(x.requires_grad, x.is_leaf, x.grad_fn, x.grad)
 print(z.requires_grad, z.is_leaf, z.grad_fn, z.grad)
 # %% [markdown] en
-# A tensor that you make wants no gradient until you say so, in one of these two ways. The parameters
-# of modules have said so already. A result requires a gradient as soon as one of its inputs does.
+# A tensor that you create requires no gradient unless you say so, in one of these two ways. Parameters
+# of modules require one already. A result requires a gradient as soon as one of its inputs does.
 #
 # ## $y = (x + 1)(x + 2)$ at $x = 2$
 # %% [markdown] zh
@@ -35,8 +35,8 @@ b = torch.add(x, 2)
 y = torch.mul(a, b)
 board.draw(y, names={"x": x, "y": y})
 # %% [markdown] en
-# Two ways lead from $y$ to $x$. The chain rule takes the product of the derivatives along each, and
-# the sum over both: $\dfrac{\partial y}{\partial a}\dfrac{\partial a}{\partial x} +
+# Two paths lead from $y$ to $x$. The chain rule multiplies the derivatives along each path and adds the
+# two products: $\dfrac{\partial y}{\partial a}\dfrac{\partial a}{\partial x} +
 # \dfrac{\partial y}{\partial b}\dfrac{\partial b}{\partial x} = (x + 2) + (x + 1) = 7$.
 # %% [markdown] zh
 # 从 $y$ 到 $x$ 有两条路。链式法则：每条路上把导数连乘，再把两条路相加：
@@ -51,21 +51,21 @@ y = (x + 1) * (x + 2)
 (gradient,) = torch.autograd.grad(outputs=y, inputs=x)
 print("grad:    ", gradient, "and x.grad is", x.grad)
 # %% [markdown] en
-# `grad` returns a tuple, one gradient for each input that it was asked for. Only what is asked for is
-# computed.
+# `grad` returns a tuple with one gradient per requested input, and computes no others.
 #
 # ## Several inputs, and the second time
 #
 # $z = x^2 y$ at $x = 2$, $y = 3$: $\ \partial z/\partial x = 2xy = 12$, $\ \partial z/\partial y = x^2 = 4$.
-# A call of either kind frees the graph. To ask twice, keep it the first time; or ask for both at once.
+# Both functions free the graph. To differentiate twice, retain it the first time, or request both
+# gradients at once.
 # %% [markdown] zh
-# `grad` 返回一个元组，每个被询问的输入对应一个梯度；没问到的不会计算。
+# `grad` 返回一个元组，要求导的每个输入各对应一个梯度；没有要求的不会计算。
 #
 # ## 多个输入，以及第二次求导
 #
 # $z = x^2 y$，取 $x = 2$、$y = 3$：$\ \partial z/\partial x = 2xy = 12$，
 # $\ \partial z/\partial y = x^2 = 4$。两种方法用完都会释放图。
-# 想问两次，第一次就得把图留住；或者干脆一次问两个。
+# 要求导两次，第一次就得保留计算图；或者一次把两个都求出来。
 # %%
 x = torch.tensor(2.0, requires_grad=True)
 y = torch.tensor(3.0, requires_grad=True)
@@ -103,9 +103,9 @@ print(first, second)
 # %% [markdown] en
 # ## Gradients are added to `.grad`
 #
-# With `backward` twice there is a surprise: 18 where 6 was expected. The second call adds its 6 to
-# the 12 that the first one left. (And as `x.grad` now has a graph that leads back to `x`, a warning
-# tells that the two keep each other in memory; for higher derivatives `grad` is the better way.)
+# Calling `backward` twice is surprising: 18 instead of the expected 6. The second call adds its 6 to the
+# 12 of the first. (`x.grad` now also has a graph that leads back to `x`, so a warning reports that the
+# two keep each other in memory; for higher derivatives, `grad` is better.)
 # %% [markdown] zh
 # ## 梯度会累加到 `.grad` 上
 #
@@ -119,9 +119,9 @@ print("after the first: ", x.grad.item())
 x.grad.backward()
 print("after the second:", x.grad.item())
 # %% [markdown] en
-# Adding is on purpose: a tensor that is used in several places gets a gradient from each, and several
-# small batches can make one step. But then somebody has to begin at zero: `optimizer.zero_grad()`
-# before each step, or by hand, on the values:
+# Accumulation is intentional: a tensor that is used in several places receives a gradient from each, and
+# several small batches can form one step. In return, you have to reset the sum: with
+# `optimizer.zero_grad()` before each step, or by hand:
 # %% [markdown] zh
 # 累加是有意的设计：一个张量被用在多处，每一处都会送来梯度；几个小批次也可以合成一步更新。
 # 代价是要有人清零：每步之前调用 `optimizer.zero_grad()`，或者手动把数值归零：
@@ -136,7 +136,7 @@ x.grad = y.grad = None
 # %% [markdown] en
 # ## When the result is a vector
 #
-# A gradient starts with "how much does the end result change", so there must be *one* end result.
+# A gradient answers "how much does the final result change", so the final result must be *one* number.
 # %% [markdown] zh
 # ## 结果是向量时
 #
@@ -146,13 +146,13 @@ x = torch.tensor([1.0, 2.0], requires_grad=True)
 y = x * x
 y.backward()
 # %% [markdown] en
-# Give the weights $v$ with which the elements of $y$ count. Then backward computes $v^\top J$, where
+# Otherwise, pass the weights $v$ of the elements of $y$. Backward then computes $v^\top J$, where
 # $J_{ij} = \partial y_i/\partial x_j$. Here $y_i = x_i^2$, so $J$ is diagonal:
 #
 # $$v^\top J = \begin{pmatrix} 1 & 1 \end{pmatrix}
 # \begin{pmatrix} 2 x_1 & 0 \\ 0 & 2 x_2 \end{pmatrix} = \begin{pmatrix} 2 & 4 \end{pmatrix}$$
 #
-# Weights of one are the same as a sum. All four lines ask the same question:
+# Weights of one are equivalent to a sum. All four lines compute the same gradient:
 # %% [markdown] zh
 # 于是要给出权重 $v$，说明 $y$ 的各个元素各占多少。反向传播算的是 $v^\top J$，
 # 其中 $J_{ij} = \partial y_i/\partial x_j$。这里 $y_i = x_i^2$，所以 $J$ 是对角阵：
@@ -160,7 +160,7 @@ y.backward()
 # $$v^\top J = \begin{pmatrix} 1 & 1 \end{pmatrix}
 # \begin{pmatrix} 2 x_1 & 0 \\ 0 & 2 x_2 \end{pmatrix} = \begin{pmatrix} 2 & 4 \end{pmatrix}$$
 #
-# 权重全取 1 等于求和。下面四行问的是同一个问题：
+# 权重全取 1 等于求和。下面四行求的是同一个梯度：
 # %%
 (x * x).sum().backward()
 print(x.grad)
@@ -170,8 +170,8 @@ print(x.grad)
 print(torch.autograd.grad((x * x).sum(), x))
 print(torch.autograd.grad(x * x, x, grad_outputs=torch.ones(2)))
 # %% [markdown] en
-# Other weights pick out a row: $v = (0, 1)$ is the gradient of $y_2$. For the whole matrix there is
-# `functional.jacobian`.
+# Other weights select a row: $v = (0, 1)$ gives the gradient of $y_2$. `functional.jacobian` computes
+# the whole matrix.
 # %% [markdown] zh
 # 换一组权重就是取出某一行：$v = (0, 1)$ 得到 $y_2$ 的梯度。想要整个矩阵，用 `functional.jacobian`。
 # %%
@@ -180,9 +180,9 @@ print(torch.autograd.functional.jacobian(lambda x: x * x, x))
 # %% [markdown] en
 # ## Cutting a branch
 #
-# `detach()` gives the same values without a history: gradients stop there. With the first factor cut
-# off, only one way is left in the picture, and the gradient is $x + 1 = 3$ instead of 7. That is how
-# a network is held still while another one, which is fed by it, learns.
+# `detach()` returns the same values without a history: gradients stop there. With the first factor cut
+# off, only one path is left in the picture, and the gradient is $x + 1 = 3$ instead of 7. This is how you
+# freeze one network while training another that takes its output.
 # %% [markdown] zh
 # ## 切断一条支路
 #

@@ -1,8 +1,8 @@
 # %% [markdown] en
-# # 3. A graph that is made while it runs
+# # 3. A graph built while the program runs
 #
 # What a dynamic graph is, what its nodes do, in which order backward calls them, and what a whole
-# training step looks like when it is drawn.
+# training step looks like as a picture.
 # %% [markdown] zh
 # # 3. 边运行边建立的图
 #
@@ -24,10 +24,10 @@ print(loss.detach())
 # %% [markdown] en
 # ## Dynamic, in two senses
 #
-# **Forward happens at once.** Each line computed its values and added its nodes; there was nothing to
-# compile or to start. So Python's `if`, `for` and the debugger work as ever.
+# **Forward runs immediately.** Each line computes its values and adds its nodes; there is nothing to
+# compile or start. So Python's `if`, `for` and the debugger work as usual.
 #
-# **Backward clears away.** What the nodes have saved is freed as soon as it has been used.
+# **Backward cleans up.** The nodes' saved values are freed as soon as they have been used.
 # %% [markdown] zh
 # ## “动态”的两层含义
 #
@@ -47,10 +47,10 @@ loss.backward()
 # %% [markdown] en
 # ## A node of your own
 #
-# A node is a pair of functions that belong together: one for the values, one for the gradients. A
-# `Function` is such a pair. `save_for_backward` keeps what the second one needs from the first, and
-# keeps an eye on its version. The gradient that arrives is called upstream; `backward` multiplies
-# it by the derivative of this one operation and passes it on.
+# A node is a pair of matching functions: one for the values, one for the gradients. A `Function` is such
+# a pair. `save_for_backward` keeps what the second function needs from the first, and watches its
+# version. The incoming gradient is called upstream; `backward` multiplies it by the derivative of this
+# one operation and passes it on.
 # %% [markdown] zh
 # ## 自己写一个节点
 #
@@ -80,8 +80,8 @@ loss = torch.mean(torch.pow(y_hat - y, 2))
 loss.backward()
 print(w.grad, b.grad, type(y_hat.grad_fn).__name__)
 # %% [markdown] en
-# Whether the two functions belong together can be checked: `gradcheck` compares `backward` with
-# differences of the forward, in double precision.
+# `gradcheck` verifies that the two functions match: it compares `backward` with finite differences of
+# the forward, in double precision.
 # %% [markdown] zh
 # 两个函数是否真的配对，可以检查：`gradcheck` 用双精度，把 `backward` 和前向的差商作比较。
 # %%
@@ -98,8 +98,8 @@ print(torch.autograd.gradcheck(MyReLU.apply, values))
 # 2. Its node passes on $2 (y_1 - y_2) = -4$ to `y1` and $+4$ to `y2`.
 # 3. Both arrive at `x`: $-4 \cdot 1 + 4 \cdot 2 = 4$.
 #
-# Of the nodes that have all of their gradient, the one that was made last goes first: `y2` before
-# `y1`. Hooks show it; they are called with the gradient as it passes.
+# Among the nodes whose gradient is complete, the one created last runs first: `y2` before `y1`. Hooks
+# show this order; backward calls them with each gradient as it passes.
 # %% [markdown] zh
 # ## 反向传播的每一步
 #
@@ -127,8 +127,8 @@ print(x.grad)
 # %% [markdown] en
 # ## Twice through the same graph
 #
-# With `retain_graph=True` the graph stays, and each pass adds to `x.grad`: 4, then 8. Starting from
-# zero again is up to you.
+# With `retain_graph=True`, the graph is kept, and each pass adds to `x.grad`: 4, then 8. Resetting it is
+# up to you.
 # %% [markdown] zh
 # ## 同一张图走两遍
 #
@@ -144,10 +144,10 @@ for _ in range(2):
     loss.backward(retain_graph=True)
     print("from zero:", x.grad.item())
 # %% [markdown] en
-# ## What stays after backward
+# ## What remains after backward
 #
-# Leaves keep their gradient, results do not, so that the memory of a large network is free again.
-# `retain_grad()`, called before backward, makes an exception.
+# Leaves keep their gradients and intermediate results do not, which frees the memory of large networks.
+# To make an exception, call `retain_grad()` before backward.
 # %% [markdown] zh
 # ## 反向之后留下什么
 #
@@ -165,14 +165,14 @@ print("y1:  ", y1.is_leaf, y1.retains_grad)
 
 
 # %% [markdown] en
-# ## A whole step, drawn
+# ## A whole step as a picture
 #
-# `board.record` watches a step while it runs. Nothing runs twice, and the numbers are the same to the
-# bit. The blue boxes are forward, the orange ones backward, the green ones the optimizer's writes.
+# `board.record` records a step while it runs. Nothing runs twice, and the results are bit-identical. Blue
+# boxes are the forward, orange ones the backward, green ones the optimizer's writes.
 # %% [markdown] zh
 # ## 把一整步画出来
 #
-# `board.record` 在一步训练运行时旁观。没有什么会运行两次，结果一个比特也不差。
+# `board.record` 在一步训练运行的同时把它记录下来。没有什么会运行两次，结果一个比特也不差。
 # 蓝色是前向，橙色是反向，绿色是优化器的写入。
 # %%
 class Net(nn.Module):
@@ -193,9 +193,9 @@ with board.record(net) as recorded:
     optimizer.step()
 recorded
 # %% [markdown] en
-# The same goes to TensorBoard's Graphs tab, where modules open and close, and each operation tells
-# its time, its memory and its line of code. `tensorboard --logdir FOLDER` shows it; in a notebook,
-# `from tinynet.board import notebook; notebook.start("--logdir FOLDER")`.
+# TensorBoard's Graphs tab shows the same graph, with modules that expand and collapse, and the time,
+# memory and source line of each operation. Open it with `tensorboard --logdir FOLDER`, or in a notebook
+# with `from tinynet.board import notebook; notebook.start("--logdir FOLDER")`.
 # %% [markdown] zh
 # 同样的内容可以送进 TensorBoard 的 Graphs 页：模块可以展开、收起，每个运算都标着耗时、
 # 内存和所在的代码行。用 `tensorboard --logdir FOLDER` 查看；在笔记本里则是

@@ -1,8 +1,8 @@
 # %% [markdown] en
 # # 4. Looking inside: leaves, kept gradients, hooks, versions
 #
-# After `backward`, leaves have a gradient and nothing else does. Here are the two ways to see the
-# gradients in between, and the one number that tells what has been written.
+# After `backward`, only leaves have gradients. This notebook shows two ways to inspect intermediate
+# gradients, and the number that counts writes.
 # %% [markdown] zh
 # # 4. 看看里面：叶子、保留的梯度、钩子、版本号
 #
@@ -31,8 +31,8 @@ loss.backward()
 for name, tensor in {"w1": w1, "w2": w2, "w3": w3}.items():
     print(name, tensor.data, tensor.grad, tensor.grad_fn)
 # %% [markdown] en
-# A leaf has no `grad_fn`, a result has no `.grad`. To ask a result for its gradient is so often a
-# mistake that there is a warning:
+# A leaf has no `grad_fn`, and a result has no `.grad`. Reading the gradient of a result is so often a
+# mistake that it raises a warning:
 # %% [markdown] zh
 # 叶子没有 `grad_fn`，中间结果没有 `.grad`。向中间结果要梯度多半是写错了，所以会有警告：
 # %%
@@ -40,7 +40,7 @@ print(loss.grad_fn is not None, loss.grad)
 # %% [markdown] en
 # ## Keep it: `retain_grad`
 #
-# Called before backward, it makes a result keep what arrives.
+# Call it before backward, and the result keeps the gradient that arrives.
 # %% [markdown] zh
 # ## 留下来：`retain_grad`
 #
@@ -54,12 +54,12 @@ print(loss.grad)
 print(l4.grad)
 print(l1.grad)
 # %% [markdown] en
-# Check: the mean of four passes 1/4 on to each. And $l_4 = (l_1 + w_2)\,l_1 w_3$ has the derivative
-# $(2 l_1 + w_2)\,w_3 = 21$, a quarter of which is 5.25.
+# Check: the mean of four numbers passes 1/4 to each. The derivative of $l_4 = (l_1 + w_2)\,l_1 w_3$ is
+# $(2 l_1 + w_2)\,w_3 = 21$, and a quarter of it is 5.25.
 #
 # ## Only look: `register_hook`
 #
-# A hook is called as the gradient passes, and nothing is kept. The order is that of backward: from
+# Backward calls a hook when the gradient passes, and keeps nothing. The order is that of backward: from
 # the loss down.
 # %% [markdown] zh
 # 验算：四个数的平均值把 1/4 传给每个元素。$l_4 = (l_1 + w_2)\,l_1 w_3$ 的导数是
@@ -76,8 +76,8 @@ l1.register_hook(lambda gradient: print("l1:  ", gradient[0]))
 loss.backward()
 print("kept:", loss.retains_grad)
 # %% [markdown] en
-# What a hook returns takes the place of the gradient, for everything below. Here nothing above 0.1
-# gets past `l4`:
+# The return value of a hook replaces the gradient for everything below it. This hook lets nothing above
+# 0.1 pass `l4`:
 # %% [markdown] zh
 # 钩子的返回值会取代原来的梯度，影响它下面的一切。下面这个钩子不让超过 0.1 的梯度通过 `l4`：
 # %%
@@ -90,8 +90,8 @@ handle.remove()
 # %% [markdown] en
 # ## What in place means
 #
-# The name tells: a method that ends in `_` changes the tensor that it is called on; so do assignments
-# to parts, and `+=`. Everything else gives a new tensor. `_version` counts the writes.
+# The name shows it: a method that ends in `_` changes the tensor that it is called on; so do assignments
+# to parts, and `+=`. Everything else returns a new tensor. `_version` counts the writes.
 # %% [markdown] zh
 # ## 什么叫原地操作
 #
@@ -108,7 +108,7 @@ print("a[0]=10: new tensor:", a is not before, " version:", a._version)
 a += 1
 print("a += 1:  new tensor:", a is not before, " version:", a._version)
 # %% [markdown] en
-# A part of a tensor shares its memory, and so its version: a write through either is one for both.
+# A part of a tensor shares its memory, and therefore its version: a write through either counts for both.
 # %% [markdown] zh
 # 张量的一部分和整体共用内存，因此也共用版本号：从哪一边写，两边都算写过一次。
 # %%
@@ -117,7 +117,7 @@ row = base[0]
 row.fill_(7)
 print(base, base._version, row._version)
 # %% [markdown] en
-# The version is compared when backward needs a saved value. In this graph the product saved `b` at
+# Backward compares versions when it needs a saved value. In this graph, the product saved `b` at
 # version 0:
 # %% [markdown] zh
 # 反向传播要用保存的值时，就会比对版本号。下图里，乘法保存的是版本 0 的 `b`：
@@ -134,9 +134,9 @@ loss.backward()
 # %% [markdown] en
 # ## A leaf that became a result
 #
-# An assignment to all of a leaf is recorded as a `CopySlices`: what `a` is now comes from that write.
-# At the bottom of the picture is the place where gradients of the leaf used to arrive; nobody is
-# there any more to receive one.
+# An assignment to a whole leaf is recorded as a `CopySlices`: `a` is now the result of that write. The
+# bottom of the picture is where the leaf used to receive gradients; there is no longer a leaf to receive
+# them.
 # %% [markdown] zh
 # ## 变成结果的叶子
 #
@@ -153,13 +153,13 @@ board.draw(a)
 loss = (a * a).mean()
 loss.backward()
 # %% [markdown] en
-# And a second time, what the first backward used is gone, as ever:
+# A second backward fails as usual, because the first one has freed what it used:
 # %% [markdown] zh
 # 再来一次，第一次反向用过的东西照例已经没了：
 # %% raises
 loss.backward()
 # %% [markdown] en
-# To compute with changed values, change a copy; the leaf stays what it is.
+# To compute with changed values, change a copy; the leaf remains unchanged.
 # %% [markdown] zh
 # 想用改过的数值做计算，就改一份副本；叶子保持原样。
 # %%

@@ -1,1 +1,1 @@
-"""Speed, as a ratio against PyTorch measured in the same run, taking turns."""
+"""Speed relative to PyTorch's, measured alternately in the same run."""

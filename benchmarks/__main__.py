@@ -1,11 +1,10 @@
-"""`python -m benchmarks`: tinynet beside PyTorch, on this machine. Prints Markdown tables.
+"""`python -m benchmarks` compares tinynet with PyTorch on this machine. Prints Markdown tables.
 
-Without an option, what single operations cost. Each option below asks for another table; several
-may be given. `--save FOLDER` also writes them there, as Markdown, as JSON and as pictures.
+Without options, it measures single operations. Each option below adds a table. `--save FOLDER` also
+writes the tables there, as Markdown, JSON and plots.
 
-Needs the `benchmarks` extra (PyTorch and matplotlib; JAX takes part where it is installed). A
-machine that does other work makes single numbers jump; ratios are medians over neighbouring turns,
-which noise hits alike.
+Needs the `benchmarks` extra (PyTorch and matplotlib; JAX is included if installed). On a busy
+machine, single times vary; ratios are medians over adjacent runs, which noise affects alike.
 """
 
 import argparse
@@ -30,7 +29,7 @@ NAMES = [row.name for row in ROWS]
 
 
 def parsed() -> argparse.Namespace:
-    """Return what the command line asks for."""
+    """Return the arguments of the command line."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks",
         description=__doc__,
@@ -65,7 +64,7 @@ def parsed() -> argparse.Namespace:
 
 
 def machine(threads: list[int], rounds: int) -> str:
-    """Return what the numbers depend on, in a line."""
+    """Return one line that describes the machine and the versions."""
     packages = ("numpy", "torch", "jax", "numba")
     told = f"{' and '.join(map(str, threads))} thread{'s' * (threads != [1])}"
     found = [f"{p} {metadata.version(p)}" for p in packages if util.find_spec(p)]
@@ -87,7 +86,7 @@ def _processor() -> str:
 
 
 def measured(arguments: argparse.Namespace) -> list[Table]:
-    """Measure what was asked for."""
+    """Measure the requested tables."""
     (threads, *more), rounds, tables = arguments.threads, arguments.rounds, []
     everything = arguments.everything
     if arguments.workloads is not None or everything:
@@ -133,7 +132,7 @@ def measured(arguments: argparse.Namespace) -> list[Table]:
 
 
 def save(tables: list[Table], about: str, folder: Path) -> None:
-    """Write the tables as Markdown and JSON, and the pictures."""
+    """Write the tables as Markdown and JSON, and the plots."""
     from benchmarks import plots
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -154,7 +153,7 @@ def save(tables: list[Table], about: str, folder: Path) -> None:
 
 
 def main() -> int:
-    """Run the benchmarks that the command line asks for."""
+    """Run the benchmarks that the command line requests."""
     arguments = parsed()
     if util.find_spec("torch") is None:
         print(MISSING, file=sys.stderr)

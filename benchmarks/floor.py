@@ -12,10 +12,10 @@ FLOORS = ("mlp_small", "mlp_mnist")  # an MLP with one hidden layer, SGD with mo
 
 
 class Floor(Training):
-    """One of ``FLOORS``, with nothing between its formulas and numpy."""
+    """One of ``FLOORS``, with no layer between its formulas and numpy."""
 
     def start(self, weights: dict[str, Any]) -> None:
-        """Begin anew, from these weights."""
+        """Start over from these weights."""
         self.initial = weights
         options = self.row.optimizer[1]
         self.step = hand_written(weights, self.batches, options["lr"], options["momentum"])
@@ -24,7 +24,7 @@ class Floor(Training):
 def hand_written(
     weights: dict[str, Any], batches: Any, lr: float, momentum: float
 ) -> Callable[[], Any]:
-    """Return the step: forward, backward, update; everything into memory that is kept."""
+    """Return the step: forward, backward and update, all in preallocated memory."""
     w1, b1, w2, b2 = params = [w.copy() for w in weights.values()]
     speed = [np.zeros_like(w) for w in params]
     grads = [np.empty_like(w) for w in params]

@@ -1,4 +1,4 @@
-"""Answers to one example at a time, without a graph."""
+"""Inference on one example at a time, without a graph."""
 
 from benchmarks.race import FASTER, WITH_NUMBA, Side, optional, race, rest, titled
 from benchmarks.tables import Table
@@ -6,7 +6,7 @@ from benchmarks.workloads import ROWS
 
 
 def report(threads: int, rounds: int) -> Table:
-    """Measure the time of one answer of each model."""
+    """Measure the inference time of each model."""
     heads = ["workload", "tinynet µs", "PyTorch µs", FASTER, WITH_NUMBA]
     table = Table(titled("One answer under no_grad, B 1", threads), heads)
     ours, theirs = Side("tinynet", threads), Side("torch", threads)

@@ -1,7 +1,7 @@
-"""The same training steps in JAX, compiled as a whole: for the column beside eager PyTorch.
+"""The same training steps in JAX, compiled as a whole, for the column next to eager PyTorch.
 
-The models are written anew, as functions of their weights; that they compute the same losses is
-checked before each race.
+The models are rewritten as functions of their weights; each race first checks that they compute
+the same losses.
 """
 
 import math
@@ -81,7 +81,7 @@ class JaxTraining(Training):
     """A workload whose step is one compiled JAX function."""
 
     def start(self, weights: dict[str, Any]) -> None:
-        """Begin anew, from these weights."""
+        """Start over from these weights."""
         self.initial = weights
         model = MODELS[self.row.name]
         name, options = self.row.optimizer

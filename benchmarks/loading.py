@@ -14,7 +14,7 @@ EXAMPLES, BATCH = 4096, 64
 
 
 def tensors(lib: Any) -> Any:
-    """Return a set of examples that are rows of two tensors."""
+    """Return a dataset whose examples are rows of two tensors."""
     draw = np.random.default_rng(0)
     x = lib.from_numpy(draw.standard_normal((EXAMPLES, 784), dtype=np.float32))
     y = lib.from_numpy(draw.integers(0, 10, EXAMPLES))
@@ -22,7 +22,7 @@ def tensors(lib: Any) -> Any:
 
 
 def one_by_one(lib: Any) -> Any:
-    """Return a set of the user's own, whose examples are made one by one."""
+    """Return a user-defined dataset that creates its examples one by one."""
     whole = tensors(lib).tensors
 
     class Own(lib.utils.data.Dataset):  # type: ignore[misc, name-defined]
@@ -36,7 +36,7 @@ def one_by_one(lib: Any) -> Any:
 
 
 def epoch(lib: Any, examples: Any, workers: int) -> Callable[[], object]:
-    """Return what goes through all batches once, in a new order."""
+    """Return a function that iterates over all batches once, in a new order."""
     loader = lib.utils.data.DataLoader(
         examples, batch_size=BATCH, shuffle=True,
         num_workers=workers, persistent_workers=workers > 0,

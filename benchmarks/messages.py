@@ -1,7 +1,7 @@
-"""What it costs that every operation and every write remembers its line, for messages.
+"""The cost of recording the source line of every operation and write, for messages.
 
-Each case is timed as it is, and with that taken out: the same compiled function without the lines
-that look for the user's frame and the running modules; the same write with a bare count.
+Each case is timed as it is, and without that: the same compiled function without the lines that
+look up the user's frame and the running modules; the same write with a bare version count.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ _SITE = ("f = getframe(1)", "c = f.f_code", "try: o = OUTSIDE", "except KeyError
 
 
 def without_lines(name: str) -> Callable[..., Any]:
-    """Return the compiled function of an operation, without what is there for messages."""
+    """Return the compiled function of an operation, without the lines that serve messages."""
     source = Forward(REGISTRY[name]).source()
     kept = []
     for line in source.splitlines():
@@ -54,7 +54,7 @@ def ten_of(function: Callable[..., Any], inputs: Any) -> Callable[[], None]:
 
 
 def write_cost() -> tuple[Any, Any]:
-    """Return ten in-place sums, as they are and without the look for the line."""
+    """Return ten in-place sums, as they are and without looking up the line."""
     a, b, add = tn.ones(8), tn.ones(8), REGISTRY["add"]
     a.add_(b)
     source = inplace_source.source(add, "add_", operator=False)
@@ -66,7 +66,7 @@ def write_cost() -> tuple[Any, Any]:
 
 
 def report(rounds: int, only: str) -> Table:
-    """Measure what it costs to know the lines that errors name."""
+    """Measure the cost of recording the lines that errors name."""
     table = Table("What messages cost", ["case", "with, µs", "without, µs", "cost"])
     cases: dict[str, tuple[Callable[[], tuple[Any, Any]], int]] = {
         "mul_remembered": (lambda: operation_cost("mul", (8,), (8,)), 10),

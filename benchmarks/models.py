@@ -15,7 +15,7 @@ def mlp(lib: Any, *sizes: int) -> Model:
 
 
 def chain(lib: Any, steps: int) -> Model:
-    """Return a model of ``4 * steps`` operations on numbers, each waiting for the last."""
+    """Return a model of ``4 * steps`` scalar operations, each using the previous result."""
 
     class Chain(lib.nn.Module):  # type: ignore[misc, name-defined]
         def __init__(self) -> None:
@@ -33,7 +33,7 @@ def chain(lib: Any, steps: int) -> Model:
 
 
 def bag(lib: Any, rows: int, width: int, classes: int) -> Model:
-    """Return a classifier of the mean of word vectors, whose norms are kept below 1."""
+    """Return a classifier of the mean of word vectors with norms of at most 1."""
 
     class Bag(lib.nn.Module):  # type: ignore[misc, name-defined]
         def __init__(self) -> None:
@@ -64,7 +64,7 @@ def lstm(lib: Any, letters: int, width: int) -> Model:
 
 
 def block(lib: Any, width: int, heads: int) -> Model:
-    """Return a transformer's block: causal attention and a layer of 4 times the width."""
+    """Return a transformer block: causal attention and a layer of 4 times the width."""
     nn, functional = lib.nn, lib.nn.functional
 
     class Block(nn.Module):  # type: ignore[misc, name-defined]
@@ -109,7 +109,7 @@ def gpt(lib: Any, letters: int, length: int, blocks: int, width: int, heads: int
 
 
 def lenet(lib: Any) -> Model:
-    """Return LeNet-5 for 28 by 28 pictures, with ReLU and max pooling."""
+    """Return LeNet-5 for 28 by 28 images, with ReLU and max pooling."""
     nn = lib.nn
     return nn.Sequential(
         *(nn.Conv2d(1, 6, 5, padding=2), nn.ReLU(), nn.MaxPool2d(2)),

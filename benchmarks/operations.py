@@ -1,4 +1,4 @@
-"""What one operation costs: recorded, not recorded, and with its backward."""
+"""The cost of one operation: recorded, not recorded, and with its backward."""
 
 from collections.abc import Callable
 from typing import Any
@@ -32,7 +32,7 @@ def mul_unrecorded(tn: Any) -> Callable[[], object]:
 
 
 def _many(run: Callable[[], object]) -> Callable[[], object]:
-    """Call a function 100 times, so that entering no_grad does not count."""
+    """Call a function 100 times, so that entering no_grad is negligible."""
 
     def hundred() -> object:
         for _ in range(100):

@@ -1,4 +1,4 @@
-"""The results as pictures, by matplotlib."""
+"""Plots of the results, by matplotlib."""
 
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ OURS, THEIRS = "#1f6f8b", "#d1603d"
 
 
 def speedups(table: Table, file: Path) -> None:
-    """Draw how many times as fast each row is, on a logarithmic scale around 1."""
+    """Plot the speedup of each row, on a logarithmic scale around 1."""
     plt = _pyplot()
     names = [row[0] for row in table.rows]
     shown = [(FASTER, 1.0)]
@@ -39,7 +39,7 @@ def speedups(table: Table, file: Path) -> None:
 
 
 def growth(table: Table, file: Path) -> None:
-    """Draw the time of a step over each axis, both libraries."""
+    """Plot the time of a step over each axis, for both libraries."""
     from matplotlib import ticker
 
     plt = _pyplot()

@@ -1,4 +1,4 @@
-"""What is measured in fresh processes: the time of an import, and the memory of a training step."""
+"""Measurements in fresh processes: the time of an import, and the memory of a training step."""
 
 import os
 import subprocess
@@ -36,7 +36,7 @@ print(before, *memory("VmHWM"))
 
 
 def run(program: str, threads: int = 1) -> list[float]:
-    """Run a program in a process of its own; return the numbers that it prints."""
+    """Run a program in its own process; return the numbers that it prints."""
     pools = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), str(threads))
     # An empty PYTHONDONTWRITEBYTECODE is none: users' imports find compiled files.
     pools["PYTHONDONTWRITEBYTECODE"] = ""
@@ -48,7 +48,7 @@ def run(program: str, threads: int = 1) -> list[float]:
 
 
 def report_imports(rounds: int) -> Table:
-    """Measure imports, taking turns; the first of each, which compiles, does not count."""
+    """Measure imports alternately, ignoring the first of each, which compiles."""
     table = Table("Import", ["package", "seconds", "times numpy's", "memory MB"])
     found: dict[str, list[list[float]]] = {name: [] for name in IMPORTS}
     for name in IMPORTS:

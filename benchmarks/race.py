@@ -1,4 +1,4 @@
-"""The race: both libraries alive, each in its own process, taking turns on the same machine."""
+"""The race: two libraries, each in its own process, run alternately on the same machine."""
 
 import os
 import pickle
@@ -30,7 +30,7 @@ STEPS = 6  # whose losses are compared before the race
 
 
 class Side:
-    """A process with one library; calls of methods go to its ``Worker``."""
+    """A process with one library; method calls go to its ``Worker``."""
 
     def __init__(self, library: str, threads: int):
         pools = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -81,9 +81,9 @@ def calibrate(side: Side) -> int:
 def race(
     ours: Side, theirs: Side, row: Workload, rounds: int, rest: float, answers: bool = False
 ) -> tuple[float, ...]:
-    """Return seconds per step of both (medians), and the median ratio of neighbouring turns.
+    """Return seconds per step of both (medians), and the median ratio of adjacent turns.
 
-    With ``answers``, of one answer instead of a step.
+    With ``answers``, measure inference instead of training steps.
     """
     agree(ours, theirs, row)
     if answers:
@@ -110,7 +110,7 @@ def rest(threads: int) -> float:
 def report(threads: int, rounds: int, only: list[str]) -> Table:
     """Measure training steps of the workloads against PyTorch.
 
-    Where they are installed, numba's kernels and JAX take part.
+    Includes numba's kernels and JAX where they are installed.
     """
     heads = [
         "model",
@@ -143,12 +143,12 @@ def report(threads: int, rounds: int, only: list[str]) -> Table:
 
 
 def optional(library: str, threads: int) -> Side | None:
-    """Return the side of a library that is not needed, where it is installed."""
+    """Return the side of an optional library, if it is installed."""
     return Side(library, threads) if util.find_spec(library) else None
 
 
 def titled(title: str, threads: int) -> str:
-    """Return a title that tells how many threads were used, if not one."""
+    """Return a title that names the number of threads, unless it is one."""
     return title if threads == 1 else f"{title}, {threads} threads"
 
 

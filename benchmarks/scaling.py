@@ -1,4 +1,4 @@
-"""How the cost of a training step grows with the work: one thing over 64 times, the rest fixed."""
+"""How the cost of a training step grows: one axis grows 64-fold, the rest is fixed."""
 
 import math
 from collections.abc import Callable
@@ -28,7 +28,7 @@ def _gpt(length: int) -> Workload:
 
 @dataclass(frozen=True)
 class Axis:
-    """What grows: its name, its values, and the workload of each."""
+    """An axis: its name, its values, and the workload for each."""
 
     name: str
     values: tuple[int, ...]
@@ -56,7 +56,7 @@ def slope(sizes: Any, times: Any) -> float:
 
 
 def report(threads: int, rounds: int) -> list[Table]:
-    """Measure all axes; return the times, and the exponents."""
+    """Measure all axes; return the times and the exponents."""
     ours, theirs = Side("tinynet", threads), Side("torch", threads)
     times = Table("Growth", ["axis", "size", "tinynet µs", "PyTorch µs", "times as fast"])
     growth = []

@@ -1,4 +1,4 @@
-"""Tables: printed row by row while they are measured, and kept for the page and the plots."""
+"""Tables, printed row by row during the measurement, and kept for the page and the plots."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,8 +9,8 @@ class Table:
     """One table of results.
 
     Attributes:
-        title: what it shows.
-        columns: their heads; all but the first are numbers.
+        title: the title.
+        columns: the headings; all columns but the first are numbers.
         rows: one list per row, in the order of the columns.
     """
 
@@ -28,12 +28,12 @@ class Table:
         print(_line(row), flush=True)
 
     def head(self) -> str:
-        """Return title and heads in Markdown."""
+        """Return the title and headings in Markdown."""
         rule = "|---" + "|---:" * (len(self.columns) - 1) + "|"
         return f"**{self.title}**\n\n{_line(self.columns)}\n{rule}"
 
     def markdown(self) -> str:
-        """Return all of it in Markdown."""
+        """Return the table in Markdown."""
         return "\n".join([self.head(), *map(_line, self.rows)]) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""Timing two functions in turns."""
+"""Timing two functions alternately."""
 
 from collections.abc import Callable
 from statistics import median
@@ -34,7 +34,7 @@ def one_turn(function: Callable[[], object], count: int) -> float:
 def compare(
     ours: Callable[[], object], theirs: Callable[[], object], rounds: int
 ) -> tuple[float, float, float]:
-    """Return seconds per call of both (medians), and the median ratio of neighbouring turns."""
+    """Return seconds per call of both (medians), and the median ratio of adjacent turns."""
     a, b = calls_per_slice(ours), calls_per_slice(theirs)
     pairs = []
     for i in range(rounds):

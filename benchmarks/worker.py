@@ -1,4 +1,4 @@
-"""One library in a process of its own: answers on a pipe, and sleeps in between."""
+"""One library in its own process: answers requests from a pipe, and sleeps in between."""
 
 import importlib
 import pickle
@@ -12,9 +12,9 @@ from benchmarks.workloads import BY_NAME, Training
 
 
 class Worker:
-    """What the other end of the pipe can ask for.
+    """The requests that the other end of the pipe can make.
 
-    One thread is timed by the processor's clock, which stands still while others have the core.
+    Single-thread times are processor times, which exclude other processes on the core.
     """
 
     def __init__(self, lib: Any, kind: type[Training], threads: int):
@@ -24,7 +24,7 @@ class Worker:
         self.training: Any = None
 
     def make(self, name: str) -> dict[str, Any]:
-        """Make a workload; return its weights."""
+        """Create a workload; return its weights."""
         self.training = self.kind(self.lib, BY_NAME[name])
         return self.training.initial  # type: ignore[no-any-return]
 
@@ -34,7 +34,7 @@ class Worker:
         return [self.training.step().item() for _ in range(count)]
 
     def answer(self) -> None:
-        """From now on, a turn is made of answers to one example each, without a graph."""
+        """Switch turns to inference on one example at a time, without a graph."""
         lib, model = self.lib, self.training.model.eval()
         x = self.training.batches[0][0]
         one = x[:1] if x.ndim else x
@@ -46,7 +46,7 @@ class Worker:
         self.training.step = run
 
     def turn(self, count: int) -> float:
-        """Return the seconds per step of ``count`` steps, after one other; training goes on."""
+        """Return the seconds per step of ``count`` training steps, after a warm-up step."""
         step, steps, clock = self.training.step, range(count), self.clock
         step()
         start = clock()
@@ -56,7 +56,7 @@ class Worker:
 
 
 def main() -> None:
-    """Answer until the pipe is closed. Arguments: tinynet, numba, torch, floor or jax; threads."""
+    """Answer requests until the pipe closes; arguments: the library and the number of threads."""
     name, threads = sys.argv[1], int(sys.argv[2])
     lib = importlib.import_module("torch" if name == "torch" else "tinynet")
     lib.set_num_threads(threads)

@@ -1,4 +1,4 @@
-"""The workloads: what is trained, on what, and how many times faster than PyTorch it shall be."""
+"""The workloads: models, data, and the speed to reach relative to PyTorch."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,12 +19,12 @@ class Workload:
 
     Attributes:
         name: its name.
-        shown: the model in words.
+        shown: a description of the model.
         batch: examples per step.
-        aim: examples per second over PyTorch's.
-        model: makes it, of the library that is passed.
+        aim: the target ratio of examples per second to PyTorch's.
+        model: creates it with the given library.
         optimizer: name of its class, and options.
-        data: makes the inputs and the targets of one batch.
+        data: creates the inputs and targets of one batch.
     """
 
     name: str
@@ -43,7 +43,7 @@ ADAMW = ("AdamW", {"lr": 1e-3})
 
 
 def vectors(batch: int, *shape: int, classes: int = 10) -> Any:
-    """Return a maker of batches of numbers, with classes as targets."""
+    """Return a function that creates batches of numbers, with classes as targets."""
     return lambda draw: (
         draw.standard_normal((batch, *shape), dtype=np.float32),
         draw.integers(0, classes, batch),
@@ -51,17 +51,17 @@ def vectors(batch: int, *shape: int, classes: int = 10) -> Any:
 
 
 def numbers(draw: np.random.Generator) -> tuple[Any, Any]:
-    """Return a number and a target of no use."""
+    """Return a number and an unused target."""
     return np.array(draw.standard_normal(), np.float32), np.zeros((), np.float32)
 
 
 def words(batch: int, length: int, rows: int, classes: int) -> Any:
-    """Return a maker of batches of words, with classes as targets."""
+    """Return a function that creates batches of words, with classes as targets."""
     return lambda draw: (draw.integers(0, rows, (batch, length)), draw.integers(0, classes, batch))
 
 
 def text(batch: int, length: int) -> Any:
-    """Return a maker of batches of letters, each to be predicted from those before."""
+    """Return a function that creates batches of letters, each predicted from those before."""
 
     def make(draw: np.random.Generator) -> tuple[Any, Any]:
         letters = draw.integers(0, LETTERS, (batch, length + 1))
@@ -122,7 +122,7 @@ class Training:
         return {name: t.numpy().copy() for name, t in self.model.state_dict().items()}
 
     def start(self, weights: dict[str, Any]) -> None:
-        """Begin anew, from these weights."""
+        """Start over from these weights."""
         self.initial = weights
         with self.lib.no_grad():
             own = {name: self.lib.from_numpy(array) for name, array in weights.items()}

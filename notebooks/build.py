@@ -87,7 +87,7 @@ def run(notebook):
 
 
 def joined(outputs):
-    """Return outputs with all printed text joined, warnings first: it arrives in arbitrary pieces."""
+    """Return outputs with printed text joined, warnings first: it arrives in arbitrary pieces."""
     streams = {}
     for output in outputs:
         if output.output_type == "stream":
@@ -142,17 +142,17 @@ def outputs_of(notebook):
 
 
 def path_of(source, language):
-    """Where a notebook is."""
+    """Return the path of a notebook."""
     return FOLDER / language / f"{source.stem}.ipynb"
 
 
 def stored(source, language):
-    """The notebook that is there."""
+    """Return the existing notebook."""
     return nbformat.read(path_of(source, language), as_version=4)
 
 
 def with_outputs(source, language, executed):
-    """The notebook in a language, with the outputs of the one that was executed."""
+    """Return the notebook in a language, with the outputs of the executed one."""
     notebook = notebook_of(source, language)
     done = iter([cell for cell in executed.cells if cell.cell_type == "code"])
     for cell in notebook.cells:
@@ -163,7 +163,7 @@ def with_outputs(source, language, executed):
 
 
 def text_of(notebook):
-    """A notebook as it stands in its file."""
+    """Return a notebook as the text of its file."""
     return nbformat.writes(notebook) + "\n"
 
 
@@ -173,7 +173,7 @@ def main(numbers):
         if numbers and source.stem.split("_")[0] not in numbers:
             continue
         executed = run(notebook_of(source, "en"))
-        if path_of(source, "en").exists():  # then other times alone are no reason to change it
+        if path_of(source, "en").exists():  # times alone do not justify a change
             before = stored(source, "en")
             executed = before if outputs_of(before) == outputs_of(executed) else executed
         for language in LANGUAGES:

@@ -1,7 +1,7 @@
-"""How far float32 results and gradients are from those of float64, beside PyTorch's.
+"""Errors of float32 results and gradients relative to float64, compared with PyTorch's.
 
-An error is the root mean square of the differences from float64, as a part of the root mean square
-of the numbers themselves, in units of float32's rounding, 2**-24 = 6e-8.
+An error is the root mean square of the differences from float64, divided by the root mean square of
+the float64 numbers, in units of float32's rounding, 2**-24 = 6e-8.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def inputs_of(case: Case) -> list[Array]:
 
 
 def results(library: Any, case: Case, kind: str) -> list[Array]:
-    """Return the output, and the gradients by the inputs, computed in a dtype, as float64."""
+    """Return the output and the gradients of the inputs, computed in a dtype, as float64."""
     tensors = []
     for array in inputs_of(case):
         wide = array.astype(kind) if array.dtype.kind == "f" else array
@@ -62,11 +62,11 @@ def errors(found: list[Array], exact: list[Array]) -> tuple[float, float]:
 
 
 def excess(case: Case, exact: list[Array], theirs: tuple[float, float]) -> tuple[float, float]:
-    """Return by how many units errors of result and gradients exceed what they may be; 0 if not.
+    """Return by how many units the errors of result and gradients exceed their bounds; 0 if not.
 
-    Errors may be twice PyTorch's, and what roundings cost: `STEPS`, and sqrt(n / 6) where n numbers
-    of random sign are added one after the other, the worst order: each of the sums is rounded, by
-    1/sqrt(3) units in the root mean square. Gradients carry the roundings of a saved result on.
+    Bounds are twice PyTorch's errors plus the roundings: `STEPS`, and sqrt(n / 6) where n numbers
+    of random sign are added sequentially, the worst order: each partial sum is rounded, by
+    1/sqrt(3) units in the root mean square. Gradients propagate the roundings of a saved result.
     """
     ours = errors(results(tinynet, case, "f4"), exact)
     over = [
@@ -79,9 +79,9 @@ def excess(case: Case, exact: list[Array], theirs: tuple[float, float]) -> tuple
 
 
 def carried(case: Case, exact: list[Array]) -> float:
-    """Return the error of the gradients where each result that they use is off by one unit.
+    """Return the error of the gradients if each result that they use is off by one unit.
 
-    In float64, so that it depends on the formula of the gradient and not on a processor.
+    Computed in float64, so that it depends on the formula of the gradient, not on the processor.
     """
     rng = np.random.default_rng(2)
 
@@ -96,7 +96,7 @@ def carried(case: Case, exact: list[Array]) -> float:
 
 
 def recorded() -> dict[str, tuple[float, float]]:
-    """Return PyTorch's errors of result and gradients, by the name of the case."""
+    """Return PyTorch's errors of result and gradients, by case name."""
     (table,) = json.loads(RECORDED.read_text(encoding="utf-8"))["tables"]
     return {name: (result, slope) for name, _, result, _, slope in table["rows"]}
 

@@ -1,4 +1,4 @@
-"""Losses, sums by broadcasting and by index, products and layers."""
+"""Losses, sums over broadcast and indexed elements, products and layers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ add, each = CASES.add, CASES.each
 
 
 def loss(name: str, first: str, second: str, *shape: int, **options: Any) -> None:
-    """Add a loss of two arrays of one shape, by mean and by sum."""
+    """Add a loss of two arrays of the same shape, with mean and sum."""
     inputs = together(numbers(first, *shape), numbers(second, *shape))
     for reduction in ("mean", "sum"):
         add(
@@ -153,7 +153,7 @@ add(
 
 
 def layered(make: Callable[[Any], Any]) -> Run:
-    """Return what runs a layer whose parameters are the last inputs."""
+    """Return a function that runs a layer whose parameters are the last inputs."""
 
     def run(tn: Any, x: Any, *values: Any) -> Any:
         layer = make(tn.nn)
@@ -165,7 +165,7 @@ def layered(make: Callable[[Any], Any]) -> Run:
 
 
 def weights(*shapes: tuple[int, ...]) -> Inputs:
-    """Return what makes parameters of some shapes, of the size that layers begin with."""
+    """Return a function that creates parameters of given shapes, as layers initialize them."""
     return lambda rng: [rng.standard_normal(s) / np.sqrt(s[-1] * 1.0) for s in shapes]
 
 

@@ -1,4 +1,4 @@
-"""Reductions, running sums, softmax and normalisation, of long, moved and badly scaled numbers."""
+"""Reductions, running sums, softmax and normalization of long, shifted and badly scaled inputs."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ for _name in ("softmax", "log_softmax"):
 
 
 def normed(name: str, run: Run, shape: tuple[int, ...], count: int | tuple[int, ...]) -> None:
-    """Add cases of a normalisation with weight and bias."""
+    """Add cases of a normalization with weight and bias."""
     size = (count,) if isinstance(count, int) else count
     affine = together(numbers("around 0", *size), numbers("around 0", *size))
     for kind in SIGNED.split("|")[: 2 if MILLION in shape else 3]:

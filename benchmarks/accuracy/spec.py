@@ -1,4 +1,4 @@
-"""What a row of the table is, and the numbers that it is about."""
+"""The rows of the table, and their inputs."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class Case(NamedTuple):
     """One row of the table.
 
     Attributes:
-        name: what is computed, and of which numbers.
+        name: the computation and its inputs.
         run: called with a library and a tensor for each input; returns a tensor.
-        inputs: makes the arrays from a generator; gradients are taken by those of floats.
+        inputs: creates the arrays from a generator; float arrays get gradients.
         terms: lengths of the longest sums, in the result and in gradients, in an order that BLAS
             chooses: it depends on the processor.
     """
@@ -30,7 +30,7 @@ class Case(NamedTuple):
 
 
 class Cases(list[Case]):
-    """The rows of a part of the table."""
+    """The rows of one part of the table."""
 
     def add(self, name: str, run: Run, inputs: Inputs, terms: tuple[int, int] = (0, 0)) -> None:
         """Add a case."""
@@ -60,20 +60,20 @@ NUMBERS: dict[str, Callable[[np.random.Generator, Sequence[int]], Array]] = {
 
 
 def numbers(kind: str, *shape: int) -> Inputs:
-    """Return what makes one array."""
+    """Return a function that creates one array."""
     return lambda rng: [NUMBERS[kind](rng, shape)]
 
 
 def together(*parts: Inputs) -> Inputs:
-    """Return what makes the arrays of several, one after the other."""
+    """Return a function that creates the arrays of several functions, in order."""
     return lambda rng: [array for part in parts for array in part(rng)]
 
 
 def classes(count: int, *shape: int) -> Inputs:
-    """Return what makes class indices."""
+    """Return a function that creates class indices."""
     return lambda rng: [rng.integers(0, count, shape)]
 
 
 def functional(name: str) -> Run:
-    """Return a function of ``nn.functional`` as what a case runs."""
+    """Return a function of ``nn.functional`` for a case to run."""
     return lambda tn, *given, **options: getattr(tn.nn.functional, name)(*given, **options)

@@ -20,7 +20,7 @@ NOT_STRICT = " This is not allowed in strict mode."
 
 
 def as_tuple(value: Any, what: str, function: str) -> tuple[bool, Tensors]:
-    """Return whether ``value`` is a tuple, and it as one."""
+    """Return whether ``value`` is a tuple, and the value as a tuple."""
     several = isinstance(value, tuple)
     found = value if several else (value,)
     for i, x in enumerate(found):
@@ -34,7 +34,7 @@ def as_tuple(value: Any, what: str, function: str) -> tuple[bool, Tensors]:
 
 
 def inputs_of(inputs: Any, function: str, create_graph: bool) -> tuple[bool, Tensors]:
-    """Return whether the inputs are a tuple, and fresh ones."""
+    """Return whether ``inputs`` is a tuple, and fresh tensors in its place."""
     several, found = as_tuple(inputs, "inputs", function)
     return several, fresh(found, create_graph)
 
@@ -177,7 +177,7 @@ def gradients(
     create_graph: bool = False,
     retain_graph: bool | None = None,
 ) -> Gradients:
-    """Return gradients of those outputs that have any; None for inputs that they do not use."""
+    """Return the gradients of outputs that require grad; None for inputs that they do not use."""
     given = directions or [None] * len(outputs)
     used = [
         (o, d) for o, d in zip(outputs, given, strict=True) if o is not None and o.requires_grad

@@ -185,12 +185,12 @@ class BatchedArray(NDArrayOperatorsMixin):
         return self.like(self.array.view(dtype))
 
     def any(self, axis: Any = None, **options: Any) -> Any:
-        """Return whether anything is true: in any example, as checks of arguments ask, or along
+        """Return whether any element is true: of all examples, for checks of arguments, or along
         an axis."""
         return self._reduced(np.logical_or, axis, **options)
 
     def all(self, axis: Any = None, **options: Any) -> Any:
-        """Return whether everything is true: in all examples, as checks of arguments ask, or along
+        """Return whether all elements are true: of all examples, for checks of arguments, or along
         an axis."""
         return self._reduced(np.logical_and, axis, **options)
 
@@ -236,7 +236,7 @@ class BatchedArray(NDArrayOperatorsMixin):
     def _reduced(self, ufunc: Any, axis: Any = 0, **options: Any) -> Any:
         if "out" in options:
             raise UnbatchableError(f"vmap: numpy.{ufunc.__name__}.reduce outside of an operation")
-        if axis is None:  # what checks of arguments ask, over all examples
+        if axis is None:  # a check of arguments, over all examples
             return ufunc.reduce(self.array, axis=None, **options)
         return self.like(ufunc.reduce(self.array, axis=self._behind(axis), **options))
 
@@ -267,7 +267,7 @@ class BatchedArray(NDArrayOperatorsMixin):
 def _written(
     ufunc: Any, inputs: Sequence[Any], levels: tuple[Any, ...], out: tuple[Any], **options: Any
 ) -> Any:
-    """Let a ufunc write where a batch is."""
+    """Apply a ufunc with ``out=`` a batched array."""
     (target,) = out
     if type(target) is not BatchedArray or any(level not in target.levels for level in levels):
         raise RuntimeError(errors.VMAP_IN_PLACE)
@@ -287,7 +287,7 @@ def united(values: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def at_levels(x: BatchedArray, levels: tuple[Any, ...]) -> Array:
-    """Return the arrays of ``x`` with one leading dimension per level, 1 where it has none."""
+    """Return the arrays of ``x`` with one leading dimension per level, of length 1 for others."""
     if x.levels == levels:
         return x.array
     sizes = iter(x.batch)
@@ -296,7 +296,7 @@ def at_levels(x: BatchedArray, levels: tuple[Any, ...]) -> Array:
 
 
 def spread_out(values: Sequence[Any], levels: tuple[Any, ...]) -> list[Any]:
-    """Return operands whose examples broadcast as ufuncs do: missing dimensions come between."""
+    """Return operands whose examples broadcast: missing dimensions follow those of the batch."""
     ndim = max((x.ndim for x in values if isinstance(x, (np.ndarray, np.generic))), default=0)
     found = []
     for x in values:
@@ -320,14 +320,14 @@ def spread_to(x: BatchedArray, shape: Sequence[int]) -> tuple[Array, tuple[int, 
 
 
 def aligned(values: Sequence[Any], levels: tuple[Any, ...]) -> list[Any] | None:
-    """Return what ``spread_out`` does; None if there are other levels than those."""
+    """Return ``spread_out(values, levels)``; None if a value has another level."""
     if any(level not in levels for level in united(values)):
         return None
     return spread_out(values, levels)
 
 
 def full(x: Any, levels: tuple[Any, ...], batch: tuple[int, ...]) -> Array:
-    """Return the arrays of all examples, each repeated where ``x`` does not differ."""
+    """Return the arrays of all examples; one that they share is repeated."""
     array = at_levels(x, levels) if type(x) is BatchedArray else np.asarray(x)
     shape = x.shape if type(x) is BatchedArray else array.shape
     return array if array.shape == batch + shape else np.broadcast_to(array, batch + shape)

@@ -1,5 +1,8 @@
-"""How convolutions run on a batch: a shared weight meets one large batch; weights of the examples
-are groups of one convolution, whose channels lie side by side."""
+"""Batching rules of convolutions.
+
+A shared weight convolves one large batch. Weights per example become groups of one convolution,
+with the channels of all examples side by side.
+"""
 
 from __future__ import annotations
 
@@ -41,18 +44,18 @@ def convolution(call: Call) -> Array:
 
 
 def transposed_convolution(call: Call) -> Array:
-    """Convolve transposed; input channels are groups of the weight."""
+    """Convolve transposed: ``(x, weight[, bias], ..., groups)``."""
     return _convolved(call, False)
 
 
-def _convolved(call: Call, shares: bool) -> Array:
-    """Convolve; if it shares, all weights of a batch can meet the same input channels."""
+def _convolved(call: Call, joins: bool) -> Array:
+    """Convolve; ``joins``: joined weights give the outputs of all examples from one input."""
     x, weight, *bias = call.tensors
     given = call.attributes()
     if not any(map(is_batched, (weight, *bias))):
         made = call.run([_in_batch(call, x), weight, *bias], given)
         return made.reshape(*call.batch, -1, *made.shape[1:])
-    shared = shares and not is_batched(x)
+    shared = joins and not is_batched(x)
     side_by_side = x if shared else _in_channels(call, x)
     groups = 1 if shared else given["groups"] * call.examples
     parts = [_joined(call, p) for p in (weight, *bias)]

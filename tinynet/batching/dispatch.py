@@ -55,7 +55,7 @@ def warns_of_fallback() -> bool:
 
 
 def _batching(op: Any, kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the kernel of an operation on arrays of which some may be batches."""
+    """Return a kernel that accepts batched arrays, too."""
 
     def run(*args: Any, **kwargs: Any) -> Any:
         for a in args:
@@ -80,7 +80,7 @@ def _run(op: Any, kernel: Callable[..., Any], args: tuple[Any, ...], kwargs: Any
             return call.wrapped(rule(call))
         except NoRuleError:
             pass
-        except Exception:  # what it says is of the whole batch: one example says it better
+        except Exception:  # its message describes the whole batch; that of the loop, one example
             return _loop(call)
     if _state.warns:
         warnings.warn(

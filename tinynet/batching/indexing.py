@@ -44,7 +44,7 @@ class _Key:
 
 
 def index_taken(call: Call) -> Array:
-    """Take what the indices choose."""
+    """Take the elements at the indices."""
     (x,), (indices,) = call.tensors, call.args[1:]
     key = _Key(call, indices, is_batched(x))
     count, width = call.count, key.width
@@ -67,7 +67,7 @@ def _moved(x: Array, start: int, width: int, to: int) -> Array:
 
 
 def index_summed(call: Call) -> Array:
-    """Add rows where the indices point: the derivative of taking them."""
+    """Add elements at the indices: the derivative of taking them."""
     (g,), (shape, indices) = call.tensors, call.args[1:]
     key = _Key(call, indices, True)
     whole, count, width = call.full(g), call.count, key.width
@@ -79,13 +79,13 @@ def index_summed(call: Call) -> Array:
 
 
 def index_cleared(call: Call) -> Array:
-    """Write zeros where the indices point."""
+    """Write zeros at the indices."""
     (x,), (indices,) = call.tensors, call.args[1:]
     return call.kernel(call.full(x), _Key(call, indices, True).indices)
 
 
 def index_put(call: Call) -> Array:
-    """Write values where the indices point."""
+    """Write values at the indices."""
     (x, values), (indices, accumulate) = call.tensors, call.args[2:]
     key = _Key(call, indices, True)
     if (

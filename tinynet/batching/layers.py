@@ -19,14 +19,14 @@ def _shared(*tensors: Any) -> None:
 
 
 def row_norm(call: Call) -> Any:
-    """Normalise rows, with weights that all examples share."""
+    """Normalize rows, with weights that all examples share."""
     x, *weights = call.tensors
     _shared(*weights)
     return call.run([call.full(x), *weights], call.attributes())
 
 
 def group_norm(call: Call) -> Any:
-    """Normalise groups of channels, with weights (and statistics) that all examples share."""
+    """Normalize groups of channels, with weights (and statistics) that all examples share."""
     x, *weights = call.tensors
     _shared(*weights)
     given = call.attributes()
@@ -53,7 +53,7 @@ def entropy(call: Call) -> Any:
 
 
 def _reduced(losses: Array, counted: Array | None, reduction: str) -> Array:
-    """Return losses ``[..., rows]``, or their sum, or the mean of those that count."""
+    """Return losses ``[..., rows]``, their sum, or the mean of those that count."""
     if reduction == "none":
         return losses
     total = np.add.reduce(losses, axis=-1, dtype=np.float64)
@@ -76,7 +76,7 @@ def nll_loss(call: Call) -> Any:
 
 
 def nll_loss_backward(call: Call) -> Any:
-    """Give each row its share of the gradient of its example."""
+    """Distribute the gradient of each example over its rows."""
     g, target = call.tensors
     shape, ignored, reduction = call.args[2:]
     wanted, shares = call.full(target), call.full(g)
@@ -94,7 +94,7 @@ def nll_loss_backward(call: Call) -> Any:
 
 
 def _row(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the shape of the scores of a row; those of one row have no dimension of rows."""
+    """Return the shape of the scores of one row; a single row has no batch dimension."""
     return shape[1:] or shape
 
 
@@ -110,7 +110,7 @@ def loss(call: Call) -> Any:
 
 
 def loss_backward(call: Call) -> Any:
-    """Give each pair of elements its share of the gradient of its example."""
+    """Distribute the gradient of each example over its pairs of elements."""
     g, *pair = call.tensors
     given = call.attributes()
     if given["reduction"] == "mean":
@@ -125,7 +125,7 @@ def _offset(call: Call, index: Any, count: int) -> Array:
     """Return indices into the tables of all examples, joined."""
     whole = call.full(index).reshape(call.examples, -1)
     if ((whole < 0) | (whole >= count)).any():
-        raise NoRuleError  # the example says what is wrong
+        raise NoRuleError  # the loop raises the error
     return whole + count * np.arange(call.examples)[:, None]
 
 

@@ -13,9 +13,9 @@ from tinynet.ops.products.gemm import dot
 
 
 def _product(call: Call, a: Any, b: Any) -> Array:
-    """Return ``a @ b`` of matrices, or stacks of as many."""
+    """Return ``a @ b`` of matrices, or of stacks of the same length."""
     if a.dtype != b.dtype or a.dtype.kind == "b" or a.shape[-1] != b.shape[-2]:
-        raise NoRuleError  # the example says what is wrong
+        raise NoRuleError  # the loop raises the error
     if is_batched(a) and not is_batched(b) and b.ndim == 2:
         rows = a.array.reshape(-1, a.shape[-1])
         return dot(rows, b).reshape(*a.array.shape[:-1], b.shape[1])

@@ -63,7 +63,7 @@ class Call:
         return self.args[: len(self.op.tensors)]
 
     def attributes(self) -> dict[str, Any]:
-        """Return the other arguments by name, those that are keywords included."""
+        """Return the other arguments by name, including keyword arguments."""
         given = self.args[len(self.op.tensors) :]
         return dict(zip(self.op.attributes, given, strict=False)) | self.kwargs
 
@@ -76,7 +76,7 @@ class Call:
         return self.kernel(*tensors, *positional, **keyword)
 
     def full(self, x: Any) -> Any:
-        """Return the arrays of all examples, repeated where they do not differ."""
+        """Return the arrays of all examples; one that they share is repeated."""
         return full(x, self.levels, self.batch)
 
     def like(self, array: Array) -> BatchedArray:
@@ -110,7 +110,7 @@ def elementwise(call: Call) -> Any:
 
 
 def _broadcast(call: Call, found: Any) -> Any:
-    """Return results over all levels; a kernel that does not look at an operand misses some."""
+    """Broadcast results to all examples, since a kernel may ignore an operand."""
     if call.several:
         return [_over_all(call, r) for r in found]
     return _over_all(call, found)
@@ -122,10 +122,10 @@ def _over_all(call: Call, found: Any) -> Any:
 
 
 def leading(call: Call) -> Any:
-    """Put the batch before the dimensions that the kernel takes any number of."""
+    """Put the batch before the leading dimensions, of which the kernel takes any number."""
     attributes = _no_arrays(call)
     ranks = [x.ndim for x in call.tensors]
-    if attributes.get("vector"):  # of which there is one less dimension
+    if attributes.get("vector"):  # it has one dimension less
         if ranks[1] != ranks[0] - 1:
             raise NoRuleError
         return call.run([call.full(x) for x in call.tensors], attributes)
@@ -142,7 +142,7 @@ def _no_arrays(call: Call) -> dict[str, Any]:
     return attributes
 
 
-# Parameters that name dimensions of the first tensor, or of the shape that another one gives.
+# Parameters that name dimensions, of the first tensor or of a parameter that is a shape.
 DIMENSIONS = frozenset("dim dims dim0 dim1 dim2 dimension axis".split())
 SHAPES = frozenset(["shape", "self_shape"])
 
@@ -161,12 +161,12 @@ def dimensions(call: Call, more: int = 0) -> Any:
 
 
 def inserted(call: Call) -> Any:
-    """Do the same where dimensions are counted in the result, which has one more."""
+    """Do as ``dimensions``, but count them in the result, which has one more."""
     return dimensions(call, 1)
 
 
 def reduction(call: Call) -> Any:
-    """Do the same where no dimensions, or None, mean all."""
+    """Do as ``dimensions``, but None or no dimensions mean all."""
     (x,) = call.tensors
     attributes = _no_arrays(call)
     if attributes["dim"] in (None, ()):
@@ -175,7 +175,7 @@ def reduction(call: Call) -> Any:
 
 
 def slices(call: Call) -> Any:
-    """Do the same for slices at indices, a vector, which all examples share."""
+    """Do as ``dimensions``, with a vector of indices of slices that all examples share."""
     tensors = []
     for name, x in zip(call.op.tensors, call.tensors, strict=True):
         shared = name in ("index", "value")
@@ -186,8 +186,10 @@ def slices(call: Call) -> Any:
 
 
 def _behind_batch(call: Call, attributes: dict[str, Any], ndim: int) -> dict[str, Any]:
-    """Return attributes of which those that name one of ``ndim`` dimensions, or of a shape that
-    is given, are shifted, and those that are shapes are longer."""
+    """Return attributes with dimensions shifted past the batch and shapes extended by it.
+
+    Negative dimensions count from ``ndim``, or from the end of a shape if there is one.
+    """
     for name in SHAPES & attributes.keys():
         ndim = len(attributes[name])
         attributes[name] = (*call.batch, *attributes[name])
@@ -214,7 +216,7 @@ def norm_of_difference(call: Call) -> Any:
 
 
 def of_all(twin: Operation) -> Rule:
-    """Return the rule of a reduction of everything, from its twin that takes a dimension."""
+    """Return the rule of a reduction of everything; its twin reduces a dimension."""
 
     def rule(call: Call) -> Any:
         (x,) = call.tensors
@@ -226,7 +228,7 @@ def of_all(twin: Operation) -> Rule:
 
 
 def folded(call: Call) -> Any:
-    """Make the batch a part of the first dimension, which is the examples' own batch."""
+    """Fold the batch into the first dimension, the batch dimension of each example."""
     lengths = {x.shape[0] for x in call.tensors}
     if len(lengths) != 1:
         raise NoRuleError
@@ -251,7 +253,7 @@ def expanded(call: Call) -> Any:
 
 
 def repeated(call: Call) -> Any:
-    """Repeat each dimension some times."""
+    """Repeat dimensions."""
     (x,), (repeats,) = call.tensors, call.args[1:]
     array, _ = spread_to(x, repeats)
     return call.kernel(array, (*(1,) * call.count, *repeats))

@@ -1,4 +1,4 @@
-"""``vmap``: applies a function of single examples to a batch."""
+"""``vmap``, which applies a function of single examples to a batch."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ class _Call:
         """Run the function once, on all examples."""
         level = Level(count)
         inside = [x if d is None else level.enter(x, d) for x, d in zip(leaves, dims, strict=True)]
-        problem: Any = None  # each example is to draw its own numbers
+        problem: Any = None  # raised by random operations
         if self.randomness != "same":
             problem = (
                 RuntimeError(_DRAWN) if self.randomness == "error" else UnbatchableError(_DRAWN)
@@ -193,7 +193,7 @@ class _Call:
 
 
 def _examples(x: Tensor, dim: int) -> list[Tensor]:
-    """Return the examples of a batch; one node for all of them where gradients are wanted."""
+    """Return the examples of a batch, with one node for all if they require grad."""
     return [*x.unbind(dim)] if x.requires_grad else [x.select(dim, i) for i in range(x.shape[dim])]
 
 
@@ -209,7 +209,7 @@ def _drawing(randomness: str) -> Iterator[None]:
 
 
 def _left(func: Any, level: Level, result: Any, dim: int | None) -> Any:
-    """Return a result of all examples, with their dimension at ``dim``; None: they share it."""
+    """Return a result of all examples, with the batch at ``dim``; None: they share the result."""
     if dim is None:
         if isinstance(result, Tensor) and level.holds(result):
             raise _differ(func)
@@ -250,7 +250,7 @@ def _joined(func: Any, results: list[Any], dim: int | None, count: int) -> Any:
     return whole if count else whole.narrow(dim, 0, 0)
 
 
-# ---- what needs nothing here --------------------------------------------------------------------
+# ---- other functions of torch.func --------------------------------------------------------------
 
 
 def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Callable[..., Any]:

@@ -10,7 +10,7 @@ from tinynet.core.tensors.tensor import Tensor
 
 
 def name_of(func: Any) -> str:
-    """Return what messages call a function."""
+    """Return the name of a function in messages."""
     if isinstance(func, functools.partial):
         return f"functools.partial({name_of(func.func)}, ...)"
     return getattr(func, "__name__", repr(func))

@@ -66,7 +66,7 @@ def _check_scalar(output: Any) -> None:
 def grad(
     func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False
 ) -> Callable[..., Any]:
-    """Return a function that computes the gradient of ``func``, with ``has_aux`` in a pair.
+    """Return a function that computes the gradient of ``func``; ``has_aux`` adds auxiliary data.
 
     Args:
         func, argnums, has_aux: as in ``grad_and_value``.
@@ -129,7 +129,7 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple
 def differentiable(
     func: Callable[..., Any], args: tuple[Any, ...], argnums: Any, has_aux: bool
 ) -> tuple[Level, Any, Any, tuple[Any, ...]]:
-    """Return a level, its inputs and outputs as trees, and what outsiders see of the outputs."""
+    """Return a level, its inputs and outputs as trees, and the results for the caller."""
     level = Level()
     with enable_grad():
         whole, chosen = lifted(level, args, argnums)
@@ -153,7 +153,7 @@ _JVP = "jvp(f, primals, tangents)"
 
 
 class Forward:
-    """A function whose products ``J @ v`` can be asked for: ``v @ J`` recorded as one of ``v``."""
+    """The products ``J @ v`` of a function, from ``v @ J`` recorded as a function of ``v``."""
 
     def __init__(
         self, func: Callable[..., Any], args: tuple[Any, ...], argnums: Any, has_aux: bool

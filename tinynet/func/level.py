@@ -96,7 +96,7 @@ class Level:
 
 
 def with_aux(found: Any, has_aux: bool, function: str) -> tuple[Any, Any]:
-    """Return what a function returned, and what it returned besides."""
+    """Return the output of a function, and its auxiliary data."""
     if not has_aux:
         return found, None
     if not (isinstance(found, tuple) and len(found) == 2):
@@ -125,7 +125,7 @@ def check_outputs(outputs: list[Any], function: str) -> None:
 
 
 def positions(argnums: Any, count: int) -> tuple[int, ...]:
-    """Return which arguments ``argnums`` names, counted from 0."""
+    """Return the positions of the arguments that ``argnums`` selects."""
     if not isinstance(argnums, (int, tuple)):
         raise RuntimeError(f"argnums must be int or Tuple[int, ...], got: {type(argnums)}")
     found = []

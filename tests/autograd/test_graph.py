@@ -316,17 +316,17 @@ def test_a_hook_on_several_gradients_runs_once_per_pass_with_what_the_pass_comes
 
 
 def test_a_hook_of_several_gradients_waits_for_those_that_the_pass_computes():
-    a, b = (tn.ones(2, requires_grad=True) for _ in range(2))
-    x, y = a * 2, b * 3
+    leaves = [tn.ones(2, requires_grad=True) for _ in range(3)]
+    x, y, z = (leaf * n for n, leaf in enumerate(leaves, 2))
     seen = []
 
     def hook(grads):
         seen.append([None if g is None else g.tolist() for g in grads])
 
-    tn.autograd.graph.register_multi_grad_hook((x, y), hook)
-    loss = (x * y).sum()
-    tn.autograd.grad(loss, [a], retain_graph=True)
-    loss.backward(inputs=[b], retain_graph=True)
+    tn.autograd.graph.register_multi_grad_hook((x, y, z), hook)
+    loss = (x * y * z).sum()
+    tn.autograd.grad(loss, leaves[:2], retain_graph=True)
+    loss.backward(inputs=leaves[1:], retain_graph=True)
     loss.backward()
-    of_x, of_y = [3.0, 3.0], [2.0, 2.0]
-    assert seen == [[of_x, None], [None, of_y], [of_x, of_y]]
+    of_x, of_y, of_z = [12.0, 12.0], [8.0, 8.0], [6.0, 6.0]
+    assert seen == [[of_x, of_y, None], [None, of_y, of_z], [of_x, of_y, of_z]]

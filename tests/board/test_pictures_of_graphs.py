@@ -64,9 +64,9 @@ def test_boxes_do_not_overlap_and_edges_run_down(seed):
 def test_long_edges_run_around_boxes():
     sizes = dict.fromkeys("abc", (50, 20))
     placed = layout(sizes, [("a", "b"), ("b", "c"), ("a", "c")])
-    (_, (x, y), _) = placed.paths["a", "c"]
-    assert y == placed.centres["b"][1]
-    assert abs(x - placed.centres["b"][0]) > 25
+    (_, (x, top), (same, bottom), _) = placed.paths["a", "c"]
+    assert (top + bottom) / 2 == placed.centres["b"][1] and bottom - top == 20
+    assert x == same and abs(x - placed.centres["b"][0]) > 25
 
 
 def test_a_chain_is_straight():

@@ -162,7 +162,7 @@ class Assembly:
     # ---- updates ------------------------------------------------------------------------------
 
     def _is_update(self, event: Ran) -> bool:
-        """Whether an operation writes to a parameter or a gradient, outside of modules."""
+        """Return whether an operation writes to a parameter or a gradient, outside of modules."""
         if not event.op.writes or event.call or event.visit:
             return False
         if event.op.title.endswith(".step"):

@@ -47,7 +47,7 @@ class Gradients:
 
     @property
     def began(self) -> bool:
-        """Whether there has been a backward pass."""
+        """True after the first backward pass."""
         return bool(self._scopes)
 
     def ran(self, event: Ran, node: Node) -> None:

@@ -54,19 +54,24 @@ def layout(sizes: Mapping[str, Point], edges: Sequence[Edge]) -> Layout:
     widths = {key: sizes[key][0] if key in sizes else _WIRE for row in order for key in row}
     xs = _across(order, chains, widths)
     found = Layout()
+    crossings: dict[str, list[Point]] = {}  # straight down past the boxes of a row
     y = 0.0
     left = min((xs[k] - widths[k] / 2 for row in order for k in row), default=0.0)
     for row in order:
         height = max((sizes[key][1] for key in row if key in sizes), default=0.0)
         for key in row:
-            found.centres[key] = (xs[key] - left, y + height / 2)
-            found.width = max(found.width, xs[key] - left + widths[key] / 2)
+            x = xs[key] - left
+            found.centres[key] = (x, y + height / 2)
+            crossings[key] = [(x, y), (x, y + height)]
+            found.width = max(found.width, x + widths[key] / 2)
         found.height = y + height
         y += height + GAP_Y
     for edge in edges:
         if edge[0] != edge[1]:
-            chain = chains.get(edge) or chains[edge[1], edge[0]][::-1]
-            found.paths[edge] = [found.centres[key] for key in chain]
+            first, *wires, last = chains.get(edge) or chains[edge[1], edge[0]]
+            points = [found.centres[first], *(p for key in wires for p in crossings[key])]
+            points.append(found.centres[last])
+            found.paths[edge] = points if edge in chains else points[::-1]
     return found
 
 

@@ -139,5 +139,5 @@ def _through(module: Any, caller: Call) -> str | None:
 
 
 def _is_below(path: str, outer: str) -> bool:
-    """Whether a path is inside another one."""
+    """Return whether a path is inside another one."""
     return path.startswith(f"{outer}.") if outer else path != ""

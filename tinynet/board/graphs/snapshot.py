@@ -124,7 +124,7 @@ def _container_restorer(container: Any) -> Restore:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Whether two containers hold identical objects (tensors have no usable `==`)."""
+    """Return whether two containers hold identical objects (tensors have no usable `==`)."""
     if isinstance(one, dict):
         one, other = [*one, *one.values()], [*other, *other.values()]
     return len(one) == len(other) and all(a is b for a, b in zip(one, other, strict=True))

@@ -146,11 +146,11 @@ class Watch(BackwardObserver):
     # ---- modules ------------------------------------------------------------------------------
 
     def entered(self, module: Any) -> None:
-        """See `core.scope.Follower`."""
+        """See `core.module_scope.Follower`."""
         self.calls.entered(module)
 
     def left(self, module: Any) -> None:
-        """See `core.scope.Follower`."""
+        """See `core.module_scope.Follower`."""
         outermost = self.calls.current is not None and self.calls.current.outer is None
         self.calls.left(module)
         if outermost and self._hooked:

@@ -77,8 +77,6 @@ CONSTANTS = (
 
 
 HELPERS = {
-    *(f"ops.special.{name}" for name in ("run_inplace", "operation", "public", "method", "Tensor")),
-    "ops.special.mvlgamma",
     *(f"nn.utils.parametrizations.{n}" for n in ("norm_except_dim", "matrix_of", "outputs_dim")),
     "autograd.functional.units",
     "nn.functional.legacy_reduction",
@@ -150,7 +148,7 @@ def is_public(module: Any, name: str) -> bool:
     if module is tinynet or name in reexported(module) or name in shared(module.__name__):
         return True
     home = getattr(value, "__module__", None) or ""
-    if module.__name__ in ("tinynet.ops.linalg", "tinynet.ops.special"):
+    if module.__name__ == "tinynet.ops.linalg":
         return callable(value) and home.startswith("tinynet") and not name.endswith("_op")
     return home == module.__name__ and not hasattr(module, "__path__")
 

@@ -16,7 +16,7 @@ from tinynet.ops.creation import (
 from tinynet.ops.indexing import gather, getitem, index_put, index_select, scatter_reduce
 from tinynet.ops.pointwise import (
     addcmul, apply, arithmetic, bessel, clamp, comparison, conversion, division, error_function,
-    gamma, logarithms, powers, rounding, trigonometry
+    gamma, logarithms, polynomials, powers, rounding, trigonometry
 )  # fmt: skip
 from tinynet.ops.products import addmm, cdist, einsum, matmul, tensordot
 from tinynet.ops.reduction import (
@@ -28,6 +28,7 @@ from tinynet.ops.shaping import (
     view_scatter
 )  # fmt: skip
 from tinynet.ops.argument_names import keywords
+from tinynet.ops.special_functions import SPECIAL
 
 functions = dict(FUNCTIONS)
 for _name, _first in ALIASES.items():
@@ -46,4 +47,5 @@ for _name, _method in [*METHODS.items()]:
     if inspect.isfunction(_method) and not hasattr(_method, "is_hot"):
         method(keywords(_method), _name)
 globals().update(functions)
+vars(special).update({name: keywords(f) for name, f in SPECIAL.items()}, __all__=sorted(SPECIAL))
 __all__ = sorted([*functions, "special"])

@@ -1,7 +1,7 @@
 """Type stubs for what is installed at import, where no type checker can see it.
 
-    python -m tinynet.ops.stubs            writes core/tensors/methods.pyi and ops/__init__.pyi
-    python -m tinynet.ops.stubs --check    tells whether they are up to date
+    python -m tinynet.ops.stubs            writes methods.pyi, ops/__init__.pyi, ops/special.pyi
+    python -m tinynet.ops.stubs --check    checks that they are up to date
 
 Signatures come from the declarations. The text is what ``ruff format`` leaves as it is.
 """
@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 from tinynet.core.declaration.operation import REGISTRY, Operation
 from tinynet.core.tensors.tensor import METHODS
 from tinynet.ops import functions
+from tinynet.ops.special_functions import SPECIAL
 
 PACKAGE = Path(__file__).parents[1]
 WIDTH = 100
@@ -260,21 +261,27 @@ def methods() -> str:
     )
 
 
-def public_functions() -> str:
-    """Return the text of ``ops/__init__.pyi``."""
+def public_functions(module: str, functions: dict[str, Any], title: str, rest: str = "") -> str:
+    """Return the text of the stub of a module of functions.
+
+    Args:
+        module: its dotted name.
+        functions: its functions, by their names.
+        title: the first sentence of its docstring.
+        rest: further definitions.
+    """
     names = Names(functions)
     found = [
         tensor_type(name, f) if isinstance(f, type) else definition(name, f, names, as_method=False)
         for name, f in sorted(functions.items())
     ]
-    names.origins |= {Origin("typing", "Any"), Origin("collections.abc", "Callable")}
+    if rest:
+        names.origins |= {Origin("typing", "Any"), Origin("collections.abc", "Callable")}
     listed = "".join(f'    "{name}",\n' for name in sorted(functions))
     return (
-        f'"""The public functions on tensors. {GENERATED}"""\n\n'
-        f"{names.imports('tinynet.ops')}\n\n"
-        f"__all__ = [\n{listed}]\n\nfunctions: dict[str, Callable[..., Any]]\n\n"
-        + "\n\n".join(found)
-        + "\n"
+        f'"""{title} {GENERATED}"""\n\n'
+        f"{names.imports(module)}\n\n"
+        f"__all__ = [\n{listed}]\n\n{rest}" + "\n\n".join(found) + "\n"
     )
 
 
@@ -282,7 +289,15 @@ def main(arguments: list[str]) -> int:
     """Write the stubs, or compare them; the result is the exit status."""
     texts = {
         PACKAGE / "core" / "tensors" / "methods.pyi": methods(),
-        PACKAGE / "ops" / "__init__.pyi": public_functions(),
+        PACKAGE / "ops" / "__init__.pyi": public_functions(
+            "tinynet.ops",
+            functions,
+            "The public functions on tensors.",
+            "functions: dict[str, Callable[..., Any]]\n\n",
+        ),
+        PACKAGE / "ops" / "special.pyi": public_functions(
+            "tinynet.ops.special", SPECIAL, "Special functions."
+        ),
     }
     old = [p for p, text in texts.items() if not p.exists() or p.read_text("utf-8") != text]
     for path in old:

@@ -744,167 +744,6 @@ class TensorMethods:
         """Return inner products along the last dimensions; with a scalar, the product."""
     def kron(self, other: Tensor) -> Tensor:
         """Return the Kronecker product: all of ``other`` times each element of ``self``."""
-    def i0(self) -> Tensor:
-        """Return the modified Bessel function of order 0."""
-    def i0_(self) -> Self:
-        """Write the result of ``i0`` to this tensor and return it."""
-    def erf(self) -> Tensor:
-        """Return the error function, ``2 / sqrt(pi)`` times the integral of ``exp(-t^2)`` to x."""
-    def erf_(self) -> Self:
-        """Write the result of ``erf`` to this tensor and return it."""
-    def erfc(self) -> Tensor:
-        """Return ``1 - erf(x)``, accurate even where erf is close to 1."""
-    def erfc_(self) -> Self:
-        """Write the result of ``erfc`` to this tensor and return it."""
-    def erfinv(self) -> Tensor:
-        """Return the inverse of the error function; NaN outside [-1, 1]."""
-    def erfinv_(self) -> Self:
-        """Write the result of ``erfinv`` to this tensor and return it."""
-    def lgamma(self) -> Tensor:
-        """Return the logarithm of the absolute value of the gamma function."""
-    def lgamma_(self) -> Self:
-        """Write the result of ``lgamma`` to this tensor and return it."""
-    def digamma(self) -> Tensor:
-        """Return the derivative of ``lgamma``."""
-    def digamma_(self) -> Self:
-        """Write the result of ``digamma`` to this tensor and return it."""
-    def igamma(self, other: Tensor) -> Tensor:
-        """Return the regularized lower incomplete gamma function P(self, other), from 0 to 1."""
-    def igamma_(self, other: Tensor) -> Self:
-        """Write the result of ``igamma`` to this tensor and return it."""
-    def igammac(self, other: Tensor) -> Tensor:
-        """Return the regularized upper incomplete gamma function, ``1 - igamma``."""
-    def igammac_(self, other: Tensor) -> Self:
-        """Write the result of ``igammac`` to this tensor and return it."""
-    def logaddexp(self, other: Tensor) -> Tensor:
-        """Return ``log(exp(self) + exp(other))``, without overflow."""
-    def logaddexp2(self, other: Tensor) -> Tensor:
-        """Return ``log2(2 ** self + 2 ** other)``, without overflow."""
-    def xlogy(self, other: Tensor | builtins.float) -> Tensor:
-        """Return ``self * log(other)``, or 0 where ``self`` is 0."""
-    def xlogy_(self, other: Tensor | builtins.float) -> Self:
-        """Write the result of ``xlogy`` to this tensor and return it."""
-    def logit(self, eps: builtins.float | None = None) -> Tensor:
-        """Return ``log(x / (1 - x))``, the inverse of sigmoid."""
-    def logit_(self, eps: builtins.float | None = None) -> Self:
-        """Write the result of ``logit`` to this tensor and return it."""
-    def floor(self) -> Tensor:
-        """Return the largest integer less than or equal to each element."""
-    def floor_(self) -> Self:
-        """Write the result of ``floor`` to this tensor and return it."""
-    def ceil(self) -> Tensor:
-        """Return the smallest integer greater than or equal to each element."""
-    def ceil_(self) -> Self:
-        """Write the result of ``ceil`` to this tensor and return it."""
-    def trunc(self) -> Tensor:
-        """Return the integer part."""
-    def trunc_(self) -> Self:
-        """Write the result of ``trunc`` to this tensor and return it."""
-    def round(self, *, decimals: builtins.int = 0) -> Tensor:
-        """Round to the nearest integer (halves to even), or to ``decimals`` places."""
-    def round_(self, *, decimals: builtins.int = 0) -> Self:
-        """Write the result of ``round`` to this tensor and return it."""
-    def frac(self) -> Tensor:
-        """Return the fractional part, with the sign of the element."""
-    def frac_(self) -> Self:
-        """Write the result of ``frac`` to this tensor and return it."""
-    def signbit(self) -> Tensor:
-        """Return True where the sign bit is set: for negative numbers and -0.0."""
-    def sgn(self) -> Tensor:
-        """Return the sign: -1, 0 or 1; the same as ``sign`` for real numbers."""
-    def sgn_(self) -> Self:
-        """Write the result of ``sgn`` to this tensor and return it."""
-    def copysign(self, other: Tensor | builtins.float) -> Tensor:
-        """Return the absolute value of ``self`` with the sign of ``other`` (-0.0 is negative)."""
-    def copysign_(self, other: Tensor | builtins.float) -> Self:
-        """Write the result of ``copysign`` to this tensor and return it."""
-    def heaviside(self, values: Tensor) -> Tensor:
-        """Return 0 below zero, 1 above, and the element of ``values`` at zero; without
-        derivative."""
-    def heaviside_(self, values: Tensor) -> Self:
-        """Write the result of ``heaviside`` to this tensor and return it."""
-    def nextafter(self, other: Tensor) -> Tensor:
-        """Return the next number of the dtype after ``self`` in the direction of ``other``."""
-    def nextafter_(self, other: Tensor) -> Self:
-        """Write the result of ``nextafter`` to this tensor and return it."""
-    def sin(self) -> Tensor:
-        """Return the sine of angles in radians."""
-    def sin_(self) -> Self:
-        """Write the result of ``sin`` to this tensor and return it."""
-    def cos(self) -> Tensor:
-        """Return the cosine of angles in radians."""
-    def cos_(self) -> Self:
-        """Write the result of ``cos`` to this tensor and return it."""
-    def tan(self) -> Tensor:
-        """Return the tangent of angles in radians."""
-    def tan_(self) -> Self:
-        """Write the result of ``tan`` to this tensor and return it."""
-    def asin(self) -> Tensor:
-        """Return the angle in [-pi/2, pi/2] whose sine is the element; NaN outside [-1, 1]."""
-    def asin_(self) -> Self:
-        """Write the result of ``asin`` to this tensor and return it."""
-    def acos(self) -> Tensor:
-        """Return the angle in [0, pi] whose cosine is the element; NaN outside [-1, 1]."""
-    def acos_(self) -> Self:
-        """Write the result of ``acos`` to this tensor and return it."""
-    def atan(self) -> Tensor:
-        """Return the angle in [-pi/2, pi/2] whose tangent is the element."""
-    def atan_(self) -> Self:
-        """Write the result of ``atan`` to this tensor and return it."""
-    def atan2(self, other: Tensor) -> Tensor:
-        """Return the angle in [-pi, pi] of the point with x ``other`` and y ``self``."""
-    def atan2_(self, other: Tensor) -> Self:
-        """Write the result of ``atan2`` to this tensor and return it."""
-    def hypot(self, other: Tensor) -> Tensor:
-        """Return the length of the hypotenuse, ``sqrt(self^2 + other^2)``, without overflow."""
-    def hypot_(self, other: Tensor) -> Self:
-        """Write the result of ``hypot`` to this tensor and return it."""
-    def sinh(self) -> Tensor:
-        """Return the hyperbolic sine."""
-    def sinh_(self) -> Self:
-        """Write the result of ``sinh`` to this tensor and return it."""
-    def cosh(self) -> Tensor:
-        """Return the hyperbolic cosine."""
-    def cosh_(self) -> Self:
-        """Write the result of ``cosh`` to this tensor and return it."""
-    def asinh(self) -> Tensor:
-        """Return the inverse of the hyperbolic sine."""
-    def asinh_(self) -> Self:
-        """Write the result of ``asinh`` to this tensor and return it."""
-    def acosh(self) -> Tensor:
-        """Return the inverse of the hyperbolic cosine, at least 0; NaN below 1."""
-    def acosh_(self) -> Self:
-        """Write the result of ``acosh`` to this tensor and return it."""
-    def atanh(self) -> Tensor:
-        """Return the inverse of the hyperbolic tangent; NaN outside [-1, 1]."""
-    def atanh_(self) -> Self:
-        """Write the result of ``atanh`` to this tensor and return it."""
-    def deg2rad(self) -> Tensor:
-        """Convert degrees to radians."""
-    def deg2rad_(self) -> Self:
-        """Write the result of ``deg2rad`` to this tensor and return it."""
-    def rad2deg(self) -> Tensor:
-        """Convert radians to degrees."""
-    def rad2deg_(self) -> Self:
-        """Write the result of ``rad2deg`` to this tensor and return it."""
-    def sinc(self) -> Tensor:
-        """Return ``sin(pi x) / (pi x)``, and 1 at 0."""
-    def sinc_(self) -> Self:
-        """Write the result of ``sinc`` to this tensor and return it."""
-    def softmax(self, dim: builtins.int, dtype: DtypeLike = None) -> Tensor:
-        """Return the exponentials divided by their sum along a dimension."""
-    def log_softmax(self, dim: builtins.int, dtype: DtypeLike = None) -> Tensor:
-        """Return the logarithm of softmax, accurate even where softmax is close to 0."""
-    def logsumexp(self, dim: Dims, keepdim: builtins.bool = False) -> Tensor:
-        """Return the logarithm of the sum of exponentials over the dimensions, without overflow."""
-    def polygamma(self, n: builtins.int) -> Tensor:
-        """Return the ``n``-th derivative of ``digamma``."""
-    def polygamma_(self, n: builtins.int) -> Self:
-        """Write the ``n``-th derivative of ``digamma`` to this tensor and return it."""
-    def mvlgamma(self, p: builtins.int) -> Tensor:
-        """Return the logarithm of the multivariate gamma function of dimension ``p``."""
-    def mvlgamma_(self, p: builtins.int) -> Self:
-        """Write the result of ``mvlgamma`` to this tensor and return it."""
     def fill_(self, value: Tensor | builtins.float) -> Self:
         """Fill this tensor with one value and return it."""
     def fill(self, value: builtins.float) -> Tensor:
@@ -1097,6 +936,30 @@ class TensorMethods:
         generator: Generator | None = None,
     ) -> Self:
         """Fill this tensor with numbers from the Cauchy distribution and return it."""
+    def lgamma(self) -> Tensor:
+        """Return the logarithm of the absolute value of the gamma function."""
+    def lgamma_(self) -> Self:
+        """Write the result of ``lgamma`` to this tensor and return it."""
+    def digamma(self) -> Tensor:
+        """Return the derivative of ``lgamma``."""
+    def digamma_(self) -> Self:
+        """Write the result of ``digamma`` to this tensor and return it."""
+    def igamma(self, other: Tensor) -> Tensor:
+        """Return the regularized lower incomplete gamma function P(self, other), from 0 to 1."""
+    def igamma_(self, other: Tensor) -> Self:
+        """Write the result of ``igamma`` to this tensor and return it."""
+    def igammac(self, other: Tensor) -> Tensor:
+        """Return the regularized upper incomplete gamma function, ``1 - igamma``."""
+    def igammac_(self, other: Tensor) -> Self:
+        """Write the result of ``igammac`` to this tensor and return it."""
+    def polygamma(self, n: builtins.int) -> Tensor:
+        """Return the ``n``-th derivative of ``digamma``."""
+    def polygamma_(self, n: builtins.int) -> Self:
+        """Write the ``n``-th derivative of ``digamma`` to this tensor and return it."""
+    def mvlgamma(self, p: builtins.int) -> Tensor:
+        """Return the logarithm of the multivariate gamma function of dimension ``p``."""
+    def mvlgamma_(self, p: builtins.int) -> Self:
+        """Write the result of ``mvlgamma`` to this tensor and return it."""
     def __getitem__(self, key: Any) -> Tensor:
         """Return the part selected by ``key``."""
     def __delitem__(self, key: Any) -> None:
@@ -1225,6 +1088,10 @@ class TensorMethods:
         """Apply a Python function to the elements of this tensor and another one, in place."""
     def map2_(self, x: Tensor, y: Tensor, callable: Callable[[Any, Any, Any], Any]) -> Self:
         """Apply a Python function to the elements of this tensor and two others, in place."""
+    def i0(self) -> Tensor:
+        """Return the modified Bessel function of order 0."""
+    def i0_(self) -> Self:
+        """Write the result of ``i0`` to this tensor and return it."""
     def eq(self, other: Tensor | builtins.float) -> Tensor:
         """Return True where ``self`` equals ``other``."""
     def __eq__(self, other: Tensor | builtins.float) -> Tensor:  # type: ignore[override]
@@ -1341,6 +1208,133 @@ class TensorMethods:
         arguments."""
     def equal(self, other: Tensor) -> builtins.bool:
         """Return whether two tensors have the same shape and elements; NaN equals nothing."""
+    def erf(self) -> Tensor:
+        """Return the error function, ``2 / sqrt(pi)`` times the integral of ``exp(-t^2)`` to x."""
+    def erf_(self) -> Self:
+        """Write the result of ``erf`` to this tensor and return it."""
+    def erfc(self) -> Tensor:
+        """Return ``1 - erf(x)``, accurate even where erf is close to 1."""
+    def erfc_(self) -> Self:
+        """Write the result of ``erfc`` to this tensor and return it."""
+    def erfinv(self) -> Tensor:
+        """Return the inverse of the error function; NaN outside [-1, 1]."""
+    def erfinv_(self) -> Self:
+        """Write the result of ``erfinv`` to this tensor and return it."""
+    def logaddexp(self, other: Tensor) -> Tensor:
+        """Return ``log(exp(self) + exp(other))``, without overflow."""
+    def logaddexp2(self, other: Tensor) -> Tensor:
+        """Return ``log2(2 ** self + 2 ** other)``, without overflow."""
+    def xlogy(self, other: Tensor | builtins.float) -> Tensor:
+        """Return ``self * log(other)``, or 0 where ``self`` is 0."""
+    def xlogy_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``xlogy`` to this tensor and return it."""
+    def logit(self, eps: builtins.float | None = None) -> Tensor:
+        """Return ``log(x / (1 - x))``, the inverse of sigmoid."""
+    def logit_(self, eps: builtins.float | None = None) -> Self:
+        """Write the result of ``logit`` to this tensor and return it."""
+    def floor(self) -> Tensor:
+        """Return the largest integer less than or equal to each element."""
+    def floor_(self) -> Self:
+        """Write the result of ``floor`` to this tensor and return it."""
+    def ceil(self) -> Tensor:
+        """Return the smallest integer greater than or equal to each element."""
+    def ceil_(self) -> Self:
+        """Write the result of ``ceil`` to this tensor and return it."""
+    def trunc(self) -> Tensor:
+        """Return the integer part."""
+    def trunc_(self) -> Self:
+        """Write the result of ``trunc`` to this tensor and return it."""
+    def round(self, *, decimals: builtins.int = 0) -> Tensor:
+        """Round to the nearest integer (halves to even), or to ``decimals`` places."""
+    def round_(self, *, decimals: builtins.int = 0) -> Self:
+        """Write the result of ``round`` to this tensor and return it."""
+    def frac(self) -> Tensor:
+        """Return the fractional part, with the sign of the element."""
+    def frac_(self) -> Self:
+        """Write the result of ``frac`` to this tensor and return it."""
+    def signbit(self) -> Tensor:
+        """Return True where the sign bit is set: for negative numbers and -0.0."""
+    def sgn(self) -> Tensor:
+        """Return the sign: -1, 0 or 1; the same as ``sign`` for real numbers."""
+    def sgn_(self) -> Self:
+        """Write the result of ``sgn`` to this tensor and return it."""
+    def copysign(self, other: Tensor | builtins.float) -> Tensor:
+        """Return the absolute value of ``self`` with the sign of ``other`` (-0.0 is negative)."""
+    def copysign_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``copysign`` to this tensor and return it."""
+    def heaviside(self, values: Tensor) -> Tensor:
+        """Return 0 below zero, 1 above, and the element of ``values`` at zero; without
+        derivative."""
+    def heaviside_(self, values: Tensor) -> Self:
+        """Write the result of ``heaviside`` to this tensor and return it."""
+    def nextafter(self, other: Tensor) -> Tensor:
+        """Return the next number of the dtype after ``self`` in the direction of ``other``."""
+    def nextafter_(self, other: Tensor) -> Self:
+        """Write the result of ``nextafter`` to this tensor and return it."""
+    def sin(self) -> Tensor:
+        """Return the sine of angles in radians."""
+    def sin_(self) -> Self:
+        """Write the result of ``sin`` to this tensor and return it."""
+    def cos(self) -> Tensor:
+        """Return the cosine of angles in radians."""
+    def cos_(self) -> Self:
+        """Write the result of ``cos`` to this tensor and return it."""
+    def tan(self) -> Tensor:
+        """Return the tangent of angles in radians."""
+    def tan_(self) -> Self:
+        """Write the result of ``tan`` to this tensor and return it."""
+    def asin(self) -> Tensor:
+        """Return the angle in [-pi/2, pi/2] whose sine is the element; NaN outside [-1, 1]."""
+    def asin_(self) -> Self:
+        """Write the result of ``asin`` to this tensor and return it."""
+    def acos(self) -> Tensor:
+        """Return the angle in [0, pi] whose cosine is the element; NaN outside [-1, 1]."""
+    def acos_(self) -> Self:
+        """Write the result of ``acos`` to this tensor and return it."""
+    def atan(self) -> Tensor:
+        """Return the angle in [-pi/2, pi/2] whose tangent is the element."""
+    def atan_(self) -> Self:
+        """Write the result of ``atan`` to this tensor and return it."""
+    def atan2(self, other: Tensor) -> Tensor:
+        """Return the angle in [-pi, pi] of the point with x ``other`` and y ``self``."""
+    def atan2_(self, other: Tensor) -> Self:
+        """Write the result of ``atan2`` to this tensor and return it."""
+    def hypot(self, other: Tensor) -> Tensor:
+        """Return the length of the hypotenuse, ``sqrt(self^2 + other^2)``, without overflow."""
+    def hypot_(self, other: Tensor) -> Self:
+        """Write the result of ``hypot`` to this tensor and return it."""
+    def sinh(self) -> Tensor:
+        """Return the hyperbolic sine."""
+    def sinh_(self) -> Self:
+        """Write the result of ``sinh`` to this tensor and return it."""
+    def cosh(self) -> Tensor:
+        """Return the hyperbolic cosine."""
+    def cosh_(self) -> Self:
+        """Write the result of ``cosh`` to this tensor and return it."""
+    def asinh(self) -> Tensor:
+        """Return the inverse of the hyperbolic sine."""
+    def asinh_(self) -> Self:
+        """Write the result of ``asinh`` to this tensor and return it."""
+    def acosh(self) -> Tensor:
+        """Return the inverse of the hyperbolic cosine, at least 0; NaN below 1."""
+    def acosh_(self) -> Self:
+        """Write the result of ``acosh`` to this tensor and return it."""
+    def atanh(self) -> Tensor:
+        """Return the inverse of the hyperbolic tangent; NaN outside [-1, 1]."""
+    def atanh_(self) -> Self:
+        """Write the result of ``atanh`` to this tensor and return it."""
+    def deg2rad(self) -> Tensor:
+        """Convert degrees to radians."""
+    def deg2rad_(self) -> Self:
+        """Write the result of ``deg2rad`` to this tensor and return it."""
+    def rad2deg(self) -> Tensor:
+        """Convert radians to degrees."""
+    def rad2deg_(self) -> Self:
+        """Write the result of ``rad2deg`` to this tensor and return it."""
+    def sinc(self) -> Tensor:
+        """Return ``sin(pi x) / (pi x)``, and 1 at 0."""
+    def sinc_(self) -> Self:
+        """Write the result of ``sinc`` to this tensor and return it."""
     def dist(self, other: Tensor, p: builtins.float = 2) -> Tensor:
         """Return the p-norm of the difference of two tensors."""
     def renorm(self, p: builtins.float, dim: builtins.int, maxnorm: builtins.float) -> Tensor:
@@ -1448,6 +1442,12 @@ class TensorMethods:
         interpolation: str = "linear",
     ) -> Tensor:
         """Return the quantiles, ignoring NaN; see ``quantile`` for the arguments."""
+    def softmax(self, dim: builtins.int, dtype: DtypeLike = None) -> Tensor:
+        """Return the exponentials divided by their sum along a dimension."""
+    def log_softmax(self, dim: builtins.int, dtype: DtypeLike = None) -> Tensor:
+        """Return the logarithm of softmax, accurate even where softmax is close to 0."""
+    def logsumexp(self, dim: Dims, keepdim: builtins.bool = False) -> Tensor:
+        """Return the logarithm of the sum of exponentials over the dimensions, without overflow."""
     def nonzero(self, *, as_tuple: builtins.bool = False) -> Any:
         """Return the indices of the nonzero elements, as rows or as one tensor per dimension."""
     def nonzero_static(self, *, size: builtins.int, fill_value: builtins.int = -1) -> Tensor:
@@ -1538,6 +1538,26 @@ class TensorMethods:
         self, split_sizes: Sequence[builtins.int], dim: builtins.int = 0
     ) -> tuple[Tensor, ...]:
         """Split a dimension into views of the given sizes."""
+    def not_equal(self, other: Tensor | builtins.float) -> Tensor:
+        """Return True where ``self`` differs from ``other``."""
+    def not_equal_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``ne`` to this tensor and return it."""
+    def less(self, other: Tensor | builtins.float) -> Tensor:
+        """Return True where ``self`` is less than ``other``."""
+    def less_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``lt`` to this tensor and return it."""
+    def less_equal(self, other: Tensor | builtins.float) -> Tensor:
+        """Return True where ``self`` is less than or equal to ``other``."""
+    def less_equal_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``le`` to this tensor and return it."""
+    def greater(self, other: Tensor | builtins.float) -> Tensor:
+        """Return True where ``self`` is greater than ``other``."""
+    def greater_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``gt`` to this tensor and return it."""
+    def greater_equal(self, other: Tensor | builtins.float) -> Tensor:
+        """Return True where ``self`` is greater than or equal to ``other``."""
+    def greater_equal_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``ge`` to this tensor and return it."""
     def fix(self) -> Tensor:
         """Return the integer part."""
     def fix_(self) -> Self:
@@ -1570,26 +1590,6 @@ class TensorMethods:
         """Return the inverse of the hyperbolic tangent; NaN outside [-1, 1]."""
     def arctanh_(self) -> Self:
         """Write the result of ``atanh`` to this tensor and return it."""
-    def not_equal(self, other: Tensor | builtins.float) -> Tensor:
-        """Return True where ``self`` differs from ``other``."""
-    def not_equal_(self, other: Tensor | builtins.float) -> Self:
-        """Write the result of ``ne`` to this tensor and return it."""
-    def less(self, other: Tensor | builtins.float) -> Tensor:
-        """Return True where ``self`` is less than ``other``."""
-    def less_(self, other: Tensor | builtins.float) -> Self:
-        """Write the result of ``lt`` to this tensor and return it."""
-    def less_equal(self, other: Tensor | builtins.float) -> Tensor:
-        """Return True where ``self`` is less than or equal to ``other``."""
-    def less_equal_(self, other: Tensor | builtins.float) -> Self:
-        """Write the result of ``le`` to this tensor and return it."""
-    def greater(self, other: Tensor | builtins.float) -> Tensor:
-        """Return True where ``self`` is greater than ``other``."""
-    def greater_(self, other: Tensor | builtins.float) -> Self:
-        """Write the result of ``gt`` to this tensor and return it."""
-    def greater_equal(self, other: Tensor | builtins.float) -> Tensor:
-        """Return True where ``self`` is greater than or equal to ``other``."""
-    def greater_equal_(self, other: Tensor | builtins.float) -> Self:
-        """Write the result of ``ge`` to this tensor and return it."""
     def to_sparse(self, sparse_dim: builtins.int | None = None, *, layout: Any = None) -> Tensor:
         """Return a sparse tensor with the nonzero entries."""
     def to_sparse_coo(

@@ -22,6 +22,7 @@ from tinynet.dtypes import Array
 from tinynet.ops.argument_errors import refuse_half
 from tinynet.ops.pointwise.arithmetic import where
 from tinynet.ops.pointwise.exponential import sign
+from tinynet.ops.special_functions import only_special, special
 
 _NEAR = 25.0
 _SERIES = 2.0  # J, Y and K use the power series up to here
@@ -54,6 +55,7 @@ def _bessel(self: Array, order: int, scaled: bool) -> Array:
     return (found * np.sign(self) if order else found).astype(self.dtype)
 
 
+@special()
 @pointwise(ints="float", inplace=True)
 def i0(self: Array, /) -> Array:
     """Return the modified Bessel function of order 0.
@@ -65,7 +67,7 @@ def i0(self: Array, /) -> Array:
     return _bessel(self, 0, False)
 
 
-@pointwise(ints="float", methods=False, out=True, node="SpecialI0EBackward0")
+@only_special
 def i0e(self: Array, /) -> Array:
     """Return ``exp(-|x|) * i0(x)``.
 
@@ -76,7 +78,7 @@ def i0e(self: Array, /) -> Array:
     return _bessel(self, 0, True)
 
 
-@pointwise(ints="float", methods=False, out=True, node="SpecialI1Backward0")
+@only_special
 def i1(self: Array, /) -> Array:
     """Return the modified Bessel function of order 1.
 
@@ -87,7 +89,7 @@ def i1(self: Array, /) -> Array:
     return _bessel(self, 1, False)
 
 
-@pointwise(ints="float", methods=False, out=True, node="SpecialI1EBackward0")
+@only_special
 def i1e(self: Array, /) -> Array:
     """Return ``exp(-|x|) * i1(x)``.
 
@@ -191,7 +193,7 @@ def _function(name: str, what: str, example: str, values: Callable[[Array], Arra
         >>> tn.special.{name}(tn.tensor([0.5, 3.0]))
         tensor({example})
     """
-    return pointwise(ints="float", methods=False, out=True)(kernel)
+    return only_special(kernel)
 
 
 bessel_j0 = _function(

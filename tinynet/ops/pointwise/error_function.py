@@ -12,10 +12,12 @@ from tinynet.ops.pointwise.erf_kernel import erf_of
 from tinynet.ops.pointwise.erf_kernel import far as _far
 from tinynet.ops.pointwise.erf_kernel import near as _near
 from tinynet.ops.pointwise.exponential import exp
+from tinynet.ops.special_functions import only_special, special
 
 # ---- the error function -------------------------------------------------------------------------
 
 
+@special()
 @pointwise(ints="float", inplace=True)
 def erf(self: Array, /) -> Array:
     """Return the error function, ``2 / sqrt(pi)`` times the integral of ``exp(-t^2)`` to x.
@@ -34,6 +36,7 @@ def _erfc(x: Array) -> Array:
     return np.where(size <= 0.46875, small, np.where(x < 0, 2.0 - far, far))
 
 
+@special()
 @pointwise(ints="float", inplace=True)
 def erfc(self: Array, /) -> Array:
     """Return ``1 - erf(x)``, accurate even where erf is close to 1.
@@ -52,7 +55,7 @@ def _erfcx(x: Array) -> Array:
     return np.where(size <= 0.46875, small, np.where(x < 0, 2 * square - _far(size), _far(size)))
 
 
-@pointwise(ints="float", methods=False, out=True, node="SpecialErfcxBackward0")
+@only_special
 def erfcx(self: Array, /) -> Array:
     """Return ``exp(x^2) * erfc(x)``, without overflow for large x.
 
@@ -112,6 +115,7 @@ def _inverse(y: Array, rest: Array) -> Array:
     return np.where(rest > 0, inner, np.where(rest == 0, np.copysign(np.inf, y), np.nan))
 
 
+@special()
 @pointwise(ints="float", inplace="method")
 def erfinv(self: Array, /) -> Array:
     """Return the inverse of the error function; NaN outside [-1, 1].
@@ -131,7 +135,7 @@ erfinv.grad(self=lambda g, result: g * (exp(result * result) / _SLOPE))
 _ROOT = math.sqrt(0.5)
 
 
-@pointwise(ints="float", methods=False, out=True, node="SpecialNdtrBackward0")
+@only_special
 def ndtr(self: Array, /) -> Array:
     """Return the standard normal distribution function: the area below the density up to x.
 
@@ -142,7 +146,7 @@ def ndtr(self: Array, /) -> Array:
     return (0.5 * _erfc(self.astype(np.float64) * -_ROOT)).astype(self.dtype)
 
 
-@pointwise(ints="float", methods=False, out=True, node="SpecialNdtriBackward0")
+@only_special
 def ndtri(self: Array, /) -> Array:
     """Return the standard normal quantile function, the inverse of ``ndtr``.
 
@@ -155,7 +159,7 @@ def ndtri(self: Array, /) -> Array:
     return (_inverse(2 * p - 1, rest) / _ROOT).astype(self.dtype)
 
 
-@pointwise(ints="float", methods=False, out=True, node="SpecialLogNdtrBackward0")
+@only_special
 def log_ndtr(self: Array, /) -> Array:
     """Return the logarithm of ``ndtr``, accurate even far below zero.
 

@@ -17,6 +17,7 @@ from tinynet.dtypes import Array
 from tinynet.numba_kernels import activations
 from tinynet.ops.out_dtypes import FOUND
 from tinynet.ops.pointwise.where import zeros_for
+from tinynet.ops.special_functions import special
 from tinynet.widening import HALF, in_single
 
 # ---- exponentials and logarithms ----------------------------------------------------------------
@@ -35,6 +36,7 @@ def exp(self: Array, /) -> Array:
 exp.grad(self=lambda g, result: g * result)
 
 
+@special()
 @pointwise(np.exp2, ints="float", inplace=True)
 def exp2(self: Array, /) -> Array:
     """Return 2 to the power of each element.
@@ -48,6 +50,7 @@ def exp2(self: Array, /) -> Array:
 exp2.grad(self=lambda g, result: g * result * math.log(2))
 
 
+@special()
 @pointwise(np.expm1, ints="float", inplace=True)
 def expm1(self: Array, /) -> Array:
     """Return ``exp(x) - 1``, accurate for small x.
@@ -74,6 +77,7 @@ def log(self: Array, /) -> Array:
 log.grad(self=lambda g, self: g / self)
 
 
+@special()
 @pointwise(np.log1p, ints="float", inplace=True, node="Log1PBackward0")
 def log1p(self: Array, /) -> Array:
     """Return ``log(1 + x)``, accurate for small x.
@@ -265,6 +269,7 @@ derivative(
 )
 
 
+@special("expit")
 @pointwise(ints="float", inplace=True)
 def sigmoid(self: Array, /) -> Array:
     """Return the logistic function ``1 / (1 + exp(-x))``.

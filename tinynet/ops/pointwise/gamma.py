@@ -11,10 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.core.declaration.operation import operation, pointwise
+from tinynet.core.declaration.operation import operation, pointwise, public
+from tinynet.core.declaration.out_argument import with_out
+from tinynet.core.tensors.inplace import run_inplace
+from tinynet.core.tensors.tensor import Tensor, method
 from tinynet.dtypes import Array
 from tinynet.ops.argument_errors import no_derivative, refuse_whole
 from tinynet.ops.pointwise.exponential import exp, log
+from tinynet.ops.special_functions import only_special, special
 
 # Bernoulli numbers B2, B4, ...
 _BERNOULLI = (
@@ -54,6 +58,7 @@ def _lgamma(x: Array) -> Array:
     return np.where(x < 0.5, math.log(math.pi) - np.log(_sine_of_pi(x)) - found, found)
 
 
+@special("gammaln")
 @pointwise(ints="float", inplace="method")
 def lgamma(self: Array, /) -> Array:
     """Return the logarithm of the absolute value of the gamma function.
@@ -84,6 +89,7 @@ def _digamma(x: Array) -> Array:
     return np.where(x == 0, np.copysign(np.inf, -x), found)
 
 
+@special("digamma", "psi")
 @pointwise(ints="float", inplace="method")
 def digamma(self: Array, /) -> Array:
     """Return the derivative of ``lgamma``.
@@ -117,7 +123,7 @@ def _zeta(s: Array, q: Array) -> Array:
     return np.where(s == 1, np.inf, np.where(s < 1, np.nan, total))
 
 
-@pointwise(ints="float", methods=False, out=True, node="SpecialZetaBackward0")
+@only_special
 def zeta(self: Array, other: Array, /) -> Array:
     """Return the Hurwitz zeta function: the sum of ``(k + other) ** -self`` over k >= 0.
 
@@ -207,6 +213,7 @@ def _incomplete(a: Array, x: Array, upper: bool) -> Array:
     return np.where(ordinary, found, edge)
 
 
+@special("gammainc")
 @pointwise(inplace=True, numbers=False)
 def igamma(self: Array, other: Array, /) -> Array:
     """Return the regularized lower incomplete gamma function P(self, other), from 0 to 1.
@@ -221,6 +228,7 @@ def igamma(self: Array, other: Array, /) -> Array:
     return _incomplete(self, other, False).astype(self.dtype)
 
 
+@special("gammaincc")
 @pointwise(inplace=True, numbers=False)
 def igammac(self: Array, other: Array, /) -> Array:
     """Return the regularized upper incomplete gamma function, ``1 - igamma``.
@@ -241,4 +249,67 @@ igamma.grad(self=no_derivative("igamma: input"), other=_density)
 igammac.grad(
     self=no_derivative("igammac: input"),
     other=lambda g, self, other: -_density(g, self, other),
+)
+
+# ---- of a tensor and an integer -----------------------------------------------------------------
+
+
+@special()
+@public(as_method=False)
+@with_out()
+def polygamma(n: int, input: Tensor) -> Tensor:
+    """Return the ``n``-th derivative of ``digamma``.
+
+    Raises:
+        RuntimeError: ``n`` is negative.
+
+    Example:
+        >>> tn.polygamma(1, tn.tensor([1.0, 0.5]))
+        tensor([1.6449, 4.9348])
+    """
+    return higher_gamma.function(input, n)
+
+
+def _polygamma(self: Tensor, n: int) -> Tensor:
+    """Return the ``n``-th derivative of ``digamma``."""
+    return higher_gamma.function(self, n)
+
+
+def _polygamma_(self: Tensor, n: int) -> Tensor:
+    """Write the ``n``-th derivative of ``digamma`` to this tensor and return it."""
+    return run_inplace(higher_gamma, self, (n,), {}, what="polygamma_")
+
+
+method(_polygamma, "polygamma")
+method(_polygamma_, "polygamma_")
+
+
+def _halves(p: int) -> list[float]:
+    return [j / 2 for j in range(p)]
+
+
+@special("multigammaln")
+@operation(inplace=True, batch="elementwise")
+def mvlgamma(self: Array, /, p: int) -> Array:
+    """Return the logarithm of the multivariate gamma function of dimension ``p``.
+
+    ``p * (p - 1) / 4 * log(pi) + sum(lgamma(x - i / 2))`` over i below p.
+
+    Raises:
+        RuntimeError: ``p`` is below 1.
+
+    Example:
+        >>> tn.mvlgamma(tn.tensor(3.0), 2)
+        tensor(1.5502)
+    """
+    if p < 1:
+        raise RuntimeError("p has to be greater than or equal to 1")
+    kind = self.dtype if self.dtype.kind == "f" else np.dtype(np.float32)
+    x = self.astype(np.float64)
+    total = sum((lgamma.kernel(x - h) for h in _halves(p)), np.zeros(()))
+    return (total + p * (p - 1) / 4 * math.log(math.pi)).astype(kind)
+
+
+mvlgamma.grad(
+    self=lambda g, self, p: g * sum((digamma(self - h) for h in _halves(p)[1:]), digamma(self))
 )

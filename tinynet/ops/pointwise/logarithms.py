@@ -13,6 +13,7 @@ from tinynet.ops.argument_errors import refuse_whole
 from tinynet.ops.indexing.index_select import without
 from tinynet.ops.pointwise.arithmetic import where
 from tinynet.ops.pointwise.exponential import exp, exp2, log
+from tinynet.ops.special_functions import only_special, special
 
 # ---- of sums ------------------------------------------------------------------------------------
 
@@ -68,6 +69,7 @@ def _times(factor: Array, logarithm: Array, other: Any) -> Array:
     )
 
 
+@special()
 @pointwise(ints="float", inplace="function")
 def xlogy(self: Array, other: Array, /) -> Array:
     """Return ``self * log(other)``, or 0 where ``self`` is 0.
@@ -85,7 +87,7 @@ xlogy.grad(
 )
 
 
-@pointwise(ints="float", methods=False, out=True, node="SpecialXlog1PyBackward0")
+@only_special
 def xlog1py(self: Array, other: Array, /) -> Array:
     """Return ``self * log(1 + other)``, or 0 where ``self`` is 0.
 
@@ -104,6 +106,7 @@ xlog1py.grad(
 # ---- of odds ------------------------------------------------------------------------------------
 
 
+@special()
 @pointwise(ints="float", inplace=True)
 def logit(self: Array, /, eps: float | None = None) -> Array:
     """Return ``log(x / (1 - x))``, the inverse of sigmoid.
@@ -128,7 +131,7 @@ def _logit_slope(g: Any, x: Any, eps: float | None) -> Any:
 logit.grad(self=lambda g, self, eps: _logit_slope(g, self, eps))
 
 
-@pointwise(ints="float", methods=False, out=True, node="SpecialEntrBackward0")
+@only_special
 def entr(self: Array, /) -> Array:
     """Return ``-x * log(x)``: 0 at 0, minus infinity below.
 

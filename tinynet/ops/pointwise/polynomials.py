@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.core.declaration.operation import pointwise
 from tinynet.dtypes import Array
 from tinynet.ops.argument_errors import refuse_half
+from tinynet.ops.special_functions import only_special
 
 _TRIGONOMETRIC = 6  # above, Chebyshev polynomials are computed as waves where |x| < 1
 
@@ -66,7 +66,7 @@ def _polynomial(name: str, what: str, example: str, values: Callable[[Array, Arr
         >>> tn.special.{name}(tn.tensor([0.5, 2.0]), 3)
         tensor({example})
     """
-    return pointwise(ints="float", methods=False, out=True)(kernel)
+    return only_special(kernel)
 
 
 def _chebyshev(

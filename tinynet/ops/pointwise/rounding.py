@@ -13,6 +13,7 @@ from tinynet.ops.out_dtypes import BOOLEAN, FOUND, same_dtype
 from tinynet.ops.pointwise.arithmetic import where
 from tinynet.ops.pointwise.exponential import sign
 from tinynet.ops.pointwise.where import zeros_for
+from tinynet.ops.special_functions import special
 
 
 def _whole_part(name: str, function: Any, x: Array) -> Array:
@@ -63,6 +64,7 @@ def trunc(self: Array, /) -> Array:
 trunc.grad(self=zeros_for)
 
 
+@special()
 @pointwise(inplace=True, out=FOUND)
 def round(self: Array, /, *, decimals: int = 0) -> Array:
     """Round to the nearest integer (halves to even), or to ``decimals`` places.

@@ -12,6 +12,7 @@ from tinynet.dtypes import Array
 from tinynet.ops.argument_errors import refuse_whole
 from tinynet.ops.pointwise.arithmetic import where
 from tinynet.ops.pointwise.exponential import rsqrt
+from tinynet.ops.special_functions import special
 from tinynet.widening import HALF, in_single
 
 # ---- sine, cosine, tangent -----------------------------------------------------------------------
@@ -222,6 +223,7 @@ def rad2deg(self: Array, /) -> Array:
 rad2deg.grad(self=lambda g: g * (180 / math.pi))
 
 
+@special()
 @pointwise(ints="float", inplace=True)
 def sinc(self: Array, /) -> Array:
     """Return ``sin(pi x) / (pi x)``, and 1 at 0.

@@ -20,6 +20,7 @@ from tinynet.ops.out_dtypes import EXPECTED
 from tinynet.ops.pointwise.exponential import exp
 from tinynet.ops.reduction.sums import Dims, axes_of, largest, restore, smallest, sum_dims
 from tinynet.ops.shaping.views import axis_of
+from tinynet.ops.special_functions import special
 from tinynet.sums import row_dots, sums
 from tinynet.widening import HALF, in_single
 
@@ -82,6 +83,7 @@ def _by_rows(kernel: Callable[..., None], axis: int, *arrays: Array) -> Array | 
     return made.reshape(shape)
 
 
+@special()
 @operation(out=EXPECTED)
 def softmax(self: Array, /, dim: int, dtype: DtypeLike = None) -> Array:
     """Return the exponentials divided by their sum along a dimension.
@@ -135,6 +137,7 @@ softmax_backward.grad(
 )
 
 
+@special()
 @operation(node="LogSoftmaxBackward0", out=EXPECTED)
 def log_softmax(self: Array, /, dim: int, dtype: DtypeLike = None) -> Array:
     """Return the logarithm of softmax, accurate even where softmax is close to 0.
@@ -186,6 +189,7 @@ log_softmax_backward.grad(
 )
 
 
+@special()
 @operation(batch="reduction")
 def logsumexp(self: Array, /, dim: Dims, keepdim: bool = False) -> Array:
     """Return the logarithm of the sum of exponentials over the dimensions, without overflow.

@@ -158,11 +158,10 @@ class Describer:
             return self.module(value, name)
         if not isinstance(value, self.T.Tensor):
             return {"node": type(value).__name__}
-        if name[:2] == "d_" or not self.composition:
-            return self.gradient(value, name)
         self.undescribed.discard(known or "")
-        same = {} if known in (None, name) else {"is": known}
-        return self.tensor(value, known or name) | same
+        plain = name[:2] == "d_" or not self.composition
+        seen = (self.gradient if plain else self.tensor)(value, known or name)
+        return seen if known in (None, name) else seen | {"is": known}
 
     def module(self, module: Any, name: str) -> dict[str, Any]:
         state = module.state_dict().items()

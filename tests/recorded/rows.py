@@ -84,6 +84,10 @@ class Input:
         return replace(self, values=_between(-0.9, 0.9))
 
     @property
+    def fraction(self) -> Input:
+        return replace(self, values=_between(0.05, 0.95))
+
+    @property
     def distinct(self) -> Input:
         return replace(self, values=_distinct)
 
@@ -172,6 +176,8 @@ class Row:
     Attributes:
         ends: "well", "in the call" or "in backward": where PyTorch raises. The recorder refuses a
             row that ends elsewhere, so that a slip is never recorded as an expected error.
+        second_order: whether second derivatives are compared, in float64.
+        composition: whether nodes, versions and views are compared.
     """
 
     family: str
@@ -180,6 +186,7 @@ class Row:
     inputs: tuple[Input, ...]
     ends: str = "well"
     second_order: bool = True
+    composition: bool = True
 
     @property
     def id(self) -> str:
@@ -206,7 +213,7 @@ class Row:
         return found
 
     def _answer(self, T: Any, inputs: list[Any]) -> dict[str, Any]:
-        describer = describe.Describer(T, inputs)
+        describer = describe.Describer(T, inputs, self.composition)
         try:
             result = self.call(T, *inputs)
         except Exception as error:  # whatever comes is the answer
@@ -287,11 +294,20 @@ def _same_arrays(one: list[Any], other: list[Any]) -> bool:
 
 
 class Table(Entries):
-    """The rows of one family, in the order in which they were added."""
+    """The rows of one family, in the order in which they were added.
+
+    Args:
+        name: the name of the file, after ``cases_``.
+        options: those of `Row`, for all of them.
+    """
+
+    def __init__(self, name: str, **options: Any) -> None:
+        super().__init__(name)
+        self.options = options
 
     def case(self, name: str, call: Callable[..., Any], *inputs: Input, **options: Any) -> None:
         """Add a row. Options are those of `Row`."""
-        self.put(Row(self.name, name, call, tuple(inputs), **options))
+        self.put(Row(self.name, name, call, tuple(inputs), **self.options | options))
 
     def fails(self, name: str, call: Callable[..., Any], *inputs: Input) -> None:
         """Add a row whose call raises in PyTorch."""

@@ -1,17 +1,10 @@
-"""Programs with packed and padded sequences, which run on both libraries.
-
-`python -m tests.nn.cases_rnn_utils` records PyTorch's answers.
-"""
-
-import importlib
-import json
-import re
-import warnings
-from pathlib import Path
+"""Packed and padded sequences: `nn.utils.rnn`."""
 
 import numpy as np
 
-PATH = Path(__file__).with_name("answers_rnn_utils.json")
+from tests.recorded.rows import Table
+
+TABLE = Table("rnn_utils", composition=False)
 
 
 def numbered(lib, *shape):
@@ -39,7 +32,7 @@ def rnn_of(lib):
 
 
 LENGTHS = [3, 1, 2]
-PROGRAMS = {
+CALLS = {
     "pack": lambda lib: packs(lib, numbered(lib, 3, 4, 2), [3, 3, 2, 1]),
     "pack-tensor": lambda lib: packs(lib, numbered(lib, 3, 2), lib.tensor([2, 2])),
     "pack-int32": lambda lib: packs(lib, numbered(lib, 3, 2), lib.tensor([2, 2]).int()),
@@ -120,30 +113,16 @@ PROGRAMS = {
 }
 
 
-def shown(value):
-    """A result in a form that can be written down: dtype, shape, numbers."""
-    if value is None:
-        return None
-    if isinstance(value, tuple | list):
-        kind = "packed" if hasattr(value, "batch_sizes") else "list"
-        return [kind, *map(shown, value)]
-    return [str(value.dtype).split(".")[-1], list(value.shape), value.detach().tolist()]
+def fields(call):
+    """Return a call whose result shows what a packed sequence consists of."""
+
+    def shown(tn):
+        made = call(tn)
+        return made._asdict() if hasattr(made, "batch_sizes") else made
+
+    return shown
 
 
-def answer(lib, name):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            return shown(PROGRAMS[name](lib))
-        except Exception as error:
-            builtin = next(c for c in type(error).__mro__ if c.__module__ == "builtins")
-            sentence = re.split(r"(?<=[.!?])\s|\n", str(error))[0]
-            return f"{builtin.__name__}: {sentence}"
-
-
-if __name__ == "__main__":
-    torch = importlib.import_module("torch")
-    answers = {"PyTorch": "2.13.0"} | {name: answer(torch, name) for name in PROGRAMS}
-    lines = [f"{json.dumps(name)}: {json.dumps(found)}" for name, found in answers.items()]
-    PATH.write_text("{\n" + ",\n".join(lines) + "\n}\n")
-    print(f"{len(lines)} answers")
+for _name, _call in CALLS.items():
+    add = TABLE.fails if _name.endswith("!") else TABLE.case
+    add(_name.removesuffix("!"), fields(_call))

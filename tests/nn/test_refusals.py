@@ -12,10 +12,10 @@ import pytest
 import tinynet as tn
 from docs.site.docstrings import sections
 from docs.site.inventory import module_of
+from tests.recorded.layers import Failure
 from tinynet import nn
 
-from .classes.spec import Failure
-from .classes.test_classes import ANSWERS, ROWS
+from .classes.suite import SUITE
 
 TABLE = Path(__file__).with_name("refusals.txt")
 LAYERS = {name for name, value in vars(nn).items() if inspect.isclass(value)}
@@ -37,11 +37,11 @@ def entries():
 def recorded():
     """Name -> errors, from the rows of `classes/` that fail."""
     found = {}
-    for name, row in ROWS.items():
+    for row in SUITE.entries:
         if isinstance(row, Failure):
-            layer = re.match(r"\w+/(\w+)", name)[1]
+            layer = re.match(r"\w+", row.name)[0]
             if layer in LAYERS:
-                found.setdefault(f"nn.{layer}", set()).add(ANSWERS[name]["error"].partition(":")[0])
+                found.setdefault(f"nn.{layer}", set()).add(SUITE.recorded(row)["ends"]["raises"])
     return found
 
 

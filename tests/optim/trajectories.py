@@ -4,7 +4,8 @@ import warnings
 
 import numpy as np
 
-from tests.nn.classes.run import error_text, signature
+from tests.recorded import describe
+from tests.recorded.layers import signature
 from tinynet.optim import lr_scheduler
 
 from .algorithms import ALGORITHMS, RUN
@@ -365,7 +366,7 @@ def error(lib, program):
     try:
         program(lib)
     except Exception as raised:
-        return error_text(raised)
+        return "{raises}: {says}".format_map(describe.error(raised))
     return "nothing was raised"
 
 

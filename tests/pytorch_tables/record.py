@@ -1,11 +1,10 @@
-"""Records PyTorch's answers: `python -m tests.pytorch_tables.record [PATTERN]` (needs PyTorch)."""
+"""Records PyTorch's answers, for `python -m tests.recorded.record` (needs PyTorch)."""
 
 from __future__ import annotations
 
 import itertools
 import operator
 import re
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -25,8 +24,8 @@ KEPT = (0, 3)  # of the samples per operation and dtype; of errors, and known di
 NUMBERS = 300  # in a sample or an answer: larger ones are compared live only
 
 
-def main() -> None:
-    only = sys.argv[1] if len(sys.argv) > 1 else ""
+def record(only: str = "") -> None:
+    """Write PyTorch's answers to the operations whose names a pattern fits."""
     translate.install()
     names = _names()
     recorded = {k: v for k, v in store.load().items() if not re.search(only, k.split("/")[0])}
@@ -118,7 +117,3 @@ def _names() -> dict[Any, str]:
         if (own or callable(value)) and hasattr(torch, name) and type(value).__hash__:
             found.setdefault(value, name)
     return found
-
-
-if __name__ == "__main__":
-    main()

@@ -42,14 +42,14 @@ class RecordedAnswers:
         live = request.config.getoption("--oracle")
         answer = ask_pytorch(entry) if live else self.suite.recorded(entry)
         departures = (*self.suite.departures, *self.suite.general)
-        found = answer_differences(depart(entry.id, answer, departures), entry.answer(tinynet))
+        found = entry.differences(depart(entry.id, answer, departures), entry.answer(tinynet))
         if found:
             pytest.fail("\n".join(found), pytrace=False)
 
     @pytest.mark.oracle
     def test_record_is_what_pytorch_says(self, family: Entries) -> None:
         wrong = {
-            name: answer_differences(self.suite.recorded(entry), ask_pytorch(entry))
+            name: entry.differences(self.suite.recorded(entry), ask_pytorch(entry))
             for name, entry in family.entries.items()
         }
         assert {name: lines for name, lines in wrong.items() if lines} == {}

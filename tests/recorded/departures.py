@@ -35,6 +35,14 @@ class Instead:
 
 
 @dataclass(frozen=True)
+class Unsaid:
+    """A warning of PyTorch's that tinynet does not give."""
+
+    reason: str
+    said: str
+
+
+@dataclass(frozen=True)
 class Matching:
     """Stands in PyTorch's answer for a text: tinynet's must match it entirely."""
 
@@ -50,17 +58,27 @@ class Matching:
         return f"a match of {self.pattern!r}"
 
 
-def depart(case: str, answer: Any, departures: Iterable[Departure | Instead]) -> Any:
+Departures = Iterable[Departure | Instead | Unsaid]
+
+
+def depart(case: str, answer: dict[str, Any], departures: Departures) -> dict[str, Any]:
     """Return PyTorch's answer to a case with tinynet's departures written into it."""
-    places, texts = [], []
+    texts = []
     for d in departures:
-        if isinstance(d, Instead):
-            places += [d] if d.case == case else []
-        elif fnmatchcase(case, d.cases):
-            texts.append(d)
-    for instead in places:
-        answer = replaced(answer, instead)
-    return _rewritten(answer, texts)
+        if isinstance(d, Unsaid):
+            answer = _silenced(answer, d)
+        elif isinstance(d, Departure):
+            texts += [d] if fnmatchcase(case, d.cases) else []
+        elif d.case == case:
+            answer = replaced(answer, d)
+    rewritten: dict[str, Any] = _rewritten(answer, texts)
+    return rewritten
+
+
+def _silenced(answer: dict[str, Any], departure: Unsaid) -> dict[str, Any]:
+    heard = [text for text in answer.get("warns", ()) if not re.fullmatch(departure.said, text)]
+    rest = {key: value for key, value in answer.items() if key != "warns"}
+    return rest | {"warns": heard} if heard else rest
 
 
 def replaced(answer: dict[str, Any], departure: Instead) -> dict[str, Any]:
@@ -90,18 +108,18 @@ def _rewritten(value: Any, departures: list[Departure]) -> Any:
     return value
 
 
-def unneeded(
-    departures: Iterable[Departure | Instead], answers: Mapping[str, dict[str, Any]]
-) -> list[str]:
+def unneeded(departures: Departures, answers: Mapping[str, dict[str, Any]]) -> list[str]:
     """Return the reasons of the departures that change none of PyTorch's answers."""
     cases_of: dict[str, set[str]] = {}  # each text in the record -> where it is
     for case, answer in answers.items():
         for text in set(_texts_in(answer)):
             cases_of.setdefault(text, set()).add(case)
 
-    def is_needed(d: Departure | Instead) -> bool:
+    def is_needed(d: Departure | Instead | Unsaid) -> bool:
         if isinstance(d, Instead):
             return repr(replaced(answers[d.case], d)) != repr(answers[d.case])
+        if isinstance(d, Unsaid):
+            return any(re.fullmatch(d.said, text) for text in cases_of)
         return any(
             (said := re.fullmatch(d.said, text, re.S))
             and d.ours(said) != text

@@ -7,7 +7,7 @@ no grad, version 0, no view) is left out.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 from warnings import WarningMessage
 
@@ -39,9 +39,11 @@ def error(raised: Exception) -> dict[str, str]:
     return {"raises": builtin.__name__, "says": first_sentence(str(raised))}
 
 
-def warned(heard: Iterable[WarningMessage]) -> list[str]:
+def warned(heard: Sequence[WarningMessage]) -> list[str]:
     """Describe warnings by class and first sentence."""
-    return [f"{w.category.__name__}: {first_sentence(str(w.message))}" for w in heard]
+    texts = [re.sub(r" ?\(Triggered internally at .*\)", "", str(w.message)) for w in heard]
+    kinds = [w.category.__name__ for w in heard]
+    return [f"{kind}: {first_sentence(t)}" for kind, t in zip(kinds, texts, strict=True)]
 
 
 def tensors_in(T: Any, value: Any) -> list[Any]:

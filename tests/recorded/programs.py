@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any
 
 from . import describe
+from .compare import answer_differences
 from .suite import Entries
 
 Run = Callable[[Any], dict[str, Any]]
@@ -60,6 +61,8 @@ class Program:
         if heard:
             answer["warns"] = describe.warned(heard)
         return answer
+
+    differences = staticmethod(answer_differences)
 
     def complaint(self, answer: dict[str, Any]) -> str | None:
         """Return what is wrong if the program does not end in PyTorch as it should."""

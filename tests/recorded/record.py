@@ -1,7 +1,7 @@
-"""Records PyTorch's answers: `python -m tests.recorded.record [FOLDER ...] [--errors]`.
+"""Records PyTorch's answers: `python -m tests.recorded.record [SUITE[:FAMILY] ...] [--errors]`.
 
-Without folders, all suites and PyTorch's own tables are recorded. `--errors` prints the errors and
-warnings in the answers. Read them whenever you add entries: a slip looks like an expected error.
+Without arguments, all suites are recorded and PyTorch's own tables. `--errors` prints the errors
+and warnings in the answers. Read them whenever you add entries: a slip looks like an expected one.
 """
 
 from __future__ import annotations
@@ -11,25 +11,30 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from tests.pytorch_tables import record as tables
+
 from . import live, store
 from .suite import Suite, suites
 
+TABLES = "pytorch_tables"
 
-def record(suite: Suite) -> dict[str, Any]:
-    """Write PyTorch's answers to a suite, and return them.
+
+def record(suite: Suite, only: str = "") -> dict[str, Any]:
+    """Write PyTorch's answers to a suite, or to one family of it, and return them.
 
     Raises:
         SystemExit: an entry does not end in PyTorch as it should.
     """
+    families = [suite.families[only]] if only else [*suite.families.values()]
     answers = {
         family.name: {e.name: e.answer(live.torch) for e in family.entries.values()}
-        for family in suite.families.values()
+        for family in families
     }
-    wrong = [entry.complaint(answers[entry.family][entry.name]) for entry in suite.entries]
+    wrong = [e.complaint(answers[f.name][e.name]) for f in families for e in f.entries.values()]
     if any(wrong):
         raise SystemExit("\n".join(filter(None, wrong)))
     suite.path.mkdir(exist_ok=True)
-    for path in suite.path.iterdir():
+    for path in suite.path.iterdir() if not only else ():
         path.unlink()
     for family, found in answers.items():
         store.save(suite.path / family, found)
@@ -53,16 +58,20 @@ def errors_in(value: Any, path: str) -> Iterator[str]:
 
 
 def main() -> None:
+    known = {suite.folder: suite for suite in suites()}
     parser = argparse.ArgumentParser(prog="python -m tests.recorded.record", description=__doc__)
-    parser.add_argument("folders", nargs="*", metavar="FOLDER", help="such as nn/machinery")
+    parser.add_argument("suites", nargs="*", metavar="SUITE", help=f"{', '.join(known)}, {TABLES}")
     parser.add_argument("--errors", action="store_true", help="print errors and warnings")
     options = parser.parse_args()
     live.prepare()
-    for suite in suites():
-        if not options.folders or suite.folder in options.folders:
-            answers = record(suite)
-            if options.errors:
-                print(*errors_in(answers, suite.folder), sep="\n")
+    for chosen in options.suites or [*known, TABLES]:
+        name, _, family = chosen.partition(":")
+        if name == TABLES:
+            tables.record(family)
+            continue
+        answers = record(known[name], family)
+        if options.errors:
+            print(*errors_in(answers, name), sep="\n")
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from . import describe
-from .compare import close
+from .compare import answer_differences, close
 from .suite import Entries
 
 Values = Callable[[np.random.RandomState, tuple[int, ...]], np.ndarray]
@@ -95,9 +95,9 @@ class Input:
         """Integers in [low, high)."""
         return replace(self, values=_integers(low, high))
 
-    def of(self, values: Any) -> Input:
-        """Exactly these values (scalars fill the shape)."""
-        return replace(self, values=lambda random, shape: np.broadcast_to(values, shape))
+    def of(self, *values: Any) -> Input:
+        """Exactly these numbers, or those of one array, repeated to fill the shape."""
+        return replace(self, values=lambda random, shape: np.resize(values, shape))
 
     def array(self, random: np.random.RandomState) -> np.ndarray:
         """The numbers, as a new numpy array; an expanded input repeats its first row."""
@@ -178,6 +178,7 @@ class Row:
             row that ends elsewhere, so that a slip is never recorded as an expected error.
         second_order: whether second derivatives are compared, in float64.
         composition: whether nodes, versions and views are compared.
+        tolerance: of numbers, relative to the largest, instead of the roundings of the dtype.
     """
 
     family: str
@@ -187,6 +188,7 @@ class Row:
     ends: str = "well"
     second_order: bool = True
     composition: bool = True
+    tolerance: float | None = None
 
     @property
     def id(self) -> str:
@@ -265,6 +267,10 @@ class Row:
             for x, g in zip(by, second, strict=True)
         ]
         return answer
+
+    def differences(self, expected: dict[str, Any], got: dict[str, Any]) -> list[str]:
+        """Return all differences between two answers."""
+        return answer_differences(expected, got, self.tolerance)
 
     def complaint(self, answer: dict[str, Any]) -> str | None:
         """Return what is wrong if PyTorch does not end the row where its table says."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from . import store
-from .departures import Departure, Instead
+from .departures import Departure, Departures
 
 TESTS = Path(__file__).parents[1]
 _load = cache(store.load)
@@ -32,6 +32,9 @@ class Entry(Protocol):
 
     def complaint(self, answer: dict[str, Any]) -> str | None:
         """Return what is wrong if PyTorch's answer is not of the kind that the entry expects."""
+
+    def differences(self, expected: dict[str, Any], got: dict[str, Any]) -> list[str]:
+        """Return a line for each difference between two answers."""
 
 
 class Entries:
@@ -69,7 +72,7 @@ class Suite:
     """
 
     folder: str
-    departures: Sequence[Departure | Instead] = ()
+    departures: Departures = ()
     general: Sequence[Departure] = ()
     pending: Mapping[str, str] = field(default_factory=dict)
     most: int = 1_000_000

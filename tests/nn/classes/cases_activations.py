@@ -1,6 +1,6 @@
 """Activations, and layers that are softmax or made of it."""
 
-from .spec import Table, f, i
+from tests.recorded.layers import Table, f, i
 
 TABLE = Table("activations")
 layer, fails = TABLE.layer, TABLE.fails

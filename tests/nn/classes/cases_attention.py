@@ -2,7 +2,7 @@
 
 from itertools import product
 
-from .spec import Table, f
+from tests.recorded.layers import Table, f
 
 TABLE = Table("attention")
 INF = float("inf")

@@ -1,6 +1,6 @@
 """Convolutions, transposed convolutions, Fold and Unfold."""
 
-from .spec import Table, f
+from tests.recorded.layers import Table, f
 
 TABLE = Table("conv")
 

@@ -1,6 +1,6 @@
 """Dropouts where nothing is random: in evaluation, and with a probability of 0 or 1."""
 
-from .spec import Table, f
+from tests.recorded.layers import Table, f
 
 TABLE = Table("dropout")
 SHAPES = {

@@ -1,6 +1,6 @@
 """Embedding and EmbeddingBag."""
 
-from .spec import Table, f, i
+from tests.recorded.layers import Table, f, i
 
 TABLE = Table("embedding")
 layer, fails = TABLE.layer, TABLE.fails

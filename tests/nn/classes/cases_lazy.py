@@ -1,6 +1,6 @@
 """Lazy layers after their first forward; before it: machinery/programs_lazy.py."""
 
-from .spec import Table, f
+from tests.recorded.layers import Table, f
 
 TABLE = Table("lazy")
 

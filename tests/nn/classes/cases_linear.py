@@ -1,6 +1,6 @@
 """Linear layers, shapes, and layers that do nothing in evaluation mode."""
 
-from .spec import Table, f, i
+from tests.recorded.layers import Table, f, i
 
 TABLE = Table("linear")
 layer, fails = TABLE.layer, TABLE.fails

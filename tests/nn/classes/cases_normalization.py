@@ -1,6 +1,6 @@
 """Batch, instance, layer, group, RMS and local response norm."""
 
-from .spec import Table, f
+from tests.recorded.layers import Table, f
 
 TABLE = Table("normalization")
 layer, fails = TABLE.layer, TABLE.fails

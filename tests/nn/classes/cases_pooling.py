@@ -1,6 +1,6 @@
 """Pooling layers."""
 
-from .spec import Table, f
+from tests.recorded.layers import Table, f
 
 TABLE = Table("pooling")
 

@@ -1,6 +1,6 @@
 """Upsampling layers, and shuffles of pixels and channels."""
 
-from .spec import Table, f
+from tests.recorded.layers import Table, f
 
 TABLE = Table("resampling")
 

@@ -2,8 +2,9 @@
 
 from itertools import product
 
+from tests.recorded.layers import Table, f
+
 from .cases_attention import CAUSAL, OUT, PADDED, boolean, library_of, mask_of
-from .spec import Table, f
 
 TABLE = Table("transformer")
 

@@ -1,9 +1,9 @@
-"""Convolutions with a stride between many channels, with the channels as last dimension.
+"""Strided convolutions between many channels, with the channels as last dimension.
 
-The rows that a row of the result sees are laid side by side, ``[places, kernel, channels]``: then
-neighbouring places are one row of the matrix that the weights are multiplied with. Every second or
-third window (as many as keep them from overlapping) makes a matrix in that memory itself; no
-window is copied. See ``winograd``, which does the same for kernels of length 3 without a stride.
+The rows that a row of the result depends on are stored as ``[positions, kernel, channels]``, so
+that adjacent positions form a row of the matrix that is multiplied by the weights. Every second or
+third window, so that they do not overlap, is a row of a matrix in that memory: no window is copied.
+``winograd`` does the same for kernels of length 3 without a stride.
 """
 
 from __future__ import annotations
@@ -35,22 +35,22 @@ def pays(channels: int, outputs: int, walk: Walk) -> bool:
 
 
 class _Places:
-    """The memory layout of a group of images, ``[images, out, places, kernel, channels]``.
+    """The memory layout of a group of images, ``[images, out, positions, kernel, channels]``.
 
     Attributes:
-        windows: number in a row; the last ones are discarded.
+        windows: number of windows in a row; the last ones are discarded.
         length: number of windows of all images.
-        apart: the distance between windows that do not overlap.
+        interval: the smallest distance between windows that do not overlap.
     """
 
     def __init__(self, walk: Walk, size: Ints, images: int):
         self.walk, self.images, self.size = walk, images, size
         kernel, stride, padding = (field[1] for field in walk[:3])
-        self.apart = -(-kernel // stride)
+        self.interval = -(-kernel // stride)
         self.width = min(size[1], max(0, stride * walk.out[1] + kernel - padding))
         places = max(padding + self.width, stride * (walk.out[1] - 1) + kernel)
         self.windows = -(-places // stride)
-        while images * walk.out[0] * self.windows % self.apart > self.windows - walk.out[1]:
+        while images * walk.out[0] * self.windows % self.interval > self.windows - walk.out[1]:
             self.windows += 1
         self.length = images * walk.out[0] * self.windows
 
@@ -62,7 +62,7 @@ class _Places:
     def rows(self, memory: Array, k: int) -> tuple[slice, slice, Array]:
         """Return the rows of images that are element ``k`` of windows, the windows, and the memory.
 
-        The place is ``[images, rows, width, channels]``.
+        The memory is ``[images, rows, width, channels]``.
         """
         kernel, stride, padding, dilation, out = (field[0] for field in self.walk)
         shift = dilation * k - padding
@@ -83,30 +83,29 @@ class _Places:
         for k in range(self.walk.kernel[0]):
             rows, _, places = self.rows(memory, k)
             for image in range(len(x)):
-                found = x[image, :, rows, : self.width].transpose(1, 2, 0)
-                np.copyto(places[image], found)
+                np.copyto(places[image], x[image, :, rows, : self.width].transpose(1, 2, 0))
             places[len(x) :] = 0
 
     def joined(self, memory: Array) -> Array:
-        """Return the windows as matrices, ``[apart, count, kernel * channels]``."""
+        """Return the windows as matrices, ``[interval, count, kernel * channels]``."""
         row, each = memory.strides[0] * self.walk.stride[1], self.walk.kernel[1]
-        shape = self.apart, self.length // self.apart, each * memory.shape[1]
-        return as_strided(memory, shape, (row, self.apart * row, memory.itemsize))
+        shape = self.interval, self.length // self.interval, each * memory.shape[1]
+        return as_strided(memory, shape, (row, self.interval * row, memory.itemsize))
 
-    def ordered(self, made: Array) -> Array:
+    def ordered(self, rows: Array) -> Array:
         """Return ``[length, channels]`` in the order of ``joined``."""
-        row, shape = made.strides[0], (self.apart, self.length // self.apart, made.shape[1])
-        return as_strided(made, shape, (row, self.apart * row, made.itemsize))
+        row, shape = rows.strides[0], (self.interval, self.length // self.interval, rows.shape[1])
+        return as_strided(rows, shape, (row, self.interval * row, rows.itemsize))
 
     def column(self, memory: Array, k: int) -> Array:
         """Return element ``k`` of all windows, ``[length, kernel * channels]``."""
         return memory[k : k + self.length * self.walk.stride[1] : self.walk.stride[1]]
 
-    def wanted(self, rows: Array) -> Array:
+    def outputs(self, rows: Array) -> Array:
         """Return ``[length, channels]`` as ``[images, channels, *out]``."""
         out = self.walk.out
-        found = rows.reshape(self.images, out[0], self.windows, -1)
-        return found[:, :, : out[1]].transpose(0, 3, 1, 2)
+        windows = rows.reshape(self.images, out[0], self.windows, -1)
+        return windows[:, :, : out[1]].transpose(0, 3, 1, 2)
 
 
 def _steps(walk: Walk, batch: int, parts: int) -> tuple[int, list[list[slice]]]:
@@ -125,7 +124,7 @@ def _matrix(weight: Array) -> Array:
 
 def convolved(x: Array, weight: Array, bias: Array | None, walk: Walk) -> Array:
     """Return the convolution of ``[batch, channels, *size]`` and a weight, plus the bias."""
-    made = np.empty((len(x), len(weight), *walk.out), x.dtype)
+    result = np.empty((len(x), len(weight), *walk.out), x.dtype)
     matrix = _matrix(weight).reshape(-1, len(weight))
     images, parts = _steps(walk, len(x), 2 * PARTS)
 
@@ -139,18 +138,18 @@ def convolved(x: Array, weight: Array, bias: Array | None, walk: Walk) -> Array:
             np.matmul(joined, matrix, out=ordered)
             if bias is not None:
                 rows += bias
-            np.copyto(made[span], places.wanted(rows)[: span.stop - span.start])
+            np.copyto(result[span], places.outputs(rows)[: span.stop - span.start])
 
     threads.share(work, parts)
-    return made
+    return result
 
 
 def spread(y: Array, weight: Array, bias: Array | None, size: Ints, walk: Walk) -> Array:
     """Return the transposed convolution of ``[batch, channels, *out]``, plus the bias."""
     channels = weight.shape[1]
-    made = np.zeros((len(y), channels, *size), y.dtype)
+    result = np.zeros((len(y), channels, *size), y.dtype)
     if bias is not None:
-        made += bias.reshape(-1, 1, 1)
+        result += bias.reshape(-1, 1, 1)
     matrix = _matrix(weight).reshape(walk.kernel[1], -1, len(weight)).swapaxes(1, 2)
     images, parts = _steps(walk, len(y), 2 * PARTS)
 
@@ -159,20 +158,20 @@ def spread(y: Array, weight: Array, bias: Array | None, size: Ints, walk: Walk) 
         memory = places.memory(channels, y.dtype)
         rows = np.zeros((places.length, len(weight)), y.dtype)
         for span in spans:
-            np.copyto(places.wanted(rows)[: span.stop - span.start], y[span])
+            np.copyto(places.outputs(rows)[: span.stop - span.start], y[span])
             for k in range(walk.kernel[1]):
                 column = places.column(memory, k)
                 if k < walk.stride[1]:
                     np.matmul(rows, matrix[k], out=column)
                 else:
                     column += np.matmul(rows, matrix[k])
-            block = made[span]
+            block = result[span]
             for k in range(walk.kernel[0]):
-                at, _, found = places.rows(memory, k)
-                block[:, :, at, : places.width] += found[: len(block)].transpose(0, 3, 1, 2)
+                at, _, source = places.rows(memory, k)
+                block[:, :, at, : places.width] += source[: len(block)].transpose(0, 3, 1, 2)
 
     threads.share(work, parts)
-    return made
+    return result
 
 
 def correlated(x: Array, y: Array, walk: Walk) -> Array:
@@ -187,9 +186,9 @@ def correlated(x: Array, y: Array, walk: Walk) -> Array:
         rows = np.zeros((places.length, y.shape[1]), x.dtype)
         for span in parts[number]:
             places.lay(x[span], memory)
-            wanted = places.wanted(rows)
-            np.copyto(wanted[: span.stop - span.start], y[span])
-            wanted[span.stop - span.start :] = 0
+            outputs = places.outputs(rows)
+            np.copyto(outputs[: span.stop - span.start], y[span])
+            outputs[span.stop - span.start :] = 0
             for k in range(walk.kernel[1]):
                 totals[number, k] += np.matmul(places.column(memory, k).T, rows)
 

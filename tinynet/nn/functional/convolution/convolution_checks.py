@@ -34,7 +34,7 @@ def lengths(function: str, option: str, value: Any, rank: int, dims: int) -> Int
 
 
 def named(what: str, values: Ints, separator: str = " ") -> str:
-    """Return numbers with PyTorch's names for them: ``"stride_height: 1 stride_width: 2"``."""
+    """Return numbers as PyTorch prints them: ``"stride_height: 1 stride_width: 2"``."""
     if len(values) == 1:
         values = (int(what != "output_padding"), *values)
     names = ("depth", "height", "width")[3 - len(values) :]
@@ -42,7 +42,7 @@ def named(what: str, values: Ints, separator: str = " ") -> str:
 
 
 def product(sizes: Sequence[int]) -> str:
-    """Return sizes as in ``"(2 x 3)"``."""
+    """Return sizes as PyTorch prints them: ``"(2 x 3)"``."""
     return f"({' x '.join(map(str, sizes))})"
 
 
@@ -88,13 +88,13 @@ def check_weight(
             f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, "
             f"but got weight of size [{shape}] instead"
         )
-    wanted, channels = shape[1] * groups, shape[0]
+    inputs, channels = shape[1] * groups, shape[0]
     if transposed:
-        wanted, channels = channels, wanted
-    if given[1] != wanted:
+        inputs, channels = channels, inputs
+    if given[1] != inputs:
         raise RuntimeError(
             f"Given {'transposed=1' if transposed else f'groups={groups}'}, weight of size {shape},"
-            f" expected input{given} to have {wanted} channels, but got {given[1]} channels instead"
+            f" expected input{given} to have {inputs} channels, but got {given[1]} channels instead"
         )
     if bias is not None and list(bias.shape) != [channels]:
         raise RuntimeError(
@@ -146,10 +146,10 @@ def check_rank(function: str, input: Tensor, weight: Tensor, rank: int) -> None:
 
 def check_reach(size: Ints, padding: Ints, spans: Ints) -> None:
     """Raise RuntimeError for an input that is smaller than the kernel."""
-    whole = tuple(n + 2 * p for n, p in zip(size, padding, strict=True))
-    if any(n < span for n, span in zip(whole, spans, strict=True)):
+    padded = tuple(n + 2 * p for n, p in zip(size, padding, strict=True))
+    if any(n < span for n, span in zip(padded, spans, strict=True)):
         raise RuntimeError(
-            f"Calculated padded input size per channel: {product(whole)}. Kernel size: "
+            f"Calculated padded input size per channel: {product(padded)}. Kernel size: "
             f"{product(spans)}. Kernel size can't be greater than actual input size"
         )
 

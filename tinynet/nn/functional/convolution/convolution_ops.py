@@ -46,25 +46,25 @@ _SHORT = 16  # in shorter rows, the overhead of numpy exceeds the work on the el
 
 
 def _in_single(kernel: Callable[..., Array]) -> Callable[..., Array]:
-    """Return a kernel that computes with float32 where its first array is float16.
+    """Return a kernel that computes in float32 if its first array is float16.
 
-    BLAS does not support float16, and long sums would lose most of its 11 bits.
+    BLAS does not support float16, whose 11 bits are too few for long sums.
     """
 
     @functools.wraps(kernel)
     def run(first: Array, *rest: Any) -> Array:
         if first.dtype != np.float16:
             return kernel(first, *rest)
-        single = [x.astype(np.float32) if isinstance(x, np.ndarray) else x for x in (first, *rest)]
-        return kernel(*single).astype(np.float16)
+        wide = [x.astype(np.float32) if isinstance(x, np.ndarray) else x for x in (first, *rest)]
+        return kernel(*wide).astype(np.float16)
 
     return run
 
 
 def _by_images(windows: Array) -> bool:
-    """Return whether to multiply the windows of each image separately, as large matrices.
+    """Return whether to multiply the windows of each image separately, as a large matrix.
 
-    A single matrix for all images requires a copy of the results.
+    One matrix for all images requires a copy of the results.
     """
     return windows.shape[2] == 1 or windows.shape[1] < windows.shape[3]
 
@@ -83,26 +83,27 @@ def _convolved(x: Array, weight: Array, bias: Array | None, walk: Walk, groups: 
         return channels_last.convolved(x, weight, bias, walk)
     if groups == 1 and few_channels.pays(x, x.shape[1], channels, walk):
         return few_channels.convolved(x, weight, bias, walk)
-    made = np.empty((batch, groups, channels // groups, math.prod(walk.out)), x.dtype)
+    result = np.empty((batch, groups, channels // groups, math.prod(walk.out)), x.dtype)
     rows = math.prod(weight.shape[1:])
     if math.prod(walk.kernel) > 1:  # BLAS accepts a transposed matrix, but not a reversed one
         weight = np.ascontiguousarray(weight)
     matrix = weight.reshape(groups, channels // groups, rows)
     offset = None if bias is None else bias.reshape(groups, channels // groups, 1)
     if not matrix.size:
-        made[...] = 0 if offset is None else offset
+        result[...] = 0 if offset is None else offset
 
     for part, span, block in columns(x, walk):
-        windows, result = block.reshape(groups, rows, *block.shape[1:]), made[part, ..., span]
+        windows = block.reshape(groups, rows, *block.shape[1:])
+        target = result[part, ..., span]
         if _by_images(windows):
-            np.matmul(matrix, windows.transpose(2, 0, 1, 3), out=result)
+            np.matmul(matrix, windows.transpose(2, 0, 1, 3), out=target)
         else:
             product = np.matmul(matrix, windows.reshape(groups, rows, -1))
             each = product.reshape(groups, -1, *windows.shape[2:])
-            np.copyto(result, each.transpose(2, 0, 1, 3))
+            np.copyto(target, each.transpose(2, 0, 1, 3))
         if offset is not None:
-            result += offset
-    return made.reshape(batch, channels, *walk.out)
+            target += offset
+    return result.reshape(batch, channels, *walk.out)
 
 
 @_in_single
@@ -119,37 +120,37 @@ def _spread(
         return few_channels.spread(y, weight, bias, size, walk)
     columns = weight.shape[1] * math.prod(walk.out)
     gathered = y.shape[1] // groups * math.prod(size) / math.prod(walk.stride)
-    way = _spread_by_adding if 2 * columns < gathered else _spread_by_classes
-    return way(y, weight, bias, size, walk, groups)
+    algorithm = _spread_by_adding if 2 * columns < gathered else _spread_by_classes
+    return algorithm(y, weight, bias, size, walk, groups)
 
 
 def _spread_by_adding(
     y: Array, weight: Array, bias: Array | None, size: Ints, walk: Walk, groups: int
 ) -> Array:
-    """Return the sum of the windows, each the product of the weight and an element of ``y``."""
+    """Return the sum of all windows, each the product of the weight and an element of ``y``."""
     batch, channels = y.shape[0], weight.shape[1] * groups
     rows, length = weight.shape[1] * math.prod(walk.kernel), math.prod(walk.out)
     matrix = weight.reshape(groups, y.shape[1] // groups, rows).swapaxes(1, 2)
     y = y.reshape(batch, groups, y.shape[1] // groups, length)
-    made = np.empty((batch, channels, *size), y.dtype)
+    result = np.empty((batch, channels, *size), y.dtype)
     images = max(1, BLOCK // max(1, groups * rows * length * y.itemsize))
     shape = (channels, *walk.kernel, *walk.out)
 
     def work(part: slice) -> None:
-        some = y[part]
-        count = len(some)
+        block = y[part]
+        count = len(block)
         if walk.out[-1] < _SHORT:  # with the batch as last dimension, the rows to add are longer
-            some = some.transpose(1, 2, 3, 0).reshape(groups, y.shape[2], length * count)
-            windows = np.matmul(matrix, some).reshape(*shape, count)
-            made[part] = np.moveaxis(added(windows, size, walk, before=1), -1, 0)
+            block = block.transpose(1, 2, 3, 0).reshape(groups, y.shape[2], length * count)
+            windows = np.matmul(matrix, block).reshape(*shape, count)
+            result[part] = np.moveaxis(added(windows, size, walk, before=1), -1, 0)
         else:
-            windows = np.matmul(matrix, some).reshape(count, *shape)
-            made[part] = added(windows, size, walk)
+            windows = np.matmul(matrix, block).reshape(count, *shape)
+            result[part] = added(windows, size, walk)
 
     threads.in_turn(work, threads.slices(batch, images))
     if bias is not None:
-        made += bias.reshape(-1, *(1,) * len(size))
-    return made
+        result += bias.reshape(-1, *(1,) * len(size))
+    return result
 
 
 def _spread_by_classes(
@@ -158,8 +159,8 @@ def _spread_by_classes(
     """Return the transposed convolution as convolutions of stride 1.
 
     The elements of the result form ``prod(stride)`` classes by their position modulo the stride.
-    One class uses only every ``stride``-th element of the kernel, so it is a convolution of stride
-    1 of ``y`` with that part of the kernel, reversed.
+    One class uses only every ``stride``-th element of the kernel: it is the convolution of ``y``,
+    with stride 1, and these elements in reverse order.
     """
     batch, channels = y.shape[0], weight.shape[1] * groups
     weight = weight.reshape(groups, y.shape[1] // groups, *weight.shape[1:]).swapaxes(1, 2)
@@ -167,26 +168,26 @@ def _spread_by_classes(
     if {*walk.stride} == {1}:
         inner, chosen = _class(walk, size, (0,) * len(size))
         return _convolved(y, weight[chosen], bias, inner, groups)
-    made = np.zeros((batch, channels, *size), y.dtype)
+    result = np.zeros((batch, channels, *size), y.dtype)
     if bias is not None:
-        made += bias.reshape(-1, *(1,) * len(size))
+        result += bias.reshape(-1, *(1,) * len(size))
     for rests in itertools.product(*map(range, walk.stride)):
         inner, chosen = _class(walk, size, rests)
         places: Any = tuple(slice(r, None, s) for r, s in zip(rests, walk.stride, strict=True))
         if math.prod(inner.kernel) and convolution_compiled.can(y, channels, inner, groups):
             to = rests[0] * size[1] + rests[1], walk.stride[0] * size[1], walk.stride[1]
-            convolution_compiled.direct(y, weight[chosen], bias, inner, made, to)
+            convolution_compiled.direct(y, weight[chosen], bias, inner, result, to)
         elif math.prod(inner.kernel):
-            made[(..., *places)] = _convolved(y, weight[chosen], bias, inner, groups)
-    return made
+            result[(..., *places)] = _convolved(y, weight[chosen], bias, inner, groups)
+    return result
 
 
 def _class(walk: Walk, size: Ints, rests: Ints) -> tuple[Walk, tuple[Any, ...]]:
     """Return the windows over ``y`` for one class of positions, and its part of the kernel.
 
-    The place ``stride * q + rest`` meets the kernel's element ``k`` in ``y[i]`` with ``stride * i =
-    stride * q + rest + padding - dilation * k``: the ``k`` that leave no fraction are ``step``
-    apart, and from one to the next ``i`` falls by ``dilation * step / stride``.
+    The position ``stride * q + rest`` of the result has the terms ``weight[k] * y[i]`` with
+    ``stride * i = stride * q + rest + padding - dilation * k``. This has integer solutions for
+    every ``step``-th k; from one to the next, i decreases by ``dilation * step / stride``.
     """
     fields = []
     chosen: list[Any] = [...]
@@ -198,9 +199,10 @@ def _class(walk: Walk, size: Ints, rests: Ints) -> tuple[Walk, tuple[Any, ...]]:
             (k for k in range(step) if (rest + padding - dilation * k) % stride == 0), kernel
         )
         count = len(range(first, kernel, step))
-        fall = dilation * step // stride
-        start = (rest + padding - dilation * first) // stride  # i of the first k, for q = 0
-        fields.append((count, 1, fall * (count - 1) - start, fall, len(range(rest, n, stride))))
+        decrease = dilation * step // stride
+        start = (rest + padding - dilation * first) // stride  # i of the first k for q = 0
+        outputs = len(range(rest, n, stride))
+        fields.append((count, 1, decrease * (count - 1) - start, decrease, outputs))
         last = first + step * (count - 1)
         chosen.append(slice(last, first - 1 if first else None, -step) if count else slice(0, 0))
     return Walk(*zip(*fields, strict=True)), tuple(chosen)
@@ -208,14 +210,14 @@ def _class(walk: Walk, size: Ints, rests: Ints) -> tuple[Walk, tuple[Any, ...]]:
 
 @_in_single
 def _correlated(x: Array, y: Array, walk: Walk, groups: int) -> Array:
-    """Return the sum of the windows of ``x``, each times an element of ``y``."""
+    """Return the sum of all windows of ``x``, each times an element of ``y``."""
     batch, channels = y.shape[:2]
     if convolution_compiled.pays(x, channels, walk, groups):
         if winograd.pays(x, channels, walk, groups):
             return convolution_compiled.winograd_weights(x, y, walk)
-        found = convolution_compiled.direct_weights(x, y, walk)
-        if found is not None:
-            return found
+        gradient = convolution_compiled.direct_weights(x, y, walk)
+        if gradient is not None:
+            return gradient
     if winograd.pays(x, channels, walk, groups):
         return winograd.correlated(x, y, walk)
     if groups == 1 and channels_last.pays(x.shape[1], channels, walk):
@@ -227,7 +229,7 @@ def _correlated(x: Array, y: Array, walk: Walk, groups: int) -> Array:
     y = np.ascontiguousarray(y)
     y = y.reshape(batch, groups, channels // groups, math.prod(walk.out))
     total = np.zeros((groups, channels // groups, rows), x.dtype)
-    if batch * y.shape[3] > rows:  # BLAS prefers the larger matrix first; else a copy costs more
+    if batch * y.shape[3] > rows:  # BLAS is faster with the larger matrix first
         total = np.zeros((groups, rows, channels // groups), x.dtype).swapaxes(1, 2)
     for part, span, block in columns(x, walk):
         windows, against = block.reshape(groups, rows, *block.shape[1:]), y[part, ..., span]

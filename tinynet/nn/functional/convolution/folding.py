@@ -27,26 +27,25 @@ Lengths = int | Sequence[int]
 def im2col(input: Array, /, walk: Walk) -> Array:
     """Return the windows of ``[batch, channels, *size]``: ``[batch, channels * kernel, out]``.
 
-    The batch may be missing.
-
-    An operation, since gathering the windows by index would take several times as long.
+    The batch dimension is optional. This is an operation for speed: gathering windows by index
+    takes several times as long.
     """
     x = input if input.ndim == len(walk.kernel) + 2 else input[None]
-    made = np.empty((*x.shape[:2], *walk.kernel, *walk.out), x.dtype)
-    windows = np.moveaxis(made, 0, len(walk.kernel) + 1)
+    columns = np.empty((*x.shape[:2], *walk.kernel, *walk.out), x.dtype)
+    windows = np.moveaxis(columns, 0, len(walk.kernel) + 1)
     np.copyto(windows, sliding(x, walk))
     clear_edges(windows, x.shape[2:], walk)
     rows = x.shape[1] * math.prod(walk.kernel)
-    return made.reshape(*input.shape[: -len(walk.kernel) - 1], rows, math.prod(walk.out))
+    return columns.reshape(*input.shape[: -len(walk.kernel) - 1], rows, math.prod(walk.out))
 
 
 @operation(methods=False, node="Col2ImBackward0", batch="folded")
 def col2im(input: Array, /, size: Ints, walk: Walk) -> Array:
-    """Return images ``[batch, channels, *size]`` to whose windows the columns are added."""
+    """Return images ``[batch, channels, *size]``, the sums of the columns as windows."""
     channels = input.shape[-2] // math.prod(walk.kernel)
     windows = input.reshape(-1 if input.size else 0, channels, *walk.kernel, *walk.out)
-    made = np.ascontiguousarray(added(windows, size, walk))
-    return made if input.ndim == 3 else made[0]
+    images = np.ascontiguousarray(added(windows, size, walk))
+    return images if input.ndim == 3 else images[0]
 
 
 im2col.grad(input=lambda g, input_shape, walk: col2im(g, input_shape[-len(walk.kernel) :], walk))
@@ -190,7 +189,7 @@ def fold(
 
 
 def _check_columns(input: Tensor, size: Ints, walk: Walk) -> None:
-    """Raise RuntimeError for columns that are not those of images of a size."""
+    """Raise RuntimeError for columns that do not match images of a size."""
     shape = list(input.shape)
     if input.ndim not in (2, 3) or not all(shape[-2:]):
         raise RuntimeError(

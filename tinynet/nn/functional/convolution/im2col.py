@@ -1,9 +1,9 @@
 """Windows that slide over an array, laid out as the columns of a matrix.
 
-A convolution is a matrix product once every window is a column (Chellapilla, Puri and Simard, "High
-Performance Convolutional Neural Networks for Document Processing", 2006). All columns at once would
-be ``prod(kernel)`` times the input, far more than a cache holds: they are made in blocks, each of
-which is multiplied while it is still in the cache.
+With every window as a column, a convolution is a matrix product (Chellapilla, Puri and Simard,
+"High Performance Convolutional Neural Networks for Document Processing", 2006). The matrix of all
+columns is ``prod(kernel)`` times as large as the input and exceeds the cache. It is therefore built
+in blocks, each of which is multiplied while it is in the cache.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _ALL = slice(None)
 class Walk(NamedTuple):
     """The geometry of sliding windows, one int per dimension in each field.
 
-    Window ``o`` holds, for ``0 <= k < kernel``, the elements ``stride * o + dilation * k -
-    padding``; outside the array these are 0. A negative padding skips elements.
+    Window ``o`` has, for ``0 <= k < kernel``, the elements ``stride * o + dilation * k - padding``;
+    outside the array these are 0. A negative padding skips elements.
 
     Attributes:
         kernel: size of a window.
@@ -53,14 +53,14 @@ class Walk(NamedTuple):
 
 
 def columns(x: Array, walk: Walk) -> Iterator[tuple[slice, slice, Array]]:
-    """Yield blocks of the windows of ``x``: which of the batch, which windows, and the columns.
+    """Yield the windows of ``x`` in blocks: slices of the batch and of the windows, and columns.
 
     Args:
         x: ``[batch, channels, *size]``.
-        walk: how the windows move.
+        walk: the geometry of the windows.
 
     Yields:
-        A slice of the batch, a slice of the windows (in their order, as one dimension), and an
+        A slice of the batch, a slice of the windows (in order, flattened to one dimension), and an
         array ``[channels * prod(kernel), batch, windows]``, which the next block overwrites.
     """
     batch, channels, dims = x.shape[0], x.shape[1], len(walk.out)
@@ -79,8 +79,8 @@ def columns(x: Array, walk: Walk) -> Iterator[tuple[slice, slice, Array]]:
             block = windows[at]
             if not trivial:
                 block = copied(block, buffer, x.shape[2:], walk)
-            made = block.reshape(height, part.stop - start, -1)
-            yield part, slice(top * row, top * row + made.shape[2]), made
+            matrix = block.reshape(height, part.stop - start, -1)
+            yield part, slice(top * row, top * row + matrix.shape[2]), matrix
 
 
 OFFSET = 16
@@ -88,30 +88,30 @@ ROWS_FROM = 5  # number of window rows from which a row layout pays
 
 
 def copied(block: Array, buffer: Array, size: tuple[int, ...], walk: Walk) -> Array:
-    """Return windows copied to the buffer, with zeros where they lie outside the array.
+    """Return windows copied to the buffer, with zeros outside the array.
 
-    The rows of the matrix do not start a multiple of 1 KiB apart: they would meet in the same few
-    lines of the cache, and BLAS lose a third of its speed.
+    The distance between rows of the matrix is not a multiple of 1 KiB. Such rows would compete for
+    the same cache lines, and BLAS would lose a third of its speed.
     """
     dims = len(walk.kernel)
     height, length = math.prod(block.shape[: dims + 1]), math.prod(block.shape[dims + 1 :])
     pitch = length if length * buffer.itemsize % 1024 else length + OFFSET
-    made = buffer[: height * pitch].reshape(height, pitch)[:, :length].reshape(block.shape)
-    np.copyto(made, block)
-    if not _lays_rows(walk):
-        clear_edges(made, size, walk)
-    return made
+    copy = buffer[: height * pitch].reshape(height, pitch)[:, :length].reshape(block.shape)
+    np.copyto(copy, block)
+    if not _has_row_layout(walk):
+        clear_edges(copy, size, walk)
+    return copy
 
 
 def sliding(x: Array, walk: Walk) -> Array:
-    """Return the windows ``[channels, *kernel, batch, *out]``: a view, not to be written.
+    """Return the windows ``[channels, *kernel, batch, *out]`` as a read-only view.
 
-    Where a window reaches over the edge of a dimension other than the first, it holds elements of
-    the neighbouring row instead of zeros, until ``clear_edges`` corrects the copy. So rows need no
-    frame, and where there are as many windows as elements, whole images are copied as one run.
+    Beyond the edges of all dimensions but the first, windows hold elements of the adjacent row
+    instead of zeros, until ``clear_edges`` corrects a copy. Rows therefore need no padding, and if
+    there are as many windows as elements, a whole image is copied as one run.
     """
-    if _lays_rows(walk):
-        return _of_rows(x, walk)
+    if _has_row_layout(walk):
+        return _windows_of_rows(x, walk)
     batch, channels, *size = x.shape
     steps = x.strides[2:]
     if any(walk.padding) or any(r >= n for r, n in zip(walk.reach, size, strict=True)):
@@ -130,56 +130,56 @@ def sliding(x: Array, walk: Walk) -> Array:
 
 
 def _framed(x: Array, walk: Walk) -> tuple[Array, tuple[int, ...]]:
-    """Return each image as one run of elements with zeros around it, from where windows start."""
+    """Return each image as one run of elements with zeros around it, from the first window on."""
     batch, channels, *size = x.shape
     steps = tuple(math.prod(size[i + 1 :]) for i in range(len(size)))
     before = sum(step * p for step, p in zip(steps, walk.padding, strict=True))
     needed = 1 + sum(step * r for step, r in zip(steps, walk.reach, strict=True))
     length = math.prod(size)
-    first = max(before, 0)  # where the image begins; windows may begin inside it
+    first = max(before, 0)  # the start of the image; windows may start inside it
     frame = np.zeros((batch, channels, max(first + length, first - before + needed)), x.dtype)
     frame[:, :, first : first + length].reshape(x.shape)[...] = x
     return frame[:, :, first - before :], tuple(step * x.itemsize for step in steps)
 
 
-def _lays_rows(walk: Walk) -> bool:
-    """Return whether rows are laid out as each column of a window sees them, zeros included.
+def _has_row_layout(walk: Walk) -> bool:
+    """Return whether to use one copy of the rows for each column of the kernel, zeros included.
 
-    They are copied once more, but for edges that are cleared in few rows, not in every window.
+    This costs a copy, but clears the edges once per row instead of once per window.
     """
     return len(walk.kernel) == 2 and walk.kernel[0] >= ROWS_FROM and walk.padding[1] > 0
 
 
-def _of_rows(x: Array, walk: Walk) -> Array:
-    """Return the windows ``[channels, *kernel, batch, *out]`` of rows laid out like that."""
+def _windows_of_rows(x: Array, walk: Walk) -> Array:
+    """Return the windows ``[channels, *kernel, batch, *out]`` from copies of the rows."""
     batch, channels, *size = x.shape
-    made = np.zeros((channels, walk.kernel[1], batch, walk.reach[0] + 1, walk.out[1]), x.dtype)
+    layout = np.zeros((channels, walk.kernel[1], batch, walk.reach[0] + 1, walk.out[1]), x.dtype)
     first = walk.padding[0]
     top = max(-first, 0)
-    rows = slice(top, max(top, min(size[0], made.shape[3] - first)))  # of the image, that are seen
-    inside = made[:, :, :, rows.start + first : rows.stop + first]
+    rows = slice(top, max(top, min(size[0], layout.shape[3] - first)))  # of the image, in windows
+    inside = layout[:, :, :, rows.start + first : rows.stop + first]
     _, stride, padding, dilation, out = (field[1] for field in walk)
     for k in range(walk.kernel[1]):
         low, high = _inside(size[1], dilation * k - padding, stride, out)
         start = stride * low + dilation * k - padding
-        found = x[:, :, rows, start : start + stride * (high - low) : stride]
-        inside[:, k, ..., low:high] = found.transpose(1, 0, 2, 3) if high > low else 0
-    channel, column, image, row, place = made.strides
-    steps = channel, walk.dilation[0] * row, column, image, walk.stride[0] * row, place
+        elements = x[:, :, rows, start : start + stride * (high - low) : stride]
+        inside[:, k, ..., low:high] = elements.transpose(1, 0, 2, 3) if high > low else 0
+    channel, column, image, row, element = layout.strides
+    steps = channel, walk.dilation[0] * row, column, image, walk.stride[0] * row, element
     shape = channels, *walk.kernel, batch, *walk.out
-    return as_strided(made, shape, steps, writeable=False)
+    return as_strided(layout, shape, steps, writeable=False)
 
 
 def _inside(size: int, shift: int, stride: int, out: int) -> tuple[int, int]:
-    """Return which windows see an element of the array ``shift`` behind their place: from, to."""
+    """Return the range of the windows whose element at offset ``shift`` is inside the array."""
     low = min(max(-(shift // stride), 0), out)
     return low, min(max((size - 1 - shift) // stride + 1, low), out)
 
 
 def clear_edges(windows: Array, size: tuple[int, ...], walk: Walk) -> None:
-    """Write zeros where windows ``[channels, *kernel, batch, *out]`` lie outside the array."""
+    """Write zeros where windows ``[channels, *kernel, batch, *out]`` extend past the edges."""
     dims = len(size)
-    for axis in range(1, dims):  # of the first dimension, `_framed` has all the zeros needed
+    for axis in range(1, dims):  # `_framed` has the zeros of the first dimension
         kernel, stride, padding, dilation, out = (field[axis] for field in walk)
         for k in range(kernel):
             low, high = _inside(size[axis], dilation * k - padding, stride, out)
@@ -190,23 +190,23 @@ def clear_edges(windows: Array, size: tuple[int, ...], walk: Walk) -> None:
 
 
 def added(windows: Array, size: tuple[int, ...], walk: Walk, before: int = 2) -> Array:
-    """Return arrays ``[..., *size, ...]``, the sums of what windows hold for each element.
+    """Return arrays ``[..., *size, ...]``: for each element, the sum over its windows.
 
     Args:
         windows: ``[..., *kernel, *out, ...]``.
         size: the size of the result.
-        walk: how the windows move; no padding is negative.
+        walk: the geometry of the windows; no padding is negative.
         before: the number of dimensions before those of the kernel.
     """
     reach = zip(size, walk.padding, walk.reach, strict=True)
-    whole = tuple(max(n + p, r + 1) for n, p, r in reach)
+    padded = tuple(max(n + p, r + 1) for n, p, r in reach)
     rest = windows.shape[before + 2 * len(size) :]
-    framed = np.zeros((*windows.shape[:before], *whole, *rest), windows.dtype)
+    framed = np.zeros((*windows.shape[:before], *padded, *rest), windows.dtype)
     outer = (_ALL,) * before
-    for place in itertools.product(*map(range, walk.kernel)):
-        steps = zip(place, walk.stride, walk.dilation, walk.out, strict=True)
-        at: Any = (*outer, *(slice(d * k, d * k + s * (o - 1) + 1, s) for k, s, d, o in steps))
-        held: Any = (*outer, *place)
-        framed[at] += windows[held]
+    for offset in itertools.product(*map(range, walk.kernel)):
+        steps = zip(offset, walk.stride, walk.dilation, walk.out, strict=True)
+        target: Any = (*outer, *(slice(d * k, d * k + s * (o - 1) + 1, s) for k, s, d, o in steps))
+        source: Any = (*outer, *offset)
+        framed[target] += windows[source]
     inside: Any = (*outer, *(slice(p, p + n) for n, p in zip(size, walk.padding, strict=True)))
     return framed[inside]

@@ -1,3 +1,3 @@
-"""These programs are run by the test, in a Python of their own."""
+"""The test runs these programs in a separate Python."""
 
 collect_ignore = ["like_pyodide.py", "digits.py", "fit.py"]

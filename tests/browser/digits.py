@@ -1,4 +1,4 @@
-"""A training as it might run on a page: the digits, by hand. Prints the accuracy."""
+"""Training on the digits with a hand-written loop, as in a web page. Prints the accuracy."""
 
 import tinynet as torch
 from tinynet import nn, optim

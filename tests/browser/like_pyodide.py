@@ -1,4 +1,4 @@
-"""Runs a program in a Python made like Pyodide: `python -S like_pyodide.py PROGRAM [MODULE ...]`.
+"""Runs a program as in Pyodide: `python -S like_pyodide.py PROGRAM [MODULE ...]`.
 
 The test runs it without any package but numpy; here threads and processes go away. So it was
 measured in the npm package pyodide 314.0.7 (Python 3.14 in WebAssembly, under node): `threading`,

@@ -1,4 +1,4 @@
-"""In a browser: pure Python on numpy, without threads, processes or any other package."""
+"""Pure Python on numpy, as in a browser: no threads, no processes, no other packages."""
 
 import os
 import subprocess
@@ -15,7 +15,7 @@ HERE, ROOT = Path(__file__).parent, Path(__file__).parents[2]
 
 @pytest.fixture
 def run(tmp_path):
-    """Runs a file in a Python that has no package but numpy and tinynet."""
+    """Run a file in a Python with no packages but numpy and tinynet."""
     packages = Path(np.__file__).parents[1]
     for package in (*packages.glob("numpy"), *packages.glob("numpy.libs"), ROOT / "tinynet"):
         (tmp_path / package.name).symlink_to(package, target_is_directory=True)
@@ -74,7 +74,7 @@ def test_workers_say_that_there_are_no_threads(run, tmp_path):
 
 
 def test_the_wheel_is_pure_python():
-    """What is in the package is Python, data and type stubs: nothing was built for a machine."""
+    """The package contains Python, data and type stubs, and nothing compiled."""
     package = Path(tinynet.__file__).parent
     files = [path for path in package.rglob("*") if path.is_file()]
     kinds = {path.suffix for path in files if "__pycache__" not in path.parts}

@@ -1,1 +1,1 @@
-"""Public PyTorch programs, run on PyTorch and through the door: `python -m tests.programs`."""
+"""Public PyTorch programs, run on PyTorch and on tinynet: `python -m tests.programs`."""

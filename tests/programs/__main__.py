@@ -1,4 +1,4 @@
-"""`python -m tests.programs`: run the listed public programs through the door.
+"""`python -m tests.programs`: run the listed public programs on tinynet.
 
 python -m tests.programs --repositories FOLDER                  all; compare with PyTorch
 python -m tests.programs --repositories FOLDER pygcn            those whose names contain `pygcn`
@@ -30,7 +30,7 @@ ONE_THREAD = dict.fromkeys(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_
 
 
 class Program(NamedTuple):
-    """A program: where it is, how it is called, and how long it may run."""
+    """A program: its location, its command line and its time limit."""
 
     repository: str
     commit: str
@@ -45,7 +45,7 @@ class Program(NamedTuple):
 
 
 def listed(file: Path) -> list[Program]:
-    """The programs of a list such as programs.toml."""
+    """Return the programs of a list such as programs.toml."""
     found = []
     for entry in tomllib.loads(file.read_text("utf-8"))["repository"]:
         for program in entry["programs"]:
@@ -59,7 +59,7 @@ def listed(file: Path) -> list[Program]:
 
 
 class Repositories:
-    """Git repositories: those of a folder, `OWNER+NAME/repo` in it, else GitHub's."""
+    """Git repositories: those in a folder, as `OWNER+NAME/repo`, else GitHub's."""
 
     def __init__(self, folder: Path | None, work: Path):
         self.folder, self.work = folder, work
@@ -88,13 +88,13 @@ class Repositories:
 
 
 def output(git: Path, *command: str, said: str = "") -> str:
-    """What a git command prints."""
+    """Return the output of a git command."""
     full = ["git", "--git-dir", str(git), *command]
     return subprocess.run(full, input=said, capture_output=True, text=True, check=True).stdout
 
 
 def lacking(git: Path, commit: str) -> list[str]:
-    """Pathspecs that exclude the files that a copy came without: large ones."""
+    """Return pathspecs that exclude files missing from a copy: large ones."""
     paths: dict[str, list[str]] = {}
     for line in output(git, "ls-tree", "-r", "-z", commit).split("\0")[:-1]:
         facts, _, path = line.partition("\t")
@@ -105,7 +105,7 @@ def lacking(git: Path, commit: str) -> list[str]:
 
 
 def run(program: Program, engine: str, repositories: Repositories, limit: float) -> dict[str, Any]:
-    """Run a program on "torch" or "tinynet" for at most `limit` seconds; what launch.py found."""
+    """Run a program on "torch" or "tinynet", for at most `limit` seconds; return its result."""
     root = repositories.checked_out(program.repository, program.commit)
     for path, maker in program.files:
         (root / path).parent.mkdir(parents=True, exist_ok=True)
@@ -139,7 +139,7 @@ def run(program: Program, engine: str, repositories: Repositories, limit: float)
 
 
 class Answers(dict[str, dict[str, Any]]):
-    """What programs did, by their names, in a file that is written after each."""
+    """The results of programs by name, in a file that is updated after each."""
 
     def __init__(self, file: Path | None):
         known = file.read_text("utf-8") if file is not None and file.exists() else "{}"
@@ -156,7 +156,7 @@ class Answers(dict[str, dict[str, Any]]):
 
 
 def short(found: dict[str, Any]) -> dict[str, Any]:
-    """What a program did, with four digits of each number, and its error only if there is one."""
+    """Return a result with four digits of each number, and the error only if there is one."""
     series = {site: [float(f"{x:.4g}") for x in losses] for site, losses in found["series"].items()}
     seconds = found["seconds"] and float(f"{found['seconds']:.4g}")
     error = {"error": found["error"]} if found["error"] else {}
@@ -164,7 +164,7 @@ def short(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def record(chosen: list[Program], answers: Answers, repositories: Repositories) -> int:
-    """Run programs on PyTorch and note what they did."""
+    """Run programs on PyTorch and record the results."""
     for program in chosen:
         found = run(program, "torch", repositories, program.seconds * 8)
         answers.note(program.name, short(found))
@@ -179,7 +179,7 @@ def compare(
     repositories: Repositories,
     limit: float,
 ) -> int:
-    """Run programs through the door and print verdicts; 1 if less than 95 % are good."""
+    """Run programs on tinynet and print verdicts; return 1 if fewer than 95 % are good."""
     counts: Counter[str] = Counter()
     for program in chosen:
         expected = answers.get(program.name)
@@ -196,7 +196,7 @@ def compare(
 
 
 def main(arguments: list[str]) -> int:
-    """Choose programs; record or compare them."""
+    """Select programs; record or compare them."""
     parser = argparse.ArgumentParser(prog="python -m tests.programs", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("names", nargs="*", help="only programs whose names contain one of these")

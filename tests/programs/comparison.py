@@ -1,4 +1,4 @@
-"""Whether a program's losses go the way that they go on PyTorch.
+"""Whether a program's losses develop as on PyTorch.
 
 The random numbers differ, so no loss is the same. Compared are, for each line that calls
 `backward`, where its losses begin and where they end.
@@ -11,7 +11,7 @@ SLOW = 1.5
 
 
 def verdict(found: dict[str, Any], expected: dict[str, Any] | None) -> str:
-    """`ok`, with the time if it is long; or what is wrong."""
+    """Return `ok`, with the time if it is long; or what is wrong."""
     if found["status"] == "error":
         return f"FAILED {found['error']}"
     if expected is None:
@@ -30,7 +30,7 @@ def verdict(found: dict[str, Any], expected: dict[str, Any] | None) -> str:
 
 
 def differs(site: str, found: list[float], expected: list[float]) -> str:
-    """What is wrong with the losses of one line; nothing if all is well."""
+    """Return what is wrong with the losses of one line; an empty text if nothing is."""
     count = min(len(found), len(expected))
     if count == 0:
         return f"{site} was not reached"

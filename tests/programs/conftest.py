@@ -1,3 +1,3 @@
-"""The programs are run by a command of their own, see README.md."""
+"""The programs have a command of their own, see README.md."""
 
 collect_ignore = ["stand_ins"]

@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 
 
 class Run:
-    """What a program does: its losses, and when it has done enough."""
+    """A run: its losses, and the decision that it has run long enough."""
 
     def __init__(self, result: str, steps: int):
         self.result, self.steps = Path(result), steps
@@ -30,7 +30,7 @@ class Run:
         self.times: list[float] = []
 
     def end(self, status: str, error: str = "") -> None:
-        """Write the result and leave: nothing in the program can hold that up."""
+        """Write the result and exit; the program cannot delay that."""
         steady = self.times[1:]
         seconds = (steady[-1] - steady[0]) / (len(steady) - 1) if len(steady) > 2 else None
         found = {"status": status, "error": error, "series": self.series, "seconds": seconds}
@@ -39,7 +39,7 @@ class Run:
         os._exit(0)
 
     def watch(self, torch) -> None:
-        """Note each loss that `backward` is called on; end after enough of them."""
+        """Record each loss that `backward` is called on; end after enough of them."""
         original = torch.Tensor.backward
 
         def backward(loss, *args, **kwargs):
@@ -55,7 +55,7 @@ class Run:
 
 
 def code_of(name: str) -> str:
-    """The Python file to run: the program itself, or what is made of a notebook or a page."""
+    """Return the Python file to run: the program, or the code of a notebook or a page."""
     file, _, number = name.partition("#")
     if file.endswith(".ipynb"):
         cells = json.loads(Path(file).read_text(encoding="utf-8"))["cells"]
@@ -72,7 +72,7 @@ def code_of(name: str) -> str:
 
 
 def stay_here() -> None:
-    """Let nothing reach the network: programs get stand-ins for what they would download."""
+    """Block the network: programs get stand-ins for what they would download."""
     connect = socket.socket.connect
 
     def local(self, address):
@@ -114,7 +114,7 @@ def main(engine: str, result: str, steps: str, seconds: str, name: str, *argumen
 
 
 def described(error: BaseException, engine: str) -> str:
-    """An error in one line: the last places of the program, and what was said."""
+    """Return an error in one line: the last lines of the program, and the message."""
     places, entry = [], error.__traceback__
     while entry:
         file = entry.tb_frame.f_code.co_filename

@@ -1,4 +1,4 @@
-"""Small data that stand in for what a program would download, or what is too large to keep."""
+"""Small data in place of what a program would download, or what is too large to keep."""
 
 import array
 import pickle
@@ -9,14 +9,14 @@ WORDS = "the a cat dog bird sat lay ran on by with mat door fire tree and but th
 
 
 def text(path: Path) -> None:
-    """Sentences of a few words, as a language model reads them."""
+    """Write sentences of a few words for language models."""
     rng = random.Random(0)
     lines = (" ".join(rng.choices(WORDS, k=rng.randint(5, 12))) + " ." for _ in range(800))
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def cora(folder: Path) -> None:
-    """A citation graph: papers with words and one of seven subjects, and who cites whom."""
+    """Write a citation graph: papers with words and one of seven subjects, and their citations."""
     folder.mkdir(exist_ok=True)
     rng = random.Random(0)
     count, words = 1600, 60
@@ -36,7 +36,7 @@ def cora(folder: Path) -> None:
 
 
 def characters(folder: Path) -> None:
-    """The characters of a text as numbers, in nanoGPT's files."""
+    """Write the characters of a text as numbers, in nanoGPT's files."""
     folder.mkdir(exist_ok=True)
     text(folder / "input.txt")
     content = (folder / "input.txt").read_text("utf-8")

@@ -1,4 +1,4 @@
-"""The optimizers, one row each: the options that the tests of all optimizers give them."""
+"""The optimizers, one row each, with the options that the common tests use."""
 
 import inspect
 import itertools
@@ -10,12 +10,12 @@ DECAYS = {"weight_decay": (0, 0.1), "maximize": (False, True)}
 
 
 class Algorithm(NamedTuple):
-    """What the tests of all optimizers do with one.
+    """The options that the common tests use for one optimizer.
 
     Attributes:
-        runs: the options of runs that are compared with PyTorch, step by step.
-        full: options under which all of the state is in use.
-        refused: more options that raise, by what is wrong with them.
+        runs: the options of the runs that are compared with PyTorch.
+        full: options that use all of the state.
+        refused: options that raise an error, by what is wrong with them.
     """
 
     runs: list
@@ -38,7 +38,7 @@ def algorithm(name, *rows, full=None, refused=None, **choices):
 
 
 def usual_refusals(name):
-    """Values out of the range of the options that most optimizers have."""
+    """Return out-of-range values of the options that most optimizers have."""
     wrong = {
         "lr": {"lr": -0.5},
         "weight_decay": {"weight_decay": -1.0},

@@ -1,4 +1,4 @@
-"""Programs that must be refused, in PyTorch and here, with the same first sentence."""
+"""Programs that raise errors with the same first sentence in PyTorch and tinynet."""
 
 from .algorithms import ALGORITHMS
 
@@ -18,7 +18,7 @@ def long_lr(name):
 
 
 def sparse(name, **options):
-    """A step with the gradient of a sparse embedding."""
+    """Take a step with the gradient of a sparse embedding."""
 
     def program(lib):
         table = lib.nn.Embedding(3, 2, sparse=True)
@@ -103,7 +103,7 @@ def schedule(name, *args, **kwargs):
 
 
 def combined(name, *parts, **options):
-    """A combination of `parts`, each of them made of the library and an optimizer."""
+    """Combine schedules; each of `parts` creates one from the library and an optimizer."""
 
     def program(lib):
         optimizer = lib.optim.SGD([lib.ones(1, requires_grad=True)], lr=0.1)
@@ -217,7 +217,7 @@ SCHEDULES_REFUSED = {
 
 
 def swapped(change=lambda state: state, stepped=True, count=2):
-    """Other parameters for an optimizer, with a state_dict that was changed."""
+    """Swap in other parameters, with a changed state_dict."""
 
     def program(lib):
         params = [lib.ones(1, requires_grad=True) for _ in range(2)]

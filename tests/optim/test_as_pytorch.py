@@ -41,7 +41,7 @@ SIGNATURES = signatures(tn)
 
 
 def assert_same(got, expected, tolerance):
-    """Nested lists and dicts of numbers that are close."""
+    """Compare nested lists and dicts of numbers."""
     if isinstance(expected, dict):
         assert list(got) == list(expected)
         for key in expected:
@@ -62,7 +62,7 @@ def assert_close(got, expected, tolerance=1e-9):
 
 
 def assert_near_in_float32(got, expected):
-    """Each of the 20 steps hands its roundings on to all that follow."""
+    """Each of the 20 steps propagates its roundings to all later ones."""
     for one, other in zip(got, expected, strict=True):
         assert np.ravel(one) == near(np.ravel(other), 20**2 * STEPS)
 

@@ -1,4 +1,4 @@
-"""A state_dict of PyTorch's optimizer of the same name loads here, and the other way round."""
+"""State_dicts of PyTorch's optimizers load in tinynet, and vice versa."""
 
 import copy
 
@@ -15,7 +15,7 @@ NAMES = [name for name in ALGORITHMS if name != "SparseAdam"]
 
 
 def converted(value, lib):
-    """The same with the tensors of a library in the place of the other's."""
+    """Return a value with the tensors of another library."""
     if isinstance(value, dict):
         return {k: converted(v, lib) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
@@ -46,7 +46,7 @@ def run(lib, name, made, params, steps):
 
 
 def resumed(first, second, name):
-    """The parameters after steps in one library, then in the other."""
+    """Return the parameters after steps in one library, then in the other."""
     params, made = started(first, name)
     run(first, name, made, params, range(3))
     others, taken = started(second, name)

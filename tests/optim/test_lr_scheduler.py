@@ -1,4 +1,4 @@
-"""What every schedule does; its numbers are in test_as_pytorch.py."""
+"""The behaviour of all schedules; test_as_pytorch.py compares their numbers."""
 
 import copy
 import warnings

@@ -1,4 +1,4 @@
-"""What every optimizer does: groups, state, saving, and saying what is wrong."""
+"""The behaviour of all optimizers: groups, state, saving, warnings and errors."""
 
 import copy
 import pickle
@@ -458,7 +458,7 @@ def test_neither_update_nor_step():
 
 
 def warned(optimizer):
-    """The warnings of two steps, each of which must be about the line that called `step`."""
+    """Return the warnings of two steps; each must point to the line that called `step`."""
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         optimizer.step()
@@ -538,8 +538,8 @@ def test_a_shared_parameter_belongs_to_the_module_that_is_left():
     assert warned(optimizer) == []
 
 
-def test_a_model_that_is_still_held_elsewhere_is_not_found_out():
-    """The limit of what can be seen; documented in Optimizer."""
+def test_a_model_that_still_exists_is_not_reported():
+    """The limit of the diagnosis, documented in Optimizer."""
     old = nn.Linear(2, 1)
     optimizer = optim.SGD(old.parameters(), lr=0.1)
     nn.Linear(2, 1)(tn.ones(1, 2)).sum().backward()
@@ -653,7 +653,7 @@ def test_hooks_of_loading():
 
 
 def layouts(values):
-    """The same values in memory of several layouts."""
+    """Return the same values in several memory layouts."""
     spread = np.zeros((values.shape[0], 2 * values.shape[1]), values.dtype)
     spread[:, ::2] = values
     return {

@@ -1,4 +1,4 @@
-"""Small parameters are updated together: equal numbers, and what is changed in between counts."""
+"""Updating small parameters together gives the same numbers, and notices changes in between."""
 
 import numpy as np
 import pytest
@@ -55,7 +55,7 @@ def assert_same(a, b):
 
 
 def compared(monkeypatch, make, **options):
-    """Train with packs, and one by one; return the optimizer that packs."""
+    """Train with packs and one by one; compare, and return the optimizer with packs."""
     parameters, optimizer = trained(make, **options)
     with monkeypatch.context() as alone:
         alone.setattr(plans.Plan, "of", lambda *args: None)

@@ -1,4 +1,4 @@
-"""Runs of optimizers and schedules that PyTorch and tinynet do alike: same numbers, same calls."""
+"""Runs of optimizers and schedules that give the same numbers in PyTorch and tinynet."""
 
 import warnings
 
@@ -144,7 +144,7 @@ def parameters(lib, dtype):
 
 
 def optimizer(lib, name, options, grouped, dtype="float64"):
-    """The optimizer, its parameters, and one more that never gets a gradient."""
+    """Return an optimizer, its parameters, and another one that never gets a gradient."""
     params = parameters(lib, dtype)
     idle = lib.tensor(np.ones(2, dtype)).requires_grad_()
     groups = [*params, idle]
@@ -157,14 +157,14 @@ def optimizer(lib, name, options, grouped, dtype="float64"):
 
 
 def loss_of(params, step):
-    """Something bumpy; in every fifth step the first parameter takes no part."""
+    """Return a bumpy loss; in every fifth step it ignores the first parameter."""
     if step % 5 == 4:
         return sum((p * p).sum() for p in params[1:])
     return sum(((p.sin() * (i + 1)) * p + p * 0.1 * step).sum() for i, p in enumerate(params))
 
 
 def descend(lib, made, params, steps, schedule=None):
-    """Does the steps; the learning rate of the first group is halved by hand after ten."""
+    """Take the steps; halve the first group's learning rate after ten."""
     rates = []
     for step in steps:
         made.zero_grad(set_to_none=step % 3 != 0)
@@ -191,7 +191,7 @@ def rates_of(lib, label):
 
 
 def scheduled(lib, label):
-    """An optimizer of two groups, its parameters, a schedule for it, and what must live."""
+    """Return an optimizer with two groups, its parameters, a schedule, and the idle parameter."""
     name, args, kwargs = SCHEDULES[label]
     made, params, idle = optimizer(lib, "SGD", {"momentum": 0.9}, True)
     if isinstance(name, str):
@@ -200,14 +200,14 @@ def scheduled(lib, label):
 
 
 def schedule_states(lib, label):
-    """The keys of the state at the start, and its values after some steps."""
+    """Return the state of a schedule after some steps."""
     made, params, schedule, _ = scheduled(lib, label)
     descend(lib, made, params, range(7), schedule)
     return plain(schedule.state_dict())
 
 
 def jumps(lib, label):
-    """The learning rates at epochs that are asked for."""
+    """Return the learning rates after jumps to given epochs."""
     made, params, schedule, _ = scheduled(lib, label)
     descend(lib, made, params, range(1), schedule)
     rates = []
@@ -220,7 +220,7 @@ def jumps(lib, label):
 
 
 def beta_rates(lib, label):
-    """Learning rates that are tensors, and Adam's betas, under a schedule."""
+    """Return learning rates that are tensors, and Adam's betas, under a schedule."""
     name, args, kwargs = SCHEDULES[label]
     params = parameters(lib, "float64")
     rate = lib.tensor(0.05, dtype=lib.float64)
@@ -237,7 +237,7 @@ def beta_rates(lib, label):
 
 
 def plateau_rates(lib, label):
-    """Learning rates while a metric falls, stays and rises, and the state after it."""
+    """Return the learning rates while a metric falls, stays and rises, and the final state."""
     made, _, _ = optimizer(lib, "SGD", {}, True)
     schedule = lib.optim.lr_scheduler.ReduceLROnPlateau(made, **PLATEAU[label])
     rates = []
@@ -287,7 +287,7 @@ def muon_parameters(lib, label, dtype="float64"):
 
 
 def sparse_parameters(lib, label):
-    """The table after 20 steps, and its dense state."""
+    """Return the table after 20 steps, and its dense state."""
     name, options = SPARSE[label]
     random = np.random.RandomState(1)
     table = lib.nn.Embedding(6, 3, sparse=True).double()
@@ -305,7 +305,7 @@ def sparse_parameters(lib, label):
 
 
 def lbfgs_parameters(lib, label):
-    """Parameters and losses of four steps down a curved valley; the state after them."""
+    """Return parameters and losses of four steps down a curved valley, and the final state."""
     start = ([-0.7, 0.4, 0.5], [[0.3], [0.7]])
     valley, bowl = (lib.tensor(np.array(s)).requires_grad_() for s in start)
     idle = lib.tensor(np.ones(2)).requires_grad_()
@@ -326,7 +326,7 @@ def lbfgs_parameters(lib, label):
 
 
 def plain(value):
-    """A state with lists in the place of tensors and strings for keys."""
+    """Return a state with lists instead of tensors, and strings as keys."""
     if isinstance(value, dict):
         return {str(k): plain(v) for k, v in value.items() if not callable(v)}
     if isinstance(value, (list, tuple)):
@@ -337,7 +337,7 @@ def plain(value):
 
 
 def answers(lib):
-    """All that is recorded."""
+    """Return everything that is recorded."""
     return {
         "parameters": {label: final_parameters(lib, label) for label in RUNS},
         "Muon": {label: muon_parameters(lib, label) for label in MUON},
@@ -355,14 +355,14 @@ def answers(lib):
 
 
 def signatures(lib):
-    """The parameters of all constructors and their defaults."""
+    """Return the parameters of all constructors and their defaults."""
     classes = [getattr(lib.optim, name) for name in ALGORITHMS]
     classes += [getattr(lib.optim.lr_scheduler, name) for name in SCHEDULER_CLASSES]
     return {kind.__name__: signature(kind) for kind in [*classes, lib.optim.swa_utils.SWALR]}
 
 
 def error(lib, program):
-    """Class and first sentence of what a program raises."""
+    """Return the class and the first sentence of the error that a program raises."""
     try:
         program(lib)
     except Exception as raised:
@@ -371,7 +371,7 @@ def error(lib, program):
 
 
 def forms(lib, name):
-    """What an optimizer's state_dict and printed form look like after three steps."""
+    """Return the form of an optimizer's state_dict and its repr after three steps."""
     made, params, _ = optimizer(lib, name, RUN[name].full, True)
     lib.optim.lr_scheduler.StepLR(made, 3)
     descend(lib, made, params, range(3))

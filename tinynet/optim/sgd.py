@@ -121,22 +121,14 @@ class SGD(Elementwise):
     ) -> None:
         """Update ``param`` in place by a sparse gradient; the momentum buffer is dense."""
         lr, momentum = number(group["lr"]), group["momentum"]
-        if rows.lazy:  # as the dense update would, bit by bit
-            rows = rows.unique()
-            table = param.ndim == 2 and param.flags.c_contiguous and rows.values.flags.c_contiguous
-            if table and numba_kernels.takes(param, rows.values):
-                rate, part = -lr if group["maximize"] else lr, np.empty(param.shape[1], np.float32)
-                tables.descend(param, rows.index, rows.values, np.float32(rate), part)
-                return
-            moved = param.take(rows.index, axis=0)
-            moved -= (-lr if group["maximize"] else lr) * rows.values
-            param[rows.index] = moved
+        rate = -lr if group["maximize"] else lr
+        if rows.lazy:
+            _descend(param, rows.unique(), rate)
             return
         buffer = state.get("momentum_buffer")
         if buffer is None and param.flags.c_contiguous:  # each element independently: no sorting
             places = rows.index[:, None] * param[:1].size + np.arange(param[:1].size)
-            moves = rows.values * (lr if group["maximize"] else -lr)
-            np.add.at(param.reshape(-1), places.ravel(), moves.ravel())
+            np.add.at(param.reshape(-1), places.ravel(), (rows.values * -rate).ravel())
             return
         rows = rows.coalesce()
         index, values = rows.index, -rows.values if group["maximize"] else rows.values
@@ -150,3 +142,15 @@ class SGD(Elementwise):
             param[index] -= lr * values
         else:
             param -= lr * buffer
+
+
+def _descend(param: Array, rows: Any, rate: float) -> None:
+    """Subtract rows of a gradient times the learning rate, bit by bit as the dense update does."""
+    table = param.ndim == 2 and param.flags.c_contiguous and rows.values.flags.c_contiguous
+    if table and numba_kernels.takes(param, rows.values):
+        part = np.empty(param.shape[1], np.float32)
+        tables.descend(param, rows.index, rows.values, np.float32(rate), part)
+        return
+    moved = param.take(rows.index, axis=0)
+    moved -= rate * rows.values
+    param[rows.index] = moved

@@ -16,7 +16,7 @@ MADE = {  # by commands; and prose
     "answers", "pytorch.json", "coverage.md", "names.json", "modules.json", "accuracy", "howto",
     "test_howto.py", "__init__.pyi", "methods.pyi",
 }  # fmt: skip
-MORE = frozenset({"oracle", "amp", "pytorch_tables", "test_margin_losses.py"})
+MORE = frozenset({"oracle", "amp", "pytorch_tables", "programs", "test_margin_losses.py"})
 
 
 class Change(NamedTuple):
@@ -49,6 +49,9 @@ CHANGES = {
     ),
     "loss": Change("nn.functional.soft_margin_loss", ("soft_margin_loss", "SoftMarginLoss"), NN),
     "optimizer": Change("optim.Adamax", ("adamax", "Adamax"), ("tests/optim",)),
+    "transform": Change(
+        "data.transforms.RandomVerticalFlip", ("RandomVerticalFlip",), ("tests/data",)
+    ),
     "schedule": Change("optim.lr_scheduler.PolynomialLR", ("PolynomialLR",), ("tests/optim",)),
 }
 

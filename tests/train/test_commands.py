@@ -56,7 +56,7 @@ def trained(write, digits):
 
 def test_every_command_is_documented():
     assert all(
-        command.__doc__ and command.add_parser.__doc__ and command.run_command.__doc__
+        command.__doc__ and command.add_arguments.__doc__ and command.run_command.__doc__
         for command in COMMANDS
     )
 

@@ -64,7 +64,7 @@ def _exit_code_of(argv: Sequence[str], before_work: Callable[[], object] = bool)
         try:
             arguments = _parse(argv)
             _refuse_a_deleted_folder()
-            if getattr(arguments, "works", False):
+            if arguments.trains:
                 before_work()
             with warnings_as_lines():
                 code: int = arguments.run_command(arguments)
@@ -129,5 +129,8 @@ def build_parser(program: str = "tinynet") -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"tinynet {version()}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for module in COMMANDS:
-        module.add_parser(commands)
+        one = commands.add_parser(module.NAME, help=module.HELP, description=module.DESCRIPTION)
+        module.add_arguments(one)
+        trains = getattr(module, "TRAINS", False)
+        one.set_defaults(run_command=module.run_command, trains=trains)
     return parser

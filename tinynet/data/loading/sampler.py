@@ -108,7 +108,21 @@ def _endless(source: np.random.Generator, n: int, wanted: int) -> Iterator[int]:
         yield from source.integers(n, size=min(_AT_ONCE, wanted - start)).tolist()
 
 
-class RandomSampler(Sampler[int]):
+class _Randomized(Sampler[int]):
+    """Base class of samplers that draw from a generator, whose state is theirs."""
+
+    generator: Generator | None
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the state of the sampler's own generator, if it has one."""
+        return _state(self.generator)
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Restore a state returned by `state_dict`."""
+        _load_state(self.generator, state)
+
+
+class RandomSampler(_Randomized):
     """Indices of a dataset in random order, drawn anew in each iteration.
 
     Args:
@@ -173,16 +187,8 @@ class RandomSampler(Sampler[int]):
     def __len__(self) -> int:
         return self.num_samples
 
-    def state_dict(self) -> dict[str, Any]:
-        """Return the state of the sampler's own generator, if it has one."""
-        return _state(self.generator)
 
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restore a state returned by `state_dict`."""
-        _load_state(self.generator, state)
-
-
-class SubsetRandomSampler(Sampler[int]):
+class SubsetRandomSampler(_Randomized):
     """The given indices in random order, drawn anew in each iteration.
 
     Args:
@@ -209,16 +215,8 @@ class SubsetRandomSampler(Sampler[int]):
     def __len__(self) -> int:
         return len(self.indices)
 
-    def state_dict(self) -> dict[str, Any]:
-        """Return the state of the sampler's own generator, if it has one."""
-        return _state(self.generator)
 
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restore a state returned by `state_dict`."""
-        _load_state(self.generator, state)
-
-
-class WeightedRandomSampler(Sampler[int]):
+class WeightedRandomSampler(_Randomized):
     """Indices below ``len(weights)``, drawn with probabilities proportional to the weights.
 
     Args:
@@ -273,14 +271,6 @@ class WeightedRandomSampler(Sampler[int]):
 
     def __len__(self) -> int:
         return self.num_samples
-
-    def state_dict(self) -> dict[str, Any]:
-        """Return the state of the sampler's own generator, if it has one."""
-        return _state(self.generator)
-
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restore a state returned by `state_dict`."""
-        _load_state(self.generator, state)
 
 
 class BatchSampler(Sampler[list[int]]):

@@ -7,19 +7,7 @@ each batch, so the results are the same for any number of workers, whereas each 
 a copy of a generator passed explicitly.
 """
 
-from tinynet.data.transforms.augmentation import RandomApply as RandomApply
-from tinynet.data.transforms.augmentation import RandomCrop as RandomCrop
-from tinynet.data.transforms.augmentation import RandomErasing as RandomErasing
-from tinynet.data.transforms.augmentation import RandomHorizontalFlip as RandomHorizontalFlip
-from tinynet.data.transforms.augmentation import RandomRotation90 as RandomRotation90
-from tinynet.data.transforms.augmentation import RandomVerticalFlip as RandomVerticalFlip
-from tinynet.data.transforms.base import Compose as Compose
-from tinynet.data.transforms.base import Lambda as Lambda
-from tinynet.data.transforms.base import Transform as Transform
-from tinynet.data.transforms.conversion import ConvertImageDtype as ConvertImageDtype
-from tinynet.data.transforms.conversion import Normalize as Normalize
-from tinynet.data.transforms.conversion import OneHot as OneHot
-from tinynet.data.transforms.conversion import ToDtype as ToDtype
-from tinynet.data.transforms.conversion import ToTensor as ToTensor
-from tinynet.data.transforms.geometry import CenterCrop as CenterCrop
-from tinynet.data.transforms.geometry import Pad as Pad
+from tinynet.data.transforms.augmentation import *
+from tinynet.data.transforms.base import *
+from tinynet.data.transforms.conversion import *
+from tinynet.data.transforms.geometry import *

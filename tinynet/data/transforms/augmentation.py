@@ -14,6 +14,15 @@ from tinynet.data.transforms.base import Compose, Transform, image_array
 from tinynet.data.transforms.geometry import Mode, Side, height_and_width, padded, sides
 from tinynet.random import Generator
 
+__all__ = [
+    "RandomApply",
+    "RandomCrop",
+    "RandomErasing",
+    "RandomHorizontalFlip",
+    "RandomRotation90",
+    "RandomVerticalFlip",
+]
+
 
 class _Random(Transform):
     """Base class of random transforms."""
@@ -39,6 +48,16 @@ class _WithProbability(_Random):
 
     def _is_applied(self) -> bool:
         return bool(self._numpy.random() < self.p)
+
+
+class _RandomFlip(_WithProbability):
+    """Base class of transforms that reverse a dimension with a probability."""
+
+    _dim: int
+
+    def __call__(self, image: Tensor) -> Tensor:
+        array = image_array(image, type(self).__name__)
+        return wrap(np.flip(array, self._dim).copy()) if self._is_applied() else image
 
 
 class RandomCrop(_Random):
@@ -95,7 +114,7 @@ class RandomCrop(_Random):
         return wrap(array[..., top : top + height, left : left + width])
 
 
-class RandomHorizontalFlip(_WithProbability):
+class RandomHorizontalFlip(_RandomFlip):
     """Mirrors an image left to right with a given probability.
 
     Args:
@@ -111,12 +130,10 @@ class RandomHorizontalFlip(_WithProbability):
         tensor([[2, 1]])
     """
 
-    def __call__(self, image: Tensor) -> Tensor:
-        array = image_array(image, "RandomHorizontalFlip")
-        return wrap(np.flip(array, -1).copy()) if self._is_applied() else image
+    _dim = -1
 
 
-class RandomVerticalFlip(_WithProbability):
+class RandomVerticalFlip(_RandomFlip):
     """Mirrors an image top to bottom with a given probability.
 
     Args:
@@ -133,9 +150,7 @@ class RandomVerticalFlip(_WithProbability):
                 [1]])
     """
 
-    def __call__(self, image: Tensor) -> Tensor:
-        array = image_array(image, "RandomVerticalFlip")
-        return wrap(np.flip(array, -2).copy()) if self._is_applied() else image
+    _dim = -2
 
 
 class RandomRotation90(_Random):

@@ -8,6 +8,8 @@ import numpy as np
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
 
+__all__ = ["Compose", "Lambda", "Transform"]
+
 
 class Transform:
     """A function of a tensor; a subclass defines ``__call__``.

@@ -10,6 +10,8 @@ from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.data.transforms.base import Transform, image_array
 from tinynet.dtypes import Array
 
+__all__ = ["ConvertImageDtype", "Normalize", "OneHot", "ToDtype", "ToTensor"]
+
 
 class ToTensor(Transform):
     """Converts an image from height x width (x channels) to channels x height x width.

@@ -9,6 +9,8 @@ from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.data.transforms.base import Transform, image_array
 from tinynet.dtypes import Array
 
+__all__ = ["CenterCrop", "Pad"]
+
 Side = int | Sequence[int]
 Mode = Literal["constant", "edge", "reflect", "symmetric"]
 

@@ -1,7 +1,8 @@
 """The commands of ``tinynet``, one file each.
 
-Each file has ``add_parser``, which declares the arguments, and ``run_command``, which runs the
-command and returns the exit code. To add a command, add a file and its name in `COMMANDS`.
+Each file has its ``NAME``, ``HELP`` and ``DESCRIPTION``. ``add_arguments`` declares the arguments;
+``run_command`` runs the command and returns the exit code. ``TRAINS = True`` lets a command finish
+even if its output is closed. To add a command, add a file, and its name to `COMMANDS`.
 """
 
 from tinynet.train.commands import (

@@ -5,23 +5,20 @@ from __future__ import annotations
 import argparse
 
 from tinynet.board import launch
-from tinynet.train.commands.options import Commands
 from tinynet.train.config.problems import UsageError
 
+NAME = "board"
+HELP = "view runs in TensorBoard"
+DESCRIPTION = "Start TensorBoard on a folder of runs and print the address to open."
 
-def add_parser(commands: Commands) -> None:
-    """Declare the arguments of the command."""
-    parser = commands.add_parser(
-        "board",
-        help="view runs in TensorBoard",
-        description="Start TensorBoard on a folder of runs and print the address to open.",
-    )
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
     parser.add_argument("folder", metavar="DIR", nargs="?", default="runs", help="default: runs")
     parser.add_argument(
         "--port", type=_port, help="0 picks a free port; default: 6006, or the next free port"
     )
     parser.add_argument("--host", help="the address to listen on; default: this machine only")
-    parser.set_defaults(run_command=run_command)
 
 
 def _port(text: str) -> int:

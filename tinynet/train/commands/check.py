@@ -8,27 +8,25 @@ import datetime
 import math
 
 from tinynet.train.build.dry_run import Checkup, examine
-from tinynet.train.commands.options import Commands, add_config, add_json, full_keys
+from tinynet.train.commands.options import add_config, add_json, full_keys
 from tinynet.train.config.resolve import load_config
 from tinynet.train.report.progress import as_json
 from tinynet.train.report.table import aligned
 from tinynet.train.running.runner import prepare
 
-_DESCRIPTION = """\
+NAME = "check"
+HELP = "try out a config without writing anything"
+DESCRIPTION = """\
 Build everything that a config describes and run a few steps on a copy of the model. Print shapes,
 parameters, memory use, and an estimate of the training time. Nothing is written.
 """
 _MOST_ROWS = 60
 
 
-def add_parser(commands: Commands) -> None:
-    """Declare the arguments of the command."""
-    parser = commands.add_parser(
-        "check", help="try out a config without writing anything", description=_DESCRIPTION
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
     add_config(parser)
     add_json(parser, "the findings")
-    parser.set_defaults(run_command=run_command)
 
 
 def run_command(arguments: argparse.Namespace) -> int:

@@ -7,13 +7,14 @@ from pathlib import Path
 
 from tinynet.explanations import all_pages, explain, topics
 from tinynet.invocation import command
-from tinynet.train.commands.options import Commands
 from tinynet.train.config.problems import UsageError, nearest
 from tinynet.train.config.reference import explain_key, known_keys
 from tinynet.train.incidents.replay import replayed
 from tinynet.train.report.explanation import explain_run, is_explained, list_runs
 
-_DESCRIPTION = """\
+NAME = "explain"
+HELP = "explain how a run went, an error, or a config key"
+DESCRIPTION = """\
 Explain one of these: how a run went and why it failed (RUN); the runs in a folder; an error, by the
 topic that its message names (inplace-saved); a config key (optimizer.lr), section (optimizer),
 type (AdamW) or metric (top5). Without an argument, list the topics.
@@ -21,13 +22,8 @@ type (AdamW) or metric (top5). Without an argument, list the topics.
 _MOST = 5  # suggested names
 
 
-def add_parser(commands: Commands) -> None:
-    """Declare the arguments of the command."""
-    parser = commands.add_parser(
-        "explain",
-        help="explain how a run went, an error, or a config key",
-        description=_DESCRIPTION,
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
     parser.add_argument(
         "topic",
         metavar="TOPIC",
@@ -40,7 +36,6 @@ def add_parser(commands: Commands) -> None:
         help="for a run that reached NaN: repeat the step, and report what makes the NaN now",
     )
     parser.add_argument("--all", action="store_true", help="print all pages as one document")
-    parser.set_defaults(run_command=run_command)
 
 
 def run_command(arguments: argparse.Namespace) -> int:

@@ -12,9 +12,16 @@ from tinynet import exchange
 from tinynet.train.build.build import build
 from tinynet.train.checkpoint.drift import Drift, recorded_figures
 from tinynet.train.checkpoint.run_folder import RunFolder
-from tinynet.train.commands.options import Commands, add_trained
+from tinynet.train.commands.options import add_trained
 from tinynet.train.config.problems import TrainError, UsageError, did_you_mean, one_of
 from tinynet.train.running.runner import config_in, find_checkpoint, weights_of
+
+NAME = "export"
+HELP = "write the weights of a run to a file"
+DESCRIPTION = (
+    "Write the state_dict of a run's model. The file extension selects the format: "
+    ".npz for tinynet.load, .safetensors, or .pt for PyTorch's torch.load."
+)
 
 
 def _safetensors(weights: dict[str, Any], path: Path) -> None:
@@ -30,18 +37,11 @@ WRITERS: dict[str, Callable[[dict[str, Any], Path], object]] = {
 """The function that writes weights, for each file extension."""
 
 
-def add_parser(commands: Commands) -> None:
-    """Declare the arguments of the command."""
-    parser = commands.add_parser(
-        "export",
-        help="write the weights of a run to a file",
-        description="Write the state_dict of a run's model. The file extension selects the format: "
-        ".npz for tinynet.load, .safetensors, or .pt for PyTorch's torch.load.",
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
     add_trained(parser)
     parser.add_argument("file", metavar="FILE", help=f"a name that ends in {' or '.join(WRITERS)}")
     parser.add_argument("--force", action="store_true", help="replace an existing file")
-    parser.set_defaults(run_command=run_command)
 
 
 def run_command(arguments: argparse.Namespace) -> int:

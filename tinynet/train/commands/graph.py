@@ -10,12 +10,14 @@ from tinynet import board
 from tinynet.invocation import command
 from tinynet.train.build.trial import trial
 from tinynet.train.checkpoint.run_folder import new_folder, write_text
-from tinynet.train.commands.options import Commands, add_config, full_keys
+from tinynet.train.commands.options import add_config, full_keys
 from tinynet.train.config.problems import TrainError, UsageError, did_you_mean, one_of
 from tinynet.train.config.resolve import load_config
 from tinynet.train.running.runner import prepare
 
-_DESCRIPTION = """\
+NAME = "graph"
+HELP = "print the graph of one training step"
+DESCRIPTION = """\
 Record one training step of a copy of the model and print its graph: the operations, their modules,
 shapes and times. With --format tensorboard, write all graphs to a new folder for TensorBoard.
 (A training run writes them to its own folder anyway.)
@@ -25,11 +27,8 @@ FORMATS = ("text", "dot", "svg", "pbtxt", TENSORBOARD)
 GRAPHS = "step, forward, backward, optimizer, or what the method names (generator)"
 
 
-def add_parser(commands: Commands) -> None:
-    """Declare the arguments of the command."""
-    parser = commands.add_parser(
-        "graph", help="print the graph of one training step", description=_DESCRIPTION
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
     add_config(parser)
     parser.add_argument(
         "--format", choices=FORMATS, help="default: the extension of --save, else text"
@@ -45,7 +44,6 @@ def add_parser(commands: Commands) -> None:
         help="write to a new file instead of printing; for TensorBoard, to a new folder "
         "(default: one next to the runs of the config)",
     )
-    parser.set_defaults(run_command=run_command)
 
 
 def run_command(arguments: argparse.Namespace) -> int:

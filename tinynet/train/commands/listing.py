@@ -6,25 +6,24 @@ import argparse
 
 from tinynet.invocation import command
 from tinynet.train.build.metrics import METRICS
-from tinynet.train.commands.options import Commands
 from tinynet.train.config.problems import UsageError, did_you_mean, one_of
 from tinynet.train.config.reference import KINDS, list_types
 from tinynet.train.report.table import aligned
 
+NAME = "list"
+HELP = "list the available types"
+DESCRIPTION = (
+    "List the types that a section accepts, with their arguments; "
+    "without a section, list the sections. "
+    "A type may also be ./file.py:Name or package.module:Name."
+)
+
 _SHOWN = 4
 
 
-def add_parser(commands: Commands) -> None:
-    """Declare the arguments of the command."""
-    parser = commands.add_parser(
-        "list",
-        help="list the available types",
-        description="List the types that a section accepts, with their arguments; "
-        "without a section, list the sections. "
-        "A type may also be ./file.py:Name or package.module:Name.",
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
     parser.add_argument("section", metavar="SECTION", nargs="?", help=f"{one_of(_kinds())}")
-    parser.set_defaults(run_command=run_command)
 
 
 def run_command(arguments: argparse.Namespace) -> int:

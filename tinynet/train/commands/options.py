@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from typing import Any
 
 from tinynet.train.config.sections import RunSection, settings
 from tinynet.train.running.training import Result
-
-Commands = Any
-"""What ``ArgumentParser.add_subparsers`` returns; argparse has no public name for it."""
 
 
 def add_config(parser: argparse.ArgumentParser) -> None:

@@ -15,7 +15,7 @@ from tinynet.core.tensors.tensor import wrap
 from tinynet.dtypes import Array
 from tinynet.train.build.build import Parts, first_batch
 from tinynet.train.build.shapes import shape_of
-from tinynet.train.commands.options import Commands, add_json, add_trained
+from tinynet.train.commands.options import add_json, add_trained
 from tinynet.train.config.problems import TrainError, UsageError, in_users_code
 from tinynet.train.report.generation import generate_text
 from tinynet.train.report.predictions import Row, are_classes, rows_of, sentence_of
@@ -23,18 +23,17 @@ from tinynet.train.report.progress import as_json
 from tinynet.train.running.loop import as_evaluated
 from tinynet.train.running.runner import load_language_model, load_run
 
-_DESCRIPTION = """\
+NAME = "predict"
+HELP = "print the predictions of a run's model"
+DESCRIPTION = """\
 Print the prediction of a run's model for each example of its test set, or of a file of inputs: .npy
 or .npz (one array, examples first) or .csv (numbers only, one example per line). With --prompt, a
 language model continues the given text.
 """
 
 
-def add_parser(commands: Commands) -> None:
-    """Declare the arguments of the command."""
-    parser = commands.add_parser(
-        "predict", help="print the predictions of a run's model", description=_DESCRIPTION
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
     add_trained(parser)
     parser.add_argument("file", metavar="FILE", nargs="?", help="inputs (default: the test set)")
     parser.add_argument(
@@ -59,7 +58,6 @@ def add_parser(commands: Commands) -> None:
     )
     writing.add_argument("--top-k", type=int, metavar="K", help="sample from the K likeliest only")
     writing.add_argument("--seed", type=int, default=0, help="the seed for sampling (default: 0)")
-    parser.set_defaults(run_command=run_command)
 
 
 def run_command(arguments: argparse.Namespace) -> int:

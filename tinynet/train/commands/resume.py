@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import argparse
 
-from tinynet.train.commands.options import Commands, add_json, add_set, exit_code, full_keys
+from tinynet.train.commands.options import add_json, add_set, exit_code, full_keys
 from tinynet.train.running.resuming import resume
 
-_DESCRIPTION = """\
+NAME = "resume"
+HELP = "resume a run that was stopped or killed"
+DESCRIPTION = """\
 Resume a run that was stopped (Ctrl-C, SIGTERM) or killed, in its folder. The result is exactly that
 of a run that was never stopped. To extend a complete run, use --set run.epochs=N. Other values may
 be changed, too; the changes are printed.
 """
+TRAINS = True
 
 
-def add_parser(commands: Commands) -> None:
-    """Declare the arguments of the command."""
-    parser = commands.add_parser(
-        "resume", help="resume a run that was stopped or killed", description=_DESCRIPTION
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
     parser.add_argument("run", metavar="RUN", help="a run folder")
     add_set(parser)
     add_json(parser, "one object per epoch and one at the end")
@@ -28,7 +28,6 @@ def add_parser(commands: Commands) -> None:
         help="resume even if source files or the data have changed since the run began",
     )
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
-    parser.set_defaults(run_command=run_command, works=True)
 
 
 def run_command(arguments: argparse.Namespace) -> int:

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import argparse
 
-from tinynet.train.commands.options import Commands, add_config, full_keys
+from tinynet.train.commands.options import add_config, full_keys
 from tinynet.train.config.rendering import to_toml
 from tinynet.train.config.resolve import load_config
 
-_DESCRIPTION = """\
+NAME = "show"
+HELP = "print a config in full, with the origin of each value"
+DESCRIPTION = """\
 Check a config and print it in full: every value, including defaults, and where each came from: a
 line of the file or of one of its bases, the command line, or the defaults.
 """
 
 
-def add_parser(commands: Commands) -> None:
-    """Declare the arguments of the command."""
-    parser = commands.add_parser(
-        "show",
-        help="print a config in full, with the origin of each value",
-        description=_DESCRIPTION,
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
     add_config(parser)
-    parser.set_defaults(run_command=run_command)
 
 
 def run_command(arguments: argparse.Namespace) -> int:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 
 from tinynet.invocation import command, shown
 from tinynet.train.checkpoint.run_folder import new_folder
-from tinynet.train.commands.options import Commands, full_keys
+from tinynet.train.commands.options import full_keys
 from tinynet.train.config.grid import Axis, axis
 from tinynet.train.config.grid import points as all_points
 from tinynet.train.config.problems import UsageError
 from tinynet.train.config.resolve import load_config
-from tinynet.train.report.progress import describe_figures
+from tinynet.train.report.progress import as_json, describe_figures
 from tinynet.train.report.table import aligned
 from tinynet.train.running.interrupt import resumable
 from tinynet.train.running.sweep import (
@@ -28,18 +27,18 @@ from tinynet.train.running.sweep import (
     write_table,
 )
 
-_DESCRIPTION = """\
+NAME = "sweep"
+HELP = "train a config with several values of some keys"
+DESCRIPTION = """\
 Train a config with all combinations of some values. Commas separate values (lr=1e-3,1e-2), and 0..4
 means 0, 1, 2, 3, 4. All configs are checked before the first run starts. A run that fails does not
 stop the others. The results are printed as a table and written to results.csv in the sweep folder.
 """
+TRAINS = True
 
 
-def add_parser(commands: Commands) -> None:
-    """Declare the arguments of the command."""
-    parser = commands.add_parser(
-        "sweep", help="train a config with several values of some keys", description=_DESCRIPTION
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
     parser.add_argument("config", metavar="CONFIG", nargs="?", help="the TOML file")
     parser.add_argument(
         "--set",
@@ -56,7 +55,6 @@ def add_parser(commands: Commands) -> None:
         "--resume", metavar="SWEEP", help="resume the unfinished runs of a sweep folder"
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object per run")
-    parser.set_defaults(run_command=run_command, works=True)
 
 
 def run_command(arguments: argparse.Namespace) -> int:
@@ -132,7 +130,7 @@ def _line(done: int, count: int, outcome: Outcome, seconds: float) -> str:
 
 
 def _as_json(outcome: Outcome) -> str:
-    return json.dumps(
+    return as_json(
         {
             "values": dict(outcome.point.values),
             "status": outcome.status,

@@ -6,7 +6,6 @@ import argparse
 from pathlib import Path
 
 from tinynet.train.commands.options import (
-    Commands,
     add_config,
     add_json,
     add_out,
@@ -15,19 +14,19 @@ from tinynet.train.commands.options import (
 )
 from tinynet.train.running.runner import run
 
-_DESCRIPTION = """\
+NAME = "train"
+HELP = "train the model of a config file"
+DESCRIPTION = """\
 Train the model that a TOML file describes. A progress bar shows how far it is; if the output is not
 a terminal, there is one line per epoch. The results go to a new folder,
 runs/<config name>/<date and time>: the full config, checkpoints, the metrics of each epoch, and
 curves and graphs for TensorBoard.
 """
+TRAINS = True
 
 
-def add_parser(commands: Commands) -> None:
-    """Declare the arguments of the command."""
-    parser = commands.add_parser(
-        "train", help="train the model of a config file", description=_DESCRIPTION
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
     add_config(parser)
     add_out(parser)
     parser.add_argument(
@@ -37,7 +36,6 @@ def add_parser(commands: Commands) -> None:
     )
     add_json(parser, "one object per epoch and one at the end")
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
-    parser.set_defaults(run_command=run_command, works=True)
 
 
 def run_command(arguments: argparse.Namespace) -> int:

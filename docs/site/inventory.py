@@ -161,9 +161,13 @@ def shared(module: str) -> frozenset[str]:
 
 @functools.cache
 def reexported(module: ModuleType) -> set[str]:
-    """Return the names that a module re-exports: ``import X as X``."""
+    """Return the names that a module re-exports: ``import X as X``, or ``import *``."""
     text = Path(str(module.__file__)).read_text(encoding="utf-8")
-    return {name for name, same in re.findall(r"\b(\w+) as (\w+)\b", text) if name == same}
+    sources = re.findall(r"^from (tinynet\S+) import \*$", text, re.M)
+    starred = {name for source in sources for name in importlib.import_module(source).__all__}
+    return starred | {
+        name for name, same in re.findall(r"\b(\w+) as (\w+)\b", text) if name == same
+    }
 
 
 @functools.cache

@@ -262,7 +262,7 @@ def test_a_data_set_may_say_what_it_is():
     assert first == {"examples": 10, "says": "version 1"}
     Said.fingerprint = "version 2"
     (told,) = differences(first, fingerprint(Said()))
-    assert told == "it says that it is 'version 2', and was 'version 1'"
+    assert told == "its fingerprint is 'version 2', and was 'version 1'"
 
 
 def test_old_runs_are_not_compared(folder, tmp_path):

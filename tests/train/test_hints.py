@@ -52,9 +52,9 @@ def test_a_refused_value_is_reported_at_its_own_line(write, digits, before, afte
 def test_a_file_without_a_class_lists_what_is_in_it(write, digits):
     own = "from tinynet import nn\nclass Net(nn.Linear): pass\n"
     path = write(digits, net=own, nets=f"{own}class Other(Net): pass\n")
-    text = "model.type: './net.py' does not say what in the file is meant: write './net.py:Net'"
+    text = "model.type: './net.py' names no class or function in the file: write './net.py:Net'"
     assert f"{text}. It defines: Net" in refused(path, **{"model.type": "./net.py"})
-    text = "'./nets.py' does not say what in the file is meant. It defines: Net, Other"
+    text = "'./nets.py' names no class or function in the file. It defines: Net, Other"
     assert text in refused(path, **{"model.type": "./nets.py"})
     text = "there is no file ./nett.py; did you mean net.py?"
     assert text in refused(path, **{"model.type": "./nett.py"})

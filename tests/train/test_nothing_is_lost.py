@@ -125,8 +125,8 @@ def test_a_full_disk_keeps_the_old_checkpoint_warns_once_goes_on_and_retries(
     with pytest.warns(StorageWarning) as caught:
         folder = run(path, {"run.epochs": 5}, out=tmp_path / "full", quiet=True).folder
     first, second = [str(w.message) for w in caught if w.category is StorageWarning]
-    assert "cannot be written (No space left on device). Training goes on, and" in first
-    assert second.endswith("can be written again; all is saved")
+    assert "cannot be written (No space left on device). Training continues, and" in first
+    assert second.endswith("can be written again; everything is saved")
     assert disk.attempts > 10  # it did not wait for the end of the epoch
     same(folder, whole)
     best, expected = (

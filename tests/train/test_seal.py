@@ -205,7 +205,7 @@ def test_a_folder_that_vanishes_is_made_again(write, digits, tmp_path, after_row
     with pytest.warns((StorageWarning, BoardWarning)) as caught:
         folder = run(config, extra, out=tmp_path / "x", quiet=True).folder
     told = " ".join(str(w.message) for w in caught if w.category is StorageWarning)
-    assert "config.toml, sources/net.py vanished from" in told and "were written again" in told
+    assert "config.toml, sources/net.py were removed from" in told and "were written again" in told
     same(folder, whole)
     names = {path.name for path in folder.iterdir()}
     assert names >= {"config.toml", "run.json", "sources", "metrics.jsonl", "checkpoint.npz"}
@@ -216,7 +216,7 @@ def test_a_folder_that_vanishes_is_made_again(write, digits, tmp_path, after_row
 
 def test_a_config_that_vanishes_is_written_again(write, digits, after_row):
     after_row(1, lambda path: (path / "config.toml").unlink())
-    with pytest.warns(StorageWarning, match=r"config\.toml vanished from .* written again"):
+    with pytest.warns(StorageWarning, match=r"config\.toml were removed from .* written again"):
         folder = run(write(digits), quiet=True).folder
     assert not told_by(lambda: evaluate_run(folder, quiet=True))
     assert (folder / "config.toml").read_text()

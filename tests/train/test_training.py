@@ -91,7 +91,7 @@ def test_the_best_by_another_figure(write, digits):
         ),
         (
             "evaluation.monitor=top5",
-            "command line: evaluation.monitor: 'top5' is not measured; what is: loss, accuracy",
+            "command line: evaluation.monitor: 'top5' is not among the figures: loss, accuracy",
         ),
         ("evaluation.monitor=confusion_matrix", "is not measured"),
     ],

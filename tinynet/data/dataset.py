@@ -150,7 +150,7 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
 
 
 def _are_rows(indices: Sequence[Any], length: int) -> bool:
-    """Whether one numpy indexing gives the same as single lookups: no bool, slice or error."""
+    """Return whether one numpy indexing equals single lookups: no bool, slice or error."""
     if not {*map(type, indices)} <= {int, np.int64} or not len(indices):
         return False
     return -length <= min(indices) and max(indices) < length

@@ -52,7 +52,7 @@ class Subset(Dataset[T_co]):
 
 
 def runs_no_user_code(dataset: Any) -> bool:
-    """Whether the samples are known to be rows of tensors, so that no code draws random numbers."""
+    """Return whether the samples are rows of tensors, so that no code draws random numbers."""
     while type(dataset).__getitem__ is Subset.__getitem__:
         dataset = dataset.dataset
     return type(dataset).__getitem__ is TensorDataset.__getitem__

@@ -1,6 +1,6 @@
 """Training from config files: ``tinynet.train.run("configs/digits_mlp.toml")``.
 
-`fit` is the loop, for programs of one's own; `run` is everything around it.
+`fit` is the training loop, for custom programs; `run` trains from a config.
 """
 
 from tinynet.train.build.method import Batch as Batch

@@ -62,8 +62,8 @@ class DistributedSampler(Sampler[int]):
         self.rank = rank
         self.epoch = 0
         self.drop_last = drop_last
-        whole = len(dataset) / num_replicas
-        self.num_samples = math.floor(whole) if drop_last else math.ceil(whole)
+        share = len(dataset) / num_replicas
+        self.num_samples = math.floor(share) if drop_last else math.ceil(share)
         self.total_size = self.num_samples * num_replicas
         self.shuffle = shuffle
         self.seed = seed

@@ -109,7 +109,7 @@ def _endless(source: np.random.Generator, n: int, wanted: int) -> Iterator[int]:
 
 
 class _Randomized(Sampler[int]):
-    """Base class of samplers that draw from a generator, whose state is theirs."""
+    """Base class of random samplers. Their state is that of their generator."""
 
     generator: Generator | None
 

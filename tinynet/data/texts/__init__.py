@@ -1,1 +1,1 @@
-"""Texts, tokenizers and what is made of them."""
+"""Text data sets and tokenizers."""

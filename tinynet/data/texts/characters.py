@@ -106,7 +106,7 @@ class CharTokenizer(Tokenizer):
         return [name for name in self.special_tokens if name != self.unknown]
 
     def _numbers_by_code_point(self) -> Array:
-        """A table from code points to tokens; the last entry serves all larger code points."""
+        """Return a table from code points to tokens; its last entry serves all larger ones."""
         points = _code_points(self.vocabulary)
         missing = -1 if self.unknown is None else self.special_tokens[self.unknown]
         table = np.full(int(points.max(initial=0)) + 2, missing, np.int64)

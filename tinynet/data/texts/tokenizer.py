@@ -49,7 +49,7 @@ class Tokenizer:
     def __init__(self, special: Mapping[str, int]):
         self.special_tokens = dict(special)
         self._special_texts = {number: text for text, number in special.items()}
-        self._splitter = splitter(self._recognised())
+        self._splitter = splitter(self._recognized())
 
     @property
     def vocab_size(self) -> int:
@@ -157,8 +157,8 @@ class Tokenizer:
             reason = f"no {error}" if isinstance(error, KeyError) else str(error)
             raise FormatError(path, f"a complete tokenizer of the kind {kind}", reason) from None
 
-    def _recognised(self) -> Iterable[str]:
-        """The special tokens to recognize in a text."""
+    def _recognized(self) -> Iterable[str]:
+        """Return the special tokens to recognize in a text."""
         return self.special_tokens
 
     def _encode_plain(self, text: str) -> Array:

@@ -69,7 +69,7 @@ def _apply_in_sequence(steps: Sequence[Callable[[Any], Any]], value: Any) -> Any
 
 
 def _are_stackable(rows: Sequence[Any]) -> bool:
-    """Whether all rows are tensors that can be stacked without conversion."""
+    """Return whether all rows are tensors that can be stacked without conversion."""
     return (
         all(type(row) is Tensor for row in rows)
         and len({(row._array.shape, row._array.dtype) for row in rows}) == 1

@@ -210,7 +210,7 @@ class _Builder:
             self.problem(component, text)
             return False
         if count > _MOST_EXAMPLES:
-            text = f"the data set says that it has {count:,} examples, which cannot be shuffled"
+            text = f"the data set has {count:,} examples, too many to shuffle"
             self.problem(component, text)
         return count <= _MOST_EXAMPLES
 

@@ -184,7 +184,9 @@ class Task:
             rate = updater.wrong_rate
             if rate is not None:
                 whose = f" of the optimizer {name!r}" if name else ""
-                advice = "Look at the numbers of the schedule, or at what else sets the rate"
+                advice = (
+                    "Check the arguments of the schedule, and any code that sets the learning rate"
+                )
                 raise NonFiniteError(
                     f"the learning rate{whose} is {rate}", self.place, advice=advice
                 )

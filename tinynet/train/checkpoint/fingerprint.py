@@ -143,7 +143,7 @@ def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str
     if then["examples"] != now["examples"]:
         yield f"it has {now['examples']:,} examples, and had {then['examples']:,}"
     if then.get("says") != now.get("says"):
-        yield f"it says that it is {now.get('says')!r}, and was {then.get('says')!r}"
+        yield f"its fingerprint is {now.get('says')!r}, and was {then.get('says')!r}"
     if "says" in then or then.get("looked_at") != now.get("looked_at"):
         return
     names = [name for name, part in then.items() if isinstance(part, dict)]

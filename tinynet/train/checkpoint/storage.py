@@ -88,7 +88,7 @@ class Storage:
             write_record(self.folder, self._record)
         if rows:
             write_text(self.folder.metrics, "".join(f"{row}\n" for row in rows))
-        text = f"{', '.join(missing)} vanished from {self.folder.path} while training, and"
+        text = f"{', '.join(missing)} were removed from {self.folder.path} during training, and"
         warnings.warn(f"{text} were written again", StorageWarning, stacklevel=5)
 
     def add_row(self, line: str) -> None:
@@ -133,13 +133,13 @@ class Storage:
             if not isinstance(reason, OSError):
                 raise
             if self._failed_at is None:
-                text = f"{error}. Training goes on, and writing is tried again"
+                text = f"{error}. Training continues, and will try again to write"
                 warnings.warn(text, StorageWarning, stacklevel=4)
             self._failed_at = time.monotonic()
             return False
         if self._failed_at is not None and len(writers) > 1:
             self._failed_at = None
-            text = f"{self.folder.path} can be written again; all is saved"
+            text = f"{self.folder.path} can be written again; everything is saved"
             warnings.warn(text, StorageWarning, stacklevel=4)
         return True
 

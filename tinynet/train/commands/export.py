@@ -64,7 +64,7 @@ def run_command(arguments: argparse.Namespace) -> int:
 
 
 def _saved(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return the checkpoint; warn of what has changed drift, if its config can still be built."""
+    """Return the checkpoint; warn of changes since the run, if its config can still be built."""
     path, saved = find_checkpoint(arguments.run, best=arguments.best)
     drift = Drift(RunFolder(path.parent))
     figures: dict[str, float] = {}

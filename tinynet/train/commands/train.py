@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--init-from",
         metavar="RUN",
-        help="start from the weights of a run (only its weights: everything else starts anew)",
+        help="start from the weights of a run; everything else starts from scratch",
     )
     add_json(parser, "one object per epoch and one at the end")
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")

@@ -1,1 +1,1 @@
-"""From a config file to checked sections."""
+"""Reading and checking config files."""

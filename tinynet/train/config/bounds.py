@@ -1,4 +1,4 @@
-"""Which numbers of a config make sense: finite ones, mostly not negative, and of a usable size."""
+"""The valid numbers of a config: finite, mostly not negative, and of a usable size."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MOST = 2**31 - 1
 
 
 def not_usable(value: Any) -> str:
-    """Say why a number cannot be the value of a section's own key; "" if it can.
+    """Return why a number cannot be the value of a section's own key; "" if it can.
 
     Example:
         >>> not_usable(float("inf")), not_usable(10**30)
@@ -28,10 +28,9 @@ def not_usable(value: Any) -> str:
 
 
 def not_sensible(value: Any, default: Any = 0) -> str:
-    """Say why a number cannot be an argument of an optimizer or a schedule; "" if it can.
+    """Return why a number cannot be an argument of an optimizer or a schedule; "" if it can.
 
-    None of them has a use for NaN or infinity, and only those whose default is negative for a
-    negative number.
+    The number must be finite, and may be negative only if the default is.
 
     Args:
         value: a number, or a nested list of numbers; anything else is accepted.

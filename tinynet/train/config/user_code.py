@@ -86,7 +86,7 @@ class Importer:
             return str(error)
         own = _defined(module, module)
         hint = f": write '{place}:{own[0]}'" if len(own) == 1 else ""
-        return f"{place!r} does not say what in the file is meant{hint}. It defines: {one_of(own)}"
+        return f"{place!r} names no class or function in the file{hint}. It defines: {one_of(own)}"
 
     def _load_file(self, path: Path, place: str) -> ModuleType:
         if not path.is_file():

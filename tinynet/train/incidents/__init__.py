@@ -1,1 +1,1 @@
-"""Steps that come to NaN or infinity: noticed, run again to find out why, kept, told of."""
+"""Steps that produce NaN or infinity: finding the cause, storing and reporting it."""

@@ -17,7 +17,7 @@ def cnn(
     convolutions: int = 1,
     dropout: float = 0.0,
 ) -> nn.Sequential:
-    """A convolutional network: stages that halve the image, then Linear layers.
+    """Build a convolutional network: stages that halve the image, then Linear layers.
 
     A stage repeats a 3x3 convolution, batch normalisation and ReLU ``convolutions`` times, followed
     by 2x2 max pooling.

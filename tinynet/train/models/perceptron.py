@@ -16,7 +16,7 @@ def mlp(
     activation: Literal["relu", "tanh", "sigmoid"] = "relu",
     dropout: float = 0.0,
 ) -> nn.Sequential:
-    """A multilayer perceptron: Linear layers with activations between them.
+    """Build a multilayer perceptron: Linear layers with activations between them.
 
     Args:
         sizes: the widths, from the number of inputs to the number of outputs; at least two.

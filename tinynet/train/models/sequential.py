@@ -6,7 +6,7 @@ from tinynet import nn
 
 
 def sequential(layers: list[nn.Module]) -> nn.Sequential:
-    """Layers in sequence, each a table with a ``type``.
+    """Build a sequence of layers, each a table with a ``type``.
 
     Args:
         layers: the layers, in order: ``[{type = "Linear", in_features = 64, ...}, ...]``.

@@ -1,1 +1,1 @@
-"""A run: the loop and what goes on around it."""
+"""A run: the training loop, and the work between its steps."""

@@ -67,6 +67,6 @@ class Best:
         return {"figures": self.figures, "epoch": self.epoch, "waited": self.waited}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Restore what `state_dict` returned."""
+        """Load the state that `state_dict` returned."""
         self.figures = dict(state["figures"])
         self.epoch, self.waited = state["epoch"], state["waited"]

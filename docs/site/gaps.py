@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from docs.site import glossary, raises, sources
 from docs.site.api import identity, names_of
 from docs.site.docstrings import sections
-from docs.site.inventory import CONSTANTS, TITLES, Name, operation_of, page_of
+from docs.site.inventory import CONSTANTS, TITLES, Name, operation_of, page_of, parameters_of
 from tinynet.nn import Module
 from tinynet.train.config.sections import field_docs
 
@@ -83,12 +83,8 @@ def has_parameters(name: Name) -> bool:
         return False
     if inspect.isclass(value) and value.__init__ is Module.__init__:  # a layer without parameters
         return False
-    try:
-        parameters = [*inspect.signature(value).parameters.values()]
-    except (TypeError, ValueError):
-        return False
     tensors = {"self", "input", "other", "tensor", "out"}
-    return any(p.name not in tensors for p in parameters)
+    return any(p.name not in tensors for p in parameters_of(value))
 
 
 def explains_parameters(name: Name) -> bool:

@@ -7,6 +7,8 @@ import inspect
 import re
 from typing import Any
 
+from docs.site.inventory import parameters_of
+
 ELSEWHERE = re.compile(r"[Aa]rguments\b[\w\s,]*\b(as there|are those of)|same arguments")
 """Phrases by which the docstring of a layer refers to that of another one."""
 
@@ -93,16 +95,11 @@ MEANINGS = {
 
 def of(value: Any) -> dict[str, str]:
     """Return the meanings of the parameters that a docstring does not explain."""
-    try:
-        parameters = inspect.signature(value).parameters
-    except (TypeError, ValueError):
-        return {}
     doc = inspect.getdoc(value) or ""
     if inspect.isclass(value) and ELSEWHERE.search(doc):
         return {}
-    return {
-        name: MEANINGS[name] for name in parameters if name in MEANINGS and not explains(doc, name)
-    }
+    names = [p.name for p in parameters_of(value) if p.name in MEANINGS]
+    return {name: MEANINGS[name] for name in names if not explains(doc, name)}
 
 
 def explains(doc: str, name: str) -> bool:

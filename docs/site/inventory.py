@@ -183,6 +183,14 @@ def operation_of(value: Any) -> Operation | None:
     return _operations().get(value) or _operations().get(inspect.unwrap(value))
 
 
+def parameters_of(value: Any) -> list[inspect.Parameter]:
+    """Return the parameters of a callable; none without a signature."""
+    try:
+        return [*inspect.signature(value).parameters.values()]
+    except (TypeError, ValueError):
+        return []
+
+
 @functools.cache
 def file_of(value: Any) -> Path | None:
     """Return the file of a function or class, relative to tinynet/."""

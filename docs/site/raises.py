@@ -12,7 +12,7 @@ from typing import Any
 
 from docs.site import references
 from docs.site.docstrings import sections
-from docs.site.inventory import Name, operation_of
+from docs.site.inventory import Name, operation_of, parameters_of
 
 EVERYWHERE = (
     "All of them raise TypeError for unknown arguments, and for any other type where a tensor is"
@@ -53,7 +53,7 @@ def of(value: Any) -> Iterator[str]:
         yield BROADCAST
     doc = inspect.getdoc(value) or ""
     documented = sections(doc).get("Raises", "")
-    for parameter in parameters_of(value):
+    for parameter in [p.name for p in parameters_of(value)]:
         if parameter in MAKING and inspect.isclass(value):  # its own errors matter more
             continue
         if re.search(rf"\b{parameter}: .*\b(ignored|accepted)\b", doc):
@@ -62,14 +62,6 @@ def of(value: Any) -> Iterator[str]:
             continue  # the dtype is refused first
         if parameter in OF_PARAMETERS and f"``{parameter}``" not in documented:
             yield OF_PARAMETERS[parameter]
-
-
-def parameters_of(value: Any) -> list[str]:
-    """Return the names of the parameters; none without a signature."""
-    try:
-        return [*inspect.signature(value).parameters]
-    except (TypeError, ValueError):
-        return []
 
 
 # ---- gaps ----
@@ -84,7 +76,7 @@ def can_fail(name: Name) -> bool:
     value = name.value
     if isinstance(value, property) or re.match(r"(is|has)_?[a-z]", name.name):
         return False
-    if not [p for p in parameters_of(value) if p != "self" or name.module != "Tensor"]:
+    if not [p for p in parameters_of(value) if p.name != "self" or name.module != "Tensor"]:
         return False
     if hasattr(value, "__enter__") or inspect.isgeneratorfunction(inspect.unwrap(value)):
         return False

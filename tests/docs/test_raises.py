@@ -34,7 +34,8 @@ CLAIMS = [
     for name in NAMES
     if name.module or getattr(nn.functional, name.name, None) is not name.value  # shown there
     for parameter, error in raises.OF_PARAMETERS.items()
-    if parameter in raises.parameters_of(name.value) and error in [*raises.of(name.value)]
+    if error in [*raises.of(name.value)]
+    and parameter in [p.name for p in raises.parameters_of(name.value)]
 ]
 
 

@@ -24,9 +24,9 @@ from collections.abc import Callable, Mapping
 
 _CHUNK = 1 << 14  # bytes per write: on a nearly full disk, complete chunks are kept
 _PATIENCE = 5.0  # seconds between attempts of add() during an outage; flush() always tries
-MAX_WAITING = (
-    16 << 20
-)  # bytes of events kept in memory during an outage; then the oldest are dropped
+MAX_WAITING = 16 << 20
+"""Bytes of events kept in memory during an outage; beyond that, the oldest are dropped."""
+
 _DISK_FULL = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))
 _PREFIX = "events.out.tfevents."
 _counter = itertools.count()

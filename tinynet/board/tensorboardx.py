@@ -36,9 +36,8 @@ from tinynet.board.proto import DATA_TYPES, run_metadata
 
 FILE_VERSION = "brain.Event:2"
 _PACKAGE = "tensorboardX"
-_GRAPH_PRODUCER = (
-    22  # the GraphDef version that PyTorch writes; TensorBoard accepts no graph without
-)
+# The GraphDef version that PyTorch writes; TensorBoard accepts no graph without one.
+_GRAPH_PRODUCER = 22
 
 
 # ---- loading ---------------------------------------------------------------------------------

@@ -14,13 +14,8 @@ from dataclasses import dataclass, field, replace
 from tinynet.board.graphs.names import JAVASCRIPT, scopes_of
 
 _VALID_NAME = re.compile(r"[A-Za-z0-9.][A-Za-z0-9_.\-/\[\]]*")
-SOURCES = (
-    "Input",
-    "Parameter",
-    "Buffer",
-    "State",
-    "Const",
-)  # operation types of nodes that are not computed
+SOURCES = ("Input", "Parameter", "Buffer", "State", "Const")
+"""The operation types of nodes that are not computed."""
 
 
 @dataclass(frozen=True, slots=True)

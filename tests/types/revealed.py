@@ -35,7 +35,9 @@ def modules(x: Tensor) -> None:
 def functions(x: Tensor) -> None:
     assert_type(tn.softmax(x, dim=-1), Tensor)
     assert_type(F.softmax(x, dim=-1), Tensor)
-    assert_type(tn.linalg.norm(x), Tensor)
+    assert_type(tn.linalg.norm(x) + tn.linalg.det(x), Tensor)
+    assert_type(tn.signal.windows.kaiser(3, beta=2.0, sym=False, dtype=tn.float64), Tensor)
+    assert_type(tn.masked.sum(x, 0, keepdim=True, mask=x > 0), Tensor)
     assert_type(x.add_(1).softmax(0) @ x.T, Tensor)
     assert_type(2 - x[0, ..., None] ** 2, Tensor)
     assert_type(x > 0, Tensor)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Protocol
 
 import numpy as np
 
@@ -65,10 +66,32 @@ def _described(made: Callable[..., Tensor], body: Callable[..., Tensor], meaning
     made.__doc__ = first.rstrip() + "\n" + meanings + heading + example
 
 
-def reduction(identity: float) -> Callable[..., Callable[..., Tensor]]:
+class Reduction(Protocol):
+    """What type checkers see of a masked reduction."""
+
+    def __call__(
+        self,
+        input: Tensor,
+        dim: Dims = None,
+        *,
+        keepdim: bool = False,
+        dtype: DtypeLike = None,
+        mask: Tensor | None = None,
+    ) -> Tensor: ...
+
+
+class Along(Protocol):
+    """What type checkers see of a masked function along a dimension."""
+
+    def __call__(
+        self, input: Tensor, dim: int, *, dtype: DtypeLike = None, mask: Tensor | None = None
+    ) -> Tensor: ...
+
+
+def reduction(identity: float) -> Callable[..., Reduction]:
     """Build a reduction; ``body`` takes the filled input, ``dim``, ``keepdim`` and ``dtype``."""
 
-    def make(body: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    def make(body: Callable[..., Tensor]) -> Reduction:
         def masked(
             input: Tensor,
             dim: Dims = None,
@@ -86,10 +109,10 @@ def reduction(identity: float) -> Callable[..., Callable[..., Tensor]]:
     return make
 
 
-def along(identity: float) -> Callable[..., Callable[..., Tensor]]:
+def along(identity: float) -> Callable[..., Along]:
     """Build a function along one dimension of the filled input."""
 
-    def make(body: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    def make(body: Callable[..., Tensor]) -> Along:
         def masked(
             input: Tensor, dim: int, *, dtype: DtypeLike = None, mask: Tensor | None = None
         ) -> Tensor:

@@ -1,15 +1,14 @@
 """Linear algebra on matrices and batches of matrices, under the names of ``torch.linalg``.
 
-All functions work on ``[..., m, n]``, where the leading dimensions are batches. All results have
-derivatives of any order where they exist.
+Functions work on ``[..., m, n]``, batches of matrices, and have derivatives of any order.
 """
 
 from tinynet.core.declaration.out_argument import with_out as _with_out
 from tinynet.errors import LinAlgError as LinAlgError
 from tinynet.ops.linalg import lowrank as lowrank
 from tinynet.ops.linalg import older as older
-from tinynet.ops.linalg.determinants import linalg_det as det  # noqa: F401
-from tinynet.ops.linalg.determinants import linalg_slogdet as slogdet  # noqa: F401
+from tinynet.ops.linalg.determinants import linalg_det as _det
+from tinynet.ops.linalg.determinants import linalg_slogdet as _slogdet
 from tinynet.ops.linalg.exponential import matrix_exp as matrix_exp
 from tinynet.ops.linalg.exponential import matrix_power as _matrix_power
 from tinynet.ops.linalg.factors import cholesky as cholesky
@@ -30,7 +29,7 @@ from tinynet.ops.linalg.lu import lu_factor as lu_factor
 from tinynet.ops.linalg.lu import lu_factor_ex as lu_factor_ex
 from tinynet.ops.linalg.lu import lu_solve as lu_solve
 from tinynet.ops.linalg.norms import cond as cond
-from tinynet.ops.linalg.norms import linalg_norm as norm  # noqa: F401
+from tinynet.ops.linalg.norms import linalg_norm as _norm
 from tinynet.ops.linalg.norms import matrix_norm as matrix_norm
 from tinynet.ops.linalg.norms import vector_norm as vector_norm
 from tinynet.ops.linalg.spectra import eigh as eigh
@@ -42,10 +41,11 @@ from tinynet.ops.linalg.spectra import svdvals as svdvals
 from tinynet.ops.linalg.triangular import solve_triangular as solve_triangular
 from tinynet.ops.linalg.vectors import diagonal as diagonal
 from tinynet.ops.linalg.vectors import householder_product as householder_product
-from tinynet.ops.linalg.vectors import linalg_cross as cross  # noqa: F401
+from tinynet.ops.linalg.vectors import linalg_cross as _cross
 from tinynet.ops.linalg.vectors import vander as vander
 from tinynet.ops.linalg.vectors import vecdot as vecdot
 from tinynet.ops.products.matmul import matmul as matmul
 from tinynet.ops.products.tensordot import multi_dot as multi_dot
 
 matrix_power = _with_out()(_matrix_power)  # outside linalg it is also a method, without out=
+cross, det, norm, slogdet = _cross, _det, _norm, _slogdet  # public to type checkers, too

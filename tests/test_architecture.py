@@ -79,7 +79,6 @@ EXCEPTIONS: dict[str, tuple[int, str]] = {
         20_120,
         "all of Tensor, special and linalg, each with PyTorch's refusals; a third is docstrings",
     ),
-    "nn/init.py": (460, "a docstring and an example for each of many short functions"),
 }
 
 

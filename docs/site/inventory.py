@@ -115,6 +115,8 @@ IMPORTANT = {
     "MaxPool2d CrossEntropyLoss MSELoss BCEWithLogitsLoss Flatten",
     "nn.functional": "linear conv2d embedding relu gelu softmax log_softmax dropout layer_norm "
     "cross_entropy mse_loss scaled_dot_product_attention max_pool2d",
+    "nn.init": "constant_ ones_ zeros_ eye_ dirac_ uniform_ normal_ trunc_normal_ xavier_uniform_ "
+    "xavier_normal_ kaiming_uniform_ kaiming_normal_ orthogonal_ sparse_",
     "optim": "SGD Adam AdamW RMSprop Optimizer",
     "optim.lr_scheduler": "StepLR CosineAnnealingLR OneCycleLR ReduceLROnPlateau LambdaLR",
     "data": "Dataset DataLoader TensorDataset random_split Subset",

@@ -1,7 +1,4 @@
-"""Fan-in and fan-out of weights, and gains of nonlinearities.
-
-``nn.init`` re-exports all of it.
-"""
+"""Fan-in and fan-out of weights, and gains of nonlinearities."""
 
 from __future__ import annotations
 

@@ -29,6 +29,14 @@ _WITHOUT_EFFECT: dict[str, Callable[[Any], None]] = {
 }
 
 
+def as_declared(function: Any, declared: Any) -> Any:
+    """Return one function of a family with the name, docstring and result of its declaration."""
+    function.__name__ = function.__qualname__ = declared.__name__
+    function.__doc__ = declared.__doc__
+    function.__annotations__ |= {"return": declared.__annotations__["return"]}
+    return function
+
+
 def hot(method: F) -> F:
     """Spare a method that is called everywhere, and never with these names, the check for them."""
     method.is_hot = True  # type: ignore[attr-defined]

@@ -13,6 +13,7 @@ from tinynet.core.tensors.subclasses import alike
 from tinynet.core.tensors.tensor import Tensor, method, public_function
 from tinynet.devices import DeviceLike, require_cpu
 from tinynet.dtypes import DtypeLike
+from tinynet.ops.argument_names import as_declared
 from tinynet.ops.creation.constructors import (
     finish,
     full,
@@ -36,13 +37,6 @@ def _for_each(like: Tensor, made: Tensor) -> Tensor:
     if type(like._array) is not np.ndarray and hasattr(like._array, "for_each"):
         made._array = like._array.for_each(made._array)
     return alike(made, like)
-
-
-def _named(function: Any, declared: Any) -> Any:
-    """Return a function with the name and docstring of the declared one."""
-    function.__name__ = function.__qualname__ = declared.__name__
-    function.__doc__ = declared.__doc__
-    return function
 
 
 # ---- in the shape of a tensor -------------------------------------------------------------------
@@ -70,13 +64,13 @@ def _filled_like(make: Any) -> Callable[[Any], Any]:
             made = layouts.like(make(input._array.shape, kind), input._array, memory_format)
             return _for_each(input, finish(made, requires_grad))
 
-        return public_function(_named(function, declared))
+        return public_function(as_declared(function, declared))
 
     return declare
 
 
 @_filled_like(np.zeros)
-def zeros_like() -> None:
+def zeros_like() -> Tensor:
     """Create zeros with the shape and dtype of a tensor.
 
     Example:
@@ -86,7 +80,7 @@ def zeros_like() -> None:
 
 
 @_filled_like(np.ones)
-def ones_like() -> None:
+def ones_like() -> Tensor:
     """Create ones with the shape and dtype of a tensor.
 
     Example:
@@ -96,7 +90,7 @@ def ones_like() -> None:
 
 
 @_filled_like(np.empty)
-def empty_like() -> None:
+def empty_like() -> Tensor:
     """Create uninitialized values with the shape and dtype of a tensor.
 
     Example:
@@ -154,13 +148,13 @@ def _drawn_like(draw: Any) -> Callable[[Any], Any]:
             made._array = layouts.like(made._array, input._array, memory_format)
             return made
 
-        return public_function(tensor_first(_named(function, declared)))
+        return public_function(tensor_first(as_declared(function, declared)))
 
     return declare
 
 
 @_drawn_like(rand)
-def rand_like() -> None:
+def rand_like() -> Tensor:
     """Draw uniform random numbers, with the shape and dtype of a tensor.
 
     The density is that of ``rand``.
@@ -175,7 +169,7 @@ def rand_like() -> None:
 
 
 @_drawn_like(randn)
-def randn_like() -> None:
+def randn_like() -> Tensor:
     """Draw normal random numbers, with the shape and dtype of a tensor.
 
     The density is that of ``randn``.
@@ -273,13 +267,13 @@ def _filled_new(make: Any) -> Callable[[Any], Any]:
             made = make(shape_of(size, declared.__name__), kind)
             return _for_each(self, finish(made, requires_grad))
 
-        return method(_named(function, declared))
+        return method(as_declared(function, declared))
 
     return declare
 
 
 @_filled_new(np.zeros)
-def new_zeros() -> None:
+def new_zeros() -> Tensor:
     """Create zeros of the given size in this tensor's dtype.
 
     Raises:
@@ -292,7 +286,7 @@ def new_zeros() -> None:
 
 
 @_filled_new(np.ones)
-def new_ones() -> None:
+def new_ones() -> Tensor:
     """Create ones of the given size in this tensor's dtype.
 
     Raises:
@@ -305,7 +299,7 @@ def new_ones() -> None:
 
 
 @_filled_new(np.empty)
-def new_empty() -> None:
+def new_empty() -> Tensor:
     """Create uninitialized values of the given size in this tensor's dtype.
 
     Raises:

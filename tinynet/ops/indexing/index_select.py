@@ -78,40 +78,52 @@ def index_select(self: Tensor, dim: int, index: Tensor) -> Tensor:
     return select_slices.function(self, index, dim)
 
 
-def _check_source(self: Array, index: Array, source: Array, dim: int) -> int:
-    """Return the axis of index_add; refuse unsuitable sources."""
-    axis = axis_of(dim, self.ndim)
+def check_index(name: str, self: Array, index: Array, source: Array) -> None:
+    """Refuse an index that is no vector of integers, and a source of another dtype."""
     if index.ndim > 1:
         raise IndexError(
-            f"index_add_(): Index is supposed to be a vector, but got dim: {index.ndim} with "
-            f"type: {name_of(index)} and size: {list(index.shape)}"
+            f"{name}: Index is supposed to be a vector, but got dim: {index.ndim} with type: "
+            f"{name_of(index)} and size: {list(index.shape)}"
         )
     if index.dtype.kind != "i" or index.dtype.itemsize < 4:
         raise RuntimeError(
-            f"index_add_(): Expected dtype int32/int64 for index but got: {name_of(index)}"
+            f"{name}: Expected dtype int32/int64 for index but got: {name_of(index)}"
         )
     if self.dtype != source.dtype:
         raise RuntimeError(
-            f"index_add_(): self ({name_of(self)}) and source ({name_of(source)}) must have the "
-            "same scalar type"
+            f"{name}: self ({name_of(self)}) and source ({name_of(source)}) must have the same "
+            "scalar type"
         )
+
+
+def check_slices(
+    name: str, self: Array, index: Array, source: Array, axis: int, same_rank: bool
+) -> None:
+    """Refuse a source whose slices do not fit in number or shape."""
+    count = source.shape[axis] if source.ndim > axis else 1
+    if index.size != count:
+        raise RuntimeError(
+            f"{name}: Number of indices ({index.size}) should be equal to source.size(dim): "
+            f"({count}), for dim: {axis}"
+        )
+    shapes = [s[:axis] + s[axis + 1 :] for s in (self.shape, source.shape)]
+    if shapes[0] != shapes[1] or (same_rank and self.ndim != source.ndim):
+        raise RuntimeError(
+            "source tensor shape must match self tensor shape, excluding the specified dimension. "
+            f"Got self.shape = {list(self.shape)} source.shape = {list(source.shape)}"
+        )
+
+
+def _check_source(self: Array, index: Array, source: Array, dim: int) -> int:
+    """Return the axis of index_add; refuse unsuitable sources."""
+    axis = axis_of(dim, self.ndim)
+    check_index("index_add_()", self, index, source)
     if axis >= max(source.ndim, 1):
         raise RuntimeError(
             f"index_add_(): Indexing dim {axis} is out of bounds of the source tensor with dim "
             f"{source.ndim}"
         )
-    count = source.shape[axis] if source.ndim else 1
-    if index.size != count:
-        raise RuntimeError(
-            f"index_add_(): Number of indices ({index.size}) should be equal to source.size(dim): "
-            f"({count}), for dim: {axis}"
-        )
-    others = [s[:axis] + s[axis + 1 :] for s in (self.shape, source.shape)]
-    if self.ndim != source.ndim or others[0] != others[1]:
-        raise RuntimeError(
-            "source tensor shape must match self tensor shape, excluding the specified dimension. "
-            f"Got self.shape = {list(self.shape)} source.shape = {list(source.shape)}"
-        )
+    check_slices("index_add_()", self, index, source, axis, same_rank=True)
     try:
         refuse_outside(index, self.shape[axis] if self.ndim else 1, axis)
     except RuntimeError:

@@ -11,7 +11,7 @@ from tinynet.core.declaration.operation import operation, public
 from tinynet.core.tensors.inplace import run_inplace
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
-from tinynet.ops.argument_errors import name_of, refuse_others
+from tinynet.ops.argument_errors import refuse_others
 from tinynet.ops.indexing.gather import (
     as_source,
     gather_along,
@@ -19,7 +19,7 @@ from tinynet.ops.indexing.gather import (
     scatter_sum,
     scattered,
 )
-from tinynet.ops.indexing.index_select import slices_filled
+from tinynet.ops.indexing.index_select import check_index, check_slices, slices_filled
 from tinynet.ops.out_dtypes import EXPECTED
 from tinynet.ops.pointwise.arithmetic import where
 from tinynet.ops.shaping.views import axis_of, expand, reshape
@@ -225,39 +225,6 @@ def _wide(index: Any, shape: tuple[int, ...], axis: int) -> Any:
     return expand(line, shape)
 
 
-def _check_slices(self: Array, index: Array, source: Array, axis: int) -> None:
-    name = "index_reduce_()"
-    if index.ndim > 1:
-        raise IndexError(
-            f"{name}: Index is supposed to be a vector, but got dim: {index.ndim} with type: "
-            f"{name_of(index)} and size: {list(index.shape)}"
-        )
-    if index.dtype.kind != "i" or index.dtype.itemsize < 4:
-        raise RuntimeError(
-            f"{name}: Expected dtype int32/int64 for index but got: {name_of(index)}"
-        )
-    if self.dtype != source.dtype:
-        raise RuntimeError(
-            f"{name}: self ({name_of(self)}) and source ({name_of(source)}) must have the same "
-            "scalar type"
-        )
-    count = source.shape[axis] if source.ndim > axis else 1
-    if index.size != count:
-        raise RuntimeError(
-            f"{name}: Number of indices ({index.size}) should be equal to source.size(dim): "
-            f"({count}), for dim: {axis}"
-        )
-    shapes = [s[:axis] + s[axis + 1 :] for s in (self.shape, source.shape)]
-    if shapes[0] != shapes[1]:
-        raise RuntimeError(
-            "source tensor shape must match self tensor shape, excluding the specified dimension. "
-            f"Got self.shape = {list(self.shape)} source.shape = {list(source.shape)}"
-        )
-    n = self.shape[axis] if self.ndim else 1
-    if index.size and not 0 <= index.min() <= index.max() < n:
-        raise IndexError("index out of range in self")
-
-
 def _check_slice_reduction(reduce: str) -> None:
     if reduce == "sum" or reduce not in REDUCTIONS:
         raise RuntimeError(
@@ -272,7 +239,11 @@ def slices_reduced(
 ) -> Array:
     """Return a copy with the slices of ``source`` reduced into it."""
     axis = axis_of(dim, self.ndim)
-    _check_slices(self, index, source, axis)
+    check_index("index_reduce_()", self, index, source)
+    check_slices("index_reduce_()", self, index, source, axis, same_rank=False)
+    n = self.shape[axis] if self.ndim else 1
+    if index.size and not 0 <= index.min() <= index.max() < n:
+        raise IndexError("index out of range in self")
     wide = _wide(index, source.shape, axis) if source.ndim else index.reshape(())
     return _reduced(self, wide, source, dim, reduce, include_self)
 

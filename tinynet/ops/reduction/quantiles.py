@@ -9,6 +9,7 @@ import numpy as np
 from tinynet.core.declaration.operation import public
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.ops.argument_errors import refuse_others
+from tinynet.ops.argument_names import as_declared
 from tinynet.ops.indexing.gather import gather
 from tinynet.ops.out_dtypes import same_dtype
 from tinynet.ops.pointwise.rounding import ceil, floor, round
@@ -77,15 +78,24 @@ def _quantile(
     return found if share._array.ndim else found.squeeze(0)
 
 
-@public(out=_SAME_DTYPE, autocast="float32")
-def quantile(
-    self: Tensor,
-    q: float | Tensor,
-    dim: int | None = None,
-    keepdim: bool = False,
-    *,
-    interpolation: str = "linear",
-) -> Tensor:
+def _declare(declared: Any) -> Any:
+    """Declare a function of quantiles."""
+
+    def function(
+        self: Tensor,
+        q: float | Tensor,
+        dim: int | None = None,
+        keepdim: bool = False,
+        *,
+        interpolation: str = "linear",
+    ) -> Tensor:
+        return _quantile(declared.__name__, self, q, dim, keepdim, interpolation)
+
+    return public(as_declared(function, declared), out=_SAME_DTYPE, autocast="float32")
+
+
+@_declare
+def quantile() -> Tensor:
     """Return the q-th quantiles; NaN if any element is NaN.
 
     ``"linear"``: ``x[i] + (x[i + 1] - x[i]) * f`` of the n sorted elements, where
@@ -105,22 +115,13 @@ def quantile(
         >>> tn.tensor([1.0, 2.0, 3.0, 4.0]).quantile(0.5)
         tensor(2.5000)
     """
-    return _quantile("quantile", self, q, dim, keepdim, interpolation)
 
 
-@public(out=_SAME_DTYPE, autocast="float32")
-def nanquantile(
-    self: Tensor,
-    q: float | Tensor,
-    dim: int | None = None,
-    keepdim: bool = False,
-    *,
-    interpolation: str = "linear",
-) -> Tensor:
+@_declare
+def nanquantile() -> Tensor:
     """Return the quantiles, ignoring NaN; see ``quantile`` for the arguments.
 
     Example:
         >>> tn.tensor([1.0, float("nan"), 3.0]).nanquantile(0.5)
         tensor(2.)
     """
-    return _quantile("nanquantile", self, q, dim, keepdim, interpolation)

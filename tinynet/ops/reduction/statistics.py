@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from tinynet import dtypes
-from tinynet.core.declaration.operation import operation, public
+from tinynet.core.declaration.operation import Operation, operation, public
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.ops.argument_errors import name_of, refuse_others
+from tinynet.ops.argument_names import as_declared
 from tinynet.ops.pointwise.arithmetic import where
 from tinynet.ops.pointwise.exponential import abs as absolute
 from tinynet.ops.pointwise.exponential import sign
@@ -178,15 +180,29 @@ def _options(
     return dim, correction
 
 
+def _about_mean(op: Operation) -> Callable[[Any], Any]:
+    """Declare a function of the deviations from the mean, which all have the same arguments."""
+
+    def declare(declared: Any) -> Any:
+        def function(
+            self: Tensor,
+            dim: Dims = None,
+            unbiased: bool | None = None,
+            keepdim: bool = False,
+            *,
+            correction: float | None = None,
+        ) -> Any:
+            dim, correction = _options(declared.__name__, self, dim, unbiased, correction)
+            return op.function(self, dim, correction, keepdim)
+
+        return as_declared(function, declared)
+
+    return declare
+
+
 @public(out=True)
-def var(
-    self: Tensor,
-    dim: Dims = None,
-    unbiased: bool | None = None,
-    keepdim: bool = False,
-    *,
-    correction: float | None = None,
-) -> Tensor:
+@_about_mean(variance)
+def var() -> Tensor:
     """Return the variance over the given dimensions; all by default.
 
     ``sum((x - mean(x)) ** 2) / (n - correction)`` for n elements.
@@ -204,19 +220,11 @@ def var(
         >>> tn.tensor([1.0, 2.0, 3.0]).var()
         tensor(1.)
     """
-    dim, correction = _options("var", self, dim, unbiased, correction)
-    return variance.function(self, dim, correction, keepdim)
 
 
 @public(out=True)
-def std(
-    self: Tensor,
-    dim: Dims = None,
-    unbiased: bool | None = None,
-    keepdim: bool = False,
-    *,
-    correction: float | None = None,
-) -> Tensor:
+@_about_mean(deviation)
+def std() -> Tensor:
     """Return the standard deviation over the given dimensions; all by default.
 
     ``sqrt(sum((x - mean(x)) ** 2) / (n - correction))`` for n elements.
@@ -227,48 +235,28 @@ def std(
         >>> tn.tensor([1.0, 3.0]).std(unbiased=False)
         tensor(1.)
     """
-    dim, correction = _options("std", self, dim, unbiased, correction)
-    return deviation.function(self, dim, correction, keepdim)
 
 
 @public(as_method=False, out=True)
-def var_mean(
-    self: Tensor,
-    dim: Dims = None,
-    unbiased: bool | None = None,
-    keepdim: bool = False,
-    *,
-    correction: float | None = None,
-) -> tuple[Tensor, Tensor]:
+@_about_mean(variance_mean)
+def var_mean() -> tuple[Tensor, Tensor]:
     """Return the variance and the mean; see ``var`` for the arguments.
 
     Example:
         >>> tn.var_mean(tn.tensor([1.0, 2.0, 3.0]))
         (tensor(1.), tensor(2.))
     """
-    dim, correction = _options("var_mean", self, dim, unbiased, correction)
-    found: tuple[Tensor, Tensor] = variance_mean.function(self, dim, correction, keepdim)
-    return found
 
 
 @public(as_method=False, out=True)
-def std_mean(
-    self: Tensor,
-    dim: Dims = None,
-    unbiased: bool | None = None,
-    keepdim: bool = False,
-    *,
-    correction: float | None = None,
-) -> tuple[Tensor, Tensor]:
+@_about_mean(deviation_mean)
+def std_mean() -> tuple[Tensor, Tensor]:
     """Return the standard deviation and the mean; see ``var`` for the arguments.
 
     Example:
         >>> tn.std_mean(tn.tensor([1.0, 2.0, 3.0]))
         (tensor(1.), tensor(2.))
     """
-    dim, correction = _options("std_mean", self, dim, unbiased, correction)
-    found: tuple[Tensor, Tensor] = deviation_mean.function(self, dim, correction, keepdim)
-    return found
 
 
 # ---- norms --------------------------------------------------------------------------------------

@@ -112,7 +112,7 @@ class Names:
         return found.name
 
     def imports(self, own: str) -> str:
-        """Return the import statements, in the order that ``ruff`` wants."""
+        """Return the import statements, in the order that ``ruff`` expects."""
         sections: dict[int, list[str]] = {}
         plain = sorted(o for o in self.origins if o.is_module)
         for o in plain:
@@ -191,9 +191,7 @@ def _returns(name: str, function: Any, names: Names, as_method: bool) -> str:
         text = f"tuple[{', '.join(['Tensor'] * len(op.outputs))}]" if op.multiple else "Tensor"
     dunder = name.startswith("__")
     writes = dunder and f"{name[:2]}{name[3:]}" in METHODS or not dunder and name.endswith("_")
-    if (
-        as_method and text == "Tensor" and writes and name[:3] != "__r"
-    ):  # it returns the very tensor
+    if as_method and text == "Tensor" and writes and name[:3] != "__r":
         names.origins.add(Origin("typing", "Self"))  # it returns the very tensor
         return "Self"
     return text

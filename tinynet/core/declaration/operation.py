@@ -329,7 +329,7 @@ def pointwise(
         kernel: the numpy function; the declared function itself unless given.
         inplace: also make the method ``name_`` and, for one tensor, a function of that name;
             ``"method"``: no function; ``"function"``: a function for any number of tensors.
-        ints: the treatment of integers: ``"keep"``, ``"float"`` or ``"error"``.
+        ints: the treatment of integers: ``"keep"``, or ``"float"`` to convert them first.
         operator: Python's operator, such as ``"mul"`` for ``*``.
         node: name of the node class; by default from the operation's name.
         exempt: inputs excluded from promotion (the condition of ``where``).

@@ -84,9 +84,8 @@ def gather_along(self: Array, index: Array, /, dim: int) -> Array:
         return np.empty(index.shape, self.dtype)
     found, axis = _checked("gather", self, index, dim, None)
     at = positions(found, self.shape or (1,), axis)
-    return (
-        self.ravel().take(at, mode="wrap").reshape(index.shape)
-    )  # the fastest mode; all are in range
+    # All indices are in range, and "wrap" is the fastest mode.
+    return self.ravel().take(at, mode="wrap").reshape(index.shape)
 
 
 @operation(node="ScatterAddBackward0", methods=False)

@@ -175,7 +175,7 @@ def _is_integer(item: Any) -> bool:
 
 def _slice(item: slice) -> slice:
     start, stop, step = (
-        None if x is None else _whole(x) for x in (item.start, item.stop, item.step)
+        None if x is None else _to_int(x) for x in (item.start, item.stop, item.step)
     )
     if step == 0:
         raise ValueError("slice step cannot be zero")
@@ -184,7 +184,7 @@ def _slice(item: slice) -> slice:
     return slice(start, stop, step if step != 1 else None)
 
 
-def _whole(x: Any) -> int:
+def _to_int(x: Any) -> int:
     try:
         return operator.index(x)
     except TypeError:

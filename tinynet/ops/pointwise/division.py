@@ -15,7 +15,7 @@ from tinynet.widening import HALF, Single, in_single
 # ---- quotients and remainders -------------------------------------------------------------------
 
 
-def _whole(name: str, function: Any, self: Array, other: Array) -> Array:
+def _divided(name: str, function: Any, self: Array, other: Array) -> Array:
     """Divide integers; refuse zero divisors and booleans as PyTorch does."""
     if not isinstance(other, np.ndarray):
         other = np.asarray(other, self.dtype)
@@ -37,7 +37,7 @@ def floor_divide(self: Array, other: Array, /) -> Array:
         >>> tn.tensor([-7, 7]) // 2
         tensor([-4,  3])
     """
-    return _whole("div_floor_cpu", np.floor_divide, self, other)
+    return _divided("div_floor_cpu", np.floor_divide, self, other)
 
 
 _no_slope = no_derivative("aten::floor_divide")
@@ -48,7 +48,7 @@ floor_divide.grad(self=_no_slope, other=_no_slope)
 def quotient_rounded(self: Array, other: Array, /, rounding: str = "floor") -> Array:
     """Divide and round down or towards zero, in the dtype of the operands."""
     if self.dtype.kind != "f":
-        whole = _whole("div_cpu", np.floor_divide, self, other)
+        whole = _divided("div_cpu", np.floor_divide, self, other)
         if rounding == "trunc":
             short = (whole < 0) & (whole * other != self)
             whole = whole + short.astype(whole.dtype)
@@ -69,7 +69,7 @@ def remainder(self: Array, other: Array, /) -> Array:
         >>> tn.tensor([-7, 7]) % 3
         tensor([2, 1])
     """
-    return _whole("remainder_cpu", np.remainder, self, other)
+    return _divided("remainder_cpu", np.remainder, self, other)
 
 
 remainder.grad(
@@ -85,7 +85,7 @@ def fmod(self: Array, other: Array, /) -> Array:
         >>> tn.fmod(tn.tensor([-7, 7]), 3)
         tensor([-1,  1])
     """
-    return _whole("fmod_cpu", np.fmod, self, other)
+    return _divided("fmod_cpu", np.fmod, self, other)
 
 
 fmod.grad(

@@ -46,7 +46,7 @@ def _even(values: Array, bins: int, given: Sequence[float] | None, dim: int) -> 
     return np.linspace(low, high, bins + 1).astype(values.dtype)
 
 
-def _places(values: Array, edges: Array) -> tuple[Array, Array]:
+def _bins_of(values: Array, edges: Array) -> tuple[Array, Array]:
     """Return the bin of each value, and whether it has one; the last bin includes its right
     edge.
     """
@@ -82,7 +82,7 @@ def histc(self: Array, /, bins: int = 100, min: float = 0, max: float = 0) -> Ar
     values = self.reshape(-1)
     given = (min, max) if min != max or not values.size else None
     low, high = _outer(values, given, "tinynet.histc", 1)
-    at, inside = _places(values, np.linspace(low, high, bins + 1).astype(self.dtype))
+    at, inside = _bins_of(values, np.linspace(low, high, bins + 1).astype(self.dtype))
     return np.bincount(at[inside], minlength=bins).astype(self.dtype)
 
 
@@ -98,7 +98,7 @@ def _counted(points: Array, edges: list[Array], weight: Array | None, density: b
     sizes = tuple(len(e) - 1 for e in edges)
     flat, inside = np.zeros(len(points), np.int64), np.ones(len(points), bool)
     for d, edge in enumerate(edges):
-        at, within = _places(points[:, d], edge)
+        at, within = _bins_of(points[:, d], edge)
         flat = flat * sizes[d] + at
         inside &= within
     given = None if weight is None else weight.reshape(-1)[inside]

@@ -18,7 +18,7 @@ from tinynet.ops.shaping.views import axis_of
 
 _SAME_DTYPE = same_dtype("quantile() out tensor must be same dtype as the input tensor")
 
-_WAYS = {"lower": floor, "higher": ceil, "nearest": round, "linear": floor, "midpoint": floor}
+_ROUNDINGS = {"lower": floor, "higher": ceil, "nearest": round, "linear": floor, "midpoint": floor}
 
 
 def _share(name: str, self: Tensor, q: Any, interpolation: str) -> Tensor:
@@ -36,7 +36,7 @@ def _share(name: str, self: Tensor, q: Any, interpolation: str) -> Tensor:
         raise RuntimeError("quantile() q tensor must be same dtype as the input tensor")
     if q._array.size and not ((q._array >= 0) & (q._array <= 1)).all():
         raise RuntimeError("quantile() q values must be in the range [0, 1]")
-    if interpolation not in _WAYS:
+    if interpolation not in _ROUNDINGS:
         raise RuntimeError(
             "quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, "
             f"but got {interpolation}"
@@ -66,7 +66,7 @@ def _quantile(
     rows = self.reshape(-1) if axis is None or not shape else self.movedim(axis, -1)
     ordered = sort.function(rows, -1)[0]
     ranks = _ranks(ordered, share.reshape(-1), name == "nanquantile")
-    below = _WAYS[interpolation].function(ranks)
+    below = _ROUNDINGS[interpolation].function(ranks)
     found = gather(ordered, -1, below.long())
     if interpolation in ("linear", "midpoint"):
         above = gather(ordered, -1, ceil.function(ranks).long())

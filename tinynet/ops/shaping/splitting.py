@@ -135,7 +135,7 @@ def _cut_at(self: Tensor, places: Sequence[int], axis: int) -> tuple[Tensor, ...
     return tuple(views.cut.function(self, axis, slice(a, b)) for a, b in itertools.pairwise(ends))
 
 
-def _whole(sections: Sections) -> int | Sequence[int]:
+def _as_numbers(sections: Sections) -> int | Sequence[int]:
     if not isinstance(sections, Tensor):
         return sections
     if sections._array.dtype != np.int64:
@@ -167,7 +167,7 @@ def tensor_split(self: Tensor, indices_or_sections: Sections, dim: int = 0) -> t
             "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims"
         )
     axis = axis_of(dim, self._array.ndim)
-    sections = _whole(indices_or_sections)
+    sections = _as_numbers(indices_or_sections)
     if not isinstance(sections, int):
         return _cut_at(self, list(sections), axis)
     if sections <= 0:

@@ -115,7 +115,7 @@ def strided(self: Array, /, size: Ints, stride: Ints, start: int, steps: Ints) -
     return made
 
 
-def _places(size: Ints, stride: Ints, start: int) -> Array:
+def _offsets(size: Ints, stride: Ints, start: int) -> Array:
     """Return the memory positions of the elements of a strided tensor."""
     at = np.full((), start)
     for n, step in zip(size, stride, strict=True):
@@ -141,8 +141,8 @@ def strided_sum(
     self: Array, /, shape: Ints, steps: Ints, size: Ints, stride: Ints, start: int
 ) -> Array:
     """Sum the elements of a strided view into the tensor it views."""
-    own = _places(shape, steps, 0)
-    return _moved(self, _places(size, stride, start), own, own)
+    own = _offsets(shape, steps, 0)
+    return _moved(self, _offsets(size, stride, start), own, own)
 
 
 @operation(methods=False)
@@ -150,8 +150,8 @@ def strided_copy(
     self: Array, /, shape: Ints, steps: Ints, size: Ints, stride: Ints, start: int
 ) -> Array:
     """Return a copy of the strided view of a tensor with this ``shape`` and these ``steps``."""
-    own = _places(shape, steps, 0)
-    return _moved(self, own, _places(size, stride, start), own)
+    own = _offsets(shape, steps, 0)
+    return _moved(self, own, _offsets(size, stride, start), own)
 
 
 strided.grad(

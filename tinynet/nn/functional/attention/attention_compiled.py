@@ -10,11 +10,11 @@ from tinynet import numba_kernels
 from tinynet.dtypes import Array
 from tinynet.numba_kernels import attention
 
-_MOST = 2**16  # scores of a head, which fit the cache
+_MOST = 2**16  # number of scores of a head that fit the cache
 
 
 def takes(query: Array, key: Array, value: Array, *others: Array) -> bool:
-    """Return whether to use the kernels: for short sequences, each with its own keys."""
+    """Return whether to use the kernels: for short sequences with a key batch each."""
     return (
         numba_kernels.on
         and 2 <= query.ndim <= 4
@@ -32,14 +32,14 @@ def masks(keep: Array | None, scores: Array) -> Array:
     if keep.shape == scores.shape[-2:] and keep.flags.c_contiguous:
         return keep
     if math.prod(keep.shape[:-2]) == 1:
-        whole = np.broadcast_to(keep.reshape(keep.shape[-2:]), scores.shape[-2:])
+        mask = np.broadcast_to(keep.reshape(keep.shape[-2:]), scores.shape[-2:])
     else:
-        whole = np.broadcast_to(keep, scores.shape)
-    return np.ascontiguousarray(whole).reshape(-1, scores.shape[-1])
+        mask = np.broadcast_to(keep, scores.shape)
+    return np.ascontiguousarray(mask).reshape(-1, scores.shape[-1])
 
 
 def _rows(x: Array) -> Array:
-    """Return the array with the numbers of a row side by side."""
+    """Return the array with contiguous rows."""
     return x if x.strides[-1] == x.itemsize else np.ascontiguousarray(x)
 
 
@@ -61,14 +61,15 @@ def attend(
     shape = (*query.shape[:-1], key.shape[-2])
     weights, out = np.empty(shape, np.float32), _like(query, (*shape[:-1], value.shape[-1]))
     q, k, v = (_heads(_rows(x)) for x in (query, key, value))
-    made = _heads(out)
-    kept = masks(keep, weights)
-    ends, rows, sound = _ends(kept), weights.reshape(-1, *shape[-2:]), np.ones(1, np.int32)
-    attention.attend(q, k, v, kept, ends, np.float32(scale), rows, made, sound, 0, len(rows))
-    return (out, weights) if sound[0] else None
+    mask = masks(keep, weights)
+    ends, rows, finite = _ends(mask), weights.reshape(-1, *shape[-2:]), np.ones(1, np.int32)
+    attention.attend(
+        q, k, v, mask, ends, np.float32(scale), rows, _heads(out), finite, 0, len(rows)
+    )
+    return (out, weights) if finite[0] else None
 
 
 def _like(x: Array, shape: tuple[int, ...]) -> Array:
     """Allocate a result in the memory order of ``x`` if it has that shape."""
-    made = np.empty_like(x, subok=False) if x.shape == shape else np.empty(shape, x.dtype)
-    return made if made.strides[-1] == made.itemsize else np.empty(shape, x.dtype)
+    result = np.empty_like(x, subok=False) if x.shape == shape else np.empty(shape, x.dtype)
+    return result if result.strides[-1] == result.itemsize else np.empty(shape, x.dtype)

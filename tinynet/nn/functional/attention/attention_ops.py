@@ -1,7 +1,7 @@
 """Attention as one operation, for speed: ``softmax(query @ key.T * scale + bias) @ value``.
 
-As a composite it would fill five more arrays of the size of the scores. Here the exponentials are
-made in place and kept; they are never divided by their sums: the output is, which is smaller.
+A composite would fill five more arrays of the size of the scores. Here the exponentials overwrite
+the scores and are saved. They are not divided by their sums; the output is, which is smaller.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from tinynet.ops.reduction.softmax import SAFE
 from tinynet.ops.reduction.sums import largest, smallest
 
 _BLOCK = 65536  # number of scores per block, which fits the cache
-_SHARED = 2**21  # number of scores from which a second thread pays
+_SHARED = 2**21  # number of scores from which a second thread is faster
 
 
-def _whole(x: Array, scores: Array) -> bool:
+def _has_batch(x: Array, scores: Array) -> bool:
     """Return whether an array has the first dimension of the scores, at its full length."""
     return x.ndim == scores.ndim > 2 and len(x) == len(scores)
 
 
 def _by_part(work: Callable[[Any], None], scores: Array, *inputs: Array) -> None:
-    """Call a function with parts of the first dimension, where all have it."""
-    shared = all(_whole(x, scores) for x in inputs)
+    """Call a function with parts of the first dimension, if all arrays have it."""
+    shared = all(_has_batch(x, scores) for x in inputs)
     if not shared or scores.size <= _BLOCK:
         work(...)
     else:
@@ -49,14 +49,14 @@ def _by_part(work: Callable[[Any], None], scores: Array, *inputs: Array) -> None
 
 
 def _part(x: Array | None, part: Any, like: Array) -> Array | None:
-    """Return the part of a mask that belongs to a part of the scores."""
-    return x[part] if x is not None and _whole(x, like) else x
+    """Return the part of a mask for a part of the scores."""
+    return x[part] if x is not None and _has_batch(x, like) else x
 
 
 def _write_scores(
     query: Array, key: Array, scale: float, bias: Array | None, scores: Array
 ) -> Array:
-    """Write ``query @ key.T * scale + bias``; small products are faster with keys in columns."""
+    """Write ``query @ key.T * scale + bias``; small products are faster with contiguous columns."""
     columns = np.multiply(key.swapaxes(-1, -2), key.dtype.type(scale), order="C")
     np.matmul(query, columns, out=scores)
     if bias is not None:
@@ -81,7 +81,7 @@ def _write_powers(
 ) -> None:
     """Write the exponentials of the scores, up to a factor per row, and their sums as a column.
 
-    Where no score is large and no sum small, exp needs no shift: that saves two passes over all.
+    If no score is large and no sum is small, exp needs no shift, which saves two passes.
     """
     scores = _write_scores(query, key, scale, bias, powers)
     ones, safe = np.ones((scores.shape[-1], 1), scores.dtype), SAFE.get(scores.dtype, 0.0)
@@ -106,22 +106,22 @@ def _write_weights(scores: Array, keep: Array | None) -> None:
     compiled.masked_softmax(scores.reshape(-1, scores.shape[-1]), masks(keep, scores))
 
 
-def _place(like: Array, shape: tuple[int, ...]) -> Array:
+def _allocate(like: Array, shape: tuple[int, ...]) -> Array:
     """Allocate a product in the memory order of ``like`` if it has the same shape."""
     return np.empty_like(like) if like.shape == shape else np.empty(shape, like.dtype)
 
 
-def _places(batch: tuple[int, ...], *inputs: Array) -> Sequence[Array]:
+def _allocate_gradients(batch: tuple[int, ...], *inputs: Array) -> Sequence[Array]:
     """Allocate the gradients: slices of one array if the inputs are slices of one.
 
-    This spares the caller from concatenating the gradients.
+    The gradients then need no concatenation.
     """
     x = inputs[0]
     first, second, third = (x.__array_interface__["data"][0] for x in inputs)
-    alike = all(other.shape == x.shape and other.strides == x.strides for other in inputs)
-    if alike and 0 < second - first == third - second and x.shape[:-2] == batch:
+    same_layout = all(other.shape == x.shape and other.strides == x.strides for other in inputs)
+    if same_layout and 0 < second - first == third - second and x.shape[:-2] == batch:
         return [*np.empty_like(as_strided(x, (3, *x.shape), (second - first, *x.strides)))]
-    return [_place(x, (*batch, *x.shape[-2:])) for x in inputs]
+    return [_allocate(x, (*batch, *x.shape[-2:])) for x in inputs]
 
 
 def _batch(query: Array, key: Array, value: Array) -> tuple[int, ...]:
@@ -141,18 +141,18 @@ def _attend(
 ) -> tuple[Array, Array, Array | None]:
     """Return the output, exponentials of the scores up to a factor, and their sums.
 
-    The kernel of numba divides them by their sums, since they are in the cache: then there is None.
+    The numba kernel divides them by their sums while they are in the cache; the sums are then None.
     """
     if bias is None and noise is None and attention_compiled.takes(query, key, value):
-        made = attention_compiled.attend(query, key, value, keep, scale)
-        if made is not None:
-            return *made, None
+        result = attention_compiled.attend(query, key, value, keep, scale)
+        if result is not None:
+            return *result, None
     batch, length, kind = _batch(query, key, value), query.shape[-2], query.dtype
     powers = np.empty((*batch, length, key.shape[-2]), kind)
     sums = (
         None if powers.size and numba_kernels.takes(powers) else np.empty((*batch, length, 1), kind)
     )
-    output = _place(query, (*batch, length, value.shape[-1]))
+    output = _allocate(query, (*batch, length, value.shape[-1]))
 
     def work(part: Any) -> None:
         p, out = powers[part], output[part]
@@ -219,7 +219,7 @@ def attend_with_bias(
 def attention_steps(
     inputs: Sequence[Tensor], keep: Array | None, noise: Array | None, scale: float
 ) -> tuple[Tensor]:
-    """Compute both from elementary operations; a bias may be the fourth input."""
+    """Compute either operation from elementary ones; the fourth input, if any, is the bias."""
     query, key, value, *bias = inputs
     scores = matmul(query, key.mT) * scale
     if bias:
@@ -236,15 +236,15 @@ def attention_steps(
 # ---- the derivative -----------------------------------------------------------------------------
 
 
-def _write_slope(d: Array, powers: Array, g: Array, result: Array, factor: float) -> None:
-    """Replace the gradient of the weights by that of the scores."""
+def _write_score_gradient(d: Array, powers: Array, g: Array, result: Array, factor: float) -> None:
+    """Overwrite the gradient of the weights with that of the scores."""
     products = np.einsum("...i,...i->...", g, result)
     products *= factor
     d -= products[..., None]
     d *= powers
 
 
-def _back(
+def _backward(
     g: Array,
     query: Array,
     key: Array,
@@ -256,9 +256,9 @@ def _back(
     scale: float,
     of_scores: Array | None = None,
 ) -> tuple[Array, Array, Array]:
-    """Return the gradients of query, key and value; write that of the scores if needed."""
+    """Return the gradients of query, key and value; write that of the scores to ``of_scores``."""
     batch = powers.shape[:-2]
-    of_query, of_key, of_value = _places(batch, query, key, value)
+    of_query, of_key, of_value = _allocate_gradients(batch, query, key, value)
     # The gradient of the scores includes their factor, unless it is itself needed.
     inner, outer = (scale, 1.0) if of_scores is None else (1.0, scale)
 
@@ -276,7 +276,7 @@ def _back(
             rows = d.reshape(-1, d.shape[-1])
             compiled.softmax_back(rows, p.reshape(rows.shape), rows)
         else:
-            _write_slope(d, p, g_over, result[part], inner)
+            _write_score_gradient(d, p, g_over, result[part], inner)
         np.matmul(d, key[part], out=of_query[part])
         np.matmul(d.swapaxes(-1, -2), query[part], out=of_key[part])
 
@@ -304,7 +304,7 @@ def _gradients(
         inputs = (query, key, value)
         steps = lambda tensors: attention_steps(tensors, keep, noise, scale)  # noqa: E731
         return recorded(steps, inputs, [g], needs)
-    return _back(g, query, key, value, result, powers, sums, noise, scale)
+    return _backward(g, query, key, value, result, powers, sums, noise, scale)
 
 
 def _gradients_with_bias(
@@ -325,7 +325,7 @@ def _gradients_with_bias(
         steps = lambda tensors: attention_steps(tensors, None, noise, scale)  # noqa: E731
         return recorded(steps, inputs, [g], needs)
     d = np.empty_like(powers)
-    return *_back(g, query, key, value, result, powers, sums, noise, scale, d), d
+    return *_backward(g, query, key, value, result, powers, sums, noise, scale, d), d
 
 
 attend.grads(_gradients)

@@ -53,7 +53,7 @@ class Masks(NamedTuple):
 class Weighted(NamedTuple):
     """Whether to return the weights, and whether to average them over the heads."""
 
-    wanted: bool
+    returned: bool
     average: bool
 
 
@@ -92,24 +92,24 @@ class MultiHead:
             if masks.key_padding is not None:
                 masks = masks._replace(key_padding=masks.key_padding.unsqueeze(0))
             one = replace(self, batch_first=False)
-            output, seen = one.run(check.with_batch(*qkv), masks, weighted, static)
-            return output.squeeze(1), None if seen is None else seen.squeeze(0)
+            output, weights = one.run(check.with_batch(*qkv), masks, weighted, static)
+            return output.squeeze(1), None if weights is None else weights.squeeze(0)
         check.sizes(qkv, self.inward.separate, self.batch_first)
         if static[0] is None or static[1] is None:
             check.batches(*qkv[:2], self.batch_first)
         check.attn_mask_shape(masks.attn, *qkv[:2], self.num_heads, self.batch_first)
         check.no_half_or_static(self.extra.key, self.extra.value, static)
         q, k, v = self.with_zeros(*self.by_head(*qkv), *static)
-        if masks.causal and masks.key_padding is None and not weighted.wanted:
-            made = scaled_dot_product_attention(q, k, v, None, self.dropout_p, True)
-            return linear(self.joined(made), *self.outward), None
+        if masks.causal and masks.key_padding is None and not weighted.returned:
+            output = scaled_dot_product_attention(q, k, v, None, self.dropout_p, True)
+            return linear(self.joined(output), *self.outward), None
         mask = check.merged_masks(masks.attn, masks.key_padding, q, k, self.extra.keys())
-        if weighted.wanted:
-            made, seen = self.weighted(q, k, v, mask, weighted.average)
-            return linear(self.joined(made), *self.outward), seen
+        if weighted.returned:
+            output, weights = self.weighted(q, k, v, mask, weighted.average)
+            return linear(self.joined(output), *self.outward), weights
         keep = mask.logical_not() if mask is not None and mask.dtype == dtypes.bool else mask
-        made = scaled_dot_product_attention(q, k, v, keep, self.dropout_p)
-        return linear(self.joined(made), *self.outward), None
+        output = scaled_dot_product_attention(q, k, v, keep, self.dropout_p)
+        return linear(self.joined(output), *self.outward), None
 
     def by_head(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return the projected queries, keys and values by head, with learned ones appended."""

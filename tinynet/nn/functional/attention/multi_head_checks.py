@@ -24,7 +24,7 @@ def dims(
     attn_mask: Optional,
     num_heads: int,
 ) -> None:
-    """Raise AssertionError unless all are batches, or all are not."""
+    """Raise AssertionError unless all tensors have a batch dimension, or none."""
     ndim = query.ndim
     if ndim not in (2, 3):
         raise AssertionError(
@@ -48,13 +48,15 @@ def dims(
             f"{given} `attn_mask` to be `None`, 2-D or 3-D but found {attn_mask.ndim}-D tensor "
             "instead"
         )
-    wanted = (num_heads, query.shape[0], key.shape[0])
-    if ndim == 2 and attn_mask.ndim == 3 and attn_mask.shape != wanted:
-        raise AssertionError(f"Expected `attn_mask` shape to be {wanted} but got {attn_mask.shape}")
+    expected = (num_heads, query.shape[0], key.shape[0])
+    if ndim == 2 and attn_mask.ndim == 3 and attn_mask.shape != expected:
+        raise AssertionError(
+            f"Expected `attn_mask` shape to be {expected} but got {attn_mask.shape}"
+        )
 
 
 def embedding(query: Tensor, embed_dim: int, num_heads: int) -> None:
-    """Raise AssertionError unless the query has the size of the embedding, one for all heads."""
+    """Raise AssertionError unless the query has the size of the embedding, divisible by heads."""
     if query.shape[-1] != embed_dim:
         raise AssertionError(
             f"was expecting embedding dimension of {embed_dim}, but got {query.shape[-1]}"
@@ -76,8 +78,8 @@ def projections(packed: Optional, separate: tuple[Optional, ...] | None) -> None
 
 def with_batch(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Add a batch dimension; tensors that are identical stay identical."""
-    made = {id(x): x.unsqueeze(1) for x in (query, key, value)}
-    return made[id(query)], made[id(key)], made[id(value)]
+    batched = {id(x): x.unsqueeze(1) for x in (query, key, value)}
+    return batched[id(query)], batched[id(key)], batched[id(value)]
 
 
 def sizes(
@@ -92,17 +94,17 @@ def sizes(
     if k[:2] != v[:2]:
         raise AssertionError(f"key's sequence and batch dims {k[:2]} do not match value's {v[:2]}")
     for name, x, w in zip(("query", "key", "value"), qkv, separate, strict=True):
-        wanted = (qkv[0].shape[-1], x.shape[-1])
-        if w.shape != wanted:
-            raise AssertionError(f"expecting {name} weights shape of {wanted}, but got {w.shape}")
+        expected = (qkv[0].shape[-1], x.shape[-1])
+        if w.shape != expected:
+            raise AssertionError(f"expecting {name} weights shape of {expected}, but got {w.shape}")
 
 
 def batches(query: Tensor, key: Tensor, batch_first: bool) -> None:
     """Raise RuntimeError unless there are keys and values for each query; they do not broadcast."""
-    asked, known = (x.shape[0 if batch_first else 1] for x in (query, key))
-    if asked != known:
+    queries, keys = (x.shape[0 if batch_first else 1] for x in (query, key))
+    if queries != keys:
         raise RuntimeError(
-            f"The query is a batch of {asked}, key and value of {known}: they must be equal."
+            f"The query is a batch of {queries}, key and value of {keys}: they must be equal."
         )
 
 
@@ -141,20 +143,20 @@ def attn_mask_shape(
     if mask is None:
         return
     steps = 1 if batch_first else 0
-    wanted: tuple[int, ...] = (query.shape[steps], key.shape[steps])
+    expected: tuple[int, ...] = (query.shape[steps], key.shape[steps])
     if mask.ndim == 3:
-        wanted = (query.shape[1 - steps] * num_heads, *wanted)
-    if mask.shape != wanted:
+        expected = (query.shape[1 - steps] * num_heads, *expected)
+    if mask.shape != expected:
         raise RuntimeError(
-            f"The shape of the {mask.ndim}D attn_mask is {mask.shape}, but should be {wanted}."
+            f"The shape of the {mask.ndim}D attn_mask is {mask.shape}, but should be {expected}."
         )
 
 
 def no_half_or_static(key: Optional, value: Optional, static: tuple[Optional, Optional]) -> None:
     """Raise for a learned key without a learned value, and for both with static keys."""
     names = ("bias_k", "bias_v")
-    for name, other, mine, its in (*names, key, value), (*reversed(names), value, key):
-        if mine is not None and its is None:
+    for name, other, given, partner in (*names, key, value), (*reversed(names), value, key):
+        if given is not None and partner is None:
             raise AssertionError(f"{name} is set but {other} is None")
     if key is not None:
         for what, given in zip(("key", "value"), static, strict=True):
@@ -180,10 +182,10 @@ def merged_masks(
         return attn_mask
     if added_keys:
         key_padding_mask = pad(key_padding_mask, (0, added_keys))
-    for place, wanted in enumerate((batch, key.shape[2])):
-        if key_padding_mask.shape[place] != wanted:
+    for place, expected in enumerate((batch, key.shape[2])):
+        if key_padding_mask.shape[place] != expected:
             raise AssertionError(
-                f"Expected key_padded_mask.shape[{place}] to be {wanted}, but got "
+                f"Expected key_padded_mask.shape[{place}] to be {expected}, but got "
                 f"{key_padding_mask.shape[place]}"
             )
     key_padding_mask = key_padding_mask.reshape(batch, 1, 1, key.shape[2])

@@ -65,13 +65,14 @@ def scaled_dot_product_attention(
         raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {dropout_p:g}")
     _check_dtypes(query, key, value)
     if enable_gqa:
-        key, value = (_shared(query, x) for x in (key, value))
-    if query.dtype == dtypes.float16:  # products and sums of float16 are slow, and lose too much
+        key, value = (_repeated_heads(query, x) for x in (key, value))
+    if query.dtype == dtypes.float16:  # products and sums in float16 are slow and inaccurate
         if attn_mask is not None and attn_mask.is_floating_point():
             attn_mask = attn_mask.float()
         q, k, v = query.float(), key.float(), value.float()
-        made = scaled_dot_product_attention(q, k, v, attn_mask, dropout_p, is_causal, scale=scale)
-        return made.half()
+        return scaled_dot_product_attention(
+            q, k, v, attn_mask, dropout_p, is_causal, scale=scale
+        ).half()
     shape = _shape_of_scores(query, key, value)
     kind = query._array.dtype
     keep = None
@@ -91,29 +92,29 @@ def scaled_dot_product_attention(
 @functools.lru_cache(maxsize=32)
 def _causal(rows: int, columns: int, kind: np.dtype[Any]) -> Array:
     """Return the lower triangular matrix of ones."""
-    made = np.tri(rows, columns, dtype=kind)
-    made.flags.writeable = False
-    return made
+    mask = np.tri(rows, columns, dtype=kind)
+    mask.flags.writeable = False
+    return mask
 
 
-def _shared(query: Tensor, x: Tensor) -> Tensor:
+def _repeated_heads(query: Tensor, x: Tensor) -> Tensor:
     """Return keys or values with each head repeated, so that every query head has one."""
     if min(query.ndim, x.ndim) < 3:
         raise IndexError(
             f"Dimension out of range (expected to be in range of [-{x.ndim}, {x.ndim - 1}], "
             "but got -3)"
         )
-    heads, wanted = x.shape[-3], query.shape[-3]
-    if not heads or wanted % heads:
+    heads, queries = x.shape[-3], query.shape[-3]
+    if not heads or queries % heads:
         raise RuntimeError(
             "Number of heads in key and value must divide the number of heads in query. "
-            f"Got {heads} and {wanted} instead."
+            f"Got {heads} and {queries} instead."
         )
-    if heads == wanted:
+    if heads == queries:
         return x
     *batch, _, length, size = x.shape
-    wide = x.unsqueeze(-3).expand(*batch, heads, wanted // heads, length, size)
-    return wide.reshape(*batch, wanted, length, size)
+    repeated = x.unsqueeze(-3).expand(*batch, heads, queries // heads, length, size)
+    return repeated.reshape(*batch, queries, length, size)
 
 
 def _check_dtypes(query: Tensor, key: Tensor, value: Tensor) -> None:
@@ -128,7 +129,7 @@ def _check_dtypes(query: Tensor, key: Tensor, value: Tensor) -> None:
 
 
 def _shape_of_scores(query: Tensor, key: Tensor, value: Tensor) -> tuple[int, ...]:
-    """Return the shape of the scores; RuntimeError if there is none."""
+    """Return the shape of the scores; raise RuntimeError if shapes do not match."""
     if min(query.ndim, key.ndim, value.ndim) < 2:
         raise RuntimeError(
             "Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: "
@@ -152,7 +153,7 @@ def _shape_of_scores(query: Tensor, key: Tensor, value: Tensor) -> tuple[int, ..
 
 
 def _check_mask(mask: Tensor, query: Tensor, shape: tuple[int, ...], is_causal: bool) -> None:
-    """Raise RuntimeError for a mask that does not fit."""
+    """Raise RuntimeError for a mask of the wrong shape or dtype, or together with is_causal."""
     if is_causal:
         raise RuntimeError(
             "_scaled_dot_product_attention: Explicit attn_mask should not be set when "
@@ -165,10 +166,10 @@ def _check_mask(mask: Tensor, query: Tensor, shape: tuple[int, ...], is_causal: 
             f"{c_name(query._array)} instead."
         )
     try:
-        whole = np.broadcast_shapes(shape, mask._array.shape)
+        broadcast = np.broadcast_shapes(shape, mask._array.shape)
     except ValueError:
         raise errors.not_broadcastable(shape, mask.shape) from None
-    if whole != shape:
+    if broadcast != shape:
         raise RuntimeError(
-            f"output with shape {list(shape)} doesn't match the broadcast shape {list(whole)}"
+            f"output with shape {list(shape)} doesn't match the broadcast shape {list(broadcast)}"
         )

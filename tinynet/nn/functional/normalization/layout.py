@@ -17,8 +17,8 @@ PART = 1 << 16  # elements per block
 class Blocks(NamedTuple):
     """The partition of an input: ``[samples, groups, channels, places]``.
 
-    Batch norm has ``[N, C, 1, places]`` with ``shared``, group norm ``[N, G, C / G, places]``,
-    instance norm is batch norm of ``[1, N * C, 1, places]``, layer norm has ``[rows, 1, n, 1]``.
+    Batch norm uses ``[N, C, 1, places]`` with ``shared``, group norm ``[N, G, C / G, places]``,
+    layer norm ``[rows, 1, n, 1]``. Instance norm is batch norm of ``[1, N * C, 1, places]``.
 
     Attributes:
         shared: whether all samples have the same statistics.
@@ -32,12 +32,12 @@ class Blocks(NamedTuple):
 
 
 def wide(x: Array) -> Array:
-    """Return ``x``, float16 as float32, since long sums would lose all precision."""
+    """Return ``x``; float16 as float32, since long sums in float16 lose all precision."""
     return x.astype(np.float32) if x.dtype.itemsize == 2 else x
 
 
 class Rows:
-    """An array as rows of places: numbers per channel are one per row.
+    """An array as rows of places, with one number per channel for each row.
 
     Threads share the rows, in parts that stay in the cache from one line of a formula to the next.
     """
@@ -58,7 +58,7 @@ class Rows:
             work(part)
 
     def memory(self) -> Array:
-        """Return memory for sums over places, which are rounded once, where they are used."""
+        """Return memory for sums over places, in float64."""
         return np.empty(self.shape[0])
 
     def total(self, a: Array, part: slice, out: Array) -> None:
@@ -71,9 +71,9 @@ class Rows:
 
     def spread(self, a: Array, kind: Any) -> Array:
         """Return numbers per channel in a shape that broadcasts to the rows."""
-        made = np.empty(self.small, kind)
-        made[...] = a
-        return made.reshape(-1, 1)
+        column = np.empty(self.small, kind)
+        column[...] = a
+        return column.reshape(-1, 1)
 
     def average(self, totals: Array) -> Array:
         """Return averages per group from sums over places, ``[samples or 1, groups, 1]``."""
@@ -84,9 +84,9 @@ class Rows:
 
 
 class Columns:
-    """An array as a row per sample, for few places: numpy is slow at short rows.
+    """An array with one row per sample, for few places, since numpy is slow at short rows.
 
-    Only for shared statistics, as the sums are over samples, too. It is one part.
+    For shared statistics only, as sums include the samples. There is only one part.
     """
 
     def __init__(self, blocks: Blocks):
@@ -119,8 +119,8 @@ class Columns:
         return totals / max(self.blocks.samples * self.blocks.places, 1)
 
 
-def seen_as(blocks: Blocks) -> Rows | Columns:
-    """Return the faster layout of an array; the limits are measured."""
+def layout_of(blocks: Blocks) -> Rows | Columns:
+    """Return the faster layout for an array; the limits are measured."""
     if blocks.shared and blocks.places < 96 and blocks.samples > 3:
         return Columns(blocks)
     return Rows(blocks)

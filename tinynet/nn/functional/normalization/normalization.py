@@ -39,8 +39,8 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _or(given: Tensor | None, default: float, input: Tensor, count: int) -> Tensor:
-    """Return a weight or bias, or the constant that stands for none."""
+def _parameter(given: Tensor | None, default: float, input: Tensor, count: int) -> Tensor:
+    """Return a weight or bias, or its default."""
     if given is not None:
         return given
     return wrap(np.full(count, default, input._array.dtype))
@@ -116,7 +116,7 @@ def _batch_norm(
         return scaled if bias is None else scaled + bias
     if len(shape) < 2:
         raise IndexError("Dimension out of range (expected to be in range of [-1, 0], but got 1)")
-    w, b = _or(weight, 1.0, input, channels), _or(bias, 0.0, input, channels)
+    w, b = _parameter(weight, 1.0, input, channels), _parameter(bias, 0.0, input, channels)
     blocks = Blocks(shape[0], channels, 1, math.prod(shape[2:]), shared=True)
     if not training:
         return batch_scaled.function(input, running_mean, running_var, w, b, blocks, eps)
@@ -126,13 +126,13 @@ def _batch_norm(
     output, mean, var = batch_normalized.function(input, w, b, blocks, eps)
     count = shape[0] * blocks.places
     if running_mean is not None and running_var is not None and input._array.size:
-        _move(running_mean, mean._array, momentum)
-        _move(running_var, var._array, momentum, count / max(count - 1, 1))
+        _update(running_mean, mean._array, momentum)
+        _update(running_var, var._array, momentum, count / max(count - 1, 1))
     return output
 
 
-def _move(running: Tensor, batch: Array, momentum: float, factor: float = 1.0) -> None:
-    """Move running statistics: ``(1 - m) * running + m * (batch * factor)``."""
+def _update(running: Tensor, batch: Array, momentum: float, factor: float = 1.0) -> None:
+    """Update running statistics: ``(1 - m) * running + m * (batch * factor)``."""
     array = running._array
     array *= 1 - momentum
     array += (batch * factor * momentum).reshape(array.shape)
@@ -204,9 +204,9 @@ def instance_norm(
     normalized = _batch_norm(flat, mean, var, repeated(weight), repeated(bias), *options)
     if use_input_stats and samples:
         with no_grad():
-            for running, moved in ((running_mean, mean), (running_var, var)):
-                if running is not None and moved is not None:
-                    running.copy_(moved.view(samples, channels).mean(0))
+            for running, updated in ((running_mean, mean), (running_var, var)):
+                if running is not None and updated is not None:
+                    running.copy_(updated.view(samples, channels).mean(0))
     return normalized.view(size)
 
 
@@ -244,7 +244,7 @@ def group_norm(
     check_groups(size, num_groups, weight=weight, bias=bias)
     samples, channels = size[:2]
     check_kinds("GroupNormKernelImpl", input, weight, bias)
-    w, b = _or(weight, 1.0, input, channels), _or(bias, 0.0, input, channels)
+    w, b = _parameter(weight, 1.0, input, channels), _parameter(bias, 0.0, input, channels)
     blocks = Blocks(samples, num_groups, channels // num_groups, math.prod(size[2:]))
     return group_normalized.function(input, w, b, blocks, eps)
 
@@ -278,7 +278,7 @@ def layer_norm(
     tensor_only("layer_norm", input=input)
     length = check_rows("layer_norm", "*, ", input, normalized_shape, weight=weight, bias=bias)
     check_kinds("LayerNormKernelImpl", input, weight, bias)
-    w, b = _or(weight, 1.0, input, 0), _or(bias, 0.0, input, 0)
+    w, b = _parameter(weight, 1.0, input, 0), _parameter(bias, 0.0, input, 0)
     return layer_normalized.function(input, w, b, length, eps)
 
 
@@ -310,7 +310,7 @@ def rms_norm(
     tensor_only("rms_norm", input=input)
     length = check_rows("rms_norm", "*", input, normalized_shape, weight=weight)
     check_kinds("rms_norm", input)
-    w = _or(weight, 1.0, input, 0)
+    w = _parameter(weight, 1.0, input, 0)
     if w.dtype != input.dtype:
         w = w.to(input.dtype)
     smallest = float(extension_dtypes.finfo(input._array.dtype).eps)

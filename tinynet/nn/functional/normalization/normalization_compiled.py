@@ -1,4 +1,4 @@
-"""Batch, group and instance norm by kernels that numba compiles: see ``normalization_ops``."""
+"""Batch, group and instance norm with numba kernels: see ``normalization_ops``."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from tinynet.dtypes import Array
 from tinynet.nn.functional.normalization.layout import Blocks
 from tinynet.numba_kernels import normalization as compiled
 
-_FEW = 16  # places: in shorter rows, what each costs is more than what a kernel saves
+_FEW = 16  # number of places from which a kernel is faster than numpy
 
 
 def compiled_rows(blocks: Blocks, *arrays: Array) -> CompiledRows | None:
-    """Return what calls the kernels; None if they are not used for the arrays."""
+    """Return the layout of arrays for the kernels; None if these do not support them."""
     if not numba_kernels.takes(*arrays) or 0 in blocks[:3]:
         return None
     if blocks.places == 1 and blocks.shared and blocks.groups >= _FEW:
@@ -22,13 +22,14 @@ def compiled_rows(blocks: Blocks, *arrays: Array) -> CompiledRows | None:
 
 
 class CompiledRows:
-    """An array as rows of places, some of which share their mean and variance.
+    """An array as rows of places; the rows of a group share their mean and variance.
 
     Attributes:
-        places: how many numbers a row has.
+        places: the length of a row.
         small: samples, groups and channels, whose product is the number of rows.
         moments: the shape of mean and variance, ``[samples or 1, groups, 1]``.
-        steps: from group to group, from row to row of a group, and how many rows that has.
+        steps: the steps from group to group and from row to row in a group, and the number of rows
+            in a group.
     """
 
     def __init__(self, blocks: Blocks):
@@ -47,7 +48,7 @@ class CompiledRows:
         """Return the result as rows, and mean and variance of each group.
 
         Args:
-            input: any shape that can be seen as rows.
+            input: any shape with that number of elements.
             weight, bias: a number for each channel of each group, in any shape.
             eps: added to the variance.
         """
@@ -81,7 +82,7 @@ class CompiledRows:
 
 
 class CompiledColumns(CompiledRows):
-    """An array with one place for each channel, as columns that have their mean and variance."""
+    """An array with one place per channel, as columns with a mean and variance each."""
 
     def of(self, array: Array) -> Array:
         """Return an array as contiguous rows, one for each sample."""
@@ -108,7 +109,7 @@ class CompiledColumns(CompiledRows):
         return dx, sums[0], sums[1]
 
     def scaled(self, input: Array, middle: Array, factor: Array, offset: Array) -> Array:
-        """Return ``(input - middle) * factor + offset``, by numpy: it takes two short passes."""
+        """Return ``(input - middle) * factor + offset``, with numpy, in two short passes."""
         m, f, b = _vectors(middle, factor, offset)
         y = self.of(input) * f
         y += b - m * f

@@ -1,16 +1,17 @@
 """Operations behind batch, layer, group, instance and RMS norm: the same maths over other axes.
 
-Every input is seen as ``[samples, groups, channels, places]`` (see ``Blocks``). Statistics belong
-to a group, of one sample or of all; weight and bias belong to a channel. With ``c = x - mean``,
-``r = 1 / sqrt(var + eps)``, ``h = c * r`` and averages ``<>`` over what shares its statistics:
+Every input is treated as ``[samples, groups, channels, places]`` (see ``Blocks``). Each group, of
+one sample or of all, has its statistics; each channel has its weight and bias. With
+``c = x - mean``, ``r = 1 / sqrt(var + eps)``, ``h = c * r`` and averages ``<>`` over a group:
 
     y = h * weight + bias
     dx = r * (g * weight - <g * weight> - h * <g * weight * h>)
     dweight = sum(g * h),  dbias = sum(g)
 
-``slopes`` is these lines, in differentiable operations. They are also fused, for speed: as
-composites they would be ten nodes and twice as many temporaries. Sums are BLAS products, which
-add several times faster than ``np.add.reduce``, and what is constant along places stays small.
+``formula_gradients`` computes these lines with differentiable operations, for second derivatives.
+The kernels fuse them for speed: as composites they would be ten nodes and twice as many
+temporaries. Sums are BLAS products, several times faster than ``np.add.reduce``, and arrays that
+are constant along places stay small.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from tinynet.core.declaration.operation import operation
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.nn.functional.double_backward import one_node
-from tinynet.nn.functional.normalization.layout import Blocks, Columns, Rows, seen_as, wide
+from tinynet.nn.functional.normalization.layout import Blocks, Columns, Rows, layout_of, wide
 from tinynet.nn.functional.normalization.normalization_compiled import compiled_rows
 from tinynet.ops.pointwise.exponential import rsqrt
 from tinynet.ops.reduction.sums import mean_dims, sum_dims
@@ -32,7 +33,7 @@ from tinynet.ops.shaping.views import reshape
 Grads = tuple[Any, ...]
 
 
-def slopes(
+def formula_gradients(
     g: Any, x: Any, weight: Any, blocks: Blocks, eps: float, centered: bool = True
 ) -> tuple[Any, Any, Any]:
     """Return the gradients by input, weight and bias, in differentiable operations."""
@@ -48,7 +49,7 @@ def slopes(
     return reshape(dx, x.shape), by_weight, by_bias
 
 
-# ---- statistics of many places: batch, group and instance norm ----------------------------------
+# ---- kernels of batch, group and instance norm --------------------------------------------------
 
 
 def _vectors(blocks: Blocks, *given: Array) -> tuple[Array, ...]:
@@ -65,32 +66,32 @@ def _normalized(
     if rows is not None:
         y, mean, var = rows.normalized(x, w, b, eps)
         return y.reshape(input.shape).astype(input.dtype, copy=False), mean, var
-    seen = seen_as(blocks)
-    x = x.reshape(seen.shape)
-    y, totals, squares = np.empty(x.shape, x.dtype), seen.memory(), seen.memory()
-    seen.each(lambda part: seen.total(x, part, totals))
-    mean = seen.average(totals.reshape(seen.small))
-    middle, rest = seen.spread(mean, x.dtype), mean - mean.astype(x.dtype)
+    layout = layout_of(blocks)
+    x = x.reshape(layout.shape)
+    y, totals, squares = np.empty(x.shape, x.dtype), layout.memory(), layout.memory()
+    layout.each(lambda part: layout.total(x, part, totals))
+    mean = layout.average(totals.reshape(layout.small))
+    middle, rest = layout.spread(mean, x.dtype), mean - mean.astype(x.dtype)
 
     def center(part: slice) -> None:
         np.subtract(x[part], middle[part], out=y[part])
-        seen.dot(y, y, part, squares)
+        layout.dot(y, y, part, squares)
 
-    seen.each(center)
-    var = np.maximum(seen.average(squares.reshape(seen.small)) - np.square(rest), 0)
+    layout.each(center)
+    var = np.maximum(layout.average(squares.reshape(layout.small)) - np.square(rest), 0)
     scales = w / np.sqrt(var + eps)
-    factor, offset = (seen.spread(a, x.dtype) for a in (scales, b - rest * scales))
+    factor, offset = (layout.spread(a, x.dtype) for a in (scales, b - rest * scales))
 
     def scale(part: slice) -> None:
         rows = y[part]
         np.multiply(rows, factor[part], out=rows)
         np.add(rows, offset[part], out=rows)
 
-    seen.each(scale)
+    layout.each(scale)
     return y.reshape(input.shape).astype(input.dtype, copy=False), mean, var
 
 
-def _moving_slopes(
+def _batch_gradients(
     g: Array,
     input: Array,
     weight: Array,
@@ -100,15 +101,15 @@ def _moving_slopes(
     eps: float,
     needs: tuple[bool, ...],
 ) -> Grads:
-    """Return the gradients by input, weight and bias, where mean and variance are the input's."""
+    """Return the gradients by input, weight and bias, with the statistics of the input."""
     rows = compiled_rows(blocks, wide(g), wide(input), wide(weight))
     if rows is None:
-        return _normalized_slopes(g, input, weight, mean, var, blocks, eps, needs)
+        return _gradients(g, input, weight, mean, var, blocks, eps, needs)
     dx, *others = rows.slopes(wide(g), wide(input), wide(weight), mean, var, eps)
     return dx.reshape(g.shape), *others
 
 
-def _normalized_slopes(
+def _gradients(
     g: Array,
     input: Array,
     weight: Array,
@@ -122,25 +123,25 @@ def _normalized_slopes(
     """Return the gradients by input, weight and bias.
 
     Args:
-        constant: mean and variance are given numbers, not those of the input.
+        constant: mean and variance do not depend on the input.
     """
-    seen = seen_as(blocks)
+    layout = layout_of(blocks)
     (w,) = _vectors(blocks, weight)
-    g2 = wide(g).reshape(seen.shape)
+    g2 = wide(g).reshape(layout.shape)
     dx = by_weight = by_bias = None
-    totals, products, r = seen.memory(), seen.memory(), 1 / np.sqrt(var + eps)
-    kind, x, c = g2.dtype, wide(input).reshape(seen.shape), np.empty(g2.shape, g2.dtype)
-    middle, centered = seen.spread(mean, kind), needs[1] or not constant
+    totals, products, r = layout.memory(), layout.memory(), 1 / np.sqrt(var + eps)
+    kind, x, c = g2.dtype, wide(input).reshape(layout.shape), np.empty(g2.shape, g2.dtype)
+    middle, centered = layout.spread(mean, kind), needs[1] or not constant
 
     def add_up(part: slice) -> None:
         if centered:
             np.subtract(x[part], middle[part], out=c[part])
-            seen.dot(g2, c, part, products)
+            layout.dot(g2, c, part, products)
         if needs[2] or not constant:
-            seen.total(g2, part, totals)
+            layout.total(g2, part, totals)
 
-    seen.each(add_up)
-    totals, products = totals.reshape(seen.small), products.reshape(seen.small)
+    layout.each(add_up)
+    totals, products = totals.reshape(layout.small), products.reshape(layout.small)
     if needs[2] or not constant:
         by_bias = np.add.reduce(totals, axis=0).astype(kind)
     rest = mean - mean.astype(kind)
@@ -149,13 +150,13 @@ def _normalized_slopes(
     if centered:
         by_weight = np.add.reduce(products * r, axis=0).astype(kind)
     if needs[0] and constant:
-        dx = g2 * seen.spread(r * w, kind)
+        dx = g2 * layout.spread(r * w, kind)
     elif needs[0]:
-        dx = _centered_slope(g2, c, r, w, products, totals, rest, seen)
+        dx = _input_gradient(g2, c, r, w, products, totals, rest, layout)
     return None if dx is None else dx.reshape(g.shape), by_weight, by_bias
 
 
-def _centered_slope(
+def _input_gradient(
     g: Array,
     c: Array,
     r: Array,
@@ -163,21 +164,21 @@ def _centered_slope(
     products: Array,
     totals: Array,
     rest: Array,
-    seen: Rows | Columns,
+    layout: Rows | Columns,
 ) -> Array:
-    """Return the gradient by the input, written over ``c``, which is the input less its mean.
+    """Return the gradient by the input, written over ``c``, the input minus its mean.
 
-    It is so but for ``rest``, what float32 does not hold of the mean.
+    ``rest`` is the part of the mean that was lost when it was rounded to float32.
     """
-    alone = seen.blocks.channels == 1  # the weight is a factor of all terms: no second array
+    alone = layout.blocks.channels == 1  # the weight is a factor of all terms: no second array
     by, power = (1, 2) if alone else (w, 3)
-    by_place, middle = seen.average(by * products) * -(r**power), seen.average(by * totals)
+    by_place, middle = layout.average(by * products) * -(r**power), layout.average(by * totals)
     middle = (middle if alone else middle * r) + rest * by_place
-    slope, middle, last = (seen.spread(a, g.dtype) for a in (by_place, middle, r * w))
+    factor, middle, last = (layout.spread(a, g.dtype) for a in (by_place, middle, r * w))
 
-    def part_of(part: slice) -> None:
+    def write(part: slice) -> None:
         rows = c[part]
-        np.multiply(rows, slope[part], out=rows)
+        np.multiply(rows, factor[part], out=rows)
         if alone:
             np.add(rows, g[part], out=rows)
             np.subtract(rows, middle[part], out=rows)
@@ -186,12 +187,12 @@ def _centered_slope(
             np.subtract(rows, middle[part], out=rows)
             np.add(rows, g[part] * last[part], out=rows)
 
-    seen.each(part_of)
+    layout.each(write)
     return c
 
 
 def shaped(grads: Grads, weight: Any, bias_shape: tuple[int, ...], needs: Any) -> Grads:
-    """Return the gradients that are needed, those by weight and bias in their shape."""
+    """Return the needed gradients, those by weight and bias in their shapes."""
     dx, by_weight, by_bias = grads
     return (
         dx if needs[0] else None,
@@ -203,7 +204,7 @@ def shaped(grads: Grads, weight: Any, bias_shape: tuple[int, ...], needs: Any) -
 _BATCH_NORM = "NativeBatchNormBackwardBackward0"
 
 
-def recorded_slopes(
+def recorded_gradients(
     node: str,
     g: Tensor,
     input: Tensor,
@@ -213,10 +214,10 @@ def recorded_slopes(
     bias_shape: tuple[int, ...],
     needs: tuple[bool, ...],
 ) -> Grads:
-    """Return the gradients by input, weight and bias, as what one node gave."""
+    """Return the gradients by input, weight and bias, recorded as one node."""
     found: Grads = one_node(
         node,
-        lambda g, x, w: shaped(slopes(g, x, w, blocks, eps), w, bias_shape, needs),
+        lambda g, x, w: shaped(formula_gradients(g, x, w, blocks, eps), w, bias_shape, needs),
         g,
         input,
         weight,
@@ -235,7 +236,7 @@ def batch_normalized(
     return output, *(m.reshape(-1) for m in moments)
 
 
-def _batch_slopes(
+def _batch_formula(
     g: Any,
     input: Any,
     weight: Any,
@@ -247,13 +248,13 @@ def _batch_slopes(
     needs: tuple[bool, ...],
 ) -> Grads:
     if isinstance(g, Tensor):
-        return recorded_slopes(_BATCH_NORM, g, input, weight, blocks, eps, bias_shape, needs)
+        return recorded_gradients(_BATCH_NORM, g, input, weight, blocks, eps, bias_shape, needs)
     mean, var = (m.reshape(1, -1, 1) for m in (mean, var))
-    found = _moving_slopes(g, input, weight, mean, var, blocks, eps, needs)
+    found = _batch_gradients(g, input, weight, mean, var, blocks, eps, needs)
     return shaped(found, weight, bias_shape, needs)
 
 
-batch_normalized.grads(_batch_slopes)
+batch_normalized.grads(_batch_formula)
 
 
 @operation(node="NativeBatchNormBackward0", methods=False, batch="group_norm")
@@ -268,7 +269,7 @@ def batch_scaled(
     eps: float,
 ) -> Array:
     """Return the input normalised by given means and variances, one per channel."""
-    seen = seen_as(blocks)
+    layout = layout_of(blocks)
     m, v, w, b = _vectors(blocks, mean, var, weight, bias)
     scale = w / np.sqrt(v + eps)
     x = wide(input)
@@ -276,12 +277,12 @@ def batch_scaled(
     if rows is not None:
         y = rows.scaled(x, m, scale, b)
     else:
-        y = x.reshape(seen.shape) * seen.spread(scale, x.dtype)
-        y += seen.spread(b - m * scale, x.dtype)
+        y = x.reshape(layout.shape) * layout.spread(scale, x.dtype)
+        y += layout.spread(b - m * scale, x.dtype)
     return y.reshape(input.shape).astype(input.dtype, copy=False)
 
 
-def _batch_scaled_slopes(
+def _batch_scaled_formula(
     g: Any,
     input: Any,
     mean: Any,
@@ -292,7 +293,7 @@ def _batch_scaled_slopes(
     eps: float,
     needs: tuple[bool, ...],
 ) -> Grads:
-    wanted = (needs[0], *needs[3:])
+    needed = (needs[0], *needs[3:])
 
     def steps(g: Any, input: Any, mean: Any, var: Any, weight: Any) -> Grads:
         shape, small = blocks[:4], (1, blocks.groups, 1, 1)
@@ -300,19 +301,19 @@ def _batch_scaled_slopes(
         g4, h = reshape(g, shape), (reshape(input, shape) - reshape(mean, small)) * r
         dx = reshape(g4 * (reshape(weight, small) * r), g.shape)
         found = dx, sum_dims(g4 * h, (0, 3)), sum_dims(g4, (0, 3))
-        return shaped(found, weight, bias_shape, wanted)
+        return shaped(found, weight, bias_shape, needed)
 
     if isinstance(g, Tensor):
         found: Grads = one_node(_BATCH_NORM, steps, g, input, mean, var, weight)
     else:
         m, v = _vectors(blocks, mean, var)
-        found = _normalized_slopes(g, input, weight, m, v, blocks, eps, wanted, constant=True)
-        found = shaped(found, weight, bias_shape, wanted)
+        found = _gradients(g, input, weight, m, v, blocks, eps, needed, constant=True)
+        found = shaped(found, weight, bias_shape, needed)
     dx, by_weight, by_bias = found
     return dx, None, None, by_weight, by_bias
 
 
-batch_scaled.grads(_batch_scaled_slopes)
+batch_scaled.grads(_batch_scaled_formula)
 
 
 @operation(
@@ -325,7 +326,7 @@ def group_normalized(
     return _normalized(input, weight, bias, blocks, eps)
 
 
-def _group_slopes(
+def _group_formula(
     g: Any,
     input: Any,
     weight: Any,
@@ -337,10 +338,10 @@ def _group_slopes(
     needs: tuple[bool, ...],
 ) -> Grads:
     if isinstance(g, Tensor):
-        found: Grads = slopes(g, input, weight, blocks, eps)
+        found: Grads = formula_gradients(g, input, weight, blocks, eps)
     else:
-        found = _moving_slopes(g, input, weight, mean, var, blocks, eps, needs)
+        found = _batch_gradients(g, input, weight, mean, var, blocks, eps, needs)
     return shaped(found, weight, bias_shape, needs)
 
 
-group_normalized.grads(_group_slopes)
+group_normalized.grads(_group_formula)

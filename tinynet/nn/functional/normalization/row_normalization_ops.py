@@ -1,9 +1,9 @@
-"""Operations behind layer and RMS norm: each row of numbers is normalised by itself.
+"""Operations behind layer and RMS norm: each row of numbers is normalised separately.
 
-It is group norm with one place per channel, and fused apart from it, since what is constant along
-places is as large as the input here. See ``normalization_ops`` for the maths.
+This is group norm with one place per channel. It has its own kernels, since arrays that are
+constant along places are as large as the input here. See ``normalization_ops`` for the maths.
 
-An empty weight or bias stands for none, and saves a pass.
+An empty weight or bias stands for none and saves a pass.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from tinynet.dtypes import Array
 from tinynet.nn.functional.normalization.layout import Blocks, wide
 from tinynet.nn.functional.normalization.normalization_ops import (
     Grads,
-    recorded_slopes,
+    formula_gradients,
+    recorded_gradients,
     shaped,
-    slopes,
 )
 from tinynet.numba_kernels import rows, sharing
 from tinynet.sums import column_sums, ones, row_dots, row_sums, weighted_column_sums
@@ -42,7 +42,7 @@ def _as_rows(x: Array, length: int) -> Array:
 
 
 def _outer(column: Array, weight: Array) -> Array:
-    """Return the column times the weight: one product in place of two passes over the input."""
+    """Return the column times the weight, which saves a pass over the input."""
     return np.dot(column, wide(weight).reshape(1, -1)) if weight.size else column
 
 
@@ -52,15 +52,16 @@ def _row_normalized(
     """Return the result, and mean (0 unless ``centered``) and 1 / deviation of each row."""
     x = _as_rows(input, length)
     if numba_kernels.takes(x):
-        y, mean, inverse = _normalized_rows(x, weight, bias, eps, centered)
+        y, mean, inverse = _compiled_normalized(x, weight, bias, eps, centered)
     elif x.size <= _LARGE:
         y, mean, inverse = _normalized_part(x, weight, bias, length, eps, centered)
     else:
         y, (mean, inverse) = np.empty_like(x), np.empty((2, len(x), 1), x.dtype)
 
         def work(part: slice) -> None:
-            made = _normalized_part(x[part], weight, bias, length, eps, centered)
-            y[part], mean[part], inverse[part] = made
+            y[part], mean[part], inverse[part] = _normalized_part(
+                x[part], weight, bias, length, eps, centered
+            )
 
         threads.in_turn(work, threads.slices(len(x), max(1, _BLOCK // length)))
     return y.reshape(input.shape).astype(input.dtype, copy=False), mean, inverse
@@ -85,34 +86,36 @@ def _normalized_part(
     return y, mean, inverse
 
 
-def _row_slopes(
+def _row_gradients(
     g: Array, input: Array, weight: Array, mean: Array, inverse: Array, length: int, centered: bool
 ) -> tuple[Array, Array, Array]:
     """Return the gradients by input, weight and bias."""
     x, g2 = _as_rows(input, length), _as_rows(g, length)
     if numba_kernels.takes(x, g2):
-        dx, by_weight, by_bias = _slopes_of_rows(g2, x, weight, mean, inverse, centered)
+        dx, by_weight, by_bias = _compiled_gradients(g2, x, weight, mean, inverse, centered)
         return dx.reshape(g.shape), by_weight, by_bias
     if x.size <= _LARGE:
-        dx, by_weight, by_bias = _slopes_part(g2, x, weight, mean, inverse, length, centered)
+        dx, by_weight, by_bias = _gradients_part(g2, x, weight, mean, inverse, length, centered)
         return dx.reshape(g.shape), by_weight, by_bias
     dx, step = np.empty_like(x), max(1, _BLOCK // length)
     sums = np.empty((2, -(-len(x) // step), length), x.dtype)
 
     def work(part: slice) -> None:
         means = mean[part] if centered else mean
-        made = _slopes_part(g2[part], x[part], weight, means, inverse[part], length, centered)
-        dx[part], sums[0, part.start // step], sums[1, part.start // step] = made
+        block = part.start // step
+        dx[part], sums[0, block], sums[1, block] = _gradients_part(
+            g2[part], x[part], weight, means, inverse[part], length, centered
+        )
 
     threads.in_turn(work, threads.slices(len(x), step))
     by_weight, by_bias = column_sums(sums)
     return dx.reshape(g.shape), by_weight, by_bias
 
 
-def _slopes_part(
+def _gradients_part(
     g: Array, x: Array, weight: Array, mean: Array, inverse: Array, length: int, centered: bool
 ) -> tuple[Array, Array, Array]:
-    w = wide(weight).reshape(-1) if weight.size else ones(length, x.dtype)
+    w = _weight_of(weight, x)
     c, r = x - mean if centered else x, inverse[:, 0]
     products = g * c
     by_weight, by_bias = weighted_column_sums(r, products), column_sums(g)
@@ -136,10 +139,10 @@ def _weight_of(weight: Array, x: Array) -> Array:
     return wide(weight).reshape(-1) if weight.size else ones(x.shape[1], x.dtype)
 
 
-def _normalized_rows(
+def _compiled_normalized(
     x: Array, weight: Array, bias: Array, eps: float, centered: bool
 ) -> tuple[Array, Array, Array]:
-    """Return what ``_normalized_part`` does, in one pass of a numba kernel."""
+    """Compute ``_normalized_part`` in one pass of a numba kernel."""
     x, w = np.ascontiguousarray(x), np.ascontiguousarray(_weight_of(weight, x))
     b = np.ascontiguousarray(wide(bias).reshape(-1)) if bias.size else np.zeros_like(w)
     y, (mean, inverse) = np.empty_like(x), np.empty((2, len(x)), x.dtype)
@@ -148,10 +151,10 @@ def _normalized_rows(
     return y, mean[:, None], inverse[:, None]
 
 
-def _slopes_of_rows(
+def _compiled_gradients(
     g: Array, x: Array, weight: Array, mean: Array, inverse: Array, centered: bool
 ) -> tuple[Array, Array, Array]:
-    """Return what ``_slopes_part`` does, in one pass of a numba kernel."""
+    """Compute ``_gradients_part`` in one pass of a numba kernel."""
     x, g, w = (np.ascontiguousarray(a) for a in (x, g, _weight_of(weight, x)))
     r = np.ascontiguousarray(inverse.reshape(-1))
     m = np.ascontiguousarray(mean.reshape(-1)) if centered else r
@@ -172,7 +175,7 @@ def layer_normalized(
     return _row_normalized(input, weight, bias, length, eps, True)
 
 
-def _layer_slopes(
+def _layer_formula(
     g: Any,
     input: Any,
     weight: Any,
@@ -185,12 +188,12 @@ def _layer_slopes(
 ) -> Grads:
     if isinstance(g, Tensor):
         blocks = _row_blocks(input, length)
-        return recorded_slopes(_LAYER_NORM, g, input, weight, blocks, eps, bias_shape, needs)
-    found = _row_slopes(g, input, weight, mean, inverse, length, True)
+        return recorded_gradients(_LAYER_NORM, g, input, weight, blocks, eps, bias_shape, needs)
+    found = _row_gradients(g, input, weight, mean, inverse, length, True)
     return shaped(found, weight, bias_shape, needs)
 
 
-layer_normalized.grads(_layer_slopes)
+layer_normalized.grads(_layer_formula)
 
 
 @operation(node="MulBackward0", hidden=("inverse",), methods=False, batch="row_norm")
@@ -200,14 +203,14 @@ def rms_normalized(input: Array, weight: Array, /, length: int, eps: float) -> t
     return output, inverse
 
 
-def _rms_slopes(
+def _rms_formula(
     g: Any, input: Any, weight: Any, inverse: Any, length: int, eps: float, needs: tuple[bool, ...]
 ) -> Grads:
     if isinstance(g, Tensor):
-        found: Grads = slopes(g, input, weight, _row_blocks(input, length), eps, False)
+        found: Grads = formula_gradients(g, input, weight, _row_blocks(input, length), eps, False)
     else:
-        found = _row_slopes(g, input, weight, _NONE, inverse, length, False)
+        found = _row_gradients(g, input, weight, _NONE, inverse, length, False)
     return shaped(found, weight, (), (*needs, False))[:2]
 
 
-rms_normalized.grads(_rms_slopes)
+rms_normalized.grads(_rms_formula)

@@ -22,7 +22,7 @@ from benchmarks.tables import Table
 from benchmarks.workloads import ROWS
 
 MISSING = (
-    "python -m benchmarks measures tinynet beside PyTorch, which is not installed here.\n"
+    "python -m benchmarks measures tinynet against PyTorch, which is not installed here.\n"
     "In the clone: pip install '.[benchmarks]'    (PyTorch 2.13.0 and matplotlib)"
 )
 NAMES = [row.name for row in ROWS]

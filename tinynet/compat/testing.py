@@ -85,8 +85,7 @@ class _Comparison:
     def _tolerances(self, *kinds: Any) -> tuple[float, float]:
         if self.rtol is not None and self.atol is not None:
             return self.rtol, self.atol
-        known = [_TOLERANCES.get(kind, (0.0, 0.0)) for kind in kinds]
-        return max(r for r, _ in known), max(a for _, a in known)
+        return _largest(_TOLERANCES, *kinds)
 
     def _numbers(self, actual: Any, expected: Any, path: str) -> None:
         if isinstance(actual, bool | np.bool_) and isinstance(expected, bool | np.bool_):
@@ -169,6 +168,12 @@ class _Comparison:
             )
         text = "\n".join(lines)
         self.fail(f"Tensor-likes are not {_word(rtol, atol)}!\n\n{text}", path)
+
+
+def _largest(tolerances: Mapping[Any, tuple[float, float]], *kinds: Any) -> tuple[float, float]:
+    """Return the largest rtol and atol of some dtypes; 0 for a dtype that is not listed."""
+    known = [tolerances.get(kind, (0.0, 0.0)) for kind in kinds]
+    return max(rtol for rtol, _ in known), max(atol for _, atol in known)
 
 
 def _word(rtol: float, atol: float) -> str:
@@ -266,8 +271,7 @@ def assert_allclose(
             dtypes.float32: (1e-4, 1e-5),
             dtypes.float64: (1e-5, 1e-8),
         }
-        known = [old.get(x.dtype, (0.0, 0.0)) for x in (a, e)]
-        rtol, atol = max(r for r, _ in known), max(t for _, t in known)
+        rtol, atol = _largest(old, a.dtype, e.dtype)
     assert_close(
         a, e, rtol=rtol, atol=atol, equal_nan=equal_nan, check_dtype=False, msg=msg or None
     )

@@ -12,7 +12,7 @@ START, STOP = b"\x80\x02", b"."
 MARK, REDUCE, BUILD, PERSISTENT = b"(", b"R", b"b", b"Q"
 NEW_OBJECT, NEW_OBJECT_NAMED = b"\x81", b"\x92"  # the second is protocol 4, supported everywhere
 TUPLE, LIST, DICT = b"t", b"]", b"}"
-APPENDS, SET_ITEMS, POP, POP_MARK = b"e", b"u", b"0", b"1"
+APPENDS, SET_ITEMS, POP = b"e", b"u", b"0"
 NONE = b"N"
 
 

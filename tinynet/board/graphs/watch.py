@@ -107,7 +107,6 @@ class Watch(BackwardObserver):
         self.names = Names()
         self.events: list[Event] = []
         self.part = ""
-        self.parts: dict[str, None] = {}
         self.calls = Calls(self.names, models, self._outermost)
         self._hooked: list[tuple[Any, bool, Any]] = []
         self._passes: list[Pass] = []

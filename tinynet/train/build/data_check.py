@@ -10,8 +10,9 @@ import contextlib
 import random
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -270,27 +271,23 @@ def _message(name: str, examples: Any, report: DataReport) -> str:
 @contextlib.contextmanager
 def undisturbed(examples: Any, seed: int) -> Iterator[None]:
     """Restore all random streams at the end, including those that a data set holds."""
-    found = [*_generators(examples, set())]
-    ours = [(g, g.get_state()) for g in found if isinstance(g, Generator)]
-    numpys = [
-        (g.bit_generator, g.bit_generator.state)
-        for g in found
-        if isinstance(g, np.random.Generator)
-    ]
-    legacy = [(g, g.get_state()) for g in found if isinstance(g, np.random.RandomState)]
-    pythons = [(g, g.getstate()) for g in found if isinstance(g, random.Random)]
+    restorers = [_restorer(generator) for generator in _generators(examples, set())]
     try:
         with isolated(seed, "check"):
             yield
     finally:
-        for own, state in ours:
-            own.set_state(state)
-        for bits, numbers in numpys:
-            bits.state = numbers
-        for old, before in legacy:
-            old.set_state(before)
-        for python, was in pythons:
-            python.setstate(was)
+        for restore in restorers:
+            restore()
+
+
+def _restorer(generator: Any) -> Callable[[], object]:
+    """Return a function that restores the current state of a generator."""
+    if isinstance(generator, np.random.Generator):
+        bits = generator.bit_generator
+        return partial(setattr, bits, "state", bits.state)
+    if isinstance(generator, random.Random):
+        return partial(generator.setstate, generator.getstate())
+    return partial(generator.set_state, generator.get_state())
 
 
 def _generators(value: Any, seen: set[int]) -> Iterator[Any]:

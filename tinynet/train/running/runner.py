@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import util
 from pathlib import Path
@@ -265,25 +265,25 @@ def evaluate_run(
     return Result(trained.checkpoint.parent, metrics, parts.model, config)
 
 
-def _print_text(result: Result, say: Callable[[str], object] = print) -> None:
+def _print_text(result: Result) -> None:
     """Print the last lines of a run: its figures, its folder, and how to view it."""
     if not result.is_complete:
-        say("stopped after the step in progress; everything is saved. To resume:")
-        say(f"  {command('resume', result.folder)}")
+        print("stopped after the step in progress; everything is saved. To resume:")
+        print(f"  {command('resume', result.folder)}")
     if result.metrics:  # a run may be stopped before its first evaluation
-        say(describe_test_figures(result.metrics) + _best_remark(result))
+        print(describe_test_figures(result.metrics) + _best_remark(result))
     if result.stopped_by == EARLY_STOPPING and result.best:
         watched = result.best.monitor(result.metrics)
-        say(
+        print(
             f"stopped early: test {watched} has not improved since epoch {result.best.epoch} "
             f"(evaluation.patience = {result.config.evaluation.patience})"
         )
-    say(f"run folder: {shown(result.folder)}")
+    print(f"run folder: {shown(result.folder)}")
     out = Path(result.config.run.out)
     runs = out if result.folder.is_relative_to(out) else result.folder  # it may have been moved
-    say(f"view it: {command('board', runs)}")
+    print(f"view it: {command('board', runs)}")
     if not is_wrapped() and util.find_spec("tensorboard") is None:  # run.py installs it by itself
-        say(f"  first, once: {python('-m', 'pip', 'install', 'tensorboard')}")
+        print(f"  first, once: {python('-m', 'pip', 'install', 'tensorboard')}")
 
 
 def _best_remark(result: Result) -> str:

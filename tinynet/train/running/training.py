@@ -177,10 +177,8 @@ class Training:
     @property
     def is_complete(self) -> bool:
         """Whether the checkpoint was the last of a complete run."""
-        epochs = self.parts.config.run.epochs
-        return self.starting_point.batch == 0 and (
-            self.starting_point.epoch >= epochs or self.best.is_over
-        )
+        start, epochs = self.starting_point, self.parts.config.run.epochs
+        return start.batch == 0 and (start.epoch >= epochs or self.best.is_over)
 
     def loop(self, log: BoardLog, stop: StopRequest) -> bool:
         """Iterate over `fit`, and act between its steps; return whether the run is complete."""
@@ -215,9 +213,8 @@ class Training:
                 self.stopped_by = early if over else stop.signal
                 ended = over
                 break
-        if self.storage.is_failing and not self.storage.commit(
-            self.checkpoint_state(step), log.position
-        ):
+        state = self.checkpoint_state(step) if self.storage.is_failing else None
+        if state is not None and not self.storage.commit(state, log.position):
             text = f"the end of the run cannot be saved in {self.folder.path}: the disk is full, or"
             raise CheckpointError(f"{text} cannot be written to (see the warning)")
         return ended

@@ -55,12 +55,12 @@ class MovingAverage:
     @contextlib.contextmanager
     def in_place_of_weights(self) -> Iterator[None]:
         """Swap the averaged weights into the model, and restore its own at the end."""
-        own = {name: _array(value).copy() for name, value in self._tensors.items()}
+        weights = {name: _array(value).copy() for name, value in self._tensors.items()}
         self._copy_into_model(self.arrays)
         try:
             yield
         finally:
-            self._copy_into_model(own)
+            self._copy_into_model(weights)
 
     def state_dict(self) -> dict[str, Any]:
         """Return the average; its weights have the names of the model's."""

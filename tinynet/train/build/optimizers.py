@@ -174,8 +174,8 @@ def distribution(model: nn.Module, method: Method, names: Iterable[str]) -> Iter
     """Yield the problem with the assignment of a model's parameters to optimizers, if any."""
     names = [*names]
     if method.optimizers and method.optimizers != {*names}:
-        wanted = " and ".join(f"[optimizer.{name}]" for name in sorted(method.optimizers))
-        yield f"the method {type(method).__name__.lower()} needs the tables {wanted}"
+        tables = " and ".join(f"[optimizer.{name}]" for name in sorted(method.optimizers))
+        yield f"the method {type(method).__name__.lower()} needs the tables {tables}"
         return
     owners: dict[int, str] = {}
     for name in names:
@@ -190,7 +190,7 @@ def distribution(model: nn.Module, method: Method, names: Iterable[str]) -> Iter
             if other != name:
                 yield f"{other!r} and {name!r} have parameters in common"
                 return
-    left = [n for n, p in model.named_parameters() if p.requires_grad and id(p) not in owners]
-    if left:
-        listed = one_of(left)
+    unassigned = [n for n, p in model.named_parameters() if p.requires_grad and id(p) not in owners]
+    if unassigned:
+        listed = one_of(unassigned)
         yield f"no optimizer has the parameters {listed} (requires_grad = False keeps them fixed)"

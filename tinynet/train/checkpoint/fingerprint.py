@@ -21,7 +21,7 @@ from tinynet.data import IterableDataset
 from tinynet.data.dataset import Samples, fetch
 from tinynet.train.build.build import Parts
 from tinynet.train.build.data_check import undisturbed
-from tinynet.train.exhibits import said_by
+from tinynet.train.exhibits import dataset_attribute
 
 _MOST = 256
 _SECONDS = 0.3
@@ -52,9 +52,9 @@ def fingerprint(examples: Any, count: int | None = None, seed: int = 0) -> Finge
         count: the number of examples to hash; by default as many as 0.3 seconds allow, at most 256.
         seed: the seed of random numbers that the data set draws.
     """
-    said = said_by(examples, "fingerprint")
-    if isinstance(said, str):
-        return {"examples": len(examples), "says": said}
+    text = dataset_attribute(examples, "fingerprint")
+    if isinstance(text, str):
+        return {"examples": len(examples), "says": text}
     if count is None:
         began = time.perf_counter()
         _hash_examples(examples, 1, seed)

@@ -234,10 +234,10 @@ def _path(value: Any, text: str | None) -> Path:
 
 
 def _dtype(value: Any, text: str | None) -> dtypes.dtype:
-    known = {n: d for n, d in vars(dtypes).items() if isinstance(d, dtypes.dtype)}
-    if isinstance(value, str) and value.rpartition(".")[2] in known:
-        return known[value.rpartition(".")[2]]
-    raise _mismatch(value, dtypes.dtype, did_you_mean(str(value), known))
+    by_name = {n: d for n, d in vars(dtypes).items() if isinstance(d, dtypes.dtype)}
+    if isinstance(value, str) and value.rpartition(".")[2] in by_name:
+        return by_name[value.rpartition(".")[2]]
+    raise _mismatch(value, dtypes.dtype, did_you_mean(str(value), by_name))
 
 
 def _tensor(value: Any, text: str | None) -> Tensor:

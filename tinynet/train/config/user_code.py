@@ -130,14 +130,14 @@ class Importer:
 
     def _refuse_namesake(self, top: str) -> None:
         """Raise if a different module of that name has already been imported."""
-        wanted = importlib.machinery.PathFinder.find_spec(top, self.search)
+        spec = importlib.machinery.PathFinder.find_spec(top, self.search)
         loaded = getattr(sys.modules[top], "__file__", None)
-        if wanted is None or wanted.origin is None or loaded is None:
+        if spec is None or spec.origin is None or loaded is None:
             return
-        if Path(loaded).resolve() != Path(wanted.origin).resolve():
+        if Path(loaded).resolve() != Path(spec.origin).resolve():
             raise NotFoundError(
                 f"module {top!r} has already been imported from {loaded}, "
-                f"so {wanted.origin} cannot be; name it by its file, such as ./{top}.py:Name"
+                f"so {spec.origin} cannot be; name it by its file, such as ./{top}.py:Name"
             )
 
 

@@ -3,7 +3,7 @@
 from tinynet.train.exhibits.decision_boundary import DecisionBoundary as DecisionBoundary
 from tinynet.train.exhibits.exhibit import Exhibit as Exhibit
 from tinynet.train.exhibits.exhibit import Moment as Moment
-from tinynet.train.exhibits.exhibit import said_by as said_by
+from tinynet.train.exhibits.exhibit import dataset_attribute as dataset_attribute
 from tinynet.train.exhibits.generated_images import GeneratedImages as GeneratedImages
 from tinynet.train.exhibits.reconstructions import Reconstructions as Reconstructions
 from tinynet.train.exhibits.sampled_text import SampledText as SampledText

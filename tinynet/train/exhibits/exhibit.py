@@ -46,14 +46,14 @@ class Moment:
 
         A subset (`data.Subset`) has the attributes of its data set.
         """
-        return said_by(self.test_set, name, default)
+        return dataset_attribute(self.test_set, name, default)
 
     def picture(self, tag: str, pixels: Array) -> None:
         """Write an image, (height, width, 3) of bytes."""
         self.writer.add_image(tag, pixels, self.step, dataformats="HWC")
 
 
-def said_by(examples: Any, name: str, default: Any = None) -> Any:
+def dataset_attribute(examples: Any, name: str, default: Any = None) -> Any:
     """Return an attribute of a data set, or of the data set that it is a subset of."""
     while examples is not None:
         if hasattr(examples, name):

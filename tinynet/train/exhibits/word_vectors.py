@@ -72,12 +72,12 @@ class Neighbours(Exhibit):
         names = names_of(at)
         if names is None:
             raise ValueError("the data set must have a vocabulary, as data.SkipGrams does")
-        known = {*names} & {*self.words}
-        if not known:
+        found_words = {*names} & {*self.words}
+        if not found_words:
             raise ValueError(f"none of {self.words} is in the vocabulary of {len(names)} words")
         found = nearest(vectors_of(at.model, self.embedding), names, self.words, self.count)
         rows = (
-            f"| **{word}** | {' '.join(near) if word in known else '(unknown)'} |"
+            f"| **{word}** | {' '.join(near) if word in found_words else '(unknown)'} |"
             for word, near in found.items()
         )
         at.writer.add_text(self.tag, "\n".join(["| word | nearest |", "|:--|:--|", *rows]), at.step)

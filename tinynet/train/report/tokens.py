@@ -9,12 +9,12 @@ from typing import Any
 from tinynet.data import FormatError, Tokenizer
 from tinynet.train.checkpoint.run_folder import RunFolder
 from tinynet.train.config.problems import UsageError
-from tinynet.train.exhibits import said_by
+from tinynet.train.exhibits import dataset_attribute
 
 
 def vocabulary_files(train_set: Any, folder: RunFolder) -> dict[str, bytes]:
     """Return the tokenizer and vocabulary of a data set as files: name -> content."""
-    tokenizer, words = said_by(train_set, "tokenizer"), _words(train_set)
+    tokenizer, words = dataset_attribute(train_set, "tokenizer"), _words(train_set)
     files = {}
     if isinstance(tokenizer, Tokenizer):
         files[folder.tokenizer.name] = tokenizer.to_bytes()
@@ -43,7 +43,7 @@ def check_vocabulary(train_set: Any, folder: RunFolder, damaged: Collection[str]
 
 def _words(train_set: Any) -> list[str] | None:
     """Return the vocabulary of a data set, in the order of the indices; None if it has none."""
-    words = said_by(train_set, "vocabulary")
+    words = dataset_attribute(train_set, "vocabulary")
     if not isinstance(words, list | tuple) or not all(isinstance(word, str) for word in words):
         return None
     return [*words]
@@ -51,10 +51,10 @@ def _words(train_set: Any) -> list[str] | None:
 
 def _check_words(words: list[str] | None, folder: RunFolder) -> None:
     try:
-        kept = json.loads(folder.vocabulary.read_text(encoding="utf-8"))
+        stored = json.loads(folder.vocabulary.read_text(encoding="utf-8"))
     except (OSError, ValueError):  # nothing to compare with
         return
-    if words is not None and words != kept:
+    if words is not None and words != stored:
         raise UsageError(
             "the text has changed since the run began: its words are not those that the model has "
             f"learned ({folder.vocabulary}), so the same numbers would mean other words. Restore "
@@ -63,18 +63,18 @@ def _check_words(words: list[str] | None, folder: RunFolder) -> None:
 
 
 def _check_tokenizer(train_set: Any, folder: RunFolder) -> None:
-    tokenizer = said_by(train_set, "tokenizer")
+    tokenizer = dataset_attribute(train_set, "tokenizer")
     if not isinstance(tokenizer, Tokenizer):
         return
     try:
-        kept = Tokenizer.load(folder.tokenizer)
+        stored = Tokenizer.load(folder.tokenizer)
     except (OSError, FormatError):  # nothing to compare with
         return
-    if not kept.is_same(tokenizer):
+    if not stored.is_same(tokenizer):
         raise UsageError(
             f"the text has changed since the run began: its tokens ({tokenizer.vocab_size}) are "
-            f"not those that the model has learned ({kept.vocab_size}, in {folder.tokenizer}), so "
-            "the same numbers would mean other characters. Restore the former text, or start a "
+            f"not those that the model has learned ({stored.vocab_size}, in {folder.tokenizer}), "
+            "so the same numbers would mean other characters. Restore the former text, or start a "
             f"new run; one with data.tokenizer = {str(folder.tokenizer)!r} has the former tokens"
         )
 

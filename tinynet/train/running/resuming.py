@@ -162,8 +162,8 @@ def _restart(folder: RunFolder, config: Config, show: Show) -> Result:
     write_text(folder.config, text)
     cut_rows(folder.metrics, 0)
     record = read_record(folder)
-    kept = {key: value for key, value in record.items() if key not in ("sources", "data")}
-    record = resumed_record(config, folder, 0, {}, kept)
+    earlier = {key: value for key, value in record.items() if key not in ("sources", "data")}
+    record = resumed_record(config, folder, 0, {}, earlier)
     return Training(parts, folder, text, show).train(record, recording)
 
 

@@ -1,7 +1,7 @@
 """The affine map, ``x @ weight.T + bias``, and the bilinear map.
 
-The affine map is a separate operation for speed: as a composite (transpose, product, sum) it would
-cost three nodes and a temporary, and it dominates the work of most models.
+The affine map is an operation for speed: the composite (transpose, product, sum) would cost three
+nodes and a temporary, and it is most of the work of many models.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def _product(input: Array, weight: Array, bias: Array | None = None) -> Array:
             f"{inputs}x{outputs}).\n  The last dimension of the input must be {inputs}, that of "
             f"the weight {list(weight.shape)}. Got an input of shape {list(input.shape)} instead."
         )
-    if numba_kernels.on or not _is_better_turned(len(flat), *weight.shape):
+    if numba_kernels.on or not _is_faster_transposed(len(flat), *weight.shape):
         product = dot(flat, weight.T, bias)
     else:
         product = np.ascontiguousarray(np.dot(weight, flat.T).T)
@@ -52,7 +52,7 @@ def _product(input: Array, weight: Array, bias: Array | None = None) -> Array:
     return product if input.ndim == 2 else product.reshape(*input.shape[:-1], weight.shape[0])
 
 
-def _is_better_turned(rows: int, outputs: int, inputs: int) -> bool:
+def _is_faster_transposed(rows: int, outputs: int, inputs: int) -> bool:
     """Return whether ``weight @ input.T`` is faster to compute: by 10% to 50%, or twice.
 
     With few rows, most of the time goes into BLAS packing the second matrix. The result must then

@@ -16,22 +16,22 @@ from tinynet.core.tensors.tensor import Tensor
 def recorded(
     steps: Callable[..., Any], inputs: Sequence[Tensor], g: Sequence[Tensor], needs: Sequence[bool]
 ) -> tuple[Tensor | None, ...]:
-    """Return the gradients of ``steps(inputs)`` by those inputs that need one.
+    """Return the gradients of ``steps(inputs)`` by the inputs that need one.
 
-    They are recorded if grad mode is on. The inputs are replaced by views of themselves, so that
-    two inputs which are one tensor get one gradient each.
+    They are recorded if grad mode is on. Views replace the inputs, so that each input has its own
+    gradient even if two of them are the same tensor.
     """
     with enable_grad():
         aliases = [t[...] if needed else t for t, needed in zip(inputs, needs, strict=True)]
-        made = zip(steps(aliases), g, strict=True)
-        pairs = [(o, h) for o, h in made if o is not None and h is not None and o.requires_grad]
-    wanted = [t for t, needed in zip(aliases, needs, strict=True) if needed]
+        both = zip(steps(aliases), g, strict=True)
+        pairs = [(o, h) for o, h in both if o is not None and h is not None and o.requires_grad]
+    sources = [t for t, needed in zip(aliases, needs, strict=True) if needed]
     if not pairs:
         return (None,) * len(needs)
-    starts, given = zip(*pairs, strict=True)
-    found = grad(starts, wanted, given, create_graph=is_grad_enabled(), allow_unused=True)
-    each = iter(found)
-    return tuple(next(each) if needed else None for needed in needs)
+    outputs, incoming = zip(*pairs, strict=True)
+    create_graph = is_grad_enabled()
+    grads = iter(grad(outputs, sources, incoming, create_graph=create_graph, allow_unused=True))
+    return tuple(next(grads) if needed else None for needed in needs)
 
 
 class _Formula(Function):
@@ -45,23 +45,23 @@ class _Formula(Function):
     @staticmethod
     def backward(ctx: Any, *g: Any) -> Any:
         def steps(inputs: Sequence[Tensor]) -> Any:
-            made = ctx.steps(*inputs)
-            return made if isinstance(made, tuple) else (made,)
+            outputs = ctx.steps(*inputs)
+            return outputs if isinstance(outputs, tuple) else (outputs,)
 
         return None, *recorded(steps, ctx.saved_tensors, g, ctx.needs_input_grad[1:])
 
 
 @functools.cache
 def _named(node: str) -> Any:
-    made: Any = type(node, (_Formula,), {})
-    made._node.__name__ = node  # a Function's own would end in another "Backward"
-    return made
+    function: Any = type(node, (_Formula,), {})
+    function._node.__name__ = node  # without the "Backward" that a Function appends
+    return function
 
 
 def one_node(node: str, steps: Callable[..., Any], *inputs: Tensor) -> Any:
-    """Return ``steps(*inputs)``, a tensor or several (or None), recorded as a single node.
+    """Return ``steps(*inputs)``, one or more tensors or None, recorded as a single node.
 
-    Its derivative goes through the steps. Batches and unrecorded results need no node.
+    Its derivative is that of the steps. Batched and unrecorded results need no node.
     """
     if batched(*inputs) or not is_grad_enabled():
         return steps(*inputs)
@@ -69,5 +69,5 @@ def one_node(node: str, steps: Callable[..., Any], *inputs: Tensor) -> Any:
 
 
 def batched(*tensors: Tensor) -> bool:
-    """Return whether a tensor is batched by vmap, for which not every kernel has a rule."""
+    """Return whether a tensor is batched by vmap; not every kernel has a batching rule."""
     return any(t._array.__class__ is not np.ndarray for t in tensors)

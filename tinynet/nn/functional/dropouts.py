@@ -21,7 +21,7 @@ __all__ = [
     "dropout", "alpha_dropout", "feature_alpha_dropout", "dropout1d", "dropout2d", "dropout3d"
 ]  # fmt: skip
 
-_SELU_FLOOR = -1.7580993408473766  # what SELU tends to for large negative x, -scale * alpha
+_SELU_FLOOR = -1.7580993408473766  # the limit of SELU for large negative x, -scale * alpha
 
 
 def check_probability(p: float) -> None:
@@ -72,7 +72,9 @@ def _dropped(
     kept = default_generator.numpy.random(shape, dtype=np.float32) >= p
     scale = 1.0 / math.sqrt((_SELU_FLOOR**2 * p + 1.0) * (1.0 - p))
     noise = wrap(kept * array.dtype.type(scale))
-    floor = _SELU_FLOOR * scale  # what is dropped falls to it; then all moves up by -floor * p
+    floor = (
+        _SELU_FLOOR * scale
+    )  # the value of dropped elements, before all are shifted by -floor * p
     offset = wrap(np.where(kept, -floor * p, floor * (1.0 - p)).astype(array.dtype))
     return input.mul_(noise).add_(offset) if inplace else input * noise + offset
 

@@ -39,10 +39,10 @@ def normalize(
         tensor([[0.6000, 0.8000]])
     """
     length: Any = input.norm(p, dim, keepdim=True)
-    least = length.clamp_min(eps)
+    divisor = length.clamp_min(eps)
     if out is None:
-        return input / least
-    return cast(Tensor, written(div.function, (input, least), {}, out))
+        return input / divisor
+    return cast(Tensor, written(div.function, (input, divisor), {}, out))
 
 
 @keywords
@@ -68,11 +68,11 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
             f"expected common dtype to be floating point, yet common dtype is {kind.scalar_name}"
         )
     x1, x2 = broadcast(x1.to(kind), x2.to(kind))
-    one, other = (_directions(x, dim, eps) for x in (x1, x2))
-    return (one * other).sum(dim)
+    unit1, unit2 = (_unit_vectors(x, dim, eps) for x in (x1, x2))
+    return (unit1 * unit2).sum(dim)
 
 
-def _directions(x: Any, dim: int, eps: float) -> Any:
+def _unit_vectors(x: Any, dim: int, eps: float) -> Any:
     length = x.norm(2, dim, keepdim=True).clone()
     with no_grad():  # as in PyTorch, a length below eps is replaced but keeps its derivative
         length.clamp_(min=eps)

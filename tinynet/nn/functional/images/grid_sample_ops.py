@@ -1,8 +1,8 @@
-"""The operations behind grid_sample: a picture read at any places, and differentiated by them.
+"""The operations behind grid_sample: images at arbitrary positions, and their derivatives.
 
-Along each dimension a sample is a sum over neighbours, weighted by polynomials in the position
-between them. The derivative by the position has the same form with the polynomials differentiated,
-so one kernel, with an order for each dimension, serves all derivatives.
+Along each dimension, a sample is a sum over neighbours, weighted by polynomials in the position
+between them. Its derivative by the position is the same sum with the derivatives of the
+polynomials, so one kernel, with an order of derivative for each dimension, computes all of them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ POLYNOMIALS: dict[str, list[list[float]]] = {  # coefficients of 1, t, t^2, ... 
         [0.0, 0.0, A, -A],
     ],
 }
-FIRST = {"nearest": 0, "bilinear": 0, "bicubic": -1}  # the first neighbour, from the one before
+FIRST = {"nearest": 0, "bilinear": 0, "bicubic": -1}  # of the first neighbour, relative to floor
 
 
 class Warp(NamedTuple):
@@ -49,19 +49,18 @@ class Warp(NamedTuple):
 
 
 def _reflected(x: Array, n: int, align_corners: bool) -> tuple[Array, Array]:
-    """Return positions mirrored at the ends until they are inside, and the slopes."""
+    """Return positions reflected into the image, and the derivatives of the reflection."""
     low, span = (0.0, float(n - 1)) if align_corners else (-0.5, float(n))
     if span == 0:
         return np.zeros_like(x), np.zeros_like(x)
-    away = np.abs(x - low)
-    turns, rest = np.divmod(away, span)
-    odd = turns % 2 == 1
-    found = np.where(odd, span - rest, rest) + low
-    return found, np.where(odd, -1.0, 1.0) * np.where(x < low, -1.0, 1.0)
+    reflections, rest = np.divmod(np.abs(x - low), span)
+    odd = reflections % 2 == 1
+    inside = np.where(odd, span - rest, rest) + low
+    return inside, np.where(odd, -1.0, 1.0) * np.where(x < low, -1.0, 1.0)
 
 
 def _inside(x: Array, n: int, how: Warp) -> tuple[Array, Array | float]:
-    """Return positions brought into the picture as the padding mode says, and the slopes."""
+    """Return positions moved into the image by the padding mode, and their derivatives."""
     if how.padding_mode == "zeros":
         return x, 1.0
     slope: Array | float = 1.0
@@ -71,69 +70,69 @@ def _inside(x: Array, n: int, how: Warp) -> tuple[Array, Array | float]:
 
 
 def _neighbours(c: Array, n: int, how: Warp, order: int) -> list[tuple[Array, Array]]:
-    """Return elements and weights, of an order of derivative, for coordinates in [-1, 1]."""
+    """Return the neighbours of coordinates in [-1, 1], and weights or derivatives of them."""
     step = (n - 1) / 2 if how.align_corners else n / 2
     padded = how.mode != "bicubic" and how.padding_mode != "zeros"
-    wild = ~np.isfinite(c)
+    infinite = ~np.isfinite(c)
     c = np.where(np.isnan(c), -1 if padded else 1e9, c).astype(c.dtype)
     x = np.clip((c + 1) * step - (0.0 if how.align_corners else 0.5), -1e9, 1e9)
     slope: Array | float = 1.0
     if how.mode != "bicubic":
         x, slope = _inside(x, n, how)
     base = np.rint(x) if how.mode == "nearest" else np.floor(x)
-    found = []
+    neighbours = []
     for offset, coefficients in enumerate(POLYNOMIALS[how.mode], FIRST[how.mode]):
-        place = base + offset
+        index = base + offset
         if how.mode == "bicubic":
-            place = np.rint(_inside(place, n, how)[0])
+            index = np.rint(_inside(index, n, how)[0])
         weight = polynomial.polyval(x - base, polynomial.polyder(coefficients, order))
-        weight = weight * (slope * step) ** order * ((place >= 0) & (place < n))
-        if not padded and how.mode != "nearest":  # a place that is not a number gives no number
-            weight = np.where(wild, np.nan, weight)
-        found.append((np.clip(place, 0, n - 1).astype(np.int64), weight.astype(c.dtype)))
-    return found
+        weight = weight * (slope * step) ** order * ((index >= 0) & (index < n))
+        if not padded and how.mode != "nearest":  # infinite and NaN coordinates give NaN
+            weight = np.where(infinite, np.nan, weight)
+        neighbours.append((np.clip(index, 0, n - 1).astype(np.int64), weight.astype(c.dtype)))
+    return neighbours
 
 
 def _terms(grid: Array, sizes: Ints, how: Warp, orders: Ints) -> Iterator[tuple[Array, Array]]:
-    """Yield, for each combination of neighbours, places in the plane and weights: ``[N, P]``."""
+    """Yield, for each combination of neighbours, flat indices and weights: ``[N, P]``."""
     rank = len(sizes)
     flat = grid.reshape(grid.shape[0], math.prod(grid.shape[1:-1]), rank)
     lines = [_neighbours(flat[..., rank - 1 - d], n, how, orders[d]) for d, n in enumerate(sizes)]
     for chosen in itertools.product(*lines):
-        place, weight = chosen[0]
-        for n, (further, factor) in zip(sizes[1:], chosen[1:], strict=True):
-            place, weight = place * n + further, weight * factor
-        yield place, weight
+        index, weight = chosen[0]
+        for n, (inner, factor) in zip(sizes[1:], chosen[1:], strict=True):
+            index, weight = index * n + inner, weight * factor
+        yield index, weight
 
 
 # ---- the operations -----------------------------------------------------------------------------
 
 
 def grid_sampler(input: Array, grid: Array, /, how: Warp, orders: Ints) -> Array:
-    """Return samples of each plane at the places of the grid."""
+    """Return samples of each plane at the positions of the grid."""
     batch, channels, *sizes = input.shape
     out = grid.shape[1:-1]
-    # With the channels last a place is one row: one index finds it for all channels.
+    # With the channels as last dimension, one index selects the elements of all channels.
     rows = np.moveaxis(input, 1, -1).reshape(batch * math.prod(sizes), channels)
     first = np.arange(batch)[:, None] * math.prod(sizes)
     total = np.zeros((batch * math.prod(out), channels), input.dtype)
-    for place, weight in _terms(grid, tuple(sizes), how, orders):
-        part = np.take(rows, (place + first).reshape(-1), 0)
+    for index, weight in _terms(grid, tuple(sizes), how, orders):
+        part = np.take(rows, (index + first).reshape(-1), 0)
         part *= weight.reshape(-1, 1)
         total += part
     return np.ascontiguousarray(np.moveaxis(total.reshape(batch, *out, channels), -1, 1))
 
 
 def grid_spread(self: Array, grid: Array, /, how: Warp, orders: Ints, sizes: Ints) -> Array:
-    """Return planes in which each sample is added where it was read."""
+    """Return planes of zeros with each sample added to the elements that it was computed from."""
     batch, channels = self.shape[:2]
     flat = self.reshape(batch, channels, math.prod(grid.shape[1:-1]))
-    whole = np.zeros(batch * channels * math.prod(sizes), self.dtype)
+    total = np.zeros(batch * channels * math.prod(sizes), self.dtype)
     first = np.arange(batch * channels).reshape(batch, channels, 1) * math.prod(sizes)
-    for place, weight in _terms(grid, sizes, how, orders):
+    for index, weight in _terms(grid, sizes, how, orders):
         part = flat * weight[:, None]
-        np.add.at(whole, (first + place[:, None]).reshape(-1), part.reshape(-1))
-    return whole.reshape(batch, channels, *sizes)
+        np.add.at(total, (first + index[:, None]).reshape(-1), part.reshape(-1))
+    return total.reshape(batch, channels, *sizes)
 
 
 samplers = by_rank(grid_sampler, "GridSampler{}DBackward0", (2, 3))
@@ -146,7 +145,7 @@ def _by_grid(g: Any, input: Any, grid: Any, how: Warp, orders: Ints) -> Any:
 
     def steps(g: Any, input: Any, grid: Any) -> Any:
         parts = []
-        for d in reversed(range(rank)):  # the grid names the last dimension first
+        for d in reversed(range(rank)):  # the grid has the last dimension first
             raised = (*orders[:d], orders[d] + 1, *orders[d + 1 :])
             parts.append(sum_dims(g * samplers[rank](input, grid, how, raised), (1,), False))
         return stack(parts, -1)
@@ -172,7 +171,7 @@ for _rank in (2, 3):
 
 
 def _points(sizes: Ints, align_corners: bool, kind: Any) -> Array:
-    """Return homogeneous coordinates of all places, the last dimension first: ``[P, rank + 1]``."""
+    """Return homogeneous coordinates of all pixels, last dimension first: ``[P, rank + 1]``."""
     lines = []
     for n in sizes:
         line = np.linspace(-1, 1, n) if n > 1 else np.zeros(n)
@@ -183,15 +182,15 @@ def _points(sizes: Ints, align_corners: bool, kind: Any) -> Array:
 
 @operation(node="AffineGridGeneratorBackward0", methods=False, batch="folded")
 def affine_places(theta: Array, /, sizes: Ints, align_corners: bool) -> Array:
-    """Return where each place of a picture comes from under affine maps."""
+    """Return the position of each pixel under affine maps."""
     points = _points(sizes, align_corners, theta.dtype)
-    places = np.matmul(points, np.swapaxes(theta, 1, 2))
-    return places.reshape(theta.shape[0], *sizes, len(sizes))
+    positions = np.matmul(points, np.swapaxes(theta, 1, 2))
+    return positions.reshape(theta.shape[0], *sizes, len(sizes))
 
 
 @operation(node="AffineGridGeneratorBackwardBackward0", methods=False, batch="folded")
 def affine_sums(self: Array, /, sizes: Ints, align_corners: bool) -> Array:
-    """Return the sums of places times points: the transpose of ``affine_places``."""
+    """Return the sums of positions times points: the transpose of ``affine_places``."""
     flat = self.reshape(self.shape[0], math.prod(sizes), len(sizes))
     return np.matmul(np.swapaxes(flat, 1, 2), _points(sizes, align_corners, self.dtype))
 

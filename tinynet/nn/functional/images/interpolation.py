@@ -26,11 +26,11 @@ AREA: dict[int, Any] = {1: adaptive_avg_pool1d, 2: adaptive_avg_pool2d, 3: adapt
 NEEDS = {"linear": 3, "bilinear": 4, "trilinear": 5}
 Scales = tuple[float | None, ...]
 
-# ---- reading the options ------------------------------------------------------------------------
+# ---- options ------------------------------------------------------------------------------------
 
 
-def _asked(shape: Ints, size: Any, scale_factor: Any) -> tuple[Ints | None, Any]:
-    """Return the size or the factors per dimension, the other of them as None."""
+def _size_or_factors(shape: Ints, size: Any, scale_factor: Any) -> tuple[Ints | None, Any]:
+    """Return the size and the factors per dimension, one of which is None."""
     rank, inner = len(shape) - 2, list(shape[2:])
     if size is not None and scale_factor is not None:
         raise ValueError("only one of size or scale_factor should be defined")
@@ -49,7 +49,7 @@ def _asked(shape: Ints, size: Any, scale_factor: Any) -> tuple[Ints | None, Any]
                     f"Tuple[int, int, int], but got size with types {[type(n) for n in size]}"
                 )
             return tuple(int(n) for n in size), None
-        return (_whole(size),) * rank, None
+        return (_integer(size),) * rank, None
     if scale_factor is None:
         raise ValueError("either size or scale_factor should be defined")
     if isinstance(scale_factor, (list, tuple)):
@@ -64,7 +64,7 @@ def _asked(shape: Ints, size: Any, scale_factor: Any) -> tuple[Ints | None, Any]
     return None, (_number(scale_factor),) * rank
 
 
-def _whole(size: Any) -> int:
+def _integer(size: Any) -> int:
     try:
         return operator.index(size)
     except TypeError:
@@ -177,7 +177,7 @@ def interpolate(
             "align_corners option can only be set with the interpolating modes: linear | bilinear "
             "| bicubic | trilinear"
         )
-    sizes, factors = _asked(array.shape, size, scale_factor)
+    sizes, factors = _size_or_factors(array.shape, size, scale_factor)
     if recompute_scale_factor and size is not None:
         raise ValueError("recompute_scale_factor is not meaningful with an explicit size.")
     if sizes is None:
@@ -198,7 +198,7 @@ def interpolate(
     return SAMPLERS[mode, antialias][how.rank].function(input, how)
 
 
-# ---- its older names ----------------------------------------------------------------------------
+# ---- deprecated names ---------------------------------------------------------------------------
 
 
 def upsample(

@@ -1,4 +1,4 @@
-"""The operations behind interpolation: for each dimension a linear map, and its transpose back.
+"""The operations behind interpolation: a linear map for each dimension, and its transpose.
 
 They are operations for speed: products with small matrices, or a few shifted copies.
 """
@@ -52,7 +52,7 @@ KERNELS = {
     "trilinear": Kernel(_tent, 1),
     "bicubic": Kernel(cubic(-0.75), 2),
 }
-SMOOTH_KERNELS = {  # those that antialiasing widens: Pillow's
+SMOOTH_KERNELS = {  # for antialiasing, as in Pillow
     "bilinear": Kernel(_tent, 1),
     "bicubic": Kernel(cubic(-0.5), 2),
     "lanczos": Kernel(_lanczos, 3),
@@ -106,14 +106,14 @@ def line(
 
 def _nearest(n: int, m: int, step: float, exact: bool, kind: np.dtype[Any]) -> LinearMap:
     place = np.arange(m).astype(kind) + kind.type(0.5 if exact else 0)
-    found = np.floor(place * kind.type(step)).astype(np.int64)
-    return LinearMap(n, np.minimum(found, n - 1)[None], None)
+    nearest = np.floor(place * kind.type(step)).astype(np.int64)
+    return LinearMap(n, np.minimum(nearest, n - 1)[None], None)
 
 
 def _interpolating(
     n: int, place: Array, step: float, align_corners: bool, kernel: Kernel
 ) -> LinearMap:
-    """Return weights by the distance from each place; beyond the ends the outermost element."""
+    """Return weights by the distance from each position; the edge elements extend outwards."""
     if not align_corners:
         place = place + (0.5 * step - 0.5)
         place = place if kernel.reach > 1 else np.maximum(place, 0)
@@ -124,7 +124,7 @@ def _interpolating(
 
 
 def _smooth(n: int, m: int, step: float, kernel: Kernel) -> LinearMap:
-    """Return weights of a kernel that is widened where elements are left out."""
+    """Return the weights of a kernel, widened for downsampling."""
     wide = max(step, 1.0)
     center = step * (np.arange(m) + 0.5)
     first = np.maximum((center - kernel.reach * wide + 0.5).astype(np.int64), 0)

@@ -47,16 +47,16 @@ def constant_pad(input: Array, /, pad: Ints, value: float) -> Array:
             )
     shape = [n + before + after for n, (before, after) in zip(input.shape, frames, strict=True)]
     value = dtypes.representable(value, input.dtype)
-    whole = np.full(shape, value, input.dtype) if value else np.zeros(shape, input.dtype)
-    cuts = [(-before, -after) for before, after in frames]
-    whole[_parts(shape, frames)] = input[_parts(input.shape, cuts)]
-    return whole
+    padded = np.full(shape, value, input.dtype) if value else np.zeros(shape, input.dtype)
+    crops = [(-before, -after) for before, after in frames]
+    padded[_parts(shape, frames)] = input[_parts(input.shape, crops)]
+    return padded
 
 
 constant_pad.grad(input=lambda g, pad: constant_pad(g, tuple(-n for n in pad), 0.0))
 
 # ---- the input's own elements -------------------------------------------------------------------
-# Along each dimension, place i of the result shows element ``source(i - before)`` of the input.
+# Along each dimension, element i of the result is element ``source(i - before)`` of the input.
 
 
 def _reflected(place: Array, n: int) -> Array:
@@ -70,36 +70,36 @@ def _replicated(place: Array, n: int) -> Array:
 
 
 def _circular(place: Array, n: int) -> Array:
-    """... 2 3 | 0 1 2 3 | 0 1 ...; what is cut off is no part of the ring."""
-    ring = place[(place >= 0) & (place < n)]
-    return ring[(place - ring[0]) % len(ring)] if len(ring) else ring
+    """... 2 3 | 0 1 2 3 | 0 1 ...; cropped elements do not repeat."""
+    period = place[(place >= 0) & (place < n)]
+    return period[(place - period[0]) % len(period)] if len(period) else period
 
 
 def _sources(shape: Ints, pad: Ints, source: Any) -> list[tuple[int, int, Array]]:
-    """Return (axis, before, element for each place) for each padded dimension."""
-    found = []
+    """Return (axis, before, source of each element) for each padded dimension."""
+    sources = []
     for axis, (n, (before, after)) in enumerate(zip(shape, _frames(pad, len(shape)), strict=True)):
         if before or after:
-            found.append((axis, before, source(np.arange(-before, n + after), n)))
-    return found
+            sources.append((axis, before, source(np.arange(-before, n + after), n)))
+    return sources
 
 
 def _declare(mode: str, title: str, source: Any, autocast: str | None = None) -> dict[int, Any]:
-    """Declare one mode; operations, since derivatives by index would cost many times the padding.
+    """Declare one mode, as operations for speed: derivatives by index would cost many times more.
 
-    The adjoint takes the part that shows the input itself, and adds the frame line by line.
+    The adjoint copies the inner part, and adds the padding line by line.
     """
 
     def extend(input: Array, /, pad: Ints) -> Array:
         """Pad the input with its own elements."""
         _check(mode, input, pad)
-        whole = input
+        padded = input
         for axis, _, elements in _sources(input.shape, pad, source):
-            whole = np.take(whole, elements, axis)
-        return whole if whole is not input else input.copy()
+            padded = np.take(padded, elements, axis)
+        return padded if padded is not input else input.copy()
 
     def fold(self: Array, /, pad: Ints, shape: Ints) -> Array:
-        """Return the sum, for each element of the input, over the places that show it."""
+        """Return, for each element of the input, the sum over its copies."""
         total = self
         for axis, before, elements in _sources(shape, pad, source):
             total = _added(total, axis, shape[axis], before, elements)
@@ -119,13 +119,13 @@ def _declare(mode: str, title: str, source: Any, autocast: str | None = None) ->
 def _added(g: Array, axis: int, n: int, before: int, elements: Array) -> Array:
     """Return the sums along one dimension."""
     total = np.zeros((*g.shape[:axis], n, *g.shape[axis + 1 :]), g.dtype)
-    to, come = np.moveaxis(total, axis, 0), np.moveaxis(g, axis, 0)
-    places = len(elements)
-    first, last = max(before, 0), min(n + before, places)  # of the places of the input itself
+    target, source = np.moveaxis(total, axis, 0), np.moveaxis(g, axis, 0)
+    count = len(elements)
+    first, last = max(before, 0), min(n + before, count)  # of the inner part
     if first < last:
-        to[first - before : last - before] = come[first:last]
-    for place in (*range(min(first, places)), *range(max(last, 0), places)):
-        to[elements[place]] += come[place]
+        target[first - before : last - before] = source[first:last]
+    for i in (*range(min(first, count)), *range(max(last, 0), count)):
+        target[elements[i]] += source[i]
     return total
 
 
@@ -160,15 +160,15 @@ def _check(mode: str, input: Array, pad: Ints) -> None:
                 f"{input.ndim - 1 - i} of input {list(input.shape)}"
             )
     frames = _frames(pad, rank)
-    made = [n + before + after for n, (before, after) in zip(sizes, frames, strict=True)]
-    if max(made) < 1 or min(made) < 0:
+    outputs = [n + before + after for n, (before, after) in zip(sizes, frames, strict=True)]
+    if max(outputs) < 1 or min(outputs) < 0:
         raise RuntimeError(
-            f"input ({_named(sizes)}) is too small. Calculated output {_named(made, ' ')}"
+            f"input ({_named(sizes)}) is too small. Calculated output {_named(outputs, ' ')}"
         )
 
 
 def _named(sizes: Sequence[int], between: str = ", ") -> str:
-    """Return sizes as messages have them: ``H: 4, W: 5``."""
+    """Return sizes as PyTorch prints them: ``H: 4, W: 5``."""
     return between.join(f"{c}: {n}" for c, n in zip("DHW"[-len(sizes) :], sizes, strict=True))
 
 

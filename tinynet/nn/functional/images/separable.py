@@ -16,9 +16,9 @@ class LinearMap:
     """A matrix ``[outputs, inputs]`` of one dimension.
 
     Args:
-        inputs: its length.
-        columns: ``[taps, outputs]``: which inputs each output is made of.
-        weights: of the same shape: how much each counts; None for one tap of weight 1.
+        inputs: the number of inputs.
+        columns: ``[taps, outputs]``, the inputs of each output.
+        weights: the weights of these inputs, of the same shape; None for one tap of weight 1.
     """
 
     def __init__(self, inputs: int, columns: Array, weights: Array | None):
@@ -37,22 +37,22 @@ class LinearMap:
 
     @cached_property
     def transposed(self) -> LinearMap:
-        """The map back: each input's share in the outputs."""
+        """The transposed matrix."""
         columns = self.columns.T.reshape(-1)
         order = np.argsort(columns, kind="stable")
-        found = columns[order]
-        counts = np.bincount(found, minlength=self.inputs)
-        tap = np.arange(len(found)) - np.repeat(np.cumsum(counts) - counts, counts)
+        rows = columns[order]
+        counts = np.bincount(rows, minlength=self.inputs)
+        tap = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
         shape = (max(1, int(counts.max(initial=0))), self.inputs)
-        weights, back = np.zeros(shape), np.zeros(shape, np.int64)
+        weights, outputs = np.zeros(shape), np.zeros(shape, np.int64)
         values = np.ones(self.columns.shape) if self.weights is None else self.weights
-        weights[tap, found] = values.T.reshape(-1)[order]
-        back[tap, found] = np.repeat(np.arange(self.outputs), self.taps)[order]
-        return LinearMap(self.outputs, back, weights)
+        weights[tap, rows] = values.T.reshape(-1)[order]
+        outputs[tap, rows] = np.repeat(np.arange(self.outputs), self.taps)[order]
+        return LinearMap(self.outputs, outputs, weights)
 
 
 def apply(x: Array, maps: Sequence[LinearMap | None]) -> Array:
-    """Return ``x`` with its last dimensions mapped; None leaves a dimension as it is."""
+    """Map the last dimensions of ``x``; None leaves a dimension unchanged."""
     first = x.ndim - len(maps)
     work = x.astype(np.float32) if x.dtype == np.float16 else x
     for axis, one in reversed(list(enumerate(maps, first))):
@@ -62,7 +62,7 @@ def apply(x: Array, maps: Sequence[LinearMap | None]) -> Array:
 
 
 def _along(x: Array, axis: int, one: LinearMap) -> Array:
-    """Return one dimension mapped: as a product where the matrix is small, else tap by tap."""
+    """Map one dimension: as a product if the matrix is small, else tap by tap."""
     last = axis == x.ndim - 1
     if one.weights is None or one.inputs > (40 if last else 15) * one.taps or not x.size:
         return _by_taps(x, axis, one)

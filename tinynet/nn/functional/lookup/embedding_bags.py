@@ -1,7 +1,7 @@
 """Looking up rows of a table and reducing them by bags: sums, means, maxima.
 
-A composite of the look-up and a sum by index: entries of the padding index are left out first, so
-that neither values nor gradients see them. Only maxima need the bags side by side.
+A composite of the look-up and a sum by index. Entries of the padding index are removed first, so
+they affect neither values nor gradients. Maxima use a padded array with a row for each bag.
 """
 
 from __future__ import annotations
@@ -102,12 +102,12 @@ def _largest(rows: Any, bags: Array, count: int) -> Tensor:
     filled = np.arange(longest) < sizes[:, None]
     places = np.zeros(filled.shape, np.int64)
     places[filled] = np.arange(len(bags))
-    side_by_side = where.function(wrap(filled[:, :, None]), rows[wrap(places)], -np.inf)
-    found = side_by_side.max(1).values
-    return where.function(wrap(sizes[:, None] > 0), found, 0.0)
+    padded = where.function(wrap(filled[:, :, None]), rows[wrap(places)], -np.inf)
+    maxima = padded.max(1).values
+    return where.function(wrap(sizes[:, None] > 0), maxima, 0.0)
 
 
-# ---- refusals -----------------------------------------------------------------------------------
+# ---- checks -------------------------------------------------------------------------------------
 
 
 def _check_options(
@@ -156,9 +156,9 @@ def _starts(input: Tensor, offsets: Tensor | None, include_last: bool) -> Array:
         raise ValueError("offsets has to be a 1D Tensor but got None")
     if offsets.ndim != 1:
         raise ValueError("offsets has to be a 1D Tensor")
-    _check_whole(input._array)
+    _check_integers(input._array)
     starts = offsets._array
-    _check_whole(starts)
+    _check_integers(starts)
     if include_last:
         if not starts.size:
             raise RuntimeError("include_last_offset: number of offset should be at least 1")
@@ -190,7 +190,7 @@ def _check_offsets(starts: Array, count: int) -> None:
         )
 
 
-def _check_whole(array: Array) -> None:
+def _check_integers(array: Array) -> None:
     if array.dtype not in (np.int64, np.int32):
         raise _wrong_type("indices", array, "Long, Int")
 
@@ -204,7 +204,7 @@ def _wrong_type(name: str, array: Array, allowed: str) -> RuntimeError:
 
 
 def _check_indices(indices: Array, weight: Array, factors: Tensor | None) -> None:
-    _check_whole(indices)
+    _check_integers(indices)
     if not dtypes.is_floating(weight.dtype):
         raise _wrong_type("weight", weight, "Half, BFloat16, Float, Double")
     if factors is not None and factors._array.dtype != weight.dtype:

@@ -59,7 +59,7 @@ def embedding_rows(
 
 
 def _check(weight: Array, indices: Array) -> None:
-    """Raise RuntimeError unless these are a table and indices."""
+    """Raise RuntimeError unless the weight is a matrix and the indices are integers."""
     if indices.dtype not in (np.int64, np.int32):
         kind = dtypes.of(indices).tensor_name
         raise RuntimeError(
@@ -74,7 +74,7 @@ def _check(weight: Array, indices: Array) -> None:
 def summed_rows(
     rows: Array, indices: Array, /, count: int, padding_idx: int, scale_grad_by_freq: bool
 ) -> Array:
-    """Return a table of ``count`` rows, to which ``rows`` were added at their indices.
+    """Return a table of ``count`` rows with ``rows`` added at their indices.
 
     The padding row is zero; ``scale_grad_by_freq`` divides each row by the number of its additions.
     """
@@ -86,7 +86,7 @@ def summed_rows(
         return _weighted(table, indices, padding_idx, scale_grad_by_freq)
     if 2 * count > len(index):
         first = first_of_each(index, count)
-        if 2 * np.count_nonzero(first) > len(index):  # most stand there once: these need no sum
+        if 2 * np.count_nonzero(first) > len(index):  # most occur once and need no sum
             table[index[first]] = rows[first]
             index, rows = index[~first], rows[~first]
     at = (index.reshape(-1, 1).astype(np.int64) * width + np.arange(width)).ravel()
@@ -96,7 +96,7 @@ def summed_rows(
 
 @operation(node="EmbeddingSparseBackwardBackward0", methods=False, batch="loop")
 def kept_rows(rows: Array, indices: Array, /, count: int, padding_idx: int) -> Any:
-    """Return the table of ``summed_rows`` with the rows that are not zero only."""
+    """Return the nonzero rows of the table of ``summed_rows``."""
     index = indices.flatten()  # a copy: the program may write to its indices before the step
     values = rows.reshape(index.size, rows.shape[-1])
     if padding_idx >= 0:
@@ -135,7 +135,7 @@ def _of_weight(
     return summed_rows(g, indices, weight_shape[0], padding_idx, scale_grad_by_freq)
 
 
-_MANY = 4  # a table of so many times the rows that are looked up is not written as a whole
+_MANY = 4  # from this ratio of rows in the table to rows looked up, the gradient is sparse
 embedding_rows.grad(weight=_of_weight)
 kept_rows.grad(rows=lambda g, indices, padding_idx: weighted_rows(g, indices, padding_idx, False))
 summed_rows.grad(
@@ -164,7 +164,7 @@ def _weighted(table: Array, indices: Array, padding_idx: int, by_frequency: bool
 
 
 def renormalise(weight: Tensor, indices: Array, max_norm: float, norm_type: float) -> None:
-    """Shorten, in place, those of the rows that are looked up whose norm exceeds ``max_norm``."""
+    """Scale the selected rows whose norm exceeds ``max_norm`` down to it, in place."""
     array = weight._array
     _check(array, indices)
     refuse_overlap(array)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from random import Random
 from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
@@ -51,13 +52,24 @@ class Step(NamedTuple):
 
 
 def programs(choices: Iterable[Form] = CHOICES) -> st.SearchStrategy[list[Step]]:
-    """Return the strategy of programs: always all steps, but some find nothing to work on."""
-    register = st.integers(0, len(REGISTERS) - 1)
-    number = st.integers(0, 11)
-    quiet = st.sampled_from([False] * 7 + [True])
-    form = st.sampled_from(list(choices))
-    step = st.builds(Step, form, register, register, register, number, number, quiet)
-    return st.lists(step, min_size=STEPS, max_size=STEPS)
+    """Return the strategy of programs: always all steps, but some find nothing to work on.
+
+    Hypothesis draws only a seed. To draw each number of each step takes it longer than the programs
+    run, and serves its shrinking only, which knows nothing of programs (see ``shrinking``).
+    """
+    forms = list(choices)
+
+    def program(seed: int) -> list[Step]:
+        random = Random(seed)
+        return [_step(forms, random) for _ in range(STEPS)]
+
+    return st.integers(0, 2**64 - 1).map(program)
+
+
+def _step(forms: list[Form], random: Random) -> Step:
+    registers = [random.randrange(len(REGISTERS)) for _ in "cxy"]
+    numbers = [random.randrange(12) for _ in "nm"]
+    return Step(random.choice(forms), *registers, *numbers, quiet=random.random() < 1 / 8)
 
 
 class Blanks(dict[str, str]):

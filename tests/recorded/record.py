@@ -1,7 +1,8 @@
 """Records PyTorch's answers: `python -m tests.recorded.record [SUITE[:FAMILY] ...] [--errors]`.
 
-Without arguments, all suites are recorded and PyTorch's own tables. `--errors` prints the errors
-and warnings in the answers. Read them whenever you add entries: a slip looks like an expected one.
+Without arguments, all suites are recorded, optimizers and PyTorch's own tables. `--errors` prints
+the errors and warnings in the answers. Read them whenever you add entries: a slip looks like an
+expected one.
 """
 
 from __future__ import annotations
@@ -11,12 +12,14 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from tests.optim import record as optimizers
 from tests.pytorch_tables import record as tables
 
 from . import live, store
 from .suite import Suite, suites
 
-TABLES = "pytorch_tables"
+OTHERS = {"optim": lambda family: optimizers.main(), "pytorch_tables": tables.record}
+"""Answers of other forms, in their packages."""
 
 
 def record(suite: Suite, only: str = "") -> dict[str, Any]:
@@ -60,14 +63,14 @@ def errors_in(value: Any, path: str) -> Iterator[str]:
 def main() -> None:
     known = {suite.folder: suite for suite in suites()}
     parser = argparse.ArgumentParser(prog="python -m tests.recorded.record", description=__doc__)
-    parser.add_argument("suites", nargs="*", metavar="SUITE", help=f"{', '.join(known)}, {TABLES}")
+    parser.add_argument("suites", nargs="*", metavar="SUITE", help=", ".join([*known, *OTHERS]))
     parser.add_argument("--errors", action="store_true", help="print errors and warnings")
     options = parser.parse_args()
     live.prepare()
-    for chosen in options.suites or [*known, TABLES]:
+    for chosen in options.suites or [*known, *OTHERS]:
         name, _, family = chosen.partition(":")
-        if name == TABLES:
-            tables.record(family)
+        if name in OTHERS:
+            OTHERS[name](family)
             continue
         answers = record(known[name], family)
         if options.errors:

@@ -16,18 +16,18 @@ from tinynet.nn.parameter import Parameter, is_lazy
 from tinynet.nn.utils.parametrizations import matrix_of, norm_except_dim, outputs_dim
 
 
-def _take(module: Module, kind: type, name: str) -> Any:
+def _pop(module: Module, kind: type, name: str) -> Any:
     """Remove and return the hook of a class on a weight; None if there is none."""
-    number, found = _find(module, kind, name)
-    if found is not None:
-        del module._forward_pre_hooks[number]
-    return found
+    key, hook = _find(module, kind, name)
+    if hook is not None:
+        del module._forward_pre_hooks[key]
+    return hook
 
 
 def _find(module: Module, kind: Any, name: str) -> tuple[int, Any]:
-    for number, found in module._forward_pre_hooks.items():
-        if isinstance(found, kind) and found.name == name:
-            return number, found
+    for key, hook in module._forward_pre_hooks.items():
+        if isinstance(hook, kind) and hook.name == name:
+            return key, hook
     return -1, None
 
 
@@ -123,7 +123,7 @@ def remove_weight_norm(module: M, name: str = "weight") -> M:
         >>> [name for name, _ in nn.utils.remove_weight_norm(layer).named_parameters()]
         ['bias', 'weight']
     """
-    hook = _take(module, WeightNorm, name)
+    hook = _pop(module, WeightNorm, name)
     if hook is None:
         raise ValueError(f"weight_norm of '{name}' not found in {module}")
     weight = hook.compute_weight(module)
@@ -239,7 +239,7 @@ def remove_spectral_norm(module: M, name: str = "weight") -> M:
         >>> [name for name, _ in nn.utils.remove_spectral_norm(layer).named_parameters()]
         ['bias', 'weight']
     """
-    hook = _take(module, SpectralNorm, name)
+    hook = _pop(module, SpectralNorm, name)
     if hook is None:
         raise ValueError(f"spectral_norm of '{name}' not found in {module}")
     noting = module._state_dict_hooks

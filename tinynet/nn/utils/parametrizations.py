@@ -78,11 +78,11 @@ def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Mo
         tinynet.Size([40, 1])
     """
     register_parametrization(module, name, _WeightNorm(dim), unsafe=True)
-    module._register_load_state_dict_pre_hook(_ReadsOldNames(name))
+    module._register_load_state_dict_pre_hook(_OldNames(name))
     return module
 
 
-class _ReadsOldNames:
+class _OldNames:
     """A load hook for state dicts of ``nn.utils.weight_norm``: weight_g and weight_v."""
 
     def __init__(self, name: str):
@@ -135,8 +135,8 @@ class _SpectralNorm(Module):
             self.n_power_iterations = n_power_iterations
             matrix = matrix_of(weight.detach(), self.dim)
             for name, size in zip(("_u", "_v"), matrix.shape, strict=True):
-                drawn = matrix.new_empty(size).normal_(0, 1)
-                self.register_buffer(name, normalize(drawn, dim=0, eps=eps))
+                vector = matrix.new_empty(size).normal_(0, 1)
+                self.register_buffer(name, normalize(vector, dim=0, eps=eps))
             self._power_method(matrix, 15)
 
     def _power_method(self, matrix: Tensor, steps: int) -> None:
@@ -283,22 +283,22 @@ def _orthogonalized(Q: Array) -> Array:
     """Return a square orthogonal matrix that extends a tall Q, orthogonalised."""
     n, k = Q.shape[-2:]
     if n == k:
-        near = 10.0 * n * np.finfo(Q.dtype).eps
-        if np.allclose(Q.mT @ Q, np.eye(k, dtype=Q.dtype), atol=near):
+        tolerance = 10.0 * n * np.finfo(Q.dtype).eps
+        if np.allclose(Q.mT @ Q, np.eye(k, dtype=Q.dtype), atol=tolerance):
             return Q.copy()
-    drawn = default_generator.numpy.standard_normal((*Q.shape[:-1], n - k)).astype(Q.dtype)
-    q, r = np.linalg.qr(np.concatenate([Q, drawn], axis=-1))
+    random = default_generator.numpy.standard_normal((*Q.shape[:-1], n - k)).astype(Q.dtype)
+    q, r = np.linalg.qr(np.concatenate([Q, random], axis=-1))
     return q * np.sign(np.diagonal(r, axis1=-2, axis2=-1))[..., None, :]
 
 
 def _reflectors(Q: Array) -> Array:
     """Return the Householder vectors below the diagonal of a tall matrix, and signs on it."""
     raw, tau = np.linalg.qr(Q, mode="raw")
-    found = raw.mT.copy()
-    diagonal = np.einsum("...ii->...i", found[..., : Q.shape[-1], :])
+    vectors = raw.mT.copy()
+    diagonal = np.einsum("...ii->...i", vectors[..., : Q.shape[-1], :])
     diagonal[...] = np.sign(diagonal)
     diagonal[tau == 0] *= -1  # LAPACK skipped this reflection
-    return found
+    return vectors
 
 
 def orthogonal(

@@ -102,8 +102,8 @@ class BasePruningMethod:
         name = self._tensor_name
         original, values = getattr(module, f"{name}_orig"), self.apply_mask(module)
         original.data = values.data
-        for gone in (name, f"{name}_orig", f"{name}_mask"):
-            delattr(module, gone)
+        for attribute in (name, f"{name}_orig", f"{name}_mask"):
+            delattr(module, attribute)
         setattr(module, name, original)
 
 
@@ -174,16 +174,16 @@ class PruningContainer(BasePruningMethod):
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """Return the mask after the newest method prunes the remaining elements."""
         method = self._pruning_methods[-1]
-        left = _left(method, t, default_mask)
+        remaining = _remaining(method, t, default_mask)
         mask = default_mask.to(dtype=t.dtype, copy=True)
-        part = method.compute_mask(t[left], default_mask=default_mask[left])
-        mask[left] = part.to(dtype=mask.dtype)
+        part = method.compute_mask(t[remaining], default_mask=default_mask[remaining])
+        mask[remaining] = part.to(dtype=mask.dtype)
         return mask
 
 
-def _left(method: BasePruningMethod, t: Tensor, mask: Tensor) -> Any:
+def _remaining(method: BasePruningMethod, t: Tensor, mask: Tensor) -> Any:
     """Return the index of the elements that a method may still prune."""
-    whole: list[Any] = [slice(None)] * t.dim()
+    index: list[Any] = [slice(None)] * t.dim()
     if method.PRUNING_TYPE == "unstructured":
         return mask == 1
     if method.PRUNING_TYPE == "structured":
@@ -195,7 +195,7 @@ def _left(method: BasePruningMethod, t: Tensor, mask: Tensor) -> Any:
         dim = method.dim if method.dim >= 0 else method.dim + t.dim()
         if dim < 0:
             raise IndexError(f"Index is out of bounds for tensor with dimensions {t.dim()}")
-        whole[dim] = mask.sum(dim=[d for d in range(t.dim()) if d != dim]) != 0
+        index[dim] = mask.sum(dim=[d for d in range(t.dim()) if d != dim]) != 0
     elif method.PRUNING_TYPE != "global":
         raise ValueError(f"Unrecognized PRUNING_TYPE {method.PRUNING_TYPE}")
-    return tuple(whole)
+    return tuple(index)

@@ -70,8 +70,7 @@ unsorted_indices=None)
 
     def to(self, *args: Any, **kwargs: Any) -> PackedSequence:
         """Return the packed sequence with data of another dtype; self if it is unchanged."""
-        data = self.data.to(*args, **kwargs)
-        return self if data is self.data else PackedSequence(data, *self[1:])
+        return self._with_data(self.data.to(*args, **kwargs))
 
     def cpu(self) -> PackedSequence:
         """Return self: everything is on the CPU."""
@@ -79,37 +78,37 @@ unsorted_indices=None)
 
     def double(self) -> PackedSequence:
         """Return the packed sequence with data in float64."""
-        return self._as(self.data.double())
+        return self._with_data(self.data.double())
 
     def float(self) -> PackedSequence:
         """Return the packed sequence with data in float32."""
-        return self._as(self.data.float())
+        return self._with_data(self.data.float())
 
     def half(self) -> PackedSequence:
         """Return the packed sequence with data in float16."""
-        return self._as(self.data.half())
+        return self._with_data(self.data.half())
 
     def long(self) -> PackedSequence:
         """Return the packed sequence with data in int64."""
-        return self._as(self.data.long())
+        return self._with_data(self.data.long())
 
     def int(self) -> PackedSequence:
         """Return the packed sequence with data in int32."""
-        return self._as(self.data.int())
+        return self._with_data(self.data.int())
 
     def short(self) -> PackedSequence:
         """Return the packed sequence with data in int16."""
-        return self._as(self.data.short())
+        return self._with_data(self.data.short())
 
     def char(self) -> PackedSequence:
         """Return the packed sequence with data in int8."""
-        return self._as(self.data.char())
+        return self._with_data(self.data.char())
 
     def byte(self) -> PackedSequence:
         """Return the packed sequence with data in uint8."""
-        return self._as(self.data.byte())
+        return self._with_data(self.data.byte())
 
-    def _as(self, data: Tensor) -> PackedSequence:
+    def _with_data(self, data: Tensor) -> PackedSequence:
         return self if data is self.data else PackedSequence(data, *self[1:])
 
     @property
@@ -176,9 +175,9 @@ def pack_padded_sequence(
         ends = ends[order]
     _check_lengths(ends, padded)
     sizes = np.array([np.count_nonzero(ends > t) for t in range(int(ends[0]))], np.int64)
-    taken = np.arange(batch) if order is None else order
-    places = np.concatenate([t * batch + taken[:size] for t, size in enumerate(sizes)])
-    data = padded.flatten(0, 1).index_select(0, wrap(places))
+    columns = np.arange(batch) if order is None else order
+    rows = np.concatenate([t * batch + columns[:size] for t, size in enumerate(sizes)])
+    data = padded.flatten(0, 1).index_select(0, wrap(rows))
     return PackedSequence(data, wrap(sizes), None if order is None else wrap(order))
 
 
@@ -242,23 +241,23 @@ def pad_packed_sequence(
         )
     inside = np.zeros((steps, sizes[0]), bool)
     inside[: len(sizes)] = np.arange(sizes[0]) < sizes[:, None]
-    places = np.full(inside.shape, -1)
-    places[inside] = np.arange(len(sequence.data))
+    rows = np.full(inside.shape, -1)
+    rows[inside] = np.arange(len(sequence.data))
     lengths = np.count_nonzero(inside, axis=0)
     if sequence.unsorted_indices is not None:
         back = sequence.unsorted_indices._array
-        places, lengths = places[:, back], lengths[back]
+        rows, lengths = rows[:, back], lengths[back]
     if batch_first:
-        places = places.T
-    return _placed(sequence.data, places, padding_value), wrap(lengths.astype(np.int64))
+        rows = rows.T
+    return _select(sequence.data, rows, padding_value), wrap(lengths.astype(np.int64))
 
 
-def _placed(data: Tensor, places: Array, padding_value: float) -> Tensor:
+def _select(data: Tensor, rows: Array, padding_value: float) -> Tensor:
     """Return the rows of ``data`` at the given indices; -1 gives a row of padding."""
     padding = full((1, *data.shape[1:]), padding_value, dtype=data.dtype)
-    rows = np.where(places < 0, len(data), places).reshape(-1)
-    found = cat([data, padding]).index_select(0, wrap(rows))
-    return found.reshape(*places.shape, *data.shape[1:])
+    flat = np.where(rows < 0, len(data), rows).reshape(-1)
+    selected = cat([data, padding]).index_select(0, wrap(flat))
+    return selected.reshape(*rows.shape, *data.shape[1:])
 
 
 def pack_sequence(sequences: list[Tensor], enforce_sorted: bool = True) -> PackedSequence:
@@ -332,38 +331,38 @@ def pad_sequence(
         raise RuntimeError(
             f"Expected padding_side to be one of left or right, but got {padding_side}."
         )
-    rows = [_rows(s, given[0], place) for place, s in enumerate(given)]
-    lengths = np.array([len(r) for r in rows])
+    checked = [_checked(s, given[0], i) for i, s in enumerate(given)]
+    lengths = np.array([len(s) for s in checked])
     steps = np.arange(lengths.max())
     starts = (np.cumsum(lengths) - lengths)[:, None]
     before = steps - (steps.size - lengths[:, None] if padding_side == "left" else 0)
-    places = np.where((before >= 0) & (before < lengths[:, None]), starts + before, -1)
-    return _placed(cat(rows), places if batch_first else places.T, padding_value)
+    rows = np.where((before >= 0) & (before < lengths[:, None]), starts + before, -1)
+    return _select(cat(checked), rows if batch_first else rows.T, padding_value)
 
 
-def _rows(sequence: Any, first: Tensor, place: int) -> Tensor:
+def _checked(sequence: Any, first: Tensor, index: int) -> Tensor:
     """Return a sequence with the shape and dtype of the first one."""
     if not isinstance(sequence, Tensor):
         raise TypeError(
-            f"expected Tensor as element {place} in argument 0, but got {type(sequence).__name__}"
+            f"expected Tensor as element {index} in argument 0, but got {type(sequence).__name__}"
         )
     if not sequence.ndim:
         raise RuntimeError(
             "The 'sequences' of pad_sequence must have 1 or more dimensions. "
-            f"Got a number as element {place} instead."
+            f"Got a number as element {index} instead."
         )
-    shape, wanted = sequence.shape[1:], first.shape[1:]
-    if shape != wanted:
+    shape, target = sequence.shape[1:], first.shape[1:]
+    if shape != target:
         try:
-            fits = np.broadcast_shapes(shape, wanted) == tuple(wanted)
+            broadcast = np.broadcast_shapes(shape, target)
         except ValueError:
-            raise errors.not_broadcastable((1, *wanted), (1, *shape)) from None
-        if not fits:
+            raise errors.not_broadcastable((1, *target), (1, *shape)) from None
+        if broadcast != tuple(target):
             raise RuntimeError(
-                f"output with shape {[len(sequence), *wanted]} doesn't match the broadcast shape "
-                f"{[len(sequence), *np.broadcast_shapes(shape, wanted)]}"
+                f"output with shape {[len(sequence), *target]} doesn't match the broadcast shape "
+                f"{[len(sequence), *broadcast]}"
             )
-        sequence = sequence.expand(len(sequence), *wanted)
+        sequence = sequence.expand(len(sequence), *target)
     return sequence.to(first.dtype)
 
 

@@ -130,13 +130,13 @@ def _replaced(module: Module, tensors: Mapping[str, Any]) -> Iterator[Any]:
     try:
         for path, tensor in tensors.items():
             before[path] = _swap(module, path, tensor)
-        yield lambda path: getattr(*_place(module, path))
+        yield lambda path: getattr(*_owner(module, path))
     finally:
         for path, tensor in before.items():
             _swap(module, path, tensor)
 
 
-def _place(module: Module, path: str) -> tuple[Module, str]:
+def _owner(module: Module, path: str) -> tuple[Module, str]:
     """Return the submodule and the attribute at a path."""
     inside, _, name = path.rpartition(".")
     return module.get_submodule(inside), name
@@ -144,7 +144,7 @@ def _place(module: Module, path: str) -> tuple[Module, str]:
 
 def _swap(module: Module, path: str, tensor: Any) -> Any:
     """Set a tensor by path and return the previous one."""
-    owner, name = _place(module, path)
+    owner, name = _owner(module, path)
     if tensor is not _MISSING and tensor is not None and not isinstance(tensor, Tensor):
         raise TypeError(f"{tensor} is not an instance of tinynet.Tensor")
     table = table_of(owner, name)

@@ -143,7 +143,7 @@ def test_where_to_get_fashion_mnist(tmp_path):
     (problem,) = raised.value.problems
     assert "nowhere does not exist: it must be a folder with the training images" in problem.text
     assert "apt install dataset-fashion-mnist" in problem.text
-    assert problem.text.endswith("Another place: --set data.root=PATH")
+    assert problem.text.endswith("To use another path: --set data.root=PATH")
 
 
 @pytest.fixture(scope="module")

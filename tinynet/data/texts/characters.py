@@ -102,7 +102,7 @@ class CharTokenizer(Tokenizer):
         """The number of tokens, including special ones."""
         return len(self.vocabulary) + len(self.special_tokens)
 
-    def _recognised(self) -> Iterable[str]:
+    def _recognized(self) -> Iterable[str]:
         return [name for name in self.special_tokens if name != self.unknown]
 
     def _numbers_by_code_point(self) -> Array:

@@ -247,26 +247,26 @@ class Search(BackwardObserver):
 
     # ---- backward -------------------------------------------------------------------------------
 
-    def began(self, task: Any) -> None:
+    def began(self, backward_pass: Any) -> None:
         """Implement `BackwardObserver`."""
         self.batches += self._depth == 0 and self._backward is None
         self._depth += 1
 
-    def ended(self, task: Any) -> None:
+    def ended(self, backward_pass: Any) -> None:
         """Implement `BackwardObserver`."""
         self._depth -= 1
 
-    def visit(self, task: Any, node: Node, go: Callable[[Node], None]) -> None:
+    def visit(self, backward_pass: Any, node: Node, go: Callable[[Node], None]) -> None:
         """Implement `BackwardObserver`."""
         if self._backward is not None:
             go(node)
             return
-        pending = task.pending.get(node)
+        pending = backward_pass.pending.get(node)
         incoming = _gradients(pending if isinstance(pending, list) else [pending])
         saved = {name: a for name, v in saved_values(node).items() for a in arrays_of([v])}
         go(node)
         for number, edge in enumerate(node.edges):
-            for left in _gradients([None if edge is None else arrived_at(task, edge)]):
+            for left in _gradients([None if edge is None else arrived_at(backward_pass, edge)]):
                 if not badness(left):
                     continue
                 self._backward = self._by_node(node, number, incoming, saved, left)

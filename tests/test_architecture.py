@@ -28,6 +28,8 @@ ROWS = [
     ["autograd", "masked", "signal", "sparse"],
     ["nn", "data", "board", "distributions"],
     ["optim"],  # swa_utils.AveragedModel is a Module
+    ["capture"],  # steps of optimizers and schedulers are parts of programs
+    ["compiler"],
     ["exchange"],  # Parameters are among what it stores
     ["train"],
     ["cuda", "backends", "amp", "runtime"],  # what scripts ask of devices and threads
@@ -60,15 +62,17 @@ IMPORTS_BY_NAME = {
     "train/config/user_code.py",
     "as_torch/hook.py",  # and what a path of PyTorch's stands for
     "as_torch/report.py",
+    "nn/base/module.py",  # Module.compile: capture stands above nn
 }
 
 FILE_LINES, FUNCTION_LINES, PART_LINES = 400, 40, 2000  # of core, and of ops
 # path in tinynet/, path:function, "core" or "ops" -> (lines allowed, the reason)
 EXCEPTIONS: dict[str, tuple[int, str]] = {
     "core": (
-        6_300,
+        6_550,
         "PyTorch's rules to the letter; messages that explain them; quick ways for plain cases;"
-        " classes derived from Tensor; an example for each attribute and method of a tensor",
+        " classes derived from Tensor; the tracer of tn.compile; an example for each attribute and"
+        " method of a tensor",
     ),
     "core/tensors/tensor.py": (465, "a docstring and an example for each of many short methods"),
     "core/graph/engine.py:_run_plain": (

@@ -41,17 +41,6 @@ def test_a_script_that_would_use_a_gpu_runs_on_the_cpu():
     tn.backends.cudnn.benchmark = False
 
 
-def test_compile_returns_what_it_is_given():
-    layer = nn.Linear(2, 2)
-    assert tn.compile(layer, mode="max-autotune") is layer
-
-    @tn.compile(dynamic=True)
-    def double(x):
-        return x * 2
-
-    assert double(tn.ones(1)).item() == 2.0
-
-
 # ---- arguments that many functions take ----------------------------------------------------------
 
 LENGTHS = """in_features out_features in1_features in2_features in_channels out_channels high p

@@ -12,6 +12,7 @@ from numpy import newaxis as newaxis
 from tinynet import amp as amp
 from tinynet import autograd as autograd
 from tinynet import backends as backends
+from tinynet import compiler as compiler
 from tinynet import cuda as cuda
 from tinynet import data as data
 from tinynet import distributions as distributions
@@ -48,6 +49,7 @@ from tinynet.autograd.anomaly import is_anomaly_enabled as is_anomaly_enabled
 from tinynet.autograd.inference import inference_mode as inference_mode
 from tinynet.autograd.inference import is_inference as is_inference
 from tinynet.autograd.inference import is_inference_mode_enabled as is_inference_mode_enabled
+from tinynet.capture.api import compile as compile
 from tinynet.compat import accelerator as accelerator
 from tinynet.compat import storage as storage
 from tinynet.compat.native_functions import constant_pad_nd as constant_pad_nd
@@ -156,7 +158,6 @@ from tinynet.random import set_rng_state as set_rng_state
 from tinynet.runtime import (
     are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled,
 )
-from tinynet.runtime import compile as compile
 from tinynet.runtime import get_default_device as get_default_device
 from tinynet.runtime import get_float32_matmul_precision as get_float32_matmul_precision
 from tinynet.runtime import get_num_interop_threads as get_num_interop_threads

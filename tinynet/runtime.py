@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from tinynet import threads
 from tinynet.core.tensors.tensor import Tensor
@@ -64,21 +63,6 @@ def are_deterministic_algorithms_enabled() -> bool:
         True
     """
     return True
-
-
-def compile(model: T | None = None, **options: Any) -> T | Callable[[T], T]:
-    """Return the model or function unchanged: tinynet does not compile.
-
-    Args:
-        model: a module or function; None returns a decorator.
-        **options: accepted for compatibility, and ignored.
-
-    Example:
-        >>> layer = nn.Linear(2, 2)
-        >>> tn.compile(layer) is layer
-        True
-    """
-    return (lambda function: function) if model is None else model
 
 
 class _Warnings:

@@ -44,7 +44,7 @@ PATHS: dict[str, str] = {
     "torch.autograd.anomaly_mode": "autograd.anomaly",
     "torch.autograd.grad_mode": "core.modes autograd.inference",
     "torch.autograd.profiler": "compat.profiler",
-    "torch.compiler": "compat.compiler",
+    "torch.compiler": "compiler",
     "torch.cpu": "compat.cpu",
     "torch.cpu.amp": "amp.cpu",
     "torch.cpu.amp.autocast_mode": "amp.cpu",

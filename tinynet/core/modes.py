@@ -27,6 +27,7 @@ class _Modes(threading.local):
     autocast: Any = None  # casts the arguments of some operations, see tinynet/amp/state.py
     plain: bool = False  # results are plain tensors, even of subclasses: tensors/subclasses.py
     backward_pass: Any = None  # the running backward pass
+    tracer: Any = None  # captures the computations of this thread, see trace.py
     thread: int  # the thread's id; a thread of `on_a_new_stack` has its creator's
     scope: Any = None  # the running modules (module_scope.py); stored in nodes and writes
 

@@ -19,6 +19,7 @@ from tinynet.core.modes import enable_grad, no_grad
 from tinynet.core.tensors.overlap import refuse_overlap
 from tinynet.core.tensors.tensor import Tensor, counter_of, wrap
 from tinynet.core.tensors.version import Writer
+from tinynet.core.trace import repeated
 from tinynet.dtypes import Array
 from tinynet.optim.base import state_dicts
 from tinynet.optim.base.diagnosis import Diagnosis
@@ -157,6 +158,7 @@ class Optimizer:
         self.param_groups.append(group)
         self._diagnosis.joined(group)
 
+    @repeated
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Remove the gradients of all parameters, or fill them with zeros.
 

@@ -82,8 +82,8 @@ class Forward:
         numbers = "" if op.numbers else "False and "
         if op.mixed is not None and op.numbers:
             numbers = f"type({o}) is not bool and "
-        common = "kind = promoted((a0, a1)); a0 = a0.astype(kind, copy=False); a1 = "
-        tensors, whole = f"{common}a1.astype(kind, copy=False)", f"{common}number(a1, kind)"
+        common = "kind = promoted((a0, a1)); a0 = converted(a0, kind); a1 = "
+        tensors, whole = f"{common}converted(a1, kind)", f"{common}number(a1, kind)"
         unusual = "kind != 'f'"
         if op.opmath:
             tensors = whole = "a0, a1 = in_opmath(a0, a1)"
@@ -118,7 +118,7 @@ class Forward:
         if len(counted) > 1:
             self.body(f"kind = promoted(({', '.join(counted)},))")
             for a in counted:
-                self.body(f"{a} = {a}.astype(kind, copy=False)")
+                self.body(f"if {a}.dtype is not kind: {a} = converted({a}, kind)")
 
     # ---- kernel -----------------------------------------------------------------------------
 
@@ -131,7 +131,7 @@ class Forward:
         if op.ints == "float":
             lines = ["if a0.dtype.kind not in 'fV':", "    kind = floating_kind(a0)"]
             for a in arrays:
-                lines.append(f"    {a} = {a}.astype(kind) if {a}.__class__ not in NUMBERS else {a}")
+                lines.append(f"    if {a}.__class__ not in NUMBERS: {a} = converted({a}, kind)")
             self.body("\n".join(lines))
         self.body(f"""
             try:

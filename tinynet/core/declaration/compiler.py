@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes, widening
+from tinynet.core import arrays
 from tinynet.core.callsite import COMPILED, OUTSIDE, is_outside, outward
 from tinynet.core.declaration import casting, codegen_inplace
 from tinynet.core.declaration.codegen import Forward
@@ -62,8 +63,7 @@ NAMESPACE.update(
     promoted=dtypes.result_type,
     floating_kind=dtypes.floating_kind,
     wrap=wrap,
-    number=dtypes.operand,
-    in_opmath=widening.in_opmath,
+    converted=arrays.converted,
     written=written,
     explain=explain,
     run_inplace=run_inplace,
@@ -146,7 +146,7 @@ def compile_operation(op: Any, operator: bool) -> None:
     """Give a function of ``op`` its code, and make the node class."""
     if op.formulas is not None and f"{op.name}_node" not in NAMESPACE:
         node = _node_class(op, op.node_name)
-        NAMESPACE.update({k: widening.formula_of(f) for k, f in _formulas(op).items()})
+        observable.add_functions({k: widening.formula_of(f) for k, f in _formulas(op).items()})
         source = Backward(op).source()
         node.backward = _execute(f"{op.name} backward", source)  # type: ignore[method-assign]  # compiled
         if op.number_node is not None:
@@ -174,7 +174,7 @@ def widen() -> None:
         op.kernel = widening.kernel_of(op, op.kernel)
         observable.add(key, op)
         known = _formulas(op) if f"{op.name}_node" in NAMESPACE else {}
-        NAMESPACE.update({k: widening.formula_of(f) for k, f in known.items()})
+        observable.add_functions({k: widening.formula_of(f) for k, f in known.items()})
     observable.refresh()
 
 
@@ -271,4 +271,6 @@ def filled(g: list[Any], shapes: tuple[Any, ...], kinds: tuple[Any, ...]) -> lis
     return [np.zeros(s, k) if x is None else x for x, s, k in zip(g, shapes, kinds, strict=True)]
 
 
-NAMESPACE["filled"] = filled
+observable.add_functions(
+    {"filled": filled, "number": dtypes.operand, "in_opmath": widening.in_opmath}
+)

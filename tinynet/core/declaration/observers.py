@@ -6,6 +6,7 @@ in that namespace by reporting ones, so calls need no check.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
@@ -13,18 +14,28 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.core.trace import Channel
+from tinynet.core.trace import Channel, traced
 from tinynet.dtypes import Array
 
 Callback = Callable[..., None]
 
 
 class Observable:
-    """The kernels that can be observed: name in the namespace -> operation."""
+    """What can be observed.
+
+    Attributes:
+        namespace: the globals of all compiled functions.
+        operations: the name of a kernel in the namespace -> its operation.
+        functions: the name of another function of arrays, such as a formula -> the function.
+        tracers: the number of threads whose computations are captured.
+    """
 
     def __init__(self) -> None:
         self.namespace: dict[str, Any] = {}
         self.operations: dict[str, Any] = {}
+        self.functions: dict[str, Any] = {}
+        self.tracers = 0
+        self._lock = threading.Lock()
         self._before: Callable[[Any, Any], Any] | None = None
         self._kept: dict[Any, dict[str, Any]] = {}  # kernels that `refresh` made without observers
 
@@ -34,6 +45,18 @@ class Observable:
         self._kept.clear()
         self.namespace[key] = op.kernel if self._before is None else self._before(op, op.kernel)
 
+    def add_functions(self, functions: dict[str, Any]) -> None:
+        """Add other functions of arrays under their names in the namespace."""
+        self.functions.update(functions)
+        wrap = traced if self.tracers else _itself
+        self.namespace.update({key: wrap(f) for key, f in functions.items()})
+
+    def count_tracers(self, by: int) -> None:
+        """Add ``by`` to the number of threads whose computations are captured."""
+        with self._lock:
+            self.tracers += by
+            self.refresh()
+
     def stand_before(self, make: Callable[[Any, Any], Any] | None) -> None:
         """Replace each kernel by ``make(op, kernel)``; None restores the kernels."""
         self._before = make
@@ -41,15 +64,22 @@ class Observable:
 
     def refresh(self) -> None:
         """Update the kernels in the namespace."""
-        make, kernels = self._before, self._kept.get(self._before, {})
-        if observers or len(kernels) != len(self.operations):
-            kernels = {}
+        make = self._before
+        kept = self._kept.setdefault((make, self.tracers > 0), {})
+        kernels = {} if observers else kept
+        if len(kernels) != len(self.operations) + len(self.functions):
+            wrap = traced if self.tracers else _itself
             for key, op in self.operations.items():
-                kernel = _reporting(op) if observers else op.kernel
+                kernel = wrap(_reporting(op) if observers else op.kernel, op)
                 kernels[key] = kernel if make is None else make(op, kernel)
-            if not observers:
-                self._kept[make] = kernels
+            kernels.update({key: wrap(f) for key, f in self.functions.items()})
         self.namespace.update(kernels)
+        # In-place functions have a path of their own that reports nothing.
+        self.namespace["observers"] = observers or self.tracers
+
+
+def _itself(function: Any, op: Any = None) -> Any:
+    return function
 
 
 observable = Observable()

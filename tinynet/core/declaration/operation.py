@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes, errors, widening
+from tinynet.core import arrays
 from tinynet.core.declaration import compiler
 from tinynet.core.declaration.codegen_backward import parameters
 from tinynet.core.declaration.composite import COMPOSITES as COMPOSITES
@@ -290,7 +291,7 @@ class Operation:
             elif type(x) in _NUMBERS and kind is not None and numbers[position > 0]:
                 if self.mixed is not None and tensors and type(x) is bool:
                     self.mixed(tensors[0]._array, np.asarray(x))
-                number = wrap(np.asarray(dtypes.number(x, kind)))
+                number = wrap(arrays.number(dtypes.number(x, kind), kind))
                 number._counter = NUMBER  # hooks on saved tensors do not see it
                 made.append(number)
             elif isinstance(x, (np.ndarray, np.generic)):

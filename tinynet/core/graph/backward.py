@@ -9,9 +9,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from tinynet import errors
+from tinynet.core import arrays
 from tinynet.core.callsite import here, locate, warn
 from tinynet.core.graph.engine import BackwardPass
 from tinynet.core.graph.node import Edge
@@ -34,7 +33,7 @@ def start(ends: Sequence[Any], grads: Sequence[Tensor | None]) -> tuple[list[Edg
         if g is None:
             if math.prod(shape) != 1:
                 raise errors.not_scalar(shape, locate(here()))
-            g = wrap(np.array(1, dtype) if not shape else np.ones(shape, dtype))
+            g = wrap(arrays.ones(shape, dtype))
         elif not isinstance(g, Tensor):
             raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
         elif g._array.shape != shape:

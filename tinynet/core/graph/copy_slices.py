@@ -6,11 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from tinynet.core import arrays
 from tinynet.core.callsite import Site, here, locate
 from tinynet.core.graph.node import Edge, Freed, Node, count_nodes
 from tinynet.core.messages import freed_error
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.core.tensors.views import Chain
+from tinynet.core.trace import run_traced, traced
+
+transpose = traced(np.transpose)
 
 
 class CopySlices(Node):
@@ -49,17 +53,18 @@ class CopySlices(Node):
         self._check()
         order = self.order
         if order is None:
-            whole = np.array(g, order="C")
+            whole = arrays.copied(g)
         else:
-            whole = np.array(np.transpose(g, order), order="C").transpose(np.argsort(order))
+            permuted = arrays.copied(transpose(g, order))
+            whole = transpose(permuted, np.argsort(order).tolist())
         part = whole
         for op, args in self.chain:
-            part = op.kernel(part, *args)
+            part = run_traced(op.kernel, part, *args, op=op)
         first: Any = None
         rest: list[Any] = []
         if self.inner is not None:
-            first, *rest = self.inner.backward(part.copy(), freed, None)
-        part[...] = 0 if first is None else first
+            first, *rest = self.inner.backward(arrays.copied(part), freed, None)
+        arrays.assign(part, 0 if first is None else first)
         if freed is not None:
             self.freed = freed
         return (whole, *rest)

@@ -6,29 +6,31 @@ sorts the reachable nodes by number and visits each once, without recursion.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from tinynet import errors
+from tinynet.core import arrays
 from tinynet.core.callsite import here
 from tinynet.core.declaration.broadcasting import Recorded, sum_to
 from tinynet.core.graph.accumulate_grad import Leaf, accumulate
 from tinynet.core.graph.backward_observers import BackwardObserver, passes, run_observed
-from tinynet.core.graph.node import Edge, Freed, Hooks, Node, check_replaced
+from tinynet.core.graph.hooked_pass import HookedPass, run_hooks
+from tinynet.core.graph.node import Edge, Freed, Hooks, Node
 from tinynet.core.graph.row_sparse import Rows
 from tinynet.core.graph.sparse_gradients import sparse
 from tinynet.core.graph.traversal import leading_to, reachable
 from tinynet.core.modes import mode, on_a_new_stack
 from tinynet.core.tensors.inplace import moved
 from tinynet.core.tensors.tensor import Tensor, counter_of, wrap
+from tinynet.core.trace import run_traced
 
 PASSES_PER_STACK = 32  # nested passes on one stack: Python's recursion limit is per thread
 
 
-class BackwardPass:
+class BackwardPass(HookedPass):
     """One backward pass.
 
     Args:
@@ -63,6 +65,7 @@ class BackwardPass:
         self.batched = Recorded.batched is not None and Recorded.batched(self.order)
         self.recorded = create_graph or self.batched  # formulas run on tensors
         self.observers: Sequence[BackwardObserver] = ()
+        self.tracer = mode.tracer
         self.wanted = None if inputs is None else leading_to(ends, self.order)
         self.captured_at = {edge[0] for edge in self.inputs or ()}
         self.callbacks: list[Callable[[], Any]] = []  # run at the end of the pass
@@ -89,7 +92,7 @@ class BackwardPass:
         try:
             for edge, g in zip(self.edges, self.grads, strict=True):
                 self._deliver(edge, g if self.recorded else g._array, False)
-            if not (self.recorded or self.observers or self.wanted is not None):
+            if not (self.recorded or self.observers or self.tracer or self.wanted is not None):
                 self._run_plain()
             else:
                 for node in self.order:
@@ -168,13 +171,13 @@ class BackwardPass:
         if goes_on and node in self.captured_at:
             self._capture(node, g)  # before hooks; where the pass stops, after them
         if node.hooks is not None:
-            g = _run(self._tensor_hooks, node, g)
+            g = run_hooks(self._tensor_hooks, node, g)
         if not goes_on:
             if node in self.captured_at:
                 self._capture(node, g)
             return
         if node.hooks is not None and node.hooks.pre:
-            g = _run(self._pre_hooks, node, g)
+            g = run_hooks(self._pre_hooks, node, g)
         if not node.takes_missing and (g is None or (node.multiple and _all_missing(g))):
             results: tuple[Any, ...] = (None,) * len(node.edges)
         else:
@@ -229,7 +232,7 @@ class BackwardPass:
                 leaf.gradient, leaf.own = self._add(leaf.gradient, g), not self.recorded
             return
         if g.__class__ is Rows and g.lazy:  # only leaves and optimizers handle rows
-            g = g.dense()
+            g = arrays.dense(g)
         if target.multiple:
             g = self._fit(g, target.shape[number], target.dtype[number])
             slots = self.pending.get(target)
@@ -243,94 +246,28 @@ class BackwardPass:
             self.pending[target] = g if arrived is None else self._add(arrived, g)
 
     def _add(self, a: Any, b: Any) -> Any:
-        return Recorded.add(a, b) if self.recorded else a + b
+        if self.recorded:
+            return Recorded.add(a, b)
+        return a + b if self.tracer is None else arrays.add(a, b)
 
     def _fit(self, g: Any, shape: tuple[int, ...], dtype: Any) -> Any:
         array = g._array if self.recorded else g
         if array.shape != shape:
             try:
-                g = Recorded.sum_to(g, shape) if self.recorded else sum_to(g, shape)
+                if self.recorded:
+                    g = Recorded.sum_to(g, shape)
+                else:
+                    g = sum_to(g, shape) if self.tracer is None else run_traced(sum_to, g, shape)
             except ValueError:
                 raise RuntimeError(
                     f"a function returned an invalid gradient - got {list(array.shape)} but "
                     f"expected shape compatible with {list(shape)}"
                 ) from None
         if array.dtype is not dtype:
-            g = Recorded.cast(g, dtype) if self.recorded else g.astype(dtype)
+            g = Recorded.cast(g, dtype) if self.recorded else arrays.converted(g, dtype)
         return g
 
-    # ---- hooks and captures -----------------------------------------------------------------
-
-    def _tensor(self, g: Any) -> Any:
-        """Return a gradient as hooks see it: a tensor, or None if it is missing."""
-        if self.recorded or g is None:
-            return g
-        if g.__class__ is Rows:
-            return wrap(g.dense()) if g.lazy else sparse(g.copy())
-        array = np.asarray(g)  # a broadcast gradient is read-only: users get a copy
-        return wrap(array if array.flags.writeable else array.copy(order="C"))
-
-    def _tensor_hooks(self, hooks: Hooks, slots: list[Any]) -> list[Any]:
-        """Run the tensor hooks in order of registration, then fill retained gradients."""
-        registered = [
-            (handle, number, hook)
-            for number, of_one in hooks.tensor.items()
-            for handle, hook in of_one.items()
-        ]
-        for _handle, number, hook in sorted(registered, key=operator.itemgetter(0)):
-            g = slots[number]
-            slots[number] = self._replaced(hook(self._tensor(g)), g, hook)
-        for number, kept in hooks.retained.items():
-            self._retain(kept(), slots[number])
-        return slots
-
-    def _retain(self, t: Tensor | None, g: Any) -> None:
-        if t is not None and g is not None:
-            seen = self._tensor(g)
-            if t._grad is None:
-                t._grad = Recorded.clone(seen) if self.create_graph else wrap(seen._array.copy())
-            elif self.create_graph:
-                t._grad = Recorded.add(t._grad, seen)
-            else:
-                t._grad = wrap(np.asarray(t._grad._array + seen._array))
-
-    def _replaced(self, returned: Any, g: Any, hook: Any) -> Any:
-        if returned is None:
-            return g
-        if not isinstance(returned, Tensor):
-            raise TypeError(f"expected Variable, but hook returned '{type(returned).__name__}'")
-        if g is None:
-            raise RuntimeError("can't replace a None gradient with a non-None value")
-        was = self._tensor(g)
-        name = getattr(hook, "__name__", type(hook).__name__)
-        if returned._array.dtype != was._array.dtype:
-            raise RuntimeError(
-                f"hook '{name}' has changed the type of value (was "
-                f"tinynet.{was.dtype.tensor_name} got tinynet.{returned.dtype.tensor_name})"
-            )
-        if returned._array.shape != was._array.shape:
-            raise RuntimeError(f"hook '{name}' has changed the size of value")
-        return returned if self.recorded else returned._array
-
-    def _pre_hooks(self, hooks: Hooks, slots: list[Any]) -> list[Any]:
-        for hook in [*hooks.pre.values()]:
-            seen = tuple(self._tensor(x) for x in slots)
-            returned = hook(seen)
-            if returned is not None:
-                check_replaced(hook, returned, len(slots))
-                slots = [x if self.recorded or x is None else x._array for x in returned]
-        return slots
-
-    def _post_hooks(self, hooks: Hooks, results: tuple[Any, ...], g: Any) -> tuple[Any, ...]:
-        outs = g if isinstance(g, list) else [g]
-        seen = tuple(self._tensor(x) for x in outs)
-        for hook in [*hooks.post.values()]:
-            given = tuple(self._tensor(x) for x in results)
-            returned = hook(given, seen)
-            if returned is not None:
-                check_replaced(hook, returned, len(results))
-                results = tuple(x if self.recorded or x is None else x._array for x in returned)
-        return results
+    # ---- the ends of the pass ----------------------------------------------------------------
 
     def _capture(self, node: Node, g: Any) -> None:
         for edge in self.inputs or ():
@@ -343,6 +280,12 @@ class BackwardPass:
         """Store the gradient of a leaf in ``.grad``, or capture it for ``grad``."""
         leaf, g, own = arrived.tensor, arrived.gradient, arrived.own
         arrived.gradient = None
+        if self.tracer is not None and self.inputs is None:
+            self.tracer.perform(store, (leaf, g, own), {})
+        else:
+            self._finish(leaf, g, own)
+
+    def _finish(self, leaf: Tensor, g: Any, own: bool) -> None:
         if leaf._edge is not None:
             raise moved(counter_of(leaf))
         hooks: Hooks | None = leaf._hooks
@@ -373,11 +316,19 @@ class BackwardPass:
                 hook((), (seen,))
 
 
-def _run(hooks: Callable[[Hooks, list[Any]], list[Any]], node: Node, g: Any) -> Any:
-    """Return the gradients of a node's outputs after ``hooks``."""
-    assert node.hooks is not None
-    slots = hooks(node.hooks, list(g) if node.multiple else [g])
-    return slots if node.multiple else slots[0]
+def store(leaf: Tensor, g: Any, own: bool) -> None:
+    """Do what a pass does when all of a leaf's gradient has arrived.
+
+    Args:
+        leaf: the leaf.
+        g: its gradient in this pass.
+        own: whether nothing else refers to the array ``g``.
+    """
+    plain = own and leaf._hooks is None and leaf._grad is None and g.__class__ is np.ndarray
+    if plain and leaf._requires_grad and leaf._edge is None:
+        leaf._grad = wrap(g)
+    else:
+        BackwardPass((), (), True, False, None)._finish(leaf, g, own)
 
 
 def _all_missing(grads: Sequence[Any]) -> bool:

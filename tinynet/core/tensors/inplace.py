@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes, errors
+from tinynet.core import arrays
 from tinynet.core.callsite import Site, here, locate
 from tinynet.core.declaration.broadcasting import Recorded
 from tinynet.core.declaration.observers import observers, report_write
@@ -20,6 +21,7 @@ from tinynet.core.tensors.overlap import refuse_overlap, refuse_partial_overlap
 from tinynet.core.tensors.tensor import Tensor, counter_of, method, public_function, wrap
 from tinynet.core.tensors.version import Version, refuse_inference
 from tinynet.core.tensors.views import Chain, View, edge_of, forbidden_view, grad_fn, requires_grad
+from tinynet.core.trace import run_traced
 from tinynet.dtypes import Array
 
 
@@ -59,6 +61,8 @@ def wrote(t: Tensor, what: str, producer: str | None = None, sources: Sequence[A
         sources: the arrays that the values were computed from, for observers.
     """
     counter_of(t).bump(here(), what, producer)
+    if mode.tracer is not None:
+        mode.tracer.wrote(t, what)
     if observers:
         report_write(what, t._array, sources)
 
@@ -211,7 +215,7 @@ def run_inplace(
         return t
     source = t
     if recorded and op.saves_first:  # else the write would invalidate the saved input
-        source = wrap(t._array.copy())
+        source = wrap(arrays.copied(t._array))
         source._edge = edge_of(t)
         source._requires_grad = source._edge is not None
     result = op.function(source, *args, **kwargs)
@@ -256,7 +260,8 @@ def _write_directly(op: Any, array: Array, args: tuple[Any, ...]) -> bool:
         if array.dtype.itemsize == 2 or not array.flags.c_contiguous or Recorded.batched:
             return False  # kernels compute 2-byte dtypes in float32
         shared = [isinstance(x, np.ndarray) and np.may_share_memory(x, array) for x in operands]
-        op.into(array, *(x.copy() if s else x for x, s in zip(operands, shared, strict=True)))
+        apart = [arrays.copied(x) if s else x for x, s in zip(operands, shared, strict=True)]
+        run_traced(op.into, array, *apart, writes=True)
         return True
     if op.ufunc is None or array.dtype.kind != "f" or 0 in array.strides:
         return False
@@ -266,7 +271,7 @@ def _write_directly(op: Any, array: Array, args: tuple[Any, ...]) -> bool:
                 return False
         elif type(x) not in (int, float) or array.dtype.char == "e":
             return False
-    op.ufunc(array, *operands, out=array)
+    arrays.update(array, op.ufunc, *operands)
     return True
 
 
@@ -315,7 +320,7 @@ def write(t: Tensor, values: Array, constant: bool = False) -> None:
     if not constant:
         refuse_overlap(array)
     refuse_batch(array, values)
-    array[...] = values
+    arrays.assign(array, values)
 
 
 def refuse_batch(array: Array, values: Any) -> None:

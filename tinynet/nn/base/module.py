@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
@@ -116,10 +117,12 @@ class Module:
                 module_scope.leave(outer)
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
-        """Do nothing: operations are compiled on first use, modules are not.
+        """Compile ``forward`` in place, see ``tn.compile``.
 
-        Programs written for PyTorch may call it; results do not change.
+        Args:
+            *args, **kwargs: the options of ``tn.compile``.
         """
+        importlib.import_module("tinynet.capture.api").compile_forward(self, *args, **kwargs)
 
     register_forward_pre_hook = hooks.register_forward_pre_hook
     register_forward_hook = hooks.register_forward_hook

@@ -13,6 +13,7 @@ import numpy as np
 from tinynet import dtypes
 from tinynet.core.callsite import warn
 from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.core.trace import traced
 from tinynet.dtypes import Array
 from tinynet.nn.functional.checks import tensor_only
 from tinynet.random import default_generator
@@ -30,6 +31,7 @@ def check_probability(p: float) -> None:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
 
 
+@traced
 def dropout_factors(shape: tuple[int, ...], p: float, kind: Any) -> Array:
     """Return factors of the dtype ``kind``: 0 with probability ``p``, and ``1 / (1 - p)`` else."""
     kept = default_generator.numpy.random(shape, dtype=np.float32) >= p

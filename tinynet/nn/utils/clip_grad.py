@@ -12,6 +12,7 @@ from tinynet import dtypes
 from tinynet.core.callsite import warn
 from tinynet.core.tensors.inplace import wrote
 from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.core.trace import repeated
 from tinynet.ops.argument_errors import name_of
 
 Tensors = Tensor | Iterable[Tensor]
@@ -89,6 +90,7 @@ def _norm(a: np.ndarray, p: float) -> np.floating:
     return np.sum(sizes**p) ** (1 / p)
 
 
+@repeated
 def clip_grads_with_norm_(
     parameters: Tensors, max_norm: float, total_norm: Tensor, foreach: bool | None = None
 ) -> None:
@@ -120,6 +122,7 @@ def _scale(grads: list[Tensor], max_norm: float, total_norm: Tensor) -> None:
         wrote(g, "clip_grad_norm_")
 
 
+@repeated
 def clip_grad_norm_(
     parameters: Tensors,
     max_norm: float,
@@ -190,6 +193,7 @@ def clip_grad_norm(
     return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
 
 
+@repeated
 def clip_grad_value_(parameters: Tensors, clip_value: float, foreach: bool | None = None) -> None:
     """Clamp each element of all gradients to ``[-clip_value, clip_value]``, in place.
 

@@ -12,6 +12,7 @@ import numpy as np
 from tinynet import dtypes, layouts
 from tinynet.core.declaration.out_argument import with_out
 from tinynet.core.tensors.tensor import Tensor, public_function, wrap
+from tinynet.core.trace import traced
 from tinynet.devices import DeviceLike, require_cpu
 from tinynet.dtypes import Array, DtypeLike
 from tinynet.ops.shaping.views import Ints, sizes
@@ -134,6 +135,7 @@ def _not_numbers(data: Any) -> Exception:
 
 
 @public_function
+@traced
 def tensor(
     data: Any, *, dtype: DtypeLike = None, device: DeviceLike = None, requires_grad: bool = False
 ) -> Tensor:
@@ -254,6 +256,7 @@ def float_kind(dtype: Any) -> Any:
 
 @public_function
 @with_out()
+@traced
 def zeros(
     *size: Ints, dtype: DtypeLike = None, device: DeviceLike = None, requires_grad: bool = False
 ) -> Tensor:
@@ -272,6 +275,7 @@ def zeros(
 
 @public_function
 @with_out()
+@traced
 def ones(
     *size: Ints, dtype: DtypeLike = None, device: DeviceLike = None, requires_grad: bool = False
 ) -> Tensor:
@@ -291,6 +295,7 @@ def ones(
 
 @public_function
 @with_out()
+@traced
 def empty(
     *size: Ints,
     dtype: DtypeLike = None,
@@ -324,6 +329,7 @@ def refuse_no_number(function: str, value: Any) -> None:
 
 @public_function
 @with_out()
+@traced
 def full(
     size: Sequence[int],
     fill_value: Any,
@@ -356,6 +362,7 @@ def full(
 
 @public_function
 @with_out()
+@traced
 def eye(
     n: int,
     m: int | None = None,

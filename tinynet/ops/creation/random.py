@@ -10,6 +10,7 @@ from tinynet import dtypes, errors
 from tinynet.core.declaration.operation import operation
 from tinynet.core.declaration.out_argument import with_out
 from tinynet.core.tensors.tensor import Tensor, method, public_function, wrap
+from tinynet.core.trace import traced
 from tinynet.devices import DeviceLike, require_cpu
 from tinynet.dtypes import Array, DtypeLike
 from tinynet.ops.argument_errors import c_name, refuse_others
@@ -41,6 +42,7 @@ def drawn_uniform(generator: Generator | None, name: str, shape: Any, kind: Any)
 
 @public_function
 @with_out()
+@traced
 def rand(
     *size: Ints,
     generator: Generator | None = None,
@@ -69,6 +71,7 @@ def rand(
 
 @public_function
 @with_out()
+@traced
 def randn(
     *size: Ints,
     generator: Generator | None = None,
@@ -96,6 +99,7 @@ def randn(
 
 @public_function
 @with_out()
+@traced
 def randint(
     low: int = 0,
     high: Any = None,
@@ -145,6 +149,7 @@ def check_range(low: int, high: int, kind: np.dtype[Any]) -> None:
 
 @public_function
 @with_out()
+@traced
 def randperm(
     n: int,
     *,
@@ -293,6 +298,7 @@ def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) ->
 
 @public_function
 @with_out()
+@traced
 def normal(
     mean: Tensor | float = 0.0,
     std: Tensor | float = 1.0,

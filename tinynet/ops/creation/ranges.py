@@ -11,6 +11,7 @@ import numpy as np
 from tinynet import dtypes
 from tinynet.core.declaration.out_argument import OutRules, with_out
 from tinynet.core.tensors.tensor import Tensor, public_function, wrap
+from tinynet.core.trace import traced
 from tinynet.devices import DeviceLike, require_cpu
 from tinynet.dtypes import Array, DtypeLike
 from tinynet.ops.creation.constructors import (
@@ -38,6 +39,7 @@ def _number(x: Any) -> Any:
 
 @public_function
 @with_out(OutRules(by_count=True, warns=True))
+@traced
 def arange(
     start: Any = 0,
     end: Any = None,
@@ -127,6 +129,7 @@ def _wide(kind: np.dtype[Any]) -> np.dtype[Any]:
 
 @public_function
 @with_out(_BY_COUNT)
+@traced
 def linspace(
     start: Tensor | float,
     end: Tensor | float,
@@ -159,6 +162,7 @@ def linspace(
 
 @public_function
 @with_out(_BY_COUNT)
+@traced
 def logspace(
     start: Tensor | float,
     end: Tensor | float,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes, errors
+from tinynet.core import arrays
 from tinynet.core.callsite import here
 from tinynet.core.declaration.operation import operation, public
 from tinynet.core.modes import mode
@@ -16,6 +17,7 @@ from tinynet.core.tensors.overlap import refuse_overlap
 from tinynet.core.tensors.tensor import Tensor, method, wrap
 from tinynet.core.tensors.version import refuse_inference
 from tinynet.core.tensors.views import requires_grad
+from tinynet.core.trace import run_traced
 from tinynet.dtypes import Array
 from tinynet.ops.argument_errors import name_of
 from tinynet.ops.creation.fill import zeros_instead
@@ -184,7 +186,7 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
         kind = self._array.dtype
         if isinstance(value, int):
             dtypes.refuse_longer(value)
-        value = wrap(np.asarray(dtypes.representable(value, kind), kind))
+        value = wrap(arrays.number(dtypes.representable(value, kind), kind))
     if key is False:
         return
     refuse_inference(self._counter)
@@ -199,14 +201,14 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
         permit(self, chain)
     part = self._array
     for op, args in chain:
-        part = op.kernel(part, *args)
+        part = run_traced(op.kernel, part, *args, op=op)
     if indices:
         _set_indices(self, part, chain, indices, value, recorded)
         return
     value = _trimmed(value, part.shape)
     refuse_overlap(part)
     inner = copy.function(wrap(part), value)._edge if recorded and requires_grad(value) else None
-    part[...] = value._array
+    arrays.assign(part, value._array)
     whole = part.size == self._array.size
     name = "tinynet::autograd::CopySlices" if recorded and whole else None
     wrote(self, "__setitem__", name, [value._array])
@@ -226,7 +228,7 @@ def _set_indices(
         )
         return
     inner = index_set.function(wrap(part), value, indices, False)
-    part[...] = inner._array
+    arrays.assign(part, inner._array)
     wrote(self, "__setitem__", None, [value._array])
     if recorded:
         asking = wrap(part).requires_grad_()  # so that it gets a node

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from tinynet.core.graph.node import RemovableHandle
+from tinynet.core.modes import mode
 
 Hooks = dict[int, Callable[..., Any]]
 F = TypeVar("F", bound=Callable[..., Any])
@@ -61,6 +62,8 @@ def hooked(step: F) -> F:
     @functools.wraps(step)
     def run(*args: Any, **kwargs: Any) -> Any:
         optimizer = args[0]
+        if mode.tracer is not None:
+            return mode.tracer.perform(run, args, kwargs)
         if optimizer._running:
             return step(*args, **kwargs)
         optimizer._running = True

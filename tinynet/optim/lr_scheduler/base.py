@@ -9,6 +9,7 @@ from typing import Any
 from tinynet.core.callsite import warn
 from tinynet.core.modes import no_grad
 from tinynet.core.tensors.tensor import Tensor
+from tinynet.core.trace import repeated
 from tinynet.optim.base.options import Group
 from tinynet.optim.optimizer import Optimizer
 
@@ -92,6 +93,7 @@ class LRScheduler:
         """Return the learning rates for ``last_epoch``, one per group; called by ``step``."""
         raise NotImplementedError(f"{type(self).__name__} defines no get_lr()")
 
+    @repeated
     def step(self, epoch: int | None = None) -> None:
         """Advance to the next epoch and set its learning rates; call it after ``optimizer.step()``.
 

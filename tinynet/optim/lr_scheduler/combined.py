@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Any
 
+from tinynet.core.trace import repeated
 from tinynet.optim.lr_scheduler.base import LRScheduler, put, values_of
 from tinynet.optim.lr_scheduler.plateau import ReduceLROnPlateau
 from tinynet.optim.optimizer import Optimizer
@@ -108,6 +109,7 @@ class SequentialLR(Combined):
         elif hasattr(sched, "last_epoch"):
             sched.last_epoch -= 1
 
+    @repeated
     def step(self) -> None:  # type: ignore[override]
         """Advance to the next epoch and set its learning rates."""
         self.last_epoch += 1
@@ -158,6 +160,7 @@ class ChainedScheduler(Combined):
         self.optimizer = optimizer
         self._last_lr = values_of(optimizer, "lr")
 
+    @repeated
     def step(self) -> None:  # type: ignore[override]
         """Advance each schedule to its next epoch."""
         for scheduler in self._schedulers:

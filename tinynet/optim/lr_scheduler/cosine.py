@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from tinynet.core.trace import repeated
 from tinynet.optim.lr_scheduler.base import LRScheduler
 from tinynet.optim.optimizer import Optimizer
 
@@ -124,6 +125,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         share = 1 + math.cos(math.pi * self.T_cur / self.T_i)
         return [self.eta_min + (base - self.eta_min) * share / 2 for base in self.base_lrs]
 
+    @repeated
     def step(self, epoch: float | None = None) -> None:
         """Advance to the next epoch and set its learning rates.
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Literal, SupportsFloat
 
 from tinynet.core.callsite import warn
+from tinynet.core.trace import repeated
 from tinynet.optim.base.options import number
 from tinynet.optim.lr_scheduler.base import (
     EPOCH_DEPRECATION_WARNING,
@@ -92,6 +93,7 @@ class ReduceLROnPlateau(LRScheduler):
         self.cooldown_counter = 0
         self.num_bad_epochs = 0
 
+    @repeated
     def step(self, metrics: SupportsFloat, epoch: int | None = None) -> None:  # type: ignore[override]
         """Record the metric of an epoch, and lower the learning rates if it stopped improving.
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes, errors
+from tinynet.core import arrays
 from tinynet.core.declaration.casting import autocast
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
@@ -79,7 +80,7 @@ def scaled_dot_product_attention(
     if attn_mask is not None:
         _check_mask(attn_mask, query, shape, is_causal)
         if attn_mask.dtype == dtypes.bool:
-            keep = attn_mask._array.astype(kind)
+            keep = arrays.converted(attn_mask._array, kind)
     elif is_causal:
         keep = _causal(*shape[-2:], kind)
     noise = dropout_factors(shape, dropout_p, kind) if dropout_p > 0.0 else None

@@ -18,6 +18,7 @@ from tinynet.core.tensors.inplace import wrote
 from tinynet.core.tensors.overlap import refuse_overlap
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.tensors.version import Writer
+from tinynet.core.trace import traced_write
 from tinynet.dtypes import Array
 from tinynet.nn.functional.checks import tensor_only
 from tinynet.numba_kernels import tables
@@ -165,7 +166,12 @@ def _weighted(table: Array, indices: Array, padding_idx: int, by_frequency: bool
 
 def renormalise(weight: Tensor, indices: Array, max_norm: float, norm_type: float) -> None:
     """Scale the selected rows whose norm exceeds ``max_norm`` down to it, in place."""
-    array = weight._array
+    _renormalise(weight._array, indices, max_norm, norm_type)
+    wrote(weight, _renorm(float(max_norm)))
+
+
+@traced_write
+def _renormalise(array: Array, indices: Array, max_norm: float, norm_type: float) -> None:
     _check(array, indices)
     refuse_overlap(array)
     if norm_type == 2 and array.flags.c_contiguous and numba_kernels.takes(array):
@@ -174,7 +180,6 @@ def renormalise(weight: Tensor, indices: Array, max_norm: float, norm_type: floa
         tables.shorten(array, numbers, place, np.float64(max_norm))
     else:
         _shorten(array, indices, max_norm, norm_type)
-    wrote(weight, _renorm(float(max_norm)))
 
 
 @functools.cache

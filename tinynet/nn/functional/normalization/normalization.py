@@ -12,6 +12,7 @@ from tinynet.core.modes import no_grad
 from tinynet.core.tensors.inplace import wrote
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.core.tensors.version import Writer, refuse_inference
+from tinynet.core.trace import traced_write
 from tinynet.dtypes import Array
 from tinynet.nn.functional.checks import tensor_only
 from tinynet.nn.functional.images.padding import pad
@@ -133,10 +134,14 @@ def _batch_norm(
 
 def _update(running: Tensor, batch: Array, momentum: float, factor: float = 1.0) -> None:
     """Update running statistics: ``(1 - m) * running + m * (batch * factor)``."""
-    array = running._array
-    array *= 1 - momentum
-    array += (batch * factor * momentum).reshape(array.shape)
+    _move(running._array, batch, momentum, factor)
     wrote(running, _RUNNING_STATISTICS, sources=[batch])
+
+
+@traced_write
+def _move(running: Array, batch: Array, momentum: float, factor: float) -> None:
+    running *= 1 - momentum
+    running += (batch * factor * momentum).reshape(running.shape)
 
 
 _RUNNING_STATISTICS = Writer(

@@ -1,0 +1,134 @@
+"""``tn.compile``: results to the bit, and guards that notice every change."""
+
+import copy
+import warnings
+
+import numpy as np
+import pytest
+
+import tinynet as tn
+import tinynet.nn.functional as F
+from tinynet import nn, optim
+from tinynet.compiler import CompileError, CompileWarning
+
+
+def make(optimizer=optim.SGD, dropout=0.0, **options):
+    """A net, its optimizer, and its training step."""
+    tn.manual_seed(0)
+    net = nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.Dropout(dropout), nn.Linear(8, 3))
+    updating = optimizer(net.parameters(), **options or {"lr": 0.1})
+
+    def step(x, y):
+        updating.zero_grad()
+        loss = F.cross_entropy(net(x), y)
+        loss.backward()
+        updating.step()
+        return loss
+
+    return net, updating, step
+
+
+def batch(size=4):
+    return tn.randn(size, 6), tn.randint(0, 3, (size,))
+
+
+def equal(net, other):
+    for (name, p), q in zip(net.state_dict().items(), other.state_dict().values(), strict=True):
+        assert np.array_equal(p.numpy(), q.numpy()), name
+    for p, q in zip(net.parameters(), other.parameters(), strict=True):
+        assert p._version == q._version
+        assert np.array_equal(p.grad.numpy(), q.grad.numpy())
+
+
+@pytest.fixture(autouse=True)
+def no_fall_back():
+    """A warning that a function runs eagerly is an error, unless a test expects it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", CompileWarning)
+        yield
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "options"),
+    [(optim.SGD, {"lr": 0.1, "momentum": 0.9}), (optim.AdamW, {"lr": 0.01})],
+)
+def test_a_training_step_is_the_same_to_the_bit(optimizer, options):
+    net, _, step = make(optimizer, **options)
+    other, _, eager = make(optimizer, **options)
+    compiled = tn.compile(step)
+    for i in range(8):
+        x, y = batch(3 if i == 6 else 4)
+        assert compiled(x, y).item() == eager(x, y).item()
+        equal(net, other)
+    assert [len(entries) for entries in compiled._entries.values()] == [1]
+
+
+def test_dropout_draws_from_the_same_stream():
+    net, _, step = make(dropout=0.5)
+    other, _, eager = make(dropout=0.5)
+    compiled = tn.compile(step)
+    for _ in range(5):
+        x, y = batch()
+        state = tn.get_rng_state()
+        loss = compiled(x, y)
+        after = tn.get_rng_state()
+        tn.set_rng_state(state)
+        assert eager(x, y).item() == loss.item()
+        assert (tn.get_rng_state() == after).all()
+    equal(net, other)
+
+
+def test_a_module_trains_and_infers():
+    first = nn.Sequential(nn.Linear(6, 8), nn.Tanh(), nn.BatchNorm1d(8), nn.Linear(8, 3))
+    net, other = copy.deepcopy(first), copy.deepcopy(first)
+    compiled = tn.compile(net)
+    for i in range(9):
+        for one in (net, other):
+            one.train(i not in (4, 5))
+        x = tn.randn(4, 6, requires_grad=True)
+        twin = x.detach().clone().requires_grad_()
+        compiled(x).square().sum().backward()
+        other(twin).square().sum().backward()
+        assert np.array_equal(x.grad.numpy(), twin.grad.numpy())
+        equal(net, other)
+    with tn.no_grad():
+        for _ in range(3):
+            assert np.array_equal(compiled(x).numpy(), other(x).numpy())
+
+
+def test_reading_a_value_runs_eagerly_and_says_where():
+    def f(x):
+        return x * 2 if x.sum().item() > 0 else x * 3
+
+    compiled = tn.compile(f)
+    with pytest.warns(CompileWarning, match=r"item\(\) reads values of a tensor.*\n.*x.sum"):
+        for _ in range(6):
+            assert compiled(tn.ones(2)).tolist() == [2, 2]
+    assert compiled(-tn.ones(2)).tolist() == [-3, -3]
+    with pytest.raises(CompileError, match="reads values"):
+        tn.compile(f, fullgraph=True)(tn.ones(2))
+
+
+def test_python_state_that_changes_is_found():
+    counts = {"calls": 0}
+
+    @tn.compile
+    def f(x):
+        counts["calls"] += 1
+        return x * counts["calls"]
+
+    with pytest.warns(CompileWarning, match="changes a dict from outside"):
+        assert [f(tn.ones(1)).item() for _ in range(6)] == [1, 2, 3, 4, 5, 6]
+
+
+def test_a_global_number_is_a_guard():
+    scale = 1.0
+
+    @tn.compile
+    def f(x):
+        return x * scale
+
+    results = []
+    for scale in (1.0, 1.0, 1.0, 2.0, 2.0, 2.0, 1.0):  # noqa: B007
+        results.append(f(tn.ones(1)).item())
+    assert results == [1, 1, 1, 2, 2, 2, 1]

@@ -1,0 +1,3 @@
+"""Captured steps: ``tn.compile``."""
+
+from tinynet.capture.api import compile as compile

@@ -1,0 +1,210 @@
+"""``tn.compile``: capture a function while it runs, and replay it afterwards."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import threading
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tinynet.capture import guards
+from tinynet.capture.capturing import Captured, capture
+from tinynet.capture.entry import STALE, Entry
+from tinynet.capture.program import Call
+from tinynet.capture.recorder import CaptureError
+from tinynet.core.callsite import locate, warn
+from tinynet.core.modes import mode
+from tinynet.core.tensors.tensor import Tensor
+
+CAPTURES = 4  # calls that are compared until two are the same
+PROGRAMS = 8  # of one function: for other shapes, modes and Python values
+
+
+class CompileError(RuntimeError):
+    """A function cannot be captured, and ``fullgraph=True`` asked for that."""
+
+
+class CompileWarning(UserWarning):
+    """A compiled function runs eagerly."""
+
+
+class Compiled:
+    """A compiled function.
+
+    Args:
+        function: the function.
+        fullgraph: raise an error where the function cannot be captured.
+        verify: run every n-th call both ways and compare; 0 never does.
+    """
+
+    def __init__(self, function: Callable[..., Any], fullgraph: bool = False, verify: int = 0):
+        self._function = function
+        self._fullgraph, self._verify = fullgraph, verify
+        self._entries: dict[Any, list[Entry]] = {}
+        self._captured: dict[Any, list[Captured | CaptureError]] = {}
+        self._eager: set[Any] = set()
+        self._warned = False
+        self._lock = threading.Lock()
+        self._replays = 0
+        functools.update_wrapper(self, function, updated=())
+        self.__name__ = getattr(function, "__name__", None) or type(_inner(function)).__name__
+        every.add(self)
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else functools.partial(self, instance)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Replay the program for these arguments, or run the function and capture it."""
+        if mode.tracer is not None or guards.is_observed() or state.disabled:
+            return self._function(*args, **kwargs)
+        tensors: list[Tensor] = []
+        key: Any
+        try:
+            key = (guards.modes(), _key(args, tensors), _key(kwargs, tensors) if kwargs else None)
+            entries = self._entries.get(key)
+        except TypeError as error:
+            return self._fall_back(None, CaptureError(str(error), _PASS_TENSORS), args, kwargs)
+        if entries is not None:
+            for entry in entries:
+                if self._verify and self._is_due():
+                    return self._verified(entry, tensors, args, kwargs)
+                result = entry.run(*tensors)
+                if result is not STALE:
+                    return result
+        elif key in self._eager:
+            return self._function(*args, **kwargs)
+        return self._capture(key, tensors, args, kwargs)
+
+    def _is_due(self) -> bool:
+        self._replays += 1
+        return self._replays % self._verify == 0
+
+    def _verified(self, entry: Entry, tensors: list[Tensor], args: Any, kwargs: Any) -> Any:
+        """Run the function eagerly, and compare what it does with the program."""
+        result, captured, problem = capture(self._function, tensors, args, kwargs)
+        if captured is not None:
+            different = captured.same(entry.captured)
+            if different is True:
+                return result
+            site = different.site if isinstance(different, Call) else None
+            remedy = "report this: a program must not outlive what it was made from"
+            reason = "the function no longer does what its program does"
+            problem = CaptureError(reason, remedy, site)
+        assert problem is not None
+        raise CompileError(message(self.__name__, problem))
+
+    def reset(self) -> None:
+        """Discard all programs, and what is known about calls that run eagerly."""
+        with self._lock:
+            self._entries.clear()
+            self._captured.clear()
+            self._eager.clear()
+            self._warned = False
+
+    def __reduce__(self) -> Any:
+        return Compiled, (self._function, self._fullgraph, self._verify)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Compiled:
+        return Compiled(copy.deepcopy(self._function, memo), self._fullgraph, self._verify)
+
+    # ---- capturing --------------------------------------------------------------------------
+
+    def _capture(self, key: Any, tensors: list[Tensor], args: Any, kwargs: Any) -> Any:
+        if key in self._eager or not self._lock.acquire(blocking=False):
+            return self._function(*args, **kwargs)
+        try:
+            if sum(map(len, self._entries.values())) >= PROGRAMS:
+                problem = CaptureError(
+                    f"it has {PROGRAMS} programs already, for other shapes, modes or Python values",
+                    "pass what changes as a tensor, pad inputs to a few shapes, or raise "
+                    "tn.compiler.PROGRAMS",
+                )
+                return self._fall_back(key, problem, args, kwargs)
+            result, captured, failure = capture(self._function, tensors, args, kwargs)
+            earlier = self._captured.setdefault(key, [])
+            if captured is None:
+                assert failure is not None
+                earlier.append(failure)
+                if len(earlier) >= CAPTURES or not failure.passing or self._fullgraph:
+                    self._report(key, failure)
+                return result
+            last = earlier[-1] if earlier else None
+            different = captured.same(last) if isinstance(last, Captured) else False
+            earlier.append(captured)
+            if different is True:
+                self._entries.setdefault(key, []).append(Entry(self.__name__, captured))
+                del self._captured[key]
+            elif len(earlier) >= CAPTURES:
+                site = different.site if isinstance(different, Call) else None
+                reason = "two calls with such arguments do different things"
+                remedy = "take what changes between the calls as an argument of the function"
+                self._report(key, CaptureError(reason, remedy, site))
+            return result
+        finally:
+            self._lock.release()
+
+    def _fall_back(self, key: Any, problem: CaptureError, args: Any, kwargs: Any) -> Any:
+        self._report(key, problem)
+        return self._function(*args, **kwargs)
+
+    def _report(self, key: Any, problem: CaptureError) -> None:
+        """Note that calls with such a key run eagerly; warn once."""
+        if key is not None:
+            self._eager.add(key)
+            self._captured.pop(key, None)
+        if self._fullgraph:
+            raise CompileError(message(self.__name__, problem))
+        if not self._warned:
+            self._warned = True
+            warn(message(self.__name__, problem), CompileWarning)
+
+
+every: weakref.WeakSet[Compiled] = weakref.WeakSet()
+
+
+def _inner(function: Any) -> Any:
+    return function.args[0] if isinstance(function, functools.partial) else function
+
+
+_PASS_TENSORS = "pass tensors, numbers, strings, and modules"
+
+
+def message(name: str, problem: CaptureError) -> str:
+    """Return why a function runs eagerly, where, and what would help."""
+    where = locate(problem.site)
+    place = "" if where is None else f"\n  where: {where.place}: {where.text}"
+    return (
+        f"tn.compile: {name} runs eagerly: {problem.reason}.{place}\n  to fix it: {problem.remedy}"
+    )
+
+
+class _State(threading.local):
+    disabled = False
+
+
+state = _State()
+
+
+def _key(structure: Any, tensors: list[Tensor]) -> Any:
+    """Return what distinguishes calls; collect the tensors."""
+    kind = type(structure)
+    if isinstance(structure, Tensor):
+        tensors.append(structure)
+        if type(structure._array) is not np.ndarray:
+            raise TypeError("an argument is a sparse or batched tensor")
+        return kind, guards.form(structure)
+    if kind in (tuple, list):
+        return kind, *[_key(part, tensors) for part in structure]
+    if kind is dict:
+        return kind, *[(name, _key(part, tensors)) for name, part in structure.items()]
+    if isinstance(structure, tuple):
+        return kind, *[_key(part, tensors) for part in structure]
+    try:
+        hash(structure)
+    except TypeError:
+        raise TypeError(f"an argument of type {kind.__name__} is not hashable") from None
+    return kind, structure

@@ -1,0 +1,210 @@
+"""Programs: what a captured function did, as calls of functions on numbered values."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from tinynet.core.callsite import Site
+
+
+class Value:
+    """An array (or another object, such as rows) that a program passes from call to call.
+
+    Attributes:
+        number: its place in the order of definition.
+        shape, dtype: those of the array; None for other objects.
+        nbytes: size of the elements.
+        memory: identifies the memory; a view has that of its base.
+        whole: it owns its memory, contiguously in the order of its dimensions.
+    """
+
+    __slots__ = ("dtype", "memory", "nbytes", "number", "shape", "whole")
+
+    def __init__(self, number: int, held: Any):
+        self.number = number
+        self.shape: tuple[int, ...] | None = getattr(held, "shape", None)
+        self.dtype: Any = getattr(held, "dtype", None)
+        self.nbytes = held.nbytes if isinstance(held, np.ndarray) else 0
+        self.memory = id(root(held))
+        self.whole = root(held) is held and isinstance(held, np.ndarray) and held.flags.c_contiguous
+
+    def __repr__(self) -> str:
+        return f"v{self.number}"
+
+
+class Handle:
+    """A tensor as an object, where a call needs more than its array.
+
+    Attributes:
+        number: its place in the order of first use.
+        value: the array of a tensor that the program makes; None for the argument ``place``.
+        requires_grad: whether a tensor that the program makes is a leaf that requires grad.
+        place: the number of an argument.
+    """
+
+    __slots__ = ("number", "place", "requires_grad", "value")
+
+    def __init__(
+        self, number: int, value: Value | None, requires_grad: bool = False, place: int = -1
+    ):
+        self.number, self.value = number, value
+        self.requires_grad, self.place = requires_grad, place
+
+    def __repr__(self) -> str:
+        return f"t{self.number}"
+
+
+class Call:
+    """One call of a program.
+
+    Attributes:
+        function: what is called.
+        args, kwargs: constants, and a ``Value`` or ``Handle`` in place of each array or tensor.
+        result: the values that it defines, in the structure that it returns.
+        kind: ``"compute"``: gives new arrays or views; ``"write"``: changes its first argument;
+            ``"perform"``: changes Python objects; ``"read"``: reads one.
+        op: the operation, if the function is its kernel.
+        tensor: the function returns tensors where the program expects arrays.
+        site: the user's line.
+    """
+
+    __slots__ = ("args", "function", "kind", "kwargs", "op", "result", "site", "tensor")
+
+    def __init__(
+        self, kind: str, function: Callable[..., Any], args: Any, kwargs: Any, site: Site | None
+    ):
+        self.kind, self.function, self.args, self.kwargs = kind, function, args, kwargs
+        self.site = site
+        self.op: Any = None
+        self.result: Any = None
+        self.tensor = False
+
+    @property
+    def title(self) -> str:
+        """The name for people: of the operation, else of the function."""
+        if self.op is not None:
+            return str(self.op.title)
+        return getattr(self.function, "__name__", type(self.function).__name__).strip("_")
+
+    def inputs(self) -> Iterator[Value]:
+        """Yield the values that the call uses."""
+        for leaf in leaves((self.args, self.kwargs)):
+            if isinstance(leaf, Value):
+                yield leaf
+            elif isinstance(leaf, Handle) and leaf.value is not None:
+                yield leaf.value
+
+    def outputs(self) -> Iterator[Value]:
+        """Yield the values that the call defines."""
+        return (leaf for leaf in leaves(self.result) if isinstance(leaf, Value))
+
+
+class Program:
+    """A straight-line program.
+
+    Attributes:
+        arguments: the arrays that are passed to it, in order.
+        states: tensors from outside, such as parameters, and the values of their arrays.
+        calls: what it does.
+        results: what it returns, in any structure, of values, handles and constants.
+        tensors: the number of handles.
+    """
+
+    def __init__(self) -> None:
+        self.arguments: list[Value] = []
+        self.states: list[tuple[Any, Value]] = []
+        self.calls: list[Call] = []
+        self.results: Any = None
+        self.tensors = 0
+
+    def difference(self, other: Program) -> Call | None | bool:
+        """Return the first call that differs in another program; True without one; False: none."""
+        for mine, its in zip(self.calls, other.calls, strict=False):
+            if not same(signature(mine), signature(its)):
+                return its
+        if len(self.calls) != len(other.calls):
+            longer = max(self.calls, other.calls, key=len)
+            return longer[min(len(self.calls), len(other.calls))]
+        states = [t for t, _ in self.states], [t for t, _ in other.states]
+        return same(*states) and same(self.results, other.results)
+
+
+def signature(call: Call) -> tuple[Any, ...]:
+    """Return what makes a call the same as another."""
+    return call.kind, call.function, call.args, call.kwargs, call.result
+
+
+def root(array: Any) -> Any:
+    """Return the object that owns the memory of an array."""
+    while isinstance(array, np.ndarray) and array.base is not None:
+        array = array.base
+    return array
+
+
+def leaves(structure: Any) -> Iterator[Any]:
+    """Yield what is in nested tuples, lists and dicts."""
+    if isinstance(structure, (tuple, list)):
+        for part in structure:
+            yield from leaves(part)
+    elif type(structure) is dict:
+        for part in structure.values():
+            yield from leaves(part)
+    else:
+        yield structure
+
+
+def rebuilt(structure: Any, change: Callable[[Any], Any]) -> Any:
+    """Return nested tuples, lists and dicts with each leaf replaced by ``change(leaf)``."""
+    kind = type(structure)
+    if kind is tuple or kind is list:
+        return kind(rebuilt(part, change) for part in structure)
+    if kind is dict:
+        return {key: rebuilt(part, change) for key, part in structure.items()}
+    if isinstance(structure, tuple):  # a named tuple
+        parts = [rebuilt(part, change) for part in structure]
+        return kind(*parts) if hasattr(structure, "_fields") else kind(parts)
+    return change(structure)
+
+
+SIMPLE = frozenset({int, float, bool, str, bytes, type(None), type(...), complex, slice, range})
+
+
+def same(a: Any, b: Any) -> bool:
+    """Return whether two constants or values of two captures are the same."""
+    if a is b:
+        return True
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, Value):
+        return a.number == b.number and a.shape == b.shape and a.dtype == b.dtype
+    if isinstance(a, Handle):
+        mine = a.number, a.requires_grad, a.place
+        return mine == (b.number, b.requires_grad, b.place) and same(a.value, b.value)
+    if isinstance(a, (tuple, list)):
+        return len(a) == len(b) and all(map(same, a, b))
+    if type(a) is dict:
+        return list(a) == list(b) and all(same(a[key], b[key]) for key in a)
+    if type(a) in SIMPLE or isinstance(a, (np.dtype, np.generic)):
+        return bool(a == b) or (a != a and b != b)
+    if isinstance(a, np.ndarray):
+        return a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
+    if isinstance(a, types.FunctionType):
+        return a.__code__ is b.__code__ and same(_environment(a), _environment(b))
+    if isinstance(a, types.MethodType):
+        return a.__func__ is b.__func__ and a.__self__ is b.__self__
+    return type(a).__module__.startswith("tinynet.") and same(_state(a), _state(b))
+
+
+def _environment(function: types.FunctionType) -> Any:
+    cells = [cell.cell_contents for cell in function.__closure__ or ()]
+    return cells, function.__defaults__, function.__kwdefaults__
+
+
+def _state(thing: Any) -> Any:
+    slots = [s for c in type(thing).__mro__ for s in getattr(c, "__slots__", ())]
+    held = {s: getattr(thing, s, None) for s in slots if s != "__weakref__"}
+    return held | getattr(thing, "__dict__", {}) or [thing]

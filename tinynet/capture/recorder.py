@@ -1,0 +1,334 @@
+"""Recording: run a function eagerly, and write down what it did as a program."""
+
+from __future__ import annotations
+
+import gc
+import types
+from typing import Any
+
+import numpy as np
+
+from tinynet.capture.program import SIMPLE, Call, Handle, Program, Value, rebuilt, root
+from tinynet.core.callsite import Site, here
+from tinynet.core.declaration.observers import observable
+from tinynet.core.graph.backward_observers import BackwardObserver, observing_backward
+from tinynet.core.graph.node import count_nodes
+from tinynet.core.modes import mode
+from tinynet.core.tensors.tensor import Tensor, counter_of
+from tinynet.core.trace import Tracer
+from tinynet.random import Generator
+
+
+class CaptureError(Exception):
+    """A function cannot be captured.
+
+    Attributes:
+        reason: why not.
+        remedy: the change that would help.
+        site: the user's line.
+        passing: the next call may be free of it, such as the set-up of a cache.
+    """
+
+    def __init__(self, reason: str, remedy: str, site: Site | None = None, passing: bool = True):
+        super().__init__(reason)
+        self.reason, self.remedy, self.site, self.passing = reason, remedy, site, passing
+
+
+class Recorder(Tracer, BackwardObserver):
+    """Records the computations of its thread between ``start`` and ``stop``.
+
+    Args:
+        arguments: the tensors that are passed to the function.
+
+    Attributes:
+        program: what was recorded so far.
+        problem: why the function cannot be captured; recording stops at the first one.
+        written: the counters of tensors from outside -> the number of recorded writes.
+    """
+
+    def __init__(self, arguments: list[Tensor]):
+        self.program = Program()
+        self.problem: CaptureError | None = None
+        self.written: dict[int, int] = {}
+        self._values: dict[int, Value] = {}
+        self._held: list[Any] = []  # keeps what was seen alive, so that ids stay unique
+        self._handles: dict[int, Handle] = {}
+        self._count = 0
+        alive = [t for t in gc.get_objects() if isinstance(t, Tensor)]
+        self._alive = {id(t) for t in alive}
+        # Several tensors may have one array; the parameter is the one that users replace.
+        order = sorted(alive, key=lambda t: bool(t._requires_grad))
+        self._owners = {id(t._array): t for t in order}
+        self._gradients = {id(t._grad._array): t for t in alive if t._grad is not None}
+        # The counters of tensors from outside, and a tensor of each.
+        self._counters = {id(c): (c, t) for t in alive if (c := t._counter) is not None}
+        self._held.append(alive)
+        self._versions = {key: c.n for key, (c, _) in self._counters.items()}
+        self.spent: set[Any] = set()  # nodes whose saved values a backward pass has freed
+        self._started = count_nodes()
+        self._observing = observing_backward(self)
+        for place, t in enumerate(arguments):
+            if id(t._array) not in self._values:
+                value = self._define(t._array)
+                self.program.arguments.append(value)
+            else:
+                self.program.arguments.append(self._values[id(t._array)])
+            self._handles[id(t)] = Handle(self._next_handle(), None, place=place)
+
+    def start(self) -> None:
+        """Begin to record."""
+        observable.count_tracers(1)
+        self._observing.__enter__()
+        mode.tracer = self
+
+    def stop(self) -> None:
+        """Stop recording."""
+        mode.tracer = None
+        self._observing.__exit__(None, None, None)
+        observable.count_tracers(-1)
+
+    def began(self, backward_pass: Any) -> None:
+        """Note which nodes a backward pass frees."""
+        if mode.tracer is not self:
+            return
+        if backward_pass.freed is not None:
+            self.spent.update(backward_pass.order)
+        if backward_pass.inputs is None and any(
+            -1 < node.sequence < self._started for node in backward_pass.order
+        ):
+            self.refuse(
+                CaptureError(
+                    "backward() reaches operations from before the call",
+                    "run the whole forward pass in the function, or detach its inputs",
+                )
+            )
+
+    def check_writes(self) -> None:
+        """Refuse the program if a tensor from outside was changed by more than it recorded."""
+        for key, (counter, _) in self._counters.items():
+            if counter.n - self._versions.get(key, 0) != self.written.get(key, 0):
+                self.refuse(
+                    CaptureError(
+                        "a tensor from outside is changed by something that is no operation",
+                        "change it by operations, or outside of the function",
+                    )
+                )
+
+    def refuse(self, problem: CaptureError) -> None:
+        """Note why the function cannot be captured."""
+        if self.problem is None:
+            self.problem = problem
+            problem.site = problem.site or here()
+        mode.tracer = None
+
+    # ---- what the tracer hears --------------------------------------------------------------
+
+    def compute(self, function: Any, args: Any, kwargs: Any, op: Any, writes: bool) -> Any:
+        """Record a function of arrays."""
+        try:
+            call = self._call("write" if writes else "compute", function, args, kwargs)
+        except CaptureError as problem:
+            self.refuse(problem)
+            return function(*args, **kwargs)
+        call.op = op
+        return self._run(call, function, args, kwargs)
+
+    def perform(self, function: Any, args: Any, kwargs: Any) -> Any:
+        """Record a function that changes Python objects."""
+        args = tuple([*a] if isinstance(a, types.GeneratorType) else a for a in args)
+        try:
+            call = self._call("perform", function, args, kwargs)
+        except CaptureError as problem:
+            self.refuse(problem)
+            return function(*args, **kwargs)
+        before = {key: counter.n for key, (counter, _) in self._counters.items()}
+        result = self._run(call, function, args, kwargs)
+        for key, (counter, _) in self._counters.items():
+            if counter.n != before[key]:
+                self.written[key] = self.written.get(key, 0) + counter.n - before[key]
+        self._find_gradients(args)
+        return result
+
+    def wrote(self, t: Tensor, what: str) -> None:
+        """Record that a write was counted, if the tensor is from outside."""
+        key = id(t._counter)
+        _, owner = self._counters.get(key, (None, None))
+        if owner is None:  # its counter may be new
+            owner = self._owners.get(id(t._array)) or self._owners.get(id(root(t._array)))
+            if owner is None or owner._counter is not t._counter:
+                return
+            self._counters[key] = counter_of(t), owner
+        self.written[key] = self.written.get(key, 0) + 1
+        self.program.calls.append(Call("perform", bump, (self._constant(owner), what), {}, here()))
+
+    def value_of(self, t: Tensor) -> Any:
+        """Return what a program returns for a tensor: its value, or the tensor from outside."""
+        handle = self._handles.get(id(t))
+        if handle is not None and handle.place >= 0:
+            return handle
+        if id(t) in self._alive:
+            return t
+        return self._value(t._array)
+
+    # ---- arguments and results --------------------------------------------------------------
+
+    def _call(self, kind: str, function: Any, args: Any, kwargs: Any) -> Call:
+        site = here()
+        given, named = (rebuilt(a, self._constant) for a in (args, kwargs))
+        return Call(kind, function, given, named, site)
+
+    def _run(self, call: Call, function: Any, args: Any, kwargs: Any) -> Any:
+        mode.tracer = None
+        try:
+            result = function(*args, **kwargs)
+        finally:
+            mode.tracer = self
+        result = rebuilt(result, _as_array)
+        try:
+            call.result = rebuilt(result, lambda leaf: self._result(call, leaf))
+        except CaptureError as problem:
+            self.refuse(problem)
+        self.program.calls.append(call)
+        return result
+
+    def _constant(self, leaf: Any) -> Any:
+        """Return what stands in a program for a part of an argument."""
+        kind = type(leaf)
+        if kind in SIMPLE:
+            return leaf
+        if isinstance(leaf, Tensor):
+            return self._handle(leaf)
+        if isinstance(leaf, np.ndarray) or id(leaf) in self._values:
+            frozen = isinstance(leaf, np.ndarray) and not leaf.flags.writeable
+            if frozen and leaf.base is None and id(leaf) not in self._values:
+                return leaf  # nobody can write to it
+            return self._value(leaf)
+        if isinstance(leaf, (np.dtype, np.generic, type, Generator)) or callable(leaf):
+            return leaf
+        if kind.__module__.startswith("tinynet."):
+            held = list(getattr(leaf, "__dict__", {}).values())
+            held += [getattr(leaf, s, None) for s in getattr(kind, "__slots__", ())]
+            if not any(isinstance(h, np.ndarray) for h in held):
+                return leaf
+        raise CaptureError(
+            f"an operation got an object of type {kind.__name__}, which a program cannot hold",
+            "keep this part outside of the compiled function",
+        )
+
+    def _handle(self, t: Tensor) -> Any:
+        handle = self._handles.get(id(t))
+        if handle is not None:
+            return handle
+        if id(t) in self._alive:
+            return t
+        if t._edge is not None:
+            raise CaptureError(
+                "a tensor with a history is handed to a function that changes Python objects",
+                "call backward without create_graph=True, or detach the tensor",
+            )
+        handle = Handle(self._next_handle(), self._value(t._array), bool(t._requires_grad))
+        self._handles[id(t)] = handle
+        self._held.append(t)
+        return handle
+
+    def _next_handle(self) -> int:
+        self.program.tensors += 1
+        return self.program.tensors - 1
+
+    def _define(self, held: Any) -> Value:
+        value = Value(self._count, held)
+        self._count += 1
+        self._values[id(held)] = value
+        self._held.append(held)
+        return value
+
+    def _result(self, call: Call, leaf: Any) -> Any:
+        if isinstance(leaf, Tensor):
+            call.tensor = True
+            if leaf._edge is not None or leaf._requires_grad:
+                raise CaptureError(
+                    f"{call.title} returned a tensor with a history",
+                    "keep it outside of the compiled function",
+                )
+            return self._define(leaf._array)
+        if leaf is None:
+            return None
+        if type(leaf) in SIMPLE:
+            if call.kind == "perform":
+                return None
+            raise CaptureError(
+                f"{call.title} returned the Python value {leaf!r}, which may depend on the data",
+                "keep it outside of the compiled function",
+            )
+        return self._define(leaf)
+
+    def _value(self, array: Any) -> Value:
+        """Return the value of an array."""
+        owner = self._gradients.get(id(array))
+        if owner is not None and owner._grad is not None and owner._grad._array is array:
+            return self._read_gradient(owner, array)
+        found = self._values.get(id(array))
+        if found is not None:
+            return found
+        t = self._owners.get(id(array))
+        if t is not None:
+            value = self._define(array)
+            self.program.states.append((t, value))
+            return value
+        base = array.base if isinstance(array, np.ndarray) else None
+        while isinstance(base, np.ndarray):
+            if id(base) in self._values or id(base) in self._owners:
+                return self._view(array, base)
+            base = base.base
+        raise CaptureError(
+            "an operation got an array that no recorded operation computed",
+            "compute it from tensors, or outside of the compiled function",
+        )
+
+    def _view(self, array: Any, base: Any) -> Value:
+        """Record a view that was made outside of operations."""
+        offset = array.ctypes.data - base.ctypes.data
+        args = self._value(base), offset, array.shape, array.dtype, array.strides
+        call = Call("compute", view_of, args, {}, here())
+        try:
+            view_of(base, *args[1:])
+        except (TypeError, ValueError):
+            raise CaptureError(
+                "an operation got a view of an unusual tensor", "use a copy"
+            ) from None
+        call.result = self._define(array)
+        self.program.calls.append(call)
+        return call.result
+
+    def _read_gradient(self, owner: Tensor, array: Any) -> Value:
+        call = Call("read", gradient, (self._handle(owner),), {}, here())
+        call.result = self._define(array)
+        self.program.calls.append(call)
+        return call.result
+
+    def _find_gradients(self, args: tuple[Any, ...]) -> None:
+        """Note the gradient that a call may have stored in a tensor."""
+        for t in args:
+            if isinstance(t, Tensor) and isinstance(t._grad, Tensor):
+                self._gradients[id(t._grad._array)] = t
+                self._held.append(t._grad._array)
+
+
+def _as_array(leaf: Any) -> Any:
+    """Return a numpy scalar as the array that operations make of it."""
+    return np.asarray(leaf) if isinstance(leaf, np.generic) else leaf
+
+
+def bump(t: Tensor, what: str) -> None:
+    """Count a write to ``t``."""
+    counter_of(t).bump(here(), what)
+
+
+def gradient(t: Tensor) -> Any:
+    """Return the array of ``t.grad``."""
+    return t._grad._array  # type: ignore[union-attr]
+
+
+def view_of(base: Any, offset: int, shape: Any, dtype: Any, strides: Any) -> Any:
+    """Return a view of an array by its offset in bytes and its strides."""
+    return np.ndarray(shape, dtype, base, offset, strides)

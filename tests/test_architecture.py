@@ -10,12 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from tinynet import lazy
+
 PACKAGE = Path(__file__).parents[1] / "tinynet"
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 # A part may import the parts of the rows above its own, and itself; not its neighbours in a row.
 ROWS = [
-    ["startup"],  # the first that is imported
+    ["startup", "lazy"],  # the first that are imported
     ["invocation"],
     ["errors", "explanations", "extension_dtypes", "devices"],
     ["atomic_write", "dtypes", "threads", "memory", "strides"],
@@ -63,6 +65,7 @@ IMPORTS_BY_NAME = {
     "as_torch/hook.py",  # and what a path of PyTorch's stands for
     "as_torch/report.py",
     "nn/base/module.py",  # Module.compile: capture stands above nn
+    "lazy/__init__.py",  # and what a lazy package's table says
 }
 
 FILE_LINES, FUNCTION_LINES, PART_LINES = 400, 40, 2000  # of core, and of ops
@@ -79,6 +82,7 @@ EXCEPTIONS: dict[str, tuple[int, str]] = {
         45,
         "the innermost loop of training: a call per gradient would cost what it saves",
     ),
+    "lazy/table.py": (800, "generated: a line for each name that loads lazily"),
     "ops": (
         20_200,
         "all of Tensor, special and linalg, each with PyTorch's refusals; a third is docstrings",
@@ -174,12 +178,21 @@ def test_no_import_by_name(path, tree):
         assert not names & {"__import__", "import_module"}, f"{name_of(path)}: see IMPORTS_BY_NAME"
 
 
+def statements(tree):
+    """Top-level statements, and in their place those that a lazy package has in its `if`."""
+    for node in tree.body:
+        lazy = isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        yield from [*node.body, *node.orelse] if lazy else [node]
+
+
 def test_doors_only_reexport():
     for path in FILES:
         if part_of(path) in ("utils", "serialization", "__init__"):
-            for node in parsed(path).body:
+            for node in statements(parsed(path)):
                 docstring = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-                dunder = isinstance(node, ast.Assign) and ast.unparse(node).startswith("__")
+                dunder = isinstance(node, ast.Assign) and ast.unparse(node).startswith(
+                    ("__", "(__")
+                )
                 reexport = docstring or dunder or isinstance(node, ast.Import | ast.ImportFrom)
                 assert reexport, f"{name_of(path)}:{node.lineno} is no re-export"
 
@@ -269,7 +282,7 @@ def test_public_names_have_docstrings(module):
     assert loaded.__doc__, f"{module} has no docstring"
     missing = [
         entry
-        for name, value in vars(loaded).items()
+        for name, value in lazy.members(loaded).items()
         if not name.startswith("_")
         and callable(value)
         and getattr(value, "__module__", "").startswith("tinynet")

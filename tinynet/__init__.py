@@ -6,56 +6,12 @@ from math import e as e
 from math import inf as inf
 from math import nan as nan
 from math import pi as pi
+from typing import TYPE_CHECKING
 
 from numpy import newaxis as newaxis
 
-from tinynet import amp as amp
-from tinynet import autograd as autograd
-from tinynet import backends as backends
-from tinynet import compiler as compiler
-from tinynet import cuda as cuda
-from tinynet import data as data
-from tinynet import distributions as distributions
-from tinynet import exchange as exchange
-from tinynet import func as func
-from tinynet import masked as masked
-from tinynet import nn as nn
-from tinynet import optim as optim
-from tinynet import serialization as serialization
-from tinynet import signal as signal
 from tinynet import sparse as sparse
-from tinynet import utils as utils
-from tinynet.amp import GradScaler as GradScaler
-from tinynet.amp import autocast as autocast
-from tinynet.amp.state import autocast_decrement_nesting as autocast_decrement_nesting
-from tinynet.amp.state import autocast_increment_nesting as autocast_increment_nesting
-from tinynet.amp.state import clear_autocast_cache as clear_autocast_cache
-from tinynet.amp.state import get_autocast_cpu_dtype as get_autocast_cpu_dtype
-from tinynet.amp.state import get_autocast_dtype as get_autocast_dtype
-from tinynet.amp.state import get_autocast_gpu_dtype as get_autocast_gpu_dtype
-from tinynet.amp.state import is_autocast_cache_enabled as is_autocast_cache_enabled
-from tinynet.amp.state import is_autocast_cpu_enabled as is_autocast_cpu_enabled
-from tinynet.amp.state import is_autocast_enabled as is_autocast_enabled
-from tinynet.amp.state import set_autocast_cache_enabled as set_autocast_cache_enabled
-from tinynet.amp.state import set_autocast_cpu_dtype as set_autocast_cpu_dtype
-from tinynet.amp.state import set_autocast_cpu_enabled as set_autocast_cpu_enabled
-from tinynet.amp.state import set_autocast_dtype as set_autocast_dtype
-from tinynet.amp.state import set_autocast_enabled as set_autocast_enabled
-from tinynet.amp.state import set_autocast_gpu_dtype as set_autocast_gpu_dtype
-from tinynet.autograd.anomaly import (
-    is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled,
-)
-from tinynet.autograd.anomaly import is_anomaly_enabled as is_anomaly_enabled
-from tinynet.autograd.inference import inference_mode as inference_mode
-from tinynet.autograd.inference import is_inference as is_inference
-from tinynet.autograd.inference import is_inference_mode_enabled as is_inference_mode_enabled
-from tinynet.capture.api import compile as compile
-from tinynet.compat import accelerator as accelerator
 from tinynet.compat import storage as storage
-from tinynet.compat.native_functions import constant_pad_nd as constant_pad_nd
-from tinynet.compat.native_functions import grid_sampler as grid_sampler
-from tinynet.compat.native_functions import grid_sampler_2d as grid_sampler_2d
-from tinynet.compat.native_functions import grid_sampler_3d as grid_sampler_3d
 from tinynet.compat.storage import BFloat16Storage as BFloat16Storage
 from tinynet.compat.storage import BoolStorage as BoolStorage
 from tinynet.compat.storage import ByteStorage as ByteStorage
@@ -99,9 +55,6 @@ from tinynet.dtypes import promote_types as promote_types
 from tinynet.dtypes import set_default_dtype as set_default_dtype
 from tinynet.dtypes import short as short
 from tinynet.dtypes import uint8 as uint8
-from tinynet.exchange import load as load
-from tinynet.exchange import save as save
-from tinynet.func import vmap as vmap
 from tinynet.layouts import channels_last as channels_last
 from tinynet.layouts import channels_last_3d as channels_last_3d
 from tinynet.layouts import contiguous_format as contiguous_format
@@ -111,39 +64,7 @@ from tinynet.layouts import preserve_format as preserve_format
 from tinynet.layouts import sparse_coo as sparse_coo
 from tinynet.layouts import sparse_csr as sparse_csr
 from tinynet.layouts import strided as strided
-from tinynet.nn.functional import adaptive_avg_pool1d as adaptive_avg_pool1d
-from tinynet.nn.functional import alpha_dropout as alpha_dropout
-from tinynet.nn.functional import avg_pool1d as avg_pool1d
-from tinynet.nn.functional import bilinear as bilinear
-from tinynet.nn.functional import celu as celu
-from tinynet.nn.functional import celu_ as celu_
-from tinynet.nn.functional import channel_shuffle as channel_shuffle
-from tinynet.nn.functional import conv1d as conv1d
-from tinynet.nn.functional import conv2d as conv2d
-from tinynet.nn.functional import conv3d as conv3d
-from tinynet.nn.functional import conv_transpose1d as conv_transpose1d
-from tinynet.nn.functional import conv_transpose2d as conv_transpose2d
-from tinynet.nn.functional import conv_transpose3d as conv_transpose3d
-from tinynet.nn.functional import cosine_similarity as cosine_similarity
-from tinynet.nn.functional import dropout as dropout
-from tinynet.nn.functional import group_norm as group_norm
-from tinynet.nn.functional import hardshrink as hardshrink
-from tinynet.nn.functional import layer_norm as layer_norm
-from tinynet.nn.functional import max_pool1d as max_pool1d
-from tinynet.nn.functional import max_pool2d as max_pool2d
-from tinynet.nn.functional import max_pool3d as max_pool3d
-from tinynet.nn.functional import pairwise_distance as pairwise_distance
-from tinynet.nn.functional import pdist as pdist
-from tinynet.nn.functional import pixel_shuffle as pixel_shuffle
-from tinynet.nn.functional import pixel_unshuffle as pixel_unshuffle
-from tinynet.nn.functional import prelu as prelu
-from tinynet.nn.functional import rms_norm as rms_norm
-from tinynet.nn.functional import rrelu as rrelu
-from tinynet.nn.functional import rrelu_ as rrelu_
-from tinynet.nn.functional import selu as selu
-from tinynet.nn.functional import selu_ as selu_
-from tinynet.nn.functional import threshold as threshold
-from tinynet.nn.functional import threshold_ as threshold_
+from tinynet.lazy import attach as _attach
 from tinynet.ops import *  # noqa: F403
 from tinynet.ops import linalg as linalg
 from tinynet.ops import special as special
@@ -155,31 +76,116 @@ from tinynet.random import initial_seed as initial_seed
 from tinynet.random import manual_seed as manual_seed
 from tinynet.random import seed as seed
 from tinynet.random import set_rng_state as set_rng_state
-from tinynet.runtime import (
-    are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled,
-)
-from tinynet.runtime import get_default_device as get_default_device
-from tinynet.runtime import get_float32_matmul_precision as get_float32_matmul_precision
-from tinynet.runtime import get_num_interop_threads as get_num_interop_threads
-from tinynet.runtime import get_num_threads as get_num_threads
-from tinynet.runtime import is_warn_always_enabled as is_warn_always_enabled
-from tinynet.runtime import set_default_device as set_default_device
-from tinynet.runtime import set_float32_matmul_precision as set_float32_matmul_precision
-from tinynet.runtime import set_flush_denormal as set_flush_denormal
-from tinynet.runtime import set_num_interop_threads as set_num_interop_threads
-from tinynet.runtime import set_num_threads as set_num_threads
-from tinynet.runtime import set_warn_always as set_warn_always
-from tinynet.runtime import typename as typename
-from tinynet.runtime import use_deterministic_algorithms as use_deterministic_algorithms
-from tinynet.signal.periodic import bartlett_window as bartlett_window
-from tinynet.signal.periodic import blackman_window as blackman_window
-from tinynet.signal.periodic import hamming_window as hamming_window
-from tinynet.signal.periodic import hann_window as hann_window
-from tinynet.signal.periodic import kaiser_window as kaiser_window
 from tinynet.sparse import mm as spmm  # noqa: F401
 from tinynet.sparse import sparse_coo_tensor as sparse_coo_tensor
 from tinynet.sparse import sparse_csr_tensor as sparse_csr_tensor
-from tinynet.type_info import finfo as finfo
-from tinynet.type_info import iinfo as iinfo
+
+if TYPE_CHECKING:
+    from tinynet import amp as amp
+    from tinynet import autograd as autograd
+    from tinynet import backends as backends
+    from tinynet import compiler as compiler
+    from tinynet import cuda as cuda
+    from tinynet import data as data
+    from tinynet import distributions as distributions
+    from tinynet import exchange as exchange
+    from tinynet import func as func
+    from tinynet import masked as masked
+    from tinynet import nn as nn
+    from tinynet import optim as optim
+    from tinynet import serialization as serialization
+    from tinynet import signal as signal
+    from tinynet import utils as utils
+    from tinynet.amp import GradScaler as GradScaler
+    from tinynet.amp import autocast as autocast
+    from tinynet.amp.state import autocast_decrement_nesting as autocast_decrement_nesting
+    from tinynet.amp.state import autocast_increment_nesting as autocast_increment_nesting
+    from tinynet.amp.state import clear_autocast_cache as clear_autocast_cache
+    from tinynet.amp.state import get_autocast_cpu_dtype as get_autocast_cpu_dtype
+    from tinynet.amp.state import get_autocast_dtype as get_autocast_dtype
+    from tinynet.amp.state import get_autocast_gpu_dtype as get_autocast_gpu_dtype
+    from tinynet.amp.state import is_autocast_cache_enabled as is_autocast_cache_enabled
+    from tinynet.amp.state import is_autocast_cpu_enabled as is_autocast_cpu_enabled
+    from tinynet.amp.state import is_autocast_enabled as is_autocast_enabled
+    from tinynet.amp.state import set_autocast_cache_enabled as set_autocast_cache_enabled
+    from tinynet.amp.state import set_autocast_cpu_dtype as set_autocast_cpu_dtype
+    from tinynet.amp.state import set_autocast_cpu_enabled as set_autocast_cpu_enabled
+    from tinynet.amp.state import set_autocast_dtype as set_autocast_dtype
+    from tinynet.amp.state import set_autocast_enabled as set_autocast_enabled
+    from tinynet.amp.state import set_autocast_gpu_dtype as set_autocast_gpu_dtype
+    from tinynet.autograd.anomaly import (
+        is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled,
+    )
+    from tinynet.autograd.anomaly import is_anomaly_enabled as is_anomaly_enabled
+    from tinynet.autograd.inference import inference_mode as inference_mode
+    from tinynet.autograd.inference import is_inference as is_inference
+    from tinynet.autograd.inference import is_inference_mode_enabled as is_inference_mode_enabled
+    from tinynet.capture.api import compile as compile
+    from tinynet.compat import accelerator as accelerator
+    from tinynet.compat.native_functions import constant_pad_nd as constant_pad_nd
+    from tinynet.compat.native_functions import grid_sampler as grid_sampler
+    from tinynet.compat.native_functions import grid_sampler_2d as grid_sampler_2d
+    from tinynet.compat.native_functions import grid_sampler_3d as grid_sampler_3d
+    from tinynet.exchange import load as load
+    from tinynet.exchange import save as save
+    from tinynet.func import vmap as vmap
+    from tinynet.nn.functional import adaptive_avg_pool1d as adaptive_avg_pool1d
+    from tinynet.nn.functional import alpha_dropout as alpha_dropout
+    from tinynet.nn.functional import avg_pool1d as avg_pool1d
+    from tinynet.nn.functional import bilinear as bilinear
+    from tinynet.nn.functional import celu as celu
+    from tinynet.nn.functional import celu_ as celu_
+    from tinynet.nn.functional import channel_shuffle as channel_shuffle
+    from tinynet.nn.functional import conv1d as conv1d
+    from tinynet.nn.functional import conv2d as conv2d
+    from tinynet.nn.functional import conv3d as conv3d
+    from tinynet.nn.functional import conv_transpose1d as conv_transpose1d
+    from tinynet.nn.functional import conv_transpose2d as conv_transpose2d
+    from tinynet.nn.functional import conv_transpose3d as conv_transpose3d
+    from tinynet.nn.functional import cosine_similarity as cosine_similarity
+    from tinynet.nn.functional import dropout as dropout
+    from tinynet.nn.functional import group_norm as group_norm
+    from tinynet.nn.functional import hardshrink as hardshrink
+    from tinynet.nn.functional import layer_norm as layer_norm
+    from tinynet.nn.functional import max_pool1d as max_pool1d
+    from tinynet.nn.functional import max_pool2d as max_pool2d
+    from tinynet.nn.functional import max_pool3d as max_pool3d
+    from tinynet.nn.functional import pairwise_distance as pairwise_distance
+    from tinynet.nn.functional import pdist as pdist
+    from tinynet.nn.functional import pixel_shuffle as pixel_shuffle
+    from tinynet.nn.functional import pixel_unshuffle as pixel_unshuffle
+    from tinynet.nn.functional import prelu as prelu
+    from tinynet.nn.functional import rms_norm as rms_norm
+    from tinynet.nn.functional import rrelu as rrelu
+    from tinynet.nn.functional import rrelu_ as rrelu_
+    from tinynet.nn.functional import selu as selu
+    from tinynet.nn.functional import selu_ as selu_
+    from tinynet.nn.functional import threshold as threshold
+    from tinynet.nn.functional import threshold_ as threshold_
+    from tinynet.runtime import (
+        are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled,
+    )
+    from tinynet.runtime import get_default_device as get_default_device
+    from tinynet.runtime import get_float32_matmul_precision as get_float32_matmul_precision
+    from tinynet.runtime import get_num_interop_threads as get_num_interop_threads
+    from tinynet.runtime import get_num_threads as get_num_threads
+    from tinynet.runtime import is_warn_always_enabled as is_warn_always_enabled
+    from tinynet.runtime import set_default_device as set_default_device
+    from tinynet.runtime import set_float32_matmul_precision as set_float32_matmul_precision
+    from tinynet.runtime import set_flush_denormal as set_flush_denormal
+    from tinynet.runtime import set_num_interop_threads as set_num_interop_threads
+    from tinynet.runtime import set_num_threads as set_num_threads
+    from tinynet.runtime import set_warn_always as set_warn_always
+    from tinynet.runtime import typename as typename
+    from tinynet.runtime import use_deterministic_algorithms as use_deterministic_algorithms
+    from tinynet.signal.periodic import bartlett_window as bartlett_window
+    from tinynet.signal.periodic import blackman_window as blackman_window
+    from tinynet.signal.periodic import hamming_window as hamming_window
+    from tinynet.signal.periodic import hann_window as hann_window
+    from tinynet.signal.periodic import kaiser_window as kaiser_window
+    from tinynet.type_info import finfo as finfo
+    from tinynet.type_info import iinfo as iinfo
+else:
+    __getattr__, __dir__, __all__ = _attach(__name__)
 
 __version__ = "0.1.0"

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import tinynet
 from docs.coverage.table import NAMESPACES
+from tinynet import lazy
 from tinynet.core.declaration.operation import REGISTRY, Operation
 
 PACKAGE = Path(tinynet.__file__).parent
@@ -133,7 +134,7 @@ def public(path: str) -> list[Name]:
     if path == "errors":
         names = ["AutogradError", "LinAlgError", "LostGradientWarning"]  # the others build messages
     else:
-        names = [name for name in vars(module) if is_public(module, name)]
+        names = [name for name in lazy.members(module) if is_public(module, name)]
         first = IMPORTANT.get(path, "").split()
         names.sort(key=lambda name: first.index(name) if name in first else len(first))
     return [Name(path, name, getattr(module, name)) for name in names]

@@ -15,6 +15,7 @@ import tinynet
 from docs.site import api, configs, gaps, glossary, hooks, inventory
 from docs.site.docstrings import markdown
 from docs.site.inventory import TITLES
+from tinynet import lazy
 from tinynet.train.config.sections import SECTIONS, settings
 
 ROOT = Path(__file__).parents[2]
@@ -84,7 +85,7 @@ def reference():
 def names_in(module):
     """What users would call the names of a module, without regard to `docs.site.inventory`."""
     private = {"TYPE_CHECKING", "annotations"}
-    for name, value in vars(module).items():
+    for name, value in lazy.members(module).items():
         home = getattr(value, "__module__", "") or ""
         if name.startswith("_") or inspect.ismodule(value) or name in private:
             continue

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import tinynet as tn
-from tinynet import nn, optim
+from tinynet import lazy, nn, optim
 from tinynet.exchange import ExchangeError, npz
 
 
@@ -311,7 +311,7 @@ def test_a_training_goes_on_where_it_was():
 
 
 def optimizers():
-    kinds = [k for k in vars(optim).values() if isinstance(k, type)]
+    kinds = [k for k in lazy.members(optim).values() if isinstance(k, type)]
     return [k for k in kinds if issubclass(k, optim.Optimizer) and k is not optim.Optimizer]
 
 

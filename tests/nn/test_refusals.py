@@ -13,12 +13,12 @@ import tinynet as tn
 from docs.site.docstrings import sections
 from docs.site.inventory import module_of
 from tests.recorded.layers import Failure
-from tinynet import nn
+from tinynet import lazy, nn
 
 from .classes.suite import SUITE
 
 TABLE = Path(__file__).with_name("refusals.txt")
-LAYERS = {name for name, value in vars(nn).items() if inspect.isclass(value)}
+LAYERS = {name for name, value in lazy.members(nn).items() if inspect.isclass(value)}
 REFUSES_NOTHING = {"DataParallel", "Identity"}
 
 

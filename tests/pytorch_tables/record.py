@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 import tinynet as tn
+from tinynet import lazy
 
 from . import nodes, store, translate
 from .compare import difference
@@ -112,7 +113,7 @@ def _size(value: Any) -> int:
 def _names() -> dict[Any, str]:
     """Return the paths of tinynet's dtypes, layouts, memory formats and functions."""
     found: dict[Any, str] = {}
-    for name, value in vars(tn).items():
+    for name, value in lazy.members(tn).items():
         own = type(value).__module__.partition(".")[0] == "tinynet"
         if (own or callable(value)) and hasattr(torch, name) and type(value).__hash__:
             found.setdefault(value, name)

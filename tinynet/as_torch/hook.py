@@ -11,7 +11,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from tinynet import lazy
 from tinynet.as_torch.paths import PATHS, reason
+from tinynet.lazy.table import HOMES
 
 HERE = str(Path(__file__).parent)
 OWN = {
@@ -95,7 +97,8 @@ def serve(path: str, empty: ModuleType) -> None:
         module.__doc__ = home.__doc__
     sys.modules[path] = module
     vars(module).setdefault("__path__", [])
-    vars(module).setdefault("__getattr__", partial(inner, path))
+    if getattr(vars(module).get("__getattr__"), "func", None) is not inner:
+        vars(module)["__getattr__"] = partial(inner, path, homes)
     for child in PATHS:
         parent, _, name = child.rpartition(".")
         if parent == path and name in vars(module):
@@ -105,11 +108,12 @@ def serve(path: str, empty: ModuleType) -> None:
                 serve(child, ModuleType(child))
 
 
-def inner(path: str, name: str) -> Any:
-    """Return a submodule of a module, as its missing attribute.
+def inner(path: str, homes: list[ModuleType], name: str) -> Any:
+    """Return a submodule of a module or a name that loads lazily, as its missing attribute.
 
     Args:
         path: PyTorch's path of the module.
+        homes: tinynet's modules for that path.
         name: the missing attribute.
 
     Raises:
@@ -118,6 +122,10 @@ def inner(path: str, name: str) -> Any:
     full = f"{path}.{name}"
     if full in PATHS:
         return importlib.import_module(full)
+    for home in homes:
+        if name in HOMES.get(home.__name__, ()):
+            vars(sys.modules[path])[name] = value = lazy.load(home.__name__, name)
+            return value
     importing = sys._getframe(1).f_code.co_filename.startswith("<frozen importlib")
     if name.startswith("__") or (importing and sys.modules[path].__name__ == path):
         raise AttributeError(f"module {path!r} has no attribute {name!r}")  # find_spec comes next

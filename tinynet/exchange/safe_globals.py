@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from types import ModuleType
 from typing import Any
 
-from tinynet import data, dtypes, nn, ops, optim
+from tinynet import data, dtypes, lazy, nn, ops, optim
 from tinynet.core.tensors.size import Size
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.devices import device
@@ -128,7 +128,7 @@ def full_name(value: Any) -> str:
         return _NAMES[id(value)]
     if str(module).partition(".")[0] == "tinynet":
         for path, home in _HOMES:
-            if vars(home).get(last) is value:
+            if lazy.find(home, last) is value:
                 return f"{path}.{last}"
     return f"{module}.{name}"
 
@@ -140,7 +140,7 @@ def own(name: str) -> Any:
     last = name.rpartition(".")[2]
     for path, home in _HOMES:
         if name.startswith(f"{path}."):
-            found = vars(home).get(last)
+            found = lazy.find(home, last)
             if found is not None and not isinstance(found, ModuleType):
                 return found
     return None

@@ -1,55 +1,59 @@
 """Layers, containers and their building blocks."""
 
-from tinynet.nn import functional as functional
-from tinynet.nn import init as init
-from tinynet.nn import modules as modules
-from tinynet.nn import utils as utils
-from tinynet.nn.base.module import Module as Module
-from tinynet.nn.functional.losses.linear_cross_entropy import (
-    LinearCrossEntropyOptions as LinearCrossEntropyOptions,
-)
-from tinynet.nn.layers.activation.piecewise import *
-from tinynet.nn.layers.activation.smooth import *
-from tinynet.nn.layers.activation.softmax import *
-from tinynet.nn.layers.attention.multihead import *
-from tinynet.nn.layers.attention.transformer import *
-from tinynet.nn.layers.attention.transformer_layers import *
-from tinynet.nn.layers.container import *
-from tinynet.nn.layers.convolution.conv import *
-from tinynet.nn.layers.convolution.conv_transpose import *
-from tinynet.nn.layers.convolution.fold import *
-from tinynet.nn.layers.convolution.lazy import *
-from tinynet.nn.layers.deprecated import *
-from tinynet.nn.layers.distance import *
-from tinynet.nn.layers.docstrings import complete as _complete
-from tinynet.nn.layers.dropout import *
-from tinynet.nn.layers.embedding import *
-from tinynet.nn.layers.flatten import *
-from tinynet.nn.layers.images.padding import *
-from tinynet.nn.layers.images.shuffle import *
-from tinynet.nn.layers.images.upsampling import *
-from tinynet.nn.layers.linear import *
-from tinynet.nn.layers.losses.adaptive_softmax import *
-from tinynet.nn.layers.losses.likelihood import *
-from tinynet.nn.layers.losses.linear_cross_entropy import *
-from tinynet.nn.layers.losses.loss import *
-from tinynet.nn.layers.losses.margin import *
-from tinynet.nn.layers.normalization.batchnorm import *
-from tinynet.nn.layers.normalization.lazy import *
-from tinynet.nn.layers.normalization.normalization import *
-from tinynet.nn.layers.normalization.sync_batchnorm import *
-from tinynet.nn.layers.parameter_container import *
-from tinynet.nn.layers.pooling.adaptive import *
-from tinynet.nn.layers.pooling.power import *
-from tinynet.nn.layers.pooling.unpooling import *
-from tinynet.nn.layers.pooling.windows import *
-from tinynet.nn.layers.recurrent.base import *
-from tinynet.nn.layers.recurrent.cells import *
-from tinynet.nn.layers.recurrent.rnn import *
-from tinynet.nn.parallel import DataParallel as DataParallel
-from tinynet.nn.parameter import Buffer as Buffer
-from tinynet.nn.parameter import Parameter as Parameter
-from tinynet.nn.parameter import UninitializedBuffer as UninitializedBuffer
-from tinynet.nn.parameter import UninitializedParameter as UninitializedParameter
+from typing import TYPE_CHECKING
 
-_complete(value for value in [*globals().values()] if isinstance(value, type))
+from tinynet.lazy import attach as _attach
+
+if TYPE_CHECKING:
+    from tinynet.nn import functional as functional
+    from tinynet.nn import init as init
+    from tinynet.nn import modules as modules
+    from tinynet.nn import utils as utils
+    from tinynet.nn.base.module import Module as Module
+    from tinynet.nn.functional.losses.linear_cross_entropy import (
+        LinearCrossEntropyOptions as LinearCrossEntropyOptions,
+    )
+    from tinynet.nn.layers.activation.piecewise import *
+    from tinynet.nn.layers.activation.smooth import *
+    from tinynet.nn.layers.activation.softmax import *
+    from tinynet.nn.layers.attention.multihead import *
+    from tinynet.nn.layers.attention.transformer import *
+    from tinynet.nn.layers.attention.transformer_layers import *
+    from tinynet.nn.layers.container import *
+    from tinynet.nn.layers.convolution.conv import *
+    from tinynet.nn.layers.convolution.conv_transpose import *
+    from tinynet.nn.layers.convolution.fold import *
+    from tinynet.nn.layers.convolution.lazy import *
+    from tinynet.nn.layers.deprecated import *
+    from tinynet.nn.layers.distance import *
+    from tinynet.nn.layers.dropout import *
+    from tinynet.nn.layers.embedding import *
+    from tinynet.nn.layers.flatten import *
+    from tinynet.nn.layers.images.padding import *
+    from tinynet.nn.layers.images.shuffle import *
+    from tinynet.nn.layers.images.upsampling import *
+    from tinynet.nn.layers.linear import *
+    from tinynet.nn.layers.losses.adaptive_softmax import *
+    from tinynet.nn.layers.losses.likelihood import *
+    from tinynet.nn.layers.losses.linear_cross_entropy import *
+    from tinynet.nn.layers.losses.loss import *
+    from tinynet.nn.layers.losses.margin import *
+    from tinynet.nn.layers.normalization.batchnorm import *
+    from tinynet.nn.layers.normalization.lazy import *
+    from tinynet.nn.layers.normalization.normalization import *
+    from tinynet.nn.layers.normalization.sync_batchnorm import *
+    from tinynet.nn.layers.parameter_container import *
+    from tinynet.nn.layers.pooling.adaptive import *
+    from tinynet.nn.layers.pooling.power import *
+    from tinynet.nn.layers.pooling.unpooling import *
+    from tinynet.nn.layers.pooling.windows import *
+    from tinynet.nn.layers.recurrent.base import *
+    from tinynet.nn.layers.recurrent.cells import *
+    from tinynet.nn.layers.recurrent.rnn import *
+    from tinynet.nn.parallel import DataParallel as DataParallel
+    from tinynet.nn.parameter import Buffer as Buffer
+    from tinynet.nn.parameter import Parameter as Parameter
+    from tinynet.nn.parameter import UninitializedBuffer as UninitializedBuffer
+    from tinynet.nn.parameter import UninitializedParameter as UninitializedParameter
+else:
+    __getattr__, __dir__, __all__ = _attach(__name__)

@@ -35,21 +35,23 @@ class Observable:
         self.operations: dict[str, Any] = {}
         self.functions: dict[str, Any] = {}
         self.tracers = 0
-        self._lock = threading.Lock()
         self._before: Callable[[Any, Any], Any] | None = None
         self._kept: dict[Any, dict[str, Any]] = {}  # kernels that `refresh` made without observers
+        self._lock = threading.RLock()  # a thread may load operations meanwhile
 
     def add(self, key: str, op: Any) -> None:
         """Add an operation whose kernel is called ``key`` in the namespace."""
-        self.operations[key] = op
-        self._kept.clear()
-        self.namespace[key] = op.kernel if self._before is None else self._before(op, op.kernel)
+        with self._lock:
+            self.operations[key] = op
+            self._kept.clear()
+            self.namespace[key] = self._kernel(op)
 
     def add_functions(self, functions: dict[str, Any]) -> None:
         """Add other functions of arrays under their names in the namespace."""
-        self.functions.update(functions)
-        wrap = traced if self.tracers else _itself
-        self.namespace.update({key: wrap(f) for key, f in functions.items()})
+        with self._lock:
+            self.functions.update(functions)
+            wrap = traced if self.tracers else _itself
+            self.namespace.update({key: wrap(f) for key, f in functions.items()})
 
     def count_tracers(self, by: int) -> None:
         """Add ``by`` to the number of threads whose computations are captured."""
@@ -64,18 +66,23 @@ class Observable:
 
     def refresh(self) -> None:
         """Update the kernels in the namespace."""
-        make = self._before
-        kept = self._kept.setdefault((make, self.tracers > 0), {})
-        kernels = {} if observers else kept
-        if len(kernels) != len(self.operations) + len(self.functions):
-            wrap = traced if self.tracers else _itself
-            for key, op in self.operations.items():
-                kernel = wrap(_reporting(op) if observers else op.kernel, op)
-                kernels[key] = kernel if make is None else make(op, kernel)
-            kernels.update({key: wrap(f) for key, f in self.functions.items()})
-        self.namespace.update(kernels)
-        # In-place functions have a path of their own that reports nothing.
-        self.namespace["observers"] = observers or self.tracers
+        with self._lock:
+            make = self._before
+            kept = self._kept.setdefault((make, self.tracers > 0), {})
+            kernels = {} if observers else kept
+            if len(kernels) != len(self.operations) + len(self.functions):
+                wrap = traced if self.tracers else _itself
+                kernels.update({key: self._kernel(op) for key, op in self.operations.items()})
+                kernels.update({key: wrap(f) for key, f in self.functions.items()})
+            self.namespace.update(kernels)
+            # In-place functions have a path of their own that reports nothing.
+            self.namespace["observers"] = observers or self.tracers
+
+    def _kernel(self, op: Any) -> Callable[..., Any]:
+        """Return what calls of an operation run at present."""
+        wrap = traced if self.tracers else _itself
+        kernel = wrap(_reporting(op) if observers else op.kernel, op)
+        return kernel if self._before is None else self._before(op, kernel)
 
 
 def _itself(function: Any, op: Any = None) -> Any:

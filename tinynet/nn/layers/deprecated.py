@@ -7,6 +7,7 @@ from typing import Any
 from tinynet.core.callsite import warn
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn.base.module import Module
+from tinynet.nn.layers.docstrings import complete
 from tinynet.nn.layers.losses.loss import NLLLoss
 
 __all__ = ["Container", "NLLLoss2d"]
@@ -84,3 +85,6 @@ class NLLLoss2d(NLLLoss):
             FutureWarning,
         )
         super().__init__(weight, size_average, ignore_index, reduce, reduction)
+
+
+complete(__name__)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable
+import sys
 from typing import Any
 
 from tinynet.nn.functional.dimensions import WORDS
@@ -19,13 +19,14 @@ _SECTION = re.compile(rf"^(?=(?:{'|'.join(_HEADINGS)}):)", re.M)
 _ENTRY = re.compile(r"^(?=    \S)", re.M)  # of a section such as Args
 
 
-def complete(classes: Iterable[Any]) -> None:
-    """Complete the docstrings of layers.
+def complete(module: str) -> None:
+    """Complete the docstrings of the public layers of a module, at its end.
 
     Their families add the paragraphs after their own first line, the sections that are missing, and
     the arguments that ``__init__`` takes.
     """
-    for layer in classes:
+    namespace = vars(sys.modules[module])
+    for layer in (namespace[name] for name in namespace["__all__"]):
         families = [base for base in layer.__mro__[1:] if base.__name__[0] == "_" and base.__doc__]
         if families and layer.__doc__:
             found = dict(_sections(layer.__doc__))

@@ -7,6 +7,7 @@ from tinynet.nn import functional as F
 from tinynet.nn.base.module import Module
 from tinynet.nn.base.options import options_repr
 from tinynet.nn.functional.dropouts import check_probability
+from tinynet.nn.layers.docstrings import complete
 
 __all__ = ["Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout", "FeatureAlphaDropout"]
 
@@ -175,3 +176,6 @@ class FeatureAlphaDropout(_DropoutNd):
     def forward(self, input: Tensor) -> Tensor:
         """Apply alpha dropout to channels."""
         return F.feature_alpha_dropout(input, self.p, self.training)
+
+
+complete(__name__)

@@ -10,6 +10,7 @@ from typing import Any
 
 from tinynet import data, nn, optim
 from tinynet.invocation import command
+from tinynet.lazy import members
 from tinynet.optim import lr_scheduler
 from tinynet.train import exhibits, models
 from tinynet.train.build.adversarial import Adversarial
@@ -64,7 +65,7 @@ def _classes(
     """Return the public subclasses of `base` in a module that accept keyword arguments."""
     return {
         name: cls
-        for name, cls in vars(module).items()
+        for name, cls in members(module).items()
         if inspect.isclass(cls)
         and issubclass(cls, base)
         and cls is not base

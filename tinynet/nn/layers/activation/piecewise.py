@@ -9,6 +9,7 @@ from tinynet.nn import functional as F
 from tinynet.nn.base.options import with_options
 from tinynet.nn.init import constant_
 from tinynet.nn.layers.activation.family import _Activation, _InPlace
+from tinynet.nn.layers.docstrings import complete
 from tinynet.nn.parameter import Parameter
 from tinynet.ops.creation.constructors import full
 
@@ -283,3 +284,6 @@ class Softshrink(Hardshrink):
 
     def forward(self, input: Tensor) -> Tensor:
         return F.softshrink(input, self.lambd)
+
+
+complete(__name__)

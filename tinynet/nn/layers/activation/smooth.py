@@ -6,6 +6,7 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import functional as F
 from tinynet.nn.base.options import with_options
 from tinynet.nn.layers.activation.family import _Activation, _InPlace
+from tinynet.nn.layers.docstrings import complete
 
 __all__ = [
     "ELU", "CELU", "SELU", "GELU", "SiLU", "Mish", "Sigmoid", "Tanh", "Softplus", "Softsign",
@@ -257,3 +258,6 @@ class GLU(_Activation):
     def forward(self, input: Tensor) -> Tensor:
         """Return the gated half."""
         return F.glu(input, self.dim)
+
+
+complete(__name__)

@@ -6,6 +6,7 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import functional as F
 from tinynet.nn.base.options import with_options
 from tinynet.nn.layers.activation.family import _Activation
+from tinynet.nn.layers.docstrings import complete
 
 __all__ = ["Softmax", "LogSoftmax", "Softmin", "Softmax2d"]
 
@@ -98,3 +99,6 @@ class Softmax2d(_Activation):
         if input.ndim not in (3, 4):
             raise ValueError(f"Softmax2d: expected input to be 3D or 4D, got {input.ndim}D instead")
         return F.softmax(input, -3)
+
+
+complete(__name__)

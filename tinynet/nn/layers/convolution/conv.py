@@ -11,6 +11,7 @@ from tinynet.nn import functional as F
 from tinynet.nn import init
 from tinynet.nn.base.module import Module
 from tinynet.nn.functional.dimensions import per_dim
+from tinynet.nn.layers.docstrings import complete
 from tinynet.nn.parameter import Parameter
 from tinynet.ops.creation.constructors import empty
 
@@ -212,3 +213,6 @@ class Conv3d(_Convolution):
     """
 
     rank = 3
+
+
+complete(__name__)

@@ -9,6 +9,7 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import functional as F
 from tinynet.nn.functional.dimensions import per_dim
 from tinynet.nn.layers.convolution.conv import Lengths, _ConvNd
+from tinynet.nn.layers.docstrings import complete
 
 __all__ = ["ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"]
 
@@ -137,3 +138,6 @@ class ConvTranspose3d(_ConvTranspose):
     """
 
     rank = 3
+
+
+complete(__name__)

@@ -11,6 +11,7 @@ from tinynet.nn.layers.convolution.conv_transpose import (
     ConvTranspose2d,
     ConvTranspose3d,
 )
+from tinynet.nn.layers.docstrings import complete
 from tinynet.nn.parameter import UninitializedParameter
 
 __all__ = [
@@ -172,3 +173,6 @@ class LazyConvTranspose3d(_LazyConvTranspose, ConvTranspose3d):
     """
 
     cls_to_become = ConvTranspose3d
+
+
+complete(__name__)

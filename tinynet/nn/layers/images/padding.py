@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import functional as F
 from tinynet.nn.base.module import Module
+from tinynet.nn.layers.docstrings import complete
 
 __all__ = [
     "ReflectionPad1d", "ReflectionPad2d", "ReflectionPad3d", "ReplicationPad1d",
@@ -299,3 +300,6 @@ class ZeroPad3d(_ZeroPad):
     """
 
     rank = 3
+
+
+complete(__name__)

@@ -8,6 +8,7 @@ from typing import Any
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import functional as F
 from tinynet.nn.base.module import Module
+from tinynet.nn.layers.docstrings import complete
 
 __all__ = ["Upsample", "UpsamplingNearest2d", "UpsamplingBilinear2d"]
 
@@ -126,3 +127,6 @@ class UpsamplingBilinear2d(_Upsampling2d):
 
     def __init__(self, size: Size | None = None, scale_factor: Scale | None = None):
         super().__init__(size, scale_factor, mode="bilinear", align_corners=True)
+
+
+complete(__name__)

@@ -8,6 +8,7 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import functional as F
 from tinynet.nn.base.options import with_options
 from tinynet.nn.functional.checks import REDUCTIONS
+from tinynet.nn.layers.docstrings import complete
 from tinynet.nn.layers.losses.loss import _Loss
 
 __all__ = ["PoissonNLLLoss", "GaussianNLLLoss", "CTCLoss", "KLDivLoss"]
@@ -170,3 +171,6 @@ class KLDivLoss(_Loss):
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.kl_div(input, target, reduction=self.reduction, log_target=self.log_target)
+
+
+complete(__name__)

@@ -8,6 +8,7 @@ from typing import Any
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import functional as F
 from tinynet.nn.functional.losses.linear_cross_entropy import LinearCrossEntropyOptions
+from tinynet.nn.layers.docstrings import complete
 from tinynet.nn.layers.linear import Linear
 from tinynet.nn.layers.losses.loss import _Loss
 
@@ -108,3 +109,6 @@ class LinearCrossEntropyLoss(_Loss):
             f"reduction={self.reduction}, ignore_index={self.ignore_index}, "
             f"label_smoothing={self.label_smoothing}, options={self.options}"
         )
+
+
+complete(__name__)

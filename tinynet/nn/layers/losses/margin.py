@@ -9,6 +9,7 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import functional as F
 from tinynet.nn.base.options import with_options
 from tinynet.nn.layers.distance import PairwiseDistance
+from tinynet.nn.layers.docstrings import complete
 from tinynet.nn.layers.losses.loss import _Loss, _WeightedLoss
 
 __all__ = [
@@ -325,3 +326,6 @@ class TripletMarginWithDistanceLoss(_Loss):
 def _check_margin(name: str, margin: float) -> None:
     if margin <= 0:
         raise ValueError(f"{name}: expected margin to be greater than 0, got {margin} instead")
+
+
+complete(__name__)

@@ -10,6 +10,7 @@ from tinynet.devices import require_cpu
 from tinynet.nn import functional as F
 from tinynet.nn import init
 from tinynet.nn.base.module import Module
+from tinynet.nn.layers.docstrings import complete
 from tinynet.nn.parameter import Parameter
 from tinynet.ops.creation.constructors import empty, ones, tensor, zeros
 
@@ -297,3 +298,6 @@ class InstanceNorm3d(_InstanceNorm):
     """
 
     rank = 3
+
+
+complete(__name__)

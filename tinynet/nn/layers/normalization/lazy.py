@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tinynet.nn.base.lazy import LazyModuleMixin, materialize
+from tinynet.nn.layers.docstrings import complete
 from tinynet.nn.layers.normalization.batchnorm import (
     BatchNorm1d,
     BatchNorm2d,
@@ -146,3 +147,6 @@ class LazyInstanceNorm3d(_LazyNorm, InstanceNorm3d):
     """
 
     cls_to_become = InstanceNorm3d
+
+
+complete(__name__)

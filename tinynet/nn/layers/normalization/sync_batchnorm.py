@@ -6,6 +6,7 @@ from typing import Any
 
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn.base.module import Module
+from tinynet.nn.layers.docstrings import complete
 from tinynet.nn.layers.normalization.batchnorm import _BatchNorm
 
 __all__ = ["SyncBatchNorm"]
@@ -87,3 +88,6 @@ track_running_stats=True)
         for name, child in module.named_children():
             made.add_module(name, cls.convert_sync_batchnorm(child, process_group))
         return made
+
+
+complete(__name__)

@@ -9,6 +9,7 @@ from tinynet.nn import functional as F
 from tinynet.nn.base.module import Module
 from tinynet.nn.base.options import options_repr, with_options
 from tinynet.nn.functional.dimensions import per_dim
+from tinynet.nn.layers.docstrings import complete
 
 __all__ = [
     "AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveAvgPool3d", "AdaptiveMaxPool1d",
@@ -235,3 +236,6 @@ class FractionalMaxPool3d(_FractionalMaxPool):
     """
 
     rank = 3
+
+
+complete(__name__)

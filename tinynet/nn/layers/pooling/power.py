@@ -6,6 +6,7 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import functional as F
 from tinynet.nn.base.module import Module
 from tinynet.nn.base.options import options_repr, with_options
+from tinynet.nn.layers.docstrings import complete
 
 __all__ = ["LPPool1d", "LPPool2d", "LPPool3d"]
 
@@ -77,3 +78,6 @@ class LPPool3d(_LPPool):
     """
 
     rank = 3
+
+
+complete(__name__)

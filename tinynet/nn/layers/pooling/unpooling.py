@@ -9,6 +9,7 @@ from tinynet.nn import functional as F
 from tinynet.nn.base.module import Module
 from tinynet.nn.base.options import options_repr
 from tinynet.nn.functional.dimensions import per_dim
+from tinynet.nn.layers.docstrings import complete
 
 __all__ = ["MaxUnpool1d", "MaxUnpool2d", "MaxUnpool3d"]
 
@@ -89,3 +90,6 @@ class MaxUnpool3d(_MaxUnpool):
     """
 
     rank = 3
+
+
+complete(__name__)

@@ -7,6 +7,7 @@ from tinynet.nn import functional as F
 from tinynet.nn.base.module import Module
 from tinynet.nn.base.options import options_repr
 from tinynet.nn.functional.dimensions import per_dim
+from tinynet.nn.layers.docstrings import complete
 
 __all__ = ["MaxPool1d", "MaxPool2d", "MaxPool3d", "AvgPool1d", "AvgPool2d", "AvgPool3d"]
 
@@ -209,3 +210,6 @@ class AvgPool3d(_AvgPoolNd):
     """
 
     rank = 3
+
+
+complete(__name__)

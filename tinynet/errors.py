@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from tinynet.invocation import command
+from tinynet import invocation
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -46,21 +46,20 @@ NON_LEAF_GRAD = (
     "to be populated for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you "
     "access the non-leaf Tensor by mistake, make sure you access the leaf Tensor instead."
 )
-LOST = f"More: {command('explain', 'lost-gradient')}"
 CONVERTED_GRAD = (
     NON_LEAF_GRAD
     + " Here {} converted the leaf and returned a new tensor, which is not a leaf: convert first, "
-    "then call requires_grad_() on the result. " + LOST
+    "then call requires_grad_() on the result."
 )
 NO_GRAD_GRAD = (
     "The .grad of this tensor is None and will stay None: the tensor was computed under no_grad, "
     "so it does not require grad. If it was meant to update a parameter (`w = w - lr * w.grad`), "
-    "change the parameter in place instead: `w -= lr * w.grad`. " + LOST
+    "change the parameter in place instead: `w -= lr * w.grad`."
 )
 BACKWARD_OF_LEAF = (
     "backward() was called on a leaf: only its own .grad is computed. If it is a loss, something "
     "detached it from the parameters (detach(), .data, .item(), numpy or no_grad), and "
-    "requires_grad = True does not reconnect it: remove whatever detached it. " + LOST
+    "requires_grad = True does not reconnect it: remove whatever detached it."
 )
 SCALAR_WITH_GRAD = (
     "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
@@ -85,7 +84,12 @@ CREATE_GRAPH = (
 
 def explained(topic: str) -> str:
     """Return the line that names the page about an error, see ``tinynet/explanations``."""
-    return f"  explain  {command('explain', topic)}"
+    return f"  explain  {invocation.command('explain', topic)}"
+
+
+def lost_gradient() -> str:
+    """Return the last sentence of warnings about gradients that never arrive."""
+    return f" More: {invocation.command('explain', 'lost-gradient')}"
 
 
 class LostGradientWarning(UserWarning):

@@ -19,11 +19,11 @@ from __future__ import annotations
 import contextvars
 import ctypes
 import functools
+import glob
 import os
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
 
@@ -36,11 +36,11 @@ Jobs = SimpleQueue[Callable[[], object]]
 @functools.cache
 def _library() -> tuple[Any, str, str] | None:
     """Return the OpenBLAS of numpy's wheel, and the prefix and suffix of its function names."""
-    package = Path(np.__file__).parent
-    for folder in (package.with_name("numpy.libs"), package / ".dylibs"):
-        for path in sorted(folder.glob("*openblas*")):
+    package = os.path.dirname(np.__file__)
+    for folder in (f"{package}.libs", os.path.join(package, ".dylibs")):
+        for path in sorted(glob.glob("*openblas*", root_dir=folder)):
             # Not CDLL, which would release the GIL: the calls are too short for that.
-            library = ctypes.PyDLL(os.fspath(path))
+            library = ctypes.PyDLL(os.path.join(folder, path))
             for prefix, suffix in (("scipy_", "64_"), ("scipy_", ""), ("", "64_"), ("", "")):
                 if hasattr(library, f"{prefix}openblas_set_num_threads{suffix}"):
                     return library, prefix, suffix

@@ -47,7 +47,8 @@ def load(package: str, name: str) -> Any:
 
 def names(package: str) -> list[str]:
     """Return all names of a package, loaded or not."""
-    return sorted({*HOMES[package], *vars(sys.modules[package])} - {"TYPE_CHECKING"})
+    homes = HOMES.get(package, {})  # empty until ``python -m tinynet.lazy`` has run
+    return sorted({*homes, *vars(sys.modules[package])} - {"TYPE_CHECKING"})
 
 
 def find(module: ModuleType, name: str) -> Any:

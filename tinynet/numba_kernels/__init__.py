@@ -13,91 +13,31 @@ Users switch with ``tn.backends.numba.enabled = True``, or ``TINYNET_NUMBA=1``. 
 divided among the package's own threads, see ``sharing``.
 """
 
-from __future__ import annotations
-
-import contextlib
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tinynet import threads
 from tinynet.dtypes import Array
-from tinynet.numba_kernels import (
-    activations,
-    attention,
-    blas,
-    compiler,
-    elementary,
-    gru,
-    helper_threads,
-    lstm,
-    matrices,
-    normalization,
-    optimizers,
-    pooling,
-    powers,
-    products,
-    rows,
-    sharing,
-    stream_convolutions,
-    streams,
-    tables,
-    transposes,
-)
+from tinynet.lazy import attach as _attach
 
-# callees before callers
-MODULES = (
-    *(sharing, elementary, activations, optimizers, rows, powers, products, matrices, transposes),
-    *(attention, blas, lstm, gru, tables, streams, stream_convolutions, pooling, normalization),
-)
+if TYPE_CHECKING:
+    from tinynet.numba_kernels import activations as activations
+    from tinynet.numba_kernels import blas as blas
+    from tinynet.numba_kernels import compiler as compiler
+    from tinynet.numba_kernels import matrices as matrices
+    from tinynet.numba_kernels import optimizers as optimizers
+    from tinynet.numba_kernels import powers as powers
+    from tinynet.numba_kernels import tables as tables
+    from tinynet.numba_kernels import transposes as transposes
+    from tinynet.numba_kernels.llvm import blas_code as blas_code
+    from tinynet.numba_kernels.llvm import vectors as vectors
+    from tinynet.numba_kernels.switch import disable as disable
+    from tinynet.numba_kernels.switch import enable as enable
+    from tinynet.numba_kernels.switch import used as used
+else:
+    __getattr__, __dir__, __all__ = _attach(__name__)
 
 on = False
-
-
-def enable() -> None:
-    """Enable these kernels; each is compiled on its first call, or read from a cache.
-
-    BLAS uses one thread from then on: the kernels divide large products among threads themselves.
-
-    Raises:
-        RuntimeError: numba is not installed, or fails to load.
-    """
-    global on
-    compiler.prepare()
-    for module in MODULES:
-        compiler.compile_functions(module)
-    if not on:
-        threads.use_blas_singly(True)
-        threads.on_count = _have_helpers
-        _have_helpers(threads.get_count())
-    on = True
-
-
-def _have_helpers(count: int) -> None:
-    helper_threads.start(count - 1)
-
-
-def disable() -> None:
-    """Disable these kernels: call sites use numpy again."""
-    global on
-    if on:
-        threads.on_count = None
-        helper_threads.end()
-        threads.use_blas_singly(False)
-    on = False
-
-
-@contextlib.contextmanager
-def used(asked: bool) -> Iterator[None]:
-    """Enable these kernels inside a ``with`` block if asked; otherwise change nothing."""
-    before = on
-    if asked:
-        enable()
-    try:
-        yield
-    finally:
-        if asked and not before:
-            disable()
 
 
 def takes(*arrays: Array) -> bool:

@@ -8,7 +8,6 @@ import numpy as np
 
 from tinynet import numba_kernels
 from tinynet.dtypes import Array
-from tinynet.numba_kernels import optimizers, tables
 from tinynet.optim.base.elementwise import Elementwise, direction
 from tinynet.optim.base.options import Group, Params, constants, number, options_of
 from tinynet.optim.base.parameter_state import Kind, Numbers, OnePass, Rule
@@ -103,7 +102,7 @@ class SGD(Elementwise):
         if plain or not OnePass.serves(kind):
             return block
         options = (group["weight_decay"], group["momentum"], number(group["lr"]))
-        return OnePass(optimizers.momentum, block, *options)
+        return OnePass(numba_kernels.optimizers.momentum, block, *options)
 
     def refuse(self, sparse: bool, group: Group) -> None:
         """Raise RuntimeError for sparse gradients with weight decay."""
@@ -149,7 +148,7 @@ def _descend(param: Array, rows: Any, rate: float) -> None:
     table = param.ndim == 2 and param.flags.c_contiguous and rows.values.flags.c_contiguous
     if table and numba_kernels.takes(param, rows.values):
         part = np.empty(param.shape[1], np.float32)
-        tables.descend(param, rows.index, rows.values, np.float32(rate), part)
+        numba_kernels.tables.descend(param, rows.index, rows.values, np.float32(rate), part)
         return
     moved = param.take(rows.index, axis=0)
     moved -= rate * rows.values

@@ -5,8 +5,7 @@ from __future__ import annotations
 import functools
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from tinynet import dtypes, errors
 from tinynet.core.modes import mode, no_grad
@@ -21,8 +20,7 @@ from tinynet.strides import resized
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-@dataclass(frozen=True)
-class OutRules:
+class OutRules(NamedTuple):
     """An operation's special rules for ``out=``, declared with the operation.
 
     Attributes:

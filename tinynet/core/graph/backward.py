@@ -70,7 +70,7 @@ def backward(
         warn(errors.CREATE_GRAPH)
     edges, given = start(tensors, grads)
     if tensors and all(_is_loss_without_history(*pair) for pair in zip(edges, grads, strict=True)):
-        warn(errors.BACKWARD_OF_LEAF, errors.LostGradientWarning)
+        warn(errors.BACKWARD_OF_LEAF + errors.lost_gradient(), errors.LostGradientWarning)
     if inputs is None:
         BackwardPass(edges, given, keep, create_graph, None).run()
         return

@@ -12,7 +12,6 @@ import numpy as np
 
 from tinynet import numba_kernels
 from tinynet.dtypes import Array
-from tinynet.numba_kernels import tables
 
 
 class Rows:
@@ -115,7 +114,7 @@ class Rows:
         values = np.ascontiguousarray(self.values).reshape(len(index), self.values[:1].size)
         place = np.empty(self.shape[0], np.int32)
         once, sums = np.empty_like(index), np.empty_like(values)
-        found = tables.unite(index, values, place, once, sums)
+        found = numba_kernels.tables.unite(index, values, place, once, sums)
         sums = sums[:found].reshape(found, *self.shape[1:])
         made = Rows(once[:found], sums, self.shape[0], False, self.lazy)
         made.distinct = True

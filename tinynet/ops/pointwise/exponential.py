@@ -14,7 +14,6 @@ from tinynet.core.declaration.operation import pointwise, public
 from tinynet.core.graph.double_backward import derivative
 from tinynet.core.tensors.tensor import METHODS, Tensor, method, public_function
 from tinynet.dtypes import Array
-from tinynet.numba_kernels import activations
 from tinynet.ops.out_dtypes import FOUND
 from tinynet.ops.pointwise.where import zeros_for
 from tinynet.ops.special_functions import special
@@ -297,7 +296,7 @@ def relu_backward(self: Array, result: Array, /) -> Array:
     if self.shape != result.shape:
         self, result = np.broadcast_arrays(self, result)
     if result.size > _LARGE and numba_kernels.takes(self, result):
-        return _in_one_pass(activations.relu_back, self, result)
+        return _in_one_pass(numba_kernels.activations.relu_back, self, result)
     bits = _BITS[self.itemsize]
     if result.size <= _PART and result.ndim:
         kept = np.not_equal(result, 0).astype(bits)
@@ -346,7 +345,7 @@ def relu(self: Array, /) -> Array:
     if self.size <= _LARGE:
         return np.maximum(self, np.zeros((), self.dtype))
     if numba_kernels.takes(self):
-        return _in_one_pass(activations.relu, self)
+        return _in_one_pass(numba_kernels.activations.relu, self)
     x, zeros = self.reshape(-1), _zeros(self.dtype)
     made = np.empty(x.shape, x.dtype)
 

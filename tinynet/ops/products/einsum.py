@@ -10,7 +10,6 @@ import functools
 import math
 from collections.abc import Iterable, Sequence
 from itertools import combinations
-from string import ascii_letters
 from typing import Any
 
 from tinynet.core.declaration.operation import public
@@ -23,7 +22,8 @@ from tinynet.ops.shaping.views import permute_dims, reshape, select
 
 Label = Any  # a letter, or ("...", n): the n-th dimension of an ellipsis, counted from the last
 Labels = list[Label]
-SUBSCRIPTS = "".join(sorted(ascii_letters))  # letters of the sublist format, in order
+# The letters of the sublist format, in order.
+SUBSCRIPTS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 # ---- the equation -------------------------------------------------------------------------------
 
@@ -48,7 +48,7 @@ def _labels(part: str, offset: int, operand: int | None) -> Labels:
                 )
             labels.append("...")
             i += 2
-        elif letter in ascii_letters:
+        elif letter in SUBSCRIPTS:
             labels.append(letter)
         elif letter != " ":
             raise RuntimeError(

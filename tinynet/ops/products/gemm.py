@@ -6,9 +6,6 @@ import numpy as np
 
 from tinynet import numba_kernels
 from tinynet.dtypes import Array
-from tinynet.numba_kernels import blas, matrices, transposes
-from tinynet.numba_kernels.llvm import blas_code
-from tinynet.numba_kernels.llvm.vectors import COLUMNS, ROWS
 
 # Numbers of multiplications: compiled kernels pay off above the first, BLAS above the second.
 _LEAST, _MOST = 2**17, 2**28
@@ -28,7 +25,7 @@ def dot(a: Array, b: Array, bias: Array | None = None) -> Array:
         bias: ``[columns]``.
     """
     work = len(a) * b.size
-    if numba_kernels.on and len(a) >= ROWS and _LEAST <= work < _MOST and numba_kernels.takes(a, b):
+    if numba_kernels.on and _LEAST <= work < _MOST and _is_compiled_for(a, b):
         turned = not b.flags.c_contiguous
         right = b.T if turned else b
         if a.flags.c_contiguous and right.flags.c_contiguous and (turned or _pays(b)):
@@ -41,9 +38,13 @@ def dot(a: Array, b: Array, bias: Array | None = None) -> Array:
     return made
 
 
+def _is_compiled_for(a: Array, b: Array) -> bool:
+    return numba_kernels.takes(a, b) and len(a) >= numba_kernels.vectors.ROWS
+
+
 def _pays(b: Array) -> bool:
     """Return whether compiled kernels are faster for a matrix that BLAS need not transpose."""
-    return b.shape[1] % COLUMNS == 0
+    return b.shape[1] % numba_kernels.vectors.COLUMNS == 0
 
 
 def _sums_pay(a: Array) -> bool:
@@ -55,7 +56,8 @@ def _of_columns(a: Array, b: Array, bias: Array | None) -> Array:
     made = np.zeros((a.shape[1], b.shape[1]), np.float32)
     if bias is not None:
         made += bias
-    transposes.product(a, b, made, 0, transposes.units(b.shape[1]))
+    kernels = numba_kernels.transposes
+    kernels.product(a, b, made, 0, kernels.units(b.shape[1]))
     return made
 
 
@@ -63,9 +65,9 @@ def _by_blas(a: Array, b: Array) -> Array:
     if numba_kernels.on and len(a) * b.size >= _SHARED and numba_kernels.takes(a, b):
         turned = int(not a.flags.c_contiguous), int(not b.flags.c_contiguous)
         left, right = (x.T if t else x for x, t in zip((a, b), turned, strict=True))
-        if left.flags.c_contiguous and right.flags.c_contiguous and blas_code.name():
-            made = np.empty((len(a), b.shape[1]), np.float32)
-            blas.product(left, turned[0], right, turned[1], made, 0, blas.units(len(a)))
+        if left.flags.c_contiguous and right.flags.c_contiguous and numba_kernels.blas_code.name():
+            made, kernels = np.empty((len(a), b.shape[1]), np.float32), numba_kernels.blas
+            kernels.product(left, turned[0], right, turned[1], made, 0, kernels.units(len(a)))
             return made
     return np.dot(a, b)
 
@@ -73,5 +75,6 @@ def _by_blas(a: Array, b: Array) -> Array:
 def _compiled(a: Array, b: Array, turned: bool, bias: Array | None) -> Array:
     made = np.empty((len(a), b.shape[0 if turned else 1]), np.float32)
     vector = _NOTHING if bias is None else np.ascontiguousarray(bias)
-    matrices.product(a, b, turned, vector, made, 0, matrices.units(*made.shape))
+    kernels = numba_kernels.matrices
+    kernels.product(a, b, turned, vector, made, 0, kernels.units(*made.shape))
     return made

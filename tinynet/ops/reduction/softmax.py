@@ -6,7 +6,6 @@ instead of four.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ import numpy as np
 from tinynet import dtypes, numba_kernels
 from tinynet.core.declaration.operation import operation
 from tinynet.dtypes import Array, DtypeLike
-from tinynet.numba_kernels import powers as compiled
 from tinynet.ops.argument_errors import bad_dim, name_of
 from tinynet.ops.out_dtypes import EXPECTED
 from tinynet.ops.pointwise.exponential import exp
@@ -67,7 +65,7 @@ def _summed_products(a: Array, b: Array, axis: int) -> Array:
     return sums(a * b, (axis,), True)
 
 
-def _by_rows(kernel: Callable[..., None], axis: int, *arrays: Array) -> Array | None:
+def _by_rows(kernel: str, axis: int, *arrays: Array) -> Array | None:
     """Apply a kernel compiled by numba to rows; return None if it does not take the arrays.
 
     It takes arrays of equal layout, along the last dimension.
@@ -79,7 +77,7 @@ def _by_rows(kernel: Callable[..., None], axis: int, *arrays: Array) -> Array | 
         return None
     rows = [np.ascontiguousarray(a).reshape(-1, shape[-1]) for a in arrays]
     made = np.empty_like(rows[0])
-    kernel(*rows, made)
+    getattr(numba_kernels.powers, kernel)(*rows, made)
     return made.reshape(shape)
 
 
@@ -104,7 +102,7 @@ def softmax(self: Array, /, dim: int, dtype: DtypeLike = None) -> Array:
         return in_single(softmax, x, axis)
     if x.size == 0 or x.ndim == 0:
         return x - x + 1 if x.size else x.copy()
-    made = _by_rows(compiled.softmax, axis, x)
+    made = _by_rows("softmax", axis, x)
     if made is not None:
         return made
     powers = _powers(x, axis)
@@ -120,7 +118,7 @@ def softmax_backward(self: Array, result: Array, /, dim: int) -> Array:
         return in_single(softmax_backward, self, result, axis)
     if self.ndim == 0 or self.size == 0:
         return result * (self - self * result)
-    made = _by_rows(compiled.softmax_back, axis, self, result)
+    made = _by_rows("softmax_back", axis, self, result)
     if made is not None:
         return made
     slope = self - _summed_products(self, result, axis)
@@ -158,7 +156,7 @@ def log_softmax(self: Array, /, dim: int, dtype: DtypeLike = None) -> Array:
         return in_single(log_softmax, x, axis)
     if x.size == 0 or x.ndim == 0:
         return x - x
-    made = _by_rows(compiled.log_softmax, axis, x)
+    made = _by_rows("log_softmax", axis, x)
     if made is not None:
         return made
     shifted = _below_top(x, axis)
@@ -174,7 +172,7 @@ def log_softmax_backward(self: Array, result: Array, /, dim: int) -> Array:
         return in_single(log_softmax_backward, self, result, axis)
     if self.ndim == 0 or self.size == 0:
         return self - np.exp(result) * self
-    made = _by_rows(compiled.log_softmax_back, axis, self, result)
+    made = _by_rows("log_softmax_back", axis, self, result)
     if made is not None:
         return made
     slope = np.exp(result)

@@ -19,7 +19,6 @@ from tinynet.dtypes import Array
 from tinynet.nn.functional.checks import legacy_reduction, reduced, tensor_only
 from tinynet.nn.functional.double_backward import batched
 from tinynet.nn.functional.losses.loss_ops import likelihood, likelihood_of_places
-from tinynet.numba_kernels import powers as compiled
 from tinynet.ops.argument_errors import name_of
 from tinynet.ops.indexing.gather import gather
 from tinynet.ops.pointwise.arithmetic import where
@@ -70,7 +69,7 @@ def _losses_of_rows(logits: Array, target: Array) -> tuple[Array, Array, Array]:
     """Return losses, exponentials and their sums, in one pass of a numba kernel."""
     x, t = np.ascontiguousarray(logits), np.ascontiguousarray(target)
     powers, totals, losses = np.empty_like(x), np.empty(len(x), x.dtype), np.empty(len(x))
-    compiled.cross_entropy(x, t, powers, totals, losses)
+    numba_kernels.powers.cross_entropy(x, t, powers, totals, losses)
     return losses, powers, totals
 
 
@@ -78,7 +77,7 @@ def _slopes_of_rows(g: Array, target: Array, powers: Array, totals: Array) -> Ar
     """Return ``(softmax - one_hot) * g``, in one pass of a numba kernel."""
     slopes, t = np.empty(totals.shape, powers.dtype), np.ascontiguousarray(target)
     slopes[...], made = g, np.empty_like(powers)
-    compiled.cross_entropy_back(slopes, t, powers, totals, made)
+    numba_kernels.powers.cross_entropy_back(slopes, t, powers, totals, made)
     return made
 
 

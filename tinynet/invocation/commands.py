@@ -1,4 +1,4 @@
-"""The command that started this process, for commands in messages."""
+"""Commands as the user can type them: ``python -m tinynet explain leaf-view``."""
 
 from __future__ import annotations
 

@@ -1,0 +1,14 @@
+"""The command that started this process, for commands in messages."""
+
+from typing import TYPE_CHECKING
+
+from tinynet.lazy import attach as _attach
+
+if TYPE_CHECKING:
+    from tinynet.invocation.commands import VARIABLE as VARIABLE
+    from tinynet.invocation.commands import command as command
+    from tinynet.invocation.commands import is_wrapped as is_wrapped
+    from tinynet.invocation.commands import python as python
+    from tinynet.invocation.commands import shown as shown
+else:
+    __getattr__, __dir__, __all__ = _attach(__name__)

@@ -31,8 +31,11 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    # Before a single file of it is collected, which would else be imported a second time.
-    importlib.import_module("tinynet")
+    # All that loads lazily, before a single file of it is collected, which would else be imported a
+    # second time; and tests that go through all operations find them, whatever ran before.
+    lazy = importlib.import_module("tinynet.lazy")
+    for package in lazy.HOMES:
+        lazy.members(importlib.import_module(package))
     # A shell starts background jobs with Ctrl-C ignored, and programs that tests start inherit it.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -18,9 +18,12 @@ from tinynet.lazy.table import HOMES
 ROOT = Path(__file__).parents[1]
 LATER = """
     amp autograd backends batching data distributions exchange func masked nn optim serialization
-    signal train type_info utils compat.accelerator
+    signal train type_info utils compat.accelerator invocation.commands
+    numba_kernels.switch numba_kernels.tables
 """.split()
-HEAVY = "argparse csv dataclasses json numpy.polynomial random tempfile zipfile".split()
+HEAVY = (
+    "argparse csv dataclasses hashlib json numpy.polynomial pathlib random shutil zipfile".split()
+)
 
 
 def run(program):

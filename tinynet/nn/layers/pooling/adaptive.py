@@ -5,10 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.nn import functional as F
 from tinynet.nn.base.module import Module
 from tinynet.nn.base.options import options_repr, with_options
 from tinynet.nn.functional.dimensions import per_dim
+from tinynet.nn.functional.pooling.adaptive_pooling import (
+    adaptive_avg_pool1d,
+    adaptive_avg_pool2d,
+    adaptive_avg_pool3d,
+    adaptive_max_pool1d,
+    adaptive_max_pool2d,
+    adaptive_max_pool3d,
+)
+from tinynet.nn.functional.pooling.unpooling import fractional_max_pool2d, fractional_max_pool3d
 from tinynet.nn.layers.docstrings import complete
 
 __all__ = [
@@ -20,8 +28,8 @@ Size = int | Sequence[int]
 
 # ---- even shares --------------------------------------------------------------------------------
 
-_AVERAGE = {1: F.adaptive_avg_pool1d, 2: F.adaptive_avg_pool2d, 3: F.adaptive_avg_pool3d}
-_MAXIMUM = {1: F.adaptive_max_pool1d, 2: F.adaptive_max_pool2d, 3: F.adaptive_max_pool3d}
+_AVERAGE = {1: adaptive_avg_pool1d, 2: adaptive_avg_pool2d, 3: adaptive_avg_pool3d}
+_MAXIMUM = {1: adaptive_max_pool1d, 2: adaptive_max_pool2d, 3: adaptive_max_pool3d}
 
 
 @with_options
@@ -211,7 +219,7 @@ class _FractionalMaxPool(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """Return the maxima and, with ``return_indices``, their indices."""
-        pool = F.fractional_max_pool2d if self.rank == 2 else F.fractional_max_pool3d
+        pool = fractional_max_pool2d if self.rank == 2 else fractional_max_pool3d
         windows = self.kernel_size, self.output_size, self.output_ratio
         return pool(input, *windows, self.return_indices, self._random_samples)
 

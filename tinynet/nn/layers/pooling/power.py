@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.nn import functional as F
 from tinynet.nn.base.module import Module
 from tinynet.nn.base.options import options_repr, with_options
+from tinynet.nn.functional.pooling import pooling
 from tinynet.nn.layers.docstrings import complete
 
 __all__ = ["LPPool1d", "LPPool2d", "LPPool3d"]
 
 Size = int | tuple[int, ...] | list[int]
 
-_LP_POOL = {1: F.lp_pool1d, 2: F.lp_pool2d, 3: F.lp_pool3d}
+_LP_POOL = {1: pooling.lp_pool1d, 2: pooling.lp_pool2d, 3: pooling.lp_pool3d}
 
 
 @with_options

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.nn import functional as F
 from tinynet.nn.base.module import Module
 from tinynet.nn.base.options import options_repr
 from tinynet.nn.functional.dimensions import per_dim
+from tinynet.nn.functional.pooling import unpooling
 from tinynet.nn.layers.docstrings import complete
 
 __all__ = ["MaxUnpool1d", "MaxUnpool2d", "MaxUnpool3d"]
 
 Size = int | Sequence[int]
 
-_MAX_UNPOOL = {1: F.max_unpool1d, 2: F.max_unpool2d, 3: F.max_unpool3d}
+_MAX_UNPOOL = {1: unpooling.max_unpool1d, 2: unpooling.max_unpool2d, 3: unpooling.max_unpool3d}
 
 
 class _MaxUnpool(Module):

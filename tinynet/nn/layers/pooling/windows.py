@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.nn import functional as F
 from tinynet.nn.base.module import Module
 from tinynet.nn.base.options import options_repr
 from tinynet.nn.functional.dimensions import per_dim
+from tinynet.nn.functional.pooling import pooling
 from tinynet.nn.layers.docstrings import complete
 
 __all__ = ["MaxPool1d", "MaxPool2d", "MaxPool3d", "AvgPool1d", "AvgPool2d", "AvgPool3d"]
@@ -15,7 +15,7 @@ Size = int | tuple[int, ...] | list[int]
 
 # ---- maxima -------------------------------------------------------------------------------------
 
-_MAX_POOL = {1: F.max_pool1d, 2: F.max_pool2d, 3: F.max_pool3d}
+_MAX_POOL = {1: pooling.max_pool1d, 2: pooling.max_pool2d, 3: pooling.max_pool3d}
 
 
 class _MaxPoolNd(Module):
@@ -154,7 +154,7 @@ class _AvgPoolNd(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """Return the averages."""
-        pool = F.avg_pool2d if self.rank == 2 else F.avg_pool3d
+        pool = pooling.avg_pool2d if self.rank == 2 else pooling.avg_pool3d
         windows = self.kernel_size, self.stride, self.padding, self.ceil_mode
         return pool(input, *windows, self.count_include_pad, self.divisor_override)
 
@@ -186,7 +186,7 @@ class AvgPool1d(_AvgPoolNd):
     def forward(self, input: Tensor) -> Tensor:
         """Return the averages."""
         windows = self.kernel_size, self.stride, self.padding, self.ceil_mode
-        return F.avg_pool1d(input, *windows, self.count_include_pad)
+        return pooling.avg_pool1d(input, *windows, self.count_include_pad)
 
 
 class AvgPool2d(_AvgPoolNd):

@@ -27,9 +27,15 @@ def lazy_imports(path: Path) -> list[ast.ImportFrom]:
     ]
 
 
-def homes(statement: ast.ImportFrom) -> Iterator[tuple[str, str]]:
-    """Return the names that a statement imports, each with ``module`` or ``module:attribute``."""
+def homes(package: str, statement: ast.ImportFrom) -> Iterator[tuple[str, str]]:
+    """Return the names that a statement defines, each with ``module`` or ``module:attribute``.
+
+    As everywhere in Python, importing from ``package.part.file`` defines ``part`` in the package.
+    """
     assert statement.module
+    if statement.module.startswith(f"{package}."):
+        part = statement.module.removeprefix(f"{package}.").partition(".")[0]
+        yield part, f"{package}.{part}"
     for alias in statement.names:
         if alias.name == "*":
             yield from ((name, f"{statement.module}:{name}") for name in _all(statement.module))
@@ -57,9 +63,10 @@ def table() -> str:
     """Return the text of ``table.py``."""
     lines = []
     for path in sorted(PACKAGE.rglob("__init__.py")):
-        found = dict(home for statement in lazy_imports(path) for home in homes(statement))
-        if found:
-            package = ".".join(path.parent.relative_to(PACKAGE.parent).parts)
+        package = ".".join(path.parent.relative_to(PACKAGE.parent).parts)
+        statements = lazy_imports(path)
+        if statements:
+            found = dict(home for statement in statements for home in homes(package, statement))
             entries = [f'        "{name}": "{home}",\n' for name, home in found.items()]
             lines += [f'    "{package}": {{\n', *entries, "    },\n"]
     return f"{HEAD}{''.join(lines)}}}\n"

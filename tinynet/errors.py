@@ -46,9 +46,8 @@ NON_LEAF_GRAD = (
     "to be populated for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you "
     "access the non-leaf Tensor by mistake, make sure you access the leaf Tensor instead."
 )
-CONVERTED_GRAD = (
-    NON_LEAF_GRAD
-    + " Here {} converted the leaf and returned a new tensor, which is not a leaf: convert first, "
+CONVERTED_GRAD = NON_LEAF_GRAD + (
+    " Here {} converted the leaf and returned a new tensor, which is not a leaf: convert first, "
     "then call requires_grad_() on the result."
 )
 NO_GRAD_GRAD = (

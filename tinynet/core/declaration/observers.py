@@ -81,8 +81,10 @@ class Observable:
     def _kernel(self, op: Any) -> Callable[..., Any]:
         """Return what calls of an operation run at present."""
         wrap = traced if self.tracers else _itself
-        kernel = wrap(_reporting(op) if observers else op.kernel, op)
-        return kernel if self._before is None else self._before(op, kernel)
+        kernel: Callable[..., Any] = wrap(_reporting(op) if observers else op.kernel, op)
+        if self._before is not None:
+            kernel = self._before(op, kernel)
+        return kernel
 
 
 def _itself(function: Any, op: Any = None) -> Any:

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 LATER = """
     amp autograd backends batching data distributions exchange func masked nn optim serialization
     signal train type_info utils compat.accelerator invocation.commands
-    numba_kernels.switch numba_kernels.tables
+    numba_kernels.compiler numba_kernels.tables
 """.split()
 HEAVY = (
     "argparse csv dataclasses hashlib json numpy.polynomial pathlib random shutil zipfile".split()

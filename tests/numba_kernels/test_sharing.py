@@ -12,7 +12,7 @@ import pytest
 
 import tinynet as tn
 from tinynet import numba_kernels
-from tinynet.numba_kernels import activations, compiler, sharing, switch
+from tinynet.numba_kernels import activations, compiler, sharing
 from tinynet.numba_kernels import helper_threads as helpers
 from tinynet.numba_kernels.shared import declared, shared
 
@@ -186,7 +186,7 @@ def test_no_kernel_is_shared_where_threads_are_missing(adding, threads, monkeypa
 def test_no_kernel_calls_a_shared_one(adding):
     """A cached kernel that did would not know where the parts are."""
     kernels = {id(made) for made in compiler._shared}
-    for module in switch.MODULES:
+    for module in compiler.MODULES:
         for made in vars(module).values():
             code = getattr(getattr(made, "py_func", None), "__code__", None)
             used = code.co_names if code and made.py_func.__module__ == module.__name__ else ()

@@ -445,10 +445,9 @@ HOMES = {
         "llvm": "tinynet.numba_kernels.llvm",
         "blas_code": "tinynet.numba_kernels.llvm.blas_code",
         "vectors": "tinynet.numba_kernels.llvm.vectors",
-        "switch": "tinynet.numba_kernels.switch",
-        "disable": "tinynet.numba_kernels.switch:disable",
-        "enable": "tinynet.numba_kernels.switch:enable",
-        "used": "tinynet.numba_kernels.switch:used",
+        "disable": "tinynet.numba_kernels.compiler:disable",
+        "enable": "tinynet.numba_kernels.compiler:enable",
+        "used": "tinynet.numba_kernels.compiler:used",
     },
     "tinynet.optim": {
         "lr_scheduler": "tinynet.optim.lr_scheduler",

@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from tinynet.numba_kernels import powers as powers
     from tinynet.numba_kernels import tables as tables
     from tinynet.numba_kernels import transposes as transposes
+    from tinynet.numba_kernels.compiler import disable as disable
+    from tinynet.numba_kernels.compiler import enable as enable
+    from tinynet.numba_kernels.compiler import used as used
     from tinynet.numba_kernels.llvm import blas_code as blas_code
     from tinynet.numba_kernels.llvm import vectors as vectors
-    from tinynet.numba_kernels.switch import disable as disable
-    from tinynet.numba_kernels.switch import enable as enable
-    from tinynet.numba_kernels.switch import used as used
 else:
     __getattr__, __dir__, __all__ = _attach(__name__)
 

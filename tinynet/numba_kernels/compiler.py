@@ -1,4 +1,4 @@
-"""Compiles and enables the kernels; ``written``, ``vectors`` and ``stream_code`` also import numba."""
+"""Compiles and enables the kernels; files in ``llvm/`` also import numba."""
 
 from __future__ import annotations
 

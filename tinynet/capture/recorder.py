@@ -54,7 +54,7 @@ class Recorder(Tracer, BackwardObserver):
         self._held: list[Any] = []  # keeps what was seen alive, so that ids stay unique
         self._handles: dict[int, Handle] = {}
         self._count = 0
-        alive = [t for t in gc.get_objects() if isinstance(t, Tensor)]
+        alive = [t for t in gc.get_objects() if issubclass(type(t), Tensor)]
         self._alive = {id(t) for t in alive}
         # Several tensors may have one array; the parameter is the one that users replace.
         order = sorted(alive, key=lambda t: bool(t._requires_grad))

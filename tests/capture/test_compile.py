@@ -132,3 +132,25 @@ def test_a_global_number_is_a_guard():
     for scale in (1.0, 1.0, 1.0, 2.0, 2.0, 2.0, 1.0):  # noqa: B007
         results.append(f(tn.ones(1)).item())
     assert results == [1, 1, 1, 2, 2, 2, 1]
+
+
+def test_a_target_that_is_ignored_in_a_replay_only():
+    logits = tn.randn(4, 3, requires_grad=True)
+
+    def slope(target):
+        logits.grad = None
+        F.cross_entropy(logits, target).backward()
+
+    @tn.compile
+    def compiled(logits, target):
+        return F.cross_entropy(logits, target)
+
+    for last in (0, 1, 2, -100, 1):
+        target = tn.tensor([0, 1, 2, last])
+        logits.grad = None
+        compiled(logits, target).backward()
+        found = logits.grad
+        slope(target)
+        assert np.array_equal(found.numpy(), logits.grad.numpy())
+    with pytest.raises(IndexError, match="Target 3 is out of bounds"):
+        compiled(logits, tn.tensor([0, 1, 2, 3]))

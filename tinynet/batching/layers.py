@@ -48,7 +48,9 @@ def entropy(call: Call) -> Any:
     )
     losses = losses.reshape(*call.batch, rows)
     hidden = [r.reshape(*call.batch, rows, *r.shape[1:]) for r in (powers, totals)]
-    counted = None if counted is None else counted.reshape(*call.batch, rows)
+    if not counted.ndim:  # all rows count
+        return [_reduced(losses, None, reduction), *hidden, counted]
+    counted = counted.reshape(*call.batch, rows)
     return [_reduced(losses, counted, reduction), *hidden, counted]
 
 

@@ -30,7 +30,7 @@ class Source:
 
     def __init__(self, calls: list[Call], kept: list[Value]):
         self.calls = calls
-        self.namespace: dict[str, Any] = {"asarray": np.asarray}
+        self.namespace: dict[str, Any] = {"asarray": np.asarray, "unexpected": unexpected}
         self.lines: list[str] = []
         self._constants: dict[int, str] = {}
         self._names: dict[int, str] = {}
@@ -156,7 +156,10 @@ class Source:
                 text = f"asarray({text})"
             self.lines.append(f"{self.define(call.result)} = {text}")
         else:
+            self._missing = 0
             self.lines.append(f"{self._pattern(call.result)} = {text}")
+            for i in range(self._missing):
+                self.lines.append(f"if n{i} is not None: raise unexpected({call.title!r})")
             for v in results:
                 name = self.name(v)
                 if call.tensor:
@@ -169,7 +172,8 @@ class Source:
             return self.define(structure)
         if isinstance(structure, (tuple, list)):
             return f"({''.join(self._pattern(part) + ', ' for part in structure)})"
-        return "_"
+        self._missing += 1
+        return f"n{self._missing - 1}"
 
     def _overwritten(self, at: int, call: Call) -> str | None:
         """Return an argument of a ufunc that its result may replace in memory."""
@@ -191,6 +195,11 @@ class Source:
             ):
                 return self.name(arg)
         return None
+
+
+def unexpected(title: str) -> RuntimeError:
+    """Return the error for a result that was None at the capture, and is not now."""
+    return RuntimeError(f"tn.compile: {title} returned another kind of result: please report this")
 
 
 def compiled(title: str, name: str, lines: list[str], namespace: dict[str, Any]) -> Any:

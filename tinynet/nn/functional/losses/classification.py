@@ -65,6 +65,10 @@ def _row_starts(rows: int, classes: int) -> Array:
     return np.arange(rows) * classes
 
 
+ALL = np.ones((), bool)  # stands for the rows that count if all do
+ALL.flags.writeable = False
+
+
 def _losses_of_rows(logits: Array, target: Array) -> tuple[Array, Array, Array]:
     """Return losses, exponentials and their sums, in one pass of a numba kernel."""
     x, t = np.ascontiguousarray(logits), np.ascontiguousarray(target)
@@ -113,7 +117,7 @@ def indexed_cross_entropy(
     if reduction != "none":
         count = rows if counted is None else np.count_nonzero(counted)
         losses = np.add.reduce(losses) / (count if reduction == "mean" else 1)
-    return losses.astype(logits.dtype), powers, totals, counted
+    return losses.astype(logits.dtype), powers, totals, ALL if counted is None else counted
 
 
 def _indexed_grad(
@@ -131,7 +135,7 @@ def _indexed_grad(
         back, _ = likelihood.recorded["input"]
         slope = back(g, target, logits.shape, ignore_index, reduction)
         return log_softmax_backward(slope, log_softmax(logits, 1), 1)
-    rows = len(powers)
+    rows, counted = len(powers), counted if counted.ndim else None
     if reduction == "mean":
         g = g / (rows if counted is None else _number(counted.sum()))
     if counted is not None:  # zeros for what is ignored, also of a mean of nothing: NaN

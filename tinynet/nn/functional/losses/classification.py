@@ -137,7 +137,8 @@ def _indexed_grad(
         return log_softmax_backward(slope, log_softmax(logits, 1), 1)
     rows, counted = len(powers), counted if counted.ndim else None
     if reduction == "mean":
-        g = g / (rows if counted is None else _number(counted.sum()))
+        count = rows if counted is None else counted.sum()
+        g = g / (count if isinstance(count, Tensor) else int(count))
     if counted is not None:  # zeros for what is ignored, also of a mean of nothing: NaN
         g, target = where(counted, g, 0.0), target * counted
     if isinstance(g, Tensor):  # what was prepared has no history
@@ -150,10 +151,6 @@ def _indexed_grad(
     made = powers * factors[:, None]
     made.reshape(-1)[_places(target, made.shape[1])] -= g
     return made
-
-
-def _number(count: Any) -> Any:
-    return count if isinstance(count, Tensor) else int(count)
 
 
 indexed_cross_entropy.grad(logits=_indexed_grad)

@@ -1,20 +1,18 @@
 """Inference on one example at a time, without a graph."""
 
-from benchmarks.race import FASTER, WITH_NUMBA, Side, optional, race, rest, titled
+from benchmarks.race import FASTER, TIMES, Race, titled
 from benchmarks.tables import Table
-from benchmarks.workloads import ROWS
+from benchmarks.workloads import ROWS, answer_aim
 
 
 def report(threads: int, rounds: int) -> Table:
     """Measure the inference time of each model."""
-    heads = ["workload", "tinynet µs", "PyTorch µs", FASTER, WITH_NUMBA]
-    table = Table(titled("One answer under no_grad, B 1", threads), heads)
-    ours, theirs = Side("tinynet", threads), Side("torch", threads)
-    numba, pause = optional("numba", threads), rest(threads)
-    for row in ROWS:
-        quick, slow, ratio = race(ours, theirs, row, rounds, pause, answers=True)
-        compiled = race(numba, theirs, row, rounds, pause, answers=True)[2] if numba else None
-        table.add(row.name, quick * 1e6, slow * 1e6, ratio, compiled)
-    for side in filter(None, (ours, theirs, numba)):
-        side.close()
+    names = ("tinynet", "numba", "compiled", "compiled-numba", "torch", "inductor")
+    with Race(names, threads) as race:
+        times, faster = map(race.columns, (TIMES, FASTER))
+        heads = ["workload", *times.values(), *faster.values(), "aim compiled"]
+        table = Table(titled("One answer under no_grad, B 1", threads), heads, notes=race.notes)
+        for row in ROWS:
+            found = race.run(row, rounds, answers=True)
+            table.add(row.name, *map(found.us, times), *map(found.faster, faster), answer_aim(row))
     return table

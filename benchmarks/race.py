@@ -1,11 +1,12 @@
-"""The race: two libraries, each in its own process, run alternately on the same machine."""
+"""The race: libraries, each in its own process, take turns on the same machine."""
 
 import os
 import pickle
 import subprocess
 import sys
 import time
-from importlib import util
+from collections.abc import Iterable
+from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
@@ -17,7 +18,22 @@ from benchmarks.workloads import BATCHES, BY_NAME, ROWS, Workload
 
 SLICE = 0.06  # seconds per turn, if a step is not longer
 REST = 0.04  # seconds between turns with several threads: pools spin for a while before they sleep
-FASTER, WITH_NUMBA = "times as fast as PyTorch", "with numba"
+NEEDED = ("tinynet", "torch", "floor")  # other sides are left out where they do not run
+TIMES = {  # the columns of a side's times
+    "tinynet": "tinynet µs",
+    "compiled": "compiled µs",
+    "compiled-numba": "compiled by numba µs",
+    "torch": "PyTorch µs",
+    "inductor": "torch.compile µs",
+    "jax": "JAX jit µs",
+}
+FASTER = {  # the columns of its speed, relative to PyTorch's
+    "tinynet": "times as fast as PyTorch",
+    "numba": "with numba",
+    "compiled": "compiled",
+    "compiled-numba": "compiled by numba",
+}
+AIMS = {"tinynet": "aim", "compiled": "aim compiled", "compiled-numba": "aim by numba"}
 WITH_JAX = (
     "mlp_small",
     "mlp_small_adamw",
@@ -32,14 +48,19 @@ STEPS = 6  # whose losses are compared before the race
 class Side:
     """A process with one library; method calls go to its ``Worker``."""
 
-    def __init__(self, library: str, threads: int):
+    def __init__(self, name: str, threads: int):
         pools = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.worker", library, str(threads)],
+            [sys.executable, "-m", "benchmarks.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=os.environ | dict.fromkeys(pools, str(threads)) | {"XLA_FLAGS": _xla(threads)},
         )
+        try:
+            self("open", name, threads)
+        except RuntimeError:
+            self.close()
+            raise
 
     def __call__(self, method: str, *arguments: Any) -> Any:
         """Call a method of the worker, and wait."""
@@ -62,89 +83,119 @@ def _xla(threads: int) -> str:
     return f"--xla_cpu_multi_thread_eigen={str(threads > 1).lower()}"
 
 
-def agree(ours: Side, theirs: Side, row: Workload) -> None:
-    """Start both from the same weights; raise if they do not compute the same losses."""
-    ours("make", row.name)
-    weights = theirs("make", row.name)
-    a, b = ours("losses", weights, STEPS), theirs("losses", weights, STEPS)
-    if not np.allclose(a, b, rtol=1e-4):
-        raise RuntimeError(f"{row.name}: losses differ: {a} and {b}")
+@dataclass
+class Times:
+    """The seconds per step of each side in each round."""
+
+    seconds: dict[str, list[float]]
+
+    def us(self, name: str) -> float | None:
+        """Return the median of a side in microseconds; None if it did not take part."""
+        return 1e6 * median(self.seconds[name]) if name in self.seconds else None
+
+    def faster(self, name: str, than: str = "torch") -> float | None:
+        """Return the median ratio of adjacent turns."""
+        if name not in self.seconds:
+            return None
+        pairs = zip(self.seconds[name], self.seconds[than], strict=True)
+        return median(slow / quick for quick, slow in pairs)
 
 
-def calibrate(side: Side) -> int:
-    """Return how many steps fill a slice."""
-    side("turn", BATCHES)
-    once = side("turn", 3)
-    return max(1, round(SLICE / once))
+class Race:
+    """Sides that take turns. The first one needed defines the losses of a workload.
 
+    Args:
+        names: those of the sides.
+        threads: the number of threads of each.
 
-def race(
-    ours: Side, theirs: Side, row: Workload, rounds: int, rest: float, answers: bool = False
-) -> tuple[float, ...]:
-    """Return seconds per step of both (medians), and the median ratio of adjacent turns.
-
-    With ``answers``, measure inference instead of training steps.
+    Attributes:
+        notes: which sides were left out, and why.
     """
-    agree(ours, theirs, row)
-    if answers:
-        ours("answer")
-        theirs("answer")
-    sides = [(ours, calibrate(ours)), (theirs, calibrate(theirs))]
-    pairs = []
-    for i in range(rounds):
-        spent = {}
-        for which in (i % 2, 1 - i % 2):
-            time.sleep(rest)
-            side, count = sides[which]
-            spent[which] = side("turn", count)
-        pairs.append((spent[0], spent[1]))
-    quick, slow = (median(times) for times in zip(*pairs, strict=True))
-    return quick, slow, median(b / a for a, b in pairs)
+
+    def __init__(self, names: Iterable[str], threads: int):
+        self.sides: dict[str, Side] = {}
+        self.notes: list[str] = []
+        self.rest = REST if threads > 1 else 0.0
+        for name in names:
+            try:
+                self.sides[name] = Side(name, threads)
+            except RuntimeError as error:
+                self.leave_out(name, error)
+
+    def __enter__(self) -> "Race":
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        for side in self.sides.values():
+            side.close()
+
+    def leave_out(self, name: str, error: RuntimeError, where: str = "") -> None:
+        """Note why a side does not take part; raise if it is needed."""
+        if name in NEEDED:
+            raise error
+        (first, *_), column = str(error).splitlines(), TIMES.get(name) or FASTER[name]
+        self.notes.append(f"{where}{column.removesuffix(' µs')} is left out: {first}")
+        print(self.notes[-1], file=sys.stderr, flush=True)
+
+    def columns(self, heads: dict[str, str]) -> dict[str, str]:
+        """Return the columns of the sides that take part."""
+        return {name: head for name, head in heads.items() if name in self.sides}
+
+    def run(self, row: Workload, rounds: int, answers: bool = False) -> Times:
+        """Measure training steps of a workload, or inference with ``answers``."""
+        ready = self._ready(row, answers)
+        names, seconds = [*ready], {name: [0.0] * rounds for name in ready}
+        for i in range(rounds):
+            for k in range(len(names)):
+                name = names[(i + k) % len(names)]
+                time.sleep(self.rest)
+                seconds[name][i] = self.sides[name]("turn", ready[name])
+        return Times(seconds)
+
+    def _ready(self, row: Workload, answers: bool) -> dict[str, int]:
+        """Start all sides from the same weights; return how many steps fill a turn of each."""
+        ready: dict[str, int] = {}
+        weights = losses = None
+        for name, side in self.sides.items():
+            if name == "jax" and row.name not in WITH_JAX:
+                continue
+            try:
+                own = side("make", row.name)
+                weights = own if weights is None else weights
+                found = side("losses", weights, STEPS)
+                losses = found if losses is None else losses
+                exact = name == "compiled"
+                if not (found == losses if exact else np.allclose(found, losses, rtol=1e-4)):
+                    raise RuntimeError(f"its losses are {found} instead of {losses}")
+                if answers:
+                    side("answer")
+                ready[name] = _steps_per_turn(side)
+            except RuntimeError as error:
+                self.leave_out(name, error, f"{row.name}: ")
+        return ready
 
 
-def rest(threads: int) -> float:
-    """Return the seconds between turns."""
-    return REST if threads > 1 else 0.0
+def _steps_per_turn(side: Side) -> int:
+    side("turn", BATCHES)
+    return max(1, round(SLICE / side("turn", 3)))
 
 
 def report(threads: int, rounds: int, only: list[str]) -> Table:
-    """Measure training steps of the workloads against PyTorch.
-
-    Includes numba's kernels and JAX where they are installed.
-    """
-    heads = [
-        "model",
-        "optimizer",
-        "B",
-        "tinynet µs",
-        "PyTorch µs",
-        "JAX jit µs",
-        FASTER,
-        WITH_NUMBA,
-    ]
-    table = Table(titled("Training steps", threads), ["workload", *heads, "aim"])
-    ours, theirs = Side("tinynet", threads), Side("torch", threads)
-    jax, numba = (optional(name, threads) for name in ("jax", "numba"))
-    for row in ROWS:
-        if only and row.name not in only:
-            continue
-        quick, slow, ratio = race(ours, theirs, row, rounds, rest(threads))
-        jit = None
-        if jax and row.name in WITH_JAX:
-            jit = 1e6 * race(ours, jax, row, max(3, rounds // 4), rest(threads))[1]
-        compiled = race(numba, theirs, row, rounds, rest(threads))[2] if numba else None
-        table.add(
-            row.name, row.shown, row.optimizer[0], row.batch, quick * 1e6, slow * 1e6, jit,
-            ratio, compiled, row.aim,
-        )  # fmt: skip
-    for side in filter(None, (ours, theirs, jax, numba)):
-        side.close()
+    """Measure training steps of the workloads: eager, compiled, PyTorch's and JAX's."""
+    with Race(("tinynet", "numba", *list(TIMES)[1:]), threads) as race:
+        times, faster, aims = map(race.columns, (TIMES, FASTER, AIMS))
+        heads = ["workload", "model", "optimizer", "B"]
+        heads += [*times.values(), *faster.values(), *aims.values()]
+        table = Table(titled("Training steps", threads), heads, notes=race.notes)
+        for row in ROWS:
+            if only and row.name not in only:
+                continue
+            found = race.run(row, rounds)
+            table.add(
+                row.name, row.shown, row.optimizer[0], row.batch,
+                *map(found.us, times), *map(found.faster, faster), *map(row.aims.get, aims),
+            )  # fmt: skip
     return table
-
-
-def optional(library: str, threads: int) -> Side | None:
-    """Return the side of an optional library, if it is installed."""
-    return Side(library, threads) if util.find_spec(library) else None
 
 
 def titled(title: str, threads: int) -> str:
@@ -154,12 +205,12 @@ def titled(title: str, threads: int) -> str:
 
 def report_floor(threads: int, rounds: int) -> Table:
     """Measure how far tinynet is from steps written by hand."""
-    floor, ours = Side("floor", threads), Side("tinynet", threads)
     heads = ["workload", "by hand µs", "tinynet µs", "tinynet / by hand"]
     table = Table("Steps written by hand in numpy", heads)
-    for name in FLOORS:
-        bare, full, ratio = race(floor, ours, BY_NAME[name], rounds, rest(threads))
-        table.add(name, bare * 1e6, full * 1e6, ratio)
-    floor.close()
-    ours.close()
+    with Race(("floor", "tinynet"), threads) as race:
+        for name in FLOORS:
+            found = race.run(BY_NAME[name], rounds)
+            table.add(
+                name, found.us("floor"), found.us("tinynet"), found.faster("floor", "tinynet")
+            )
     return table

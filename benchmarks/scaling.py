@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from benchmarks import models
-from benchmarks.race import Side, race, rest
+from benchmarks.race import Race
 from benchmarks.tables import Table
 from benchmarks.workloads import ADAMW, BY_NAME, LETTERS, MOMENTUM, Workload, text, vectors
 
@@ -14,14 +14,14 @@ from benchmarks.workloads import ADAMW, BY_NAME, LETTERS, MOMENTUM, Workload, te
 def _mlp(batch: int, width: int, layers: int) -> Workload:
     sizes = [width] * (layers + 1)
     return Workload(
-        "", f"MLP {width}, {layers} hidden layers", batch, 1.0,
+        "", f"MLP {width}, {layers} hidden layers", batch, {},
         lambda lib: models.mlp(lib, *sizes, 10), MOMENTUM, vectors(batch, width),
     )  # fmt: skip
 
 
 def _gpt(length: int) -> Workload:
     return Workload(
-        "", f"GPT, 1 block, d 48, T {length}", 2, 1.0,
+        "", f"GPT, 1 block, d 48, T {length}", 2, {},
         lambda lib: models.gpt(lib, LETTERS, length, 1, 48, 4), ADAMW, text(2, length),
     )  # fmt: skip
 
@@ -57,21 +57,17 @@ def slope(sizes: Any, times: Any) -> float:
 
 def report(threads: int, rounds: int) -> list[Table]:
     """Measure all axes; return the times and the exponents."""
-    ours, theirs = Side("tinynet", threads), Side("torch", threads)
     times = Table("Growth", ["axis", "size", "tinynet µs", "PyTorch µs", "times as fast"])
     growth = []
-    for axis in AXES:
-        found = []
-        for n in axis.values:
-            quick, slow, ratio = race(
-                ours, theirs, BY_NAME[f"{axis.name}={n}"], rounds, rest(threads)
-            )
-            found.append((quick, slow))
-            times.add(axis.name, n, quick * 1e6, slow * 1e6, ratio)
-        growth.append((axis, found))
+    with Race(("tinynet", "torch"), threads) as race:
+        for axis in AXES:
+            found = []
+            for n in axis.values:
+                measured = race.run(BY_NAME[f"{axis.name}={n}"], rounds)
+                found.append((measured.us("tinynet"), measured.us("torch")))
+                times.add(axis.name, n, *found[-1], measured.faster("tinynet"))
+            growth.append((axis, found))
     exponents = Table("Exponent of the growth", ["axis", "tinynet", "PyTorch"])
     for axis, found in growth:
         exponents.add(axis.name, *(slope(axis.values, side) for side in zip(*found, strict=True)))
-    ours.close()
-    theirs.close()
     return [times, exponents]

@@ -12,11 +12,13 @@ class Table:
         title: the title.
         columns: the headings; all columns but the first are numbers.
         rows: one list per row, in the order of the columns.
+        notes: sentences below the table.
     """
 
     title: str
     columns: list[str]
     rows: list[list[Any]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         print(f"\n{self.head()}", flush=True)
@@ -34,7 +36,8 @@ class Table:
 
     def markdown(self) -> str:
         """Return the table in Markdown."""
-        return "\n".join([self.head(), *map(_line, self.rows)]) + "\n"
+        notes = ["", *(f"- {note}" for note in self.notes)] if self.notes else []
+        return "\n".join([self.head(), *map(_line, self.rows), *notes]) + "\n"
 
 
 def _line(cells: Any) -> str:

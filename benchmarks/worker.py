@@ -1,14 +1,27 @@
 """One library in its own process: answers requests from a pipe, and sleeps in between."""
 
+import functools
 import importlib
 import pickle
 import sys
+import warnings
 from time import perf_counter, process_time
 from typing import Any
 
 from benchmarks import scaling  # noqa: F401  # adds its workloads to BY_NAME
 from benchmarks.floor import Floor
 from benchmarks.workloads import BY_NAME, Training
+
+LIBRARIES = {  # the name of a side -> its library, and the backend of its compiler
+    "tinynet": ("tinynet", None),
+    "numba": ("tinynet", None),
+    "floor": ("tinynet", None),
+    "jax": ("tinynet", None),
+    "compiled": ("tinynet", "numpy"),
+    "compiled-numba": ("tinynet", "numba"),
+    "torch": ("torch", None),
+    "inductor": ("torch", "inductor"),
+}
 
 
 class Worker:
@@ -17,11 +30,27 @@ class Worker:
     Single-thread times are processor times, which exclude other processes on the core.
     """
 
-    def __init__(self, lib: Any, kind: type[Training], threads: int):
-        self.lib = lib
-        self.kind = kind
-        self.clock = process_time if threads == 1 else perf_counter
+    def __init__(self) -> None:
         self.training: Any = None
+
+    def open(self, name: str, threads: int) -> None:
+        """Import the library of a side; raise if it cannot run here."""
+        library, backend = LIBRARIES[name]
+        self.lib = lib = importlib.import_module(library)
+        self.clock = process_time if threads == 1 else perf_counter
+        self.kind: Any = functools.partial(Training, backend=backend)
+        lib.set_num_threads(threads)
+        if name == "numba":
+            importlib.import_module("numba")
+            lib.backends.numba.enabled = True
+        elif name == "floor":
+            self.kind = Floor
+        elif name == "jax":
+            self.kind = importlib.import_module("benchmarks.jax_steps").JaxTraining
+        if backend:
+            lib.compile(lambda x: x + 1, backend=backend)(lib.ones(1))
+            if library == "tinynet":  # what runs eagerly must not pass for compiled
+                warnings.simplefilter("error", lib.compiler.CompileWarning)
 
     def make(self, name: str) -> dict[str, Any]:
         """Create a workload; return its weights."""
@@ -35,7 +64,7 @@ class Worker:
 
     def answer(self) -> None:
         """Switch turns to inference on one example at a time, without a graph."""
-        lib, model = self.lib, self.training.model.eval()
+        lib, model = self.lib, self.training.compiled(self.training.model.eval())
         x = self.training.batches[0][0]
         one = x[:1] if x.ndim else x
 
@@ -56,16 +85,8 @@ class Worker:
 
 
 def main() -> None:
-    """Answer requests until the pipe closes; arguments: the library and the number of threads."""
-    name, threads = sys.argv[1], int(sys.argv[2])
-    lib = importlib.import_module("torch" if name == "torch" else "tinynet")
-    lib.set_num_threads(threads)
-    if name == "numba":
-        lib.backends.numba.enabled = True
-    kind = Floor if name == "floor" else Training
-    if name == "jax":
-        kind = importlib.import_module("benchmarks.jax_steps").JaxTraining
-    worker, asks, answers = Worker(lib, kind, threads), sys.stdin.buffer, sys.stdout.buffer
+    """Answer requests until the pipe closes."""
+    worker, asks, answers = Worker(), sys.stdin.buffer, sys.stdout.buffer
     sys.stdout = sys.stderr
     while True:
         try:
@@ -75,7 +96,7 @@ def main() -> None:
         try:
             answer = getattr(worker, method)(*arguments)
         except Exception as error:  # the other end raises it
-            answer = RuntimeError(f"{name}: {type(error).__name__}: {error}")
+            answer = RuntimeError(f"{type(error).__name__}: {error}")
         pickle.dump(answer, answers)
         answers.flush()
 

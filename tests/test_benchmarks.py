@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 import tinynet as tn
 from benchmarks import scaling
 from benchmarks.floor import FLOORS, Floor
+from benchmarks.race import Race
 from benchmarks.tables import Table
 from benchmarks.workloads import BY_NAME, ROWS, Training
 from tests.rounding import near
@@ -24,6 +26,17 @@ def test_a_workload_trains(name):
     losses = [training.step().item() for _ in range(2)]
     assert np.isfinite(losses).all()
     assert any((training.weights()[k] != before[k]).any() for k in before)
+
+
+@pytest.mark.parametrize("name", [row.name for row in ROWS])
+def test_compiled_steps_have_the_losses_of_eager_ones(name):
+    eager, compiled = Training(tn, BY_NAME[name]), Training(tn, BY_NAME[name], "numpy")
+    compiled.start(eager.initial)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", tn.compiler.CompileWarning)
+        assert [compiled.step().item() for _ in range(4)] == [
+            eager.step().item() for _ in range(4)
+        ]
 
 
 @pytest.mark.parametrize("name", FLOORS)
@@ -56,6 +69,27 @@ def test_a_table(capsys):
         "| small | 0.123 | 2 |\n| large | 12346 | - |\n"
     )
     assert capsys.readouterr().out.strip() == table.markdown().strip()
+
+
+def test_notes_stand_below_a_table():
+    table = Table("Speeds", ["what"], notes=["small: left out"])
+    table.add("large")
+    assert table.markdown().endswith("| large |\n\n- small: left out\n")
+
+
+def test_sides_take_turns():
+    with Race(("tinynet", "compiled"), 1) as race:
+        found = race.run(BY_NAME["mlp_small"], 2)
+    assert found.us("compiled") and found.us("jax") is None
+    assert found.faster("compiled", "tinynet") and found.faster("torch") is None
+
+
+def test_a_side_that_does_not_run_is_left_out():
+    race = Race((), 1)
+    race.leave_out("jax", RuntimeError("ModuleNotFoundError: No module named 'jax'\nmore"))
+    assert race.notes == ["JAX jit is left out: ModuleNotFoundError: No module named 'jax'"]
+    with pytest.raises(RuntimeError, match="broken"):
+        race.leave_out("tinynet", RuntimeError("broken"))
 
 
 def test_an_unknown_workload_is_named():

@@ -13,7 +13,7 @@ from tinynet.capture.compiled import every, state
 from tinynet.capture.recorder import CaptureError
 from tinynet.core.modes import mode
 
-F = TypeVar("F", bound=Callable[..., Any])
+_F = TypeVar("_F", bound=Callable[..., Any])
 
 
 def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None) -> Any:
@@ -25,6 +25,9 @@ def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None
         fn: the function; None returns a decorator.
         recursive: False lets compiled functions that ``fn`` calls run their programs.
         reason: why, for the warning.
+
+    Raises:
+        CompileError: in a function that is compiled with ``fullgraph=True``.
 
     Example:
         >>> @tn.compiler.disable
@@ -57,8 +60,16 @@ def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None
     return run
 
 
-def allow_in_graph(fn: F) -> F:
-    """Return the function unchanged: all functions of tensors are allowed."""
+def allow_in_graph(fn: _F) -> _F:
+    """Return the function unchanged: all functions of tensors are allowed.
+
+    Args:
+        fn: any function.
+
+    Example:
+        >>> tn.compiler.allow_in_graph(abs) is abs
+        True
+    """
     return fn
 
 

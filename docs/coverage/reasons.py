@@ -14,6 +14,10 @@ MASKED = "masked tensors; the functions of torch.masked take a mask"
 INFERENCE = "fusing layers for inference"
 SOLVERS = "iterative eigensolver for large sparse matrices; linalg.eigh solves dense ones"
 
+GUARDS = "every program has all its guards"
+PER_PROCESS = "programs are captured in each process"
+AS_IT_RUNS = "functions are captured as they run"
+
 # (namespace, pattern of whole names) -> reason; the first that fits counts.
 _PATTERNS = [
     (
@@ -60,6 +64,13 @@ _PATTERNS = [
         r"|init_num_threads|get_file_path|slice_inverse"
         r"|thread_safe_generator|AggregationType",
         INTERNAL,
+    ),
+    ("torch.compiler", r"(keep|skip)_\w+_unsafe|set_enable_guard_collectives", GUARDS),
+    ("torch.compiler", r"\w+_cache_artifacts|load_compiled_function", PER_PROCESS),
+    (
+        "torch.compiler",
+        r"assume_constant_result|substitute_in_graph|wrap_numpy|nested_compile_region",
+        AS_IT_RUNS,
     ),
     (
         "torch",  # what nn.functional, nn and nn.init call, with other arguments

@@ -18,6 +18,7 @@ NAMESPACES = {
     "torch": "all",
     "torch.autograd": "all",
     "torch.func": "all",
+    "torch.compiler": "functions",
     "torch.special": "functions",
     "torch.nn": "classes",
     "torch.nn.functional": "functions",

@@ -74,9 +74,7 @@ class Side:
 
     def close(self) -> None:
         """End the process."""
-        assert self.process.stdin
-        self.process.stdin.close()
-        self.process.wait()
+        self.process.communicate()
 
 
 def _xla(threads: int) -> str:

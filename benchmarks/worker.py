@@ -55,7 +55,7 @@ class Worker:
     def make(self, name: str) -> dict[str, Any]:
         """Create a workload; return its weights."""
         self.training = self.kind(self.lib, BY_NAME[name])
-        return self.training.initial  # type: ignore[no-any-return]
+        return self.training.initial
 
     def losses(self, weights: dict[str, Any], count: int) -> list[float]:
         """Return the losses of the first steps from these weights."""

@@ -34,9 +34,7 @@ def test_compiled_steps_have_the_losses_of_eager_ones(name):
     compiled.start(eager.initial)
     with warnings.catch_warnings():
         warnings.simplefilter("error", tn.compiler.CompileWarning)
-        assert [compiled.step().item() for _ in range(4)] == [
-            eager.step().item() for _ in range(4)
-        ]
+        assert [compiled.step().item() for _ in range(4)] == [eager.step().item() for _ in range(4)]
 
 
 @pytest.mark.parametrize("name", FLOORS)

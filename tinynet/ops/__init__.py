@@ -4,6 +4,7 @@ The package's names are the public functions on tensors. Each declaration says w
 methods and other names it has; here they are collected, and ``ops/__init__.pyi`` is generated.
 """
 
+import functools
 import inspect
 
 from tinynet.core.declaration.operation import REGISTRY
@@ -42,10 +43,12 @@ for _name in [name for name, op in REGISTRY.items() if op.numbers_first]:
     functions[_name] = deprecated.reordered(_name, functions[_name], False)
     for _method_name in {_name, f"{_name}_"} & METHODS.keys():
         method(deprecated.reordered(_method_name, METHODS[_method_name], True), _method_name)
-functions = {name: keywords(f) for name, f in functions.items()}
+_named = functools.cache(keywords)  # most functions are methods, too, and some have several names
+functions = {name: _named(f) for name, f in functions.items()}
 for _name, _method in [*METHODS.items()]:
     if inspect.isfunction(_method) and not hasattr(_method, "is_hot"):
-        method(keywords(_method), _name)
+        if (_found := _named(_method)) is not _method:
+            method(_found, _name)
 globals().update(functions)
-vars(special).update({name: keywords(f) for name, f in SPECIAL.items()}, __all__=sorted(SPECIAL))
+vars(special).update({name: _named(f) for name, f in SPECIAL.items()}, __all__=sorted(SPECIAL))
 __all__ = sorted([*functions, "special"])

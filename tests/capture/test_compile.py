@@ -1,6 +1,7 @@
 """``tn.compile``: results to the bit, and guards that notice every change."""
 
 import copy
+import dataclasses
 import warnings
 
 import numpy as np
@@ -154,3 +155,28 @@ def test_a_target_that_is_ignored_in_a_replay_only():
         assert np.array_equal(found.numpy(), logits.grad.numpy())
     with pytest.raises(IndexError, match="Target 3 is out of bounds"):
         compiled(logits, tn.tensor([0, 1, 2, 3]))
+
+
+def test_code_without_a_file_is_watched():
+    """As that of ``python -c``; generated code, as of dataclasses, has the same file name."""
+    names = {"calls": 0}
+    exec("def f(x):\n    global calls\n    calls += 1\n    return x * 2", names)
+    compiled = tn.compile(names["f"])
+    with pytest.warns(CompileWarning, match="sets the global variable 'calls'"):
+        for _ in range(5):
+            compiled(tn.ones(1))
+    assert names["calls"] == 5
+
+
+def test_a_dataclass_is_made_and_compared_in_a_program():
+    @dataclasses.dataclass
+    class Pair:
+        first: tn.Tensor
+        second: int
+
+    @tn.compile
+    def f(x):
+        pair = Pair(x * 2, 3)
+        return pair.first * pair.second if pair == pair else x
+
+    assert [f(tn.ones(1)).item() for _ in range(4)] == [6] * 4

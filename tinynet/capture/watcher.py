@@ -45,8 +45,8 @@ _READS = {
 _EXAMINES = frozenset("any all max min item tolist nonzero sum argmax argmin tobytes".split())
 _BUILTINS = {print: "prints", input: "asks for input", open: "opens a file"}
 _ABSENT = object()
-# Code of Python itself; notebooks and the prompt have names such as "<stdin>".
-_LIBRARY = (os.path.dirname(os.__file__) + os.sep, "<string>", "<frozen ")
+# Code of Python itself; notebooks, the prompt and `python -c` have names such as "<string>".
+_LIBRARY = (os.path.dirname(os.__file__) + os.sep, "<frozen ")
 
 
 class Watcher:

@@ -14,6 +14,7 @@ import numpy as np
 
 from tinynet import errors
 from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.core.trace import repeated, traced
 from tinynet.devices import CPU, require_cpu
 from tinynet.devices import device as Device
 
@@ -67,6 +68,7 @@ class Generator:
         """Always the cpu."""
         return CPU
 
+    @repeated
     def manual_seed(self, seed: int) -> Generator:
         """Restart from ``seed``, a number of 64 bits (negative ones wrap), and return itself."""
         if not isinstance(seed, (int, np.integer)):
@@ -86,6 +88,7 @@ class Generator:
             stream.numpy = np.random.Generator(np.random.PCG64(stream.seed))
         return stream.numpy
 
+    @repeated
     def seed(self) -> int:
         """Restart from a seed of the operating system, and return the seed."""
         return self.manual_seed(int.from_bytes(os.urandom(8)) >> 1).initial_seed()
@@ -94,6 +97,7 @@ class Generator:
         """Return the initial seed."""
         return self._stream.seed
 
+    @traced
     def get_state(self) -> Tensor:
         """Return the state as a tensor of bytes."""
         state = self.numpy.bit_generator.state
@@ -101,6 +105,7 @@ class Generator:
         packed = _STATE.pack(self.initial_seed(), *numbers, state["has_uint32"], state["uinteger"])
         return wrap(np.frombuffer(packed, np.uint8).copy())
 
+    @repeated
     def set_state(self, new_state: Tensor | dict[str, Any]) -> Generator:
         """Restore a state returned by ``get_state`` or ``state_dict``, and return the generator.
 
@@ -141,6 +146,7 @@ class Generator:
         """Return the state as JSON-compatible data."""
         return {"seed": self._stream.seed, "bit_generator": self.numpy.bit_generator.state}
 
+    @repeated
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Restore a state returned by ``state_dict``."""
         numpy = np.random.Generator(np.random.PCG64(0))
@@ -195,19 +201,30 @@ class _Default(Generator):
     @contextlib.contextmanager
     def forked(self, seed: int | None = None) -> Iterator[None]:
         """Use a copy of the stream, or one with the given seed, until the block ends."""
-        before = self._shared, self._own.stream
-        self._stream = self._stream.copy() if seed is None else _Stream(seed)
+        before = self._replace(seed)
         try:
             yield
         finally:
-            if self._own.stream is None:
-                self._shared = before[0]
-            self._own.stream = before[1]
+            self._restore(before)
 
+    @repeated
+    def _replace(self, seed: int | None) -> Any:
+        before = self._shared, self._own.stream
+        self._stream = self._stream.copy() if seed is None else _Stream(seed)
+        return before
+
+    @repeated
+    def _restore(self, before: Any) -> None:
+        if self._own.stream is None:
+            self._shared = before[0]
+        self._own.stream = before[1]
+
+    @traced
     def position(self) -> _Stream:
         """Return the position of the stream, for ``go_to``."""
         return self._stream.copy()
 
+    @repeated
     def go_to(self, position: _Stream) -> None:
         """Restore a position of this thread's stream."""
         here = self._stream

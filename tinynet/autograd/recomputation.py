@@ -156,7 +156,7 @@ class Region:
         self.args = [_saved(a) if isinstance(a, Tensor) else a for a in args]
         self.kwargs = kwargs
         self.context = context
-        self.state = default_generator.state_dict() if preserve_rng_state else None
+        self.state = default_generator.position() if preserve_rng_state else None
         self.compare = compare
         self.early_stop = early_stop
         self.completed = False

@@ -17,11 +17,11 @@ from tinynet.random import default_generator, fork_rng
 
 
 @contextlib.contextmanager
-def random_state(state: dict[str, Any] | None) -> Iterator[None]:
-    """Set the default generator to ``state`` (None: leave it) and restore it afterwards."""
+def random_state(state: Any) -> Iterator[None]:
+    """Set the default generator to a position (None: leave it) and restore it afterwards."""
     with fork_rng(enabled=state is not None):
         if state is not None:
-            default_generator.load_state_dict(state)
+            default_generator.go_to(state)
         yield
 
 
@@ -41,7 +41,7 @@ class CheckpointFunction(Function):
                 stacklevel=4,  # forward, apply, checkpoint
             )
         ctx.run_function = run_function
-        ctx.state = default_generator.state_dict() if preserve_rng_state else None
+        ctx.state = default_generator.position() if preserve_rng_state else None
         ctx.others = [None if isinstance(a, Tensor) else a for a in args]
         ctx.is_tensor = [isinstance(a, Tensor) for a in args]
         ctx.save_for_backward(*tensors)

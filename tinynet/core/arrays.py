@@ -23,6 +23,12 @@ def ones(shape: tuple[int, ...], kind: np.dtype[Any]) -> Array:
 
 
 @traced
+def full(shape: tuple[int, ...] | int, value: Any, kind: np.dtype[Any]) -> Array:
+    """Return an array filled with a value."""
+    return np.full(shape, value, kind)
+
+
+@traced
 def copied(array: Array, order: Any = "C") -> Array:
     """Return a copy of an array."""
     return np.array(array, order=order)

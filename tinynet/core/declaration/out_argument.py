@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeVar
 
 from tinynet import dtypes, errors
+from tinynet.core import arrays
 from tinynet.core.modes import mode, no_grad
 from tinynet.core.tensors.inplace import wrote
 from tinynet.core.tensors.overlap import refuse_overlap, refuse_partial_overlap
@@ -149,7 +150,7 @@ def _write(t: Tensor, values: Any, name: str, rules: OutRules, warns: bool) -> N
             )
         t._array = resized(t._array, values.shape)
     refuse_overlap(t._array)
-    t._array[...] = values
+    arrays.assign(t._array, values)
     wrote(t, f"{name}(out=...)", None, [values])
 
 

@@ -39,6 +39,15 @@ def dropout_factors(shape: tuple[int, ...], p: float, kind: Any) -> Array:
     return factors
 
 
+@traced
+def _alpha_noise(shape: tuple[int, ...], p: float, kind: Any) -> tuple[Array, Array]:
+    """Return factors of the elements, 0 with probability ``p``, and what is added to them."""
+    kept = default_generator.numpy.random(shape, dtype=np.float32) >= p
+    scale = 1.0 / math.sqrt((_SELU_FLOOR**2 * p + 1.0) * (1.0 - p))
+    floor = _SELU_FLOOR * scale  # a dropped element, before all are shifted by -floor * p
+    return kept * kind.type(scale), np.where(kept, -floor * p, floor * (1.0 - p)).astype(kind)
+
+
 def _dropped(
     name: str,
     input: Tensor,
@@ -71,13 +80,7 @@ def _dropped(
     if p == 1.0 or not alpha:
         noise = wrap(dropout_factors(shape, p, array.dtype))
         return input.mul_(noise) if inplace else input * noise
-    kept = default_generator.numpy.random(shape, dtype=np.float32) >= p
-    scale = 1.0 / math.sqrt((_SELU_FLOOR**2 * p + 1.0) * (1.0 - p))
-    noise = wrap(kept * array.dtype.type(scale))
-    floor = (
-        _SELU_FLOOR * scale
-    )  # the value of dropped elements, before all are shifted by -floor * p
-    offset = wrap(np.where(kept, -floor * p, floor * (1.0 - p)).astype(array.dtype))
+    noise, offset = map(wrap, _alpha_noise(shape, p, array.dtype))
     return input.mul_(noise).add_(offset) if inplace else input * noise + offset
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any, cast
 
 import numpy as np
@@ -10,6 +11,8 @@ from tinynet import dtypes, errors
 from tinynet.core.declaration.out_argument import written
 from tinynet.core.modes import no_grad
 from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.core.trace import run_traced
+from tinynet.dtypes import Array
 from tinynet.nn.functional.checks import broadcast, tensor_only
 from tinynet.ops.argument_names import keywords
 from tinynet.ops.creation.constructors import refuse_huge
@@ -131,7 +134,7 @@ def pdist(input: Tensor, p: float = 2) -> Tensor:
         raise RuntimeError("pdist only supports floating-point dtypes")
     if p < 0:
         raise RuntimeError("pdist only supports non-negative p values")
-    first, second = (wrap(index) for index in np.triu_indices(input.shape[0], 1))
+    first, second = map(wrap, run_traced(np.triu_indices, input.shape[0], 1))
     difference: Any = input.index_select(0, first) - input.index_select(0, second)
     return difference.norm(p, 1)
 
@@ -158,11 +161,16 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
                 [0, 0, 1]])
     """
     tensor_only("one_hot", tensor=tensor)
-    array = tensor._array
-    if array.dtype != np.int64:
+    if tensor._array.dtype != np.int64:
         raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
-    if array.size == 0 and num_classes <= 0:
+    if tensor._array.size == 0 and num_classes <= 0:
         raise RuntimeError("Can not infer total number of classes from empty tensor.")
+    # Without num_classes, the shape depends on the values: that cannot be traced.
+    encode = _one_hot if num_classes == -1 else functools.partial(run_traced, _one_hot)
+    return wrap(encode(tensor._array, num_classes))
+
+
+def _one_hot(array: Array, num_classes: int) -> Array:
     if array.size and array.min() < 0:
         raise RuntimeError("Class values must be non-negative.")
     if num_classes == -1:
@@ -170,4 +178,4 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     elif array.size and array.max() >= num_classes:
         raise RuntimeError("Class values must be smaller than num_classes.")
     refuse_huge((*array.shape, num_classes))
-    return wrap((array[..., None] == np.arange(num_classes)).astype(np.int64))
+    return (array[..., None] == np.arange(num_classes)).astype(np.int64)  # type: ignore[no-any-return]

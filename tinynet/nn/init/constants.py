@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tinynet.core.tensors.tensor import Tensor
+from tinynet.core.trace import run_traced
 from tinynet.nn.init.fill import fill
 
 __all__ = ["constant_", "ones_", "zeros_", "eye_", "dirac_"]
@@ -75,7 +76,7 @@ def eye_(tensor: Tensor) -> Tensor:
     """
     if tensor.ndim != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
-    return fill(tensor, np.eye(*tensor.shape), "eye_")
+    return fill(tensor, run_traced(np.eye, *tensor.shape), "eye_")
 
 
 def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
@@ -111,4 +112,5 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
     for group in np.split(values, groups):
         channels = np.arange(min(group.shape[:2]))
         group[(channels, channels, *middle)] = 1
+    values.flags.writeable = False  # a constant for the tracer
     return fill(tensor, values, "dirac_")

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from tinynet.core import arrays
 from tinynet.core.tensors.inplace import wrote
 from tinynet.core.tensors.tensor import Tensor
 
@@ -31,6 +32,6 @@ def skipped() -> Iterator[None]:
 def fill(tensor: Tensor, values: Any, what: str) -> Tensor:
     """Write values to a tensor; ``what`` names the function in messages."""
     if not mode.skip:
-        tensor._array[...] = values
+        arrays.assign(tensor._array, values)
         wrote(tensor, what)
     return tensor

@@ -6,9 +6,11 @@ import math
 
 import numpy as np
 
+from tinynet.core import arrays
 from tinynet.core.callsite import warn
 from tinynet.core.modes import no_grad
 from tinynet.core.tensors.tensor import Tensor
+from tinynet.core.trace import run_traced, traced
 from tinynet.dtypes import Array
 from tinynet.nn.init.fill import fill, mode
 from tinynet.random import Generator, numbers_of
@@ -109,16 +111,17 @@ def trunc_normal_(
             "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of "
             "values may be incorrect."
         )
-    draw = numbers_of(generator, "trunc_normal_")
-    array = tensor._array
-    drawn = _truncated(draw, array.size, mean, std, a, b).astype(array.dtype)
-    return fill(tensor, np.clip(drawn, a, b).reshape(array.shape), "trunc_normal_")
+    drawn = run_traced(_truncated, generator, tensor._array.size, mean, std, a, b)
+    drawn = arrays.converted(drawn, tensor._array.dtype)
+    values = run_traced(np.clip, drawn, a, b).reshape(tensor._array.shape)
+    return fill(tensor, values, "trunc_normal_")
 
 
 def _truncated(
-    draw: np.random.Generator, count: int, mean: float, std: float, a: float, b: float
+    generator: Generator | None, count: int, mean: float, std: float, a: float, b: float
 ) -> Array:
     """Draw from the truncated normal distribution by rejection."""
+    draw = numbers_of(generator, "trunc_normal_")
     low, high = (0.5 * math.erf((bound - mean) / (std * math.sqrt(2))) for bound in (a, b))
     peak = (max(a, min(mean, b)) - mean) / std  # the maximum of the density in [a, b]
     values = np.empty(count)
@@ -163,9 +166,15 @@ def sparse_(
         )
     if mode.skip:
         return tensor
-    rows, columns = tensor._array.shape
+    rows = tensor._array.shape[0]
     normal_(tensor, 0.0, std, generator)
-    places = np.tile(np.arange(rows)[:, None], (1, columns))
-    draw = numbers_of(generator, "sparse_")
-    zero = draw.permuted(places, axis=0) < math.ceil(sparsity * rows)
-    return fill(tensor, np.where(zero, 0, tensor._array), "sparse_")
+    values = _sparse(tensor._array, math.ceil(sparsity * rows), generator)
+    return fill(tensor, values, "sparse_")
+
+
+@traced
+def _sparse(array: Array, zeros: int, generator: Generator | None) -> Array:
+    """Return a matrix with a number of random elements of each column set to zero."""
+    places = np.tile(np.arange(len(array))[:, None], (1, array.shape[1]))
+    zero = numbers_of(generator, "sparse_").permuted(places, axis=0) < zeros
+    return np.where(zero, 0, array)

@@ -9,6 +9,8 @@ import numpy as np
 from tinynet.core.callsite import warn
 from tinynet.core.modes import no_grad
 from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.core.trace import traced
+from tinynet.dtypes import Array
 from tinynet.nn.init.fan import (
     _calculate_correct_fan,
     _calculate_fan_in_and_fan_out,
@@ -140,10 +142,16 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = N
         raise ValueError("Only tensors with 2 or more dimensions are supported")
     if tensor._array.size == 0 or mode.skip:
         return tensor
-    rows, columns = shape[0], math.prod(shape[1:])
+    drawn = _orthogonal(shape[0], math.prod(shape[1:]), generator)
+    with no_grad():
+        tensor.copy_(wrap(drawn).reshape(shape))
+        return tensor.mul_(gain)
+
+
+@traced
+def _orthogonal(rows: int, columns: int, generator: Generator | None) -> Array:
+    """Draw a matrix with orthonormal rows or columns, whichever are shorter."""
     drawn = numbers_of(generator, "orthogonal_").standard_normal((rows, columns))
     q, r = np.linalg.qr(drawn.T if rows < columns else drawn)
     q *= np.sign(np.diagonal(r))  # makes the distribution uniform
-    with no_grad():
-        tensor.copy_(wrap((q.T if rows < columns else q).reshape(shape)))
-        return tensor.mul_(gain)
+    return q.T if rows < columns else q

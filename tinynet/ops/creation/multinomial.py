@@ -7,6 +7,7 @@ import numpy as np
 from tinynet import dtypes
 from tinynet.core.declaration.out_argument import with_out
 from tinynet.core.tensors.tensor import Tensor, method, public_function, wrap
+from tinynet.core.trace import traced
 from tinynet.dtypes import Array
 from tinynet.ops.argument_errors import refuse_others
 from tinynet.ops.out_dtypes import same_dtype
@@ -86,7 +87,13 @@ def multinomial(
         tensor([1, 1])
     """
     refuse_others("multinomial", input=input)
-    weights = input._array
+    return wrap(_drawn(input._array, num_samples, replacement, generator))
+
+
+@traced
+def _drawn(
+    weights: Array, num_samples: int, replacement: bool, generator: Generator | None
+) -> Array:
     _check_weights(weights, num_samples, replacement)
     rows = np.atleast_2d(weights).astype(np.float64)
     draw = numbers_of(generator, "multinomial")
@@ -97,7 +104,7 @@ def multinomial(
         np.divide(waits, rows, out=waits, where=rows > 0)
         waits[rows == 0] = np.inf
         picked = np.argsort(waits, 1)[:, :num_samples]
-    return wrap(np.ascontiguousarray(picked if weights.ndim > 1 else picked[0]))
+    return np.ascontiguousarray(picked if weights.ndim > 1 else picked[0])
 
 
 method(multinomial)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes, errors
+from tinynet.core import arrays
 from tinynet.core.declaration.operation import operation
 from tinynet.core.declaration.out_argument import with_out
 from tinynet.core.tensors.tensor import Tensor, method, public_function, wrap
@@ -22,7 +23,7 @@ from tinynet.random import Generator, numbers_of
 
 
 def _made(array: Any, dtype: Any, requires_grad: bool) -> Tensor:
-    t = wrap(np.asarray(array).astype(float_kind(dtype), copy=False))
+    t = wrap(arrays.converted(np.asarray(array), float_kind(dtype)))
     t.requires_grad = requires_grad
     return t
 
@@ -34,6 +35,25 @@ def refuse_integers(kind: np.dtype[Any], name: str) -> None:
         raise NotImplementedError(f"\"{name}\" not implemented for '{what}'")
 
 
+@traced
+def draw(generator: Generator | None, name: str, distribution: str, *args: Any) -> Array:
+    """Draw numbers by a method of numpy's generator; ``name`` is the caller's, for messages."""
+    return np.asarray(getattr(numbers_of(generator, name), distribution)(*args))
+
+
+@traced
+def scaled(drawn: Array, mean: Any, std: Any) -> Array:
+    """Return drawn numbers times ``std`` plus ``mean``."""
+    return np.asarray(mean + std * drawn)
+
+
+@traced
+def drawn_below(generator: Generator | None, name: str, shape: Any, kind: Any, p: Any) -> Array:
+    """Draw booleans that are True with probability ``p``."""
+    return np.asarray(drawn_uniform(generator, name, shape, kind) < p)
+
+
+@traced
 def drawn_uniform(generator: Generator | None, name: str, shape: Any, kind: Any) -> Array:
     """Draw values from [0, 1) in the dtype itself: rounding a float64 could give 1.0."""
     drawn = np.float32 if kind == np.float32 else np.float64
@@ -205,6 +225,7 @@ def normal_placed(mean: Array, std: Array, /, values: Array) -> Array:
 normal_placed.grad(mean=zeros_for, std=zeros_for)
 
 
+@traced
 @errors.allocating
 def probabilities(p: Array) -> Array:
     """Return the probabilities; refuse values outside [0, 1]."""
@@ -218,6 +239,12 @@ def probability(p: float) -> float:
     if not 0 <= p <= 1:
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
     return p
+
+
+@traced
+def _refuse_negative(values: Array, message: str) -> None:
+    if values.size and not (values >= 0).all():
+        raise RuntimeError(message)
 
 
 @public_function
@@ -242,7 +269,7 @@ def bernoulli(
     if p is None:
         refuse_integers(array.dtype, "bernoulli_tensor_cpu_p_")
     chance = probabilities(array) if p is None else probability(p)
-    drawn = drawn_uniform(generator, "bernoulli", array.shape, array.dtype) < chance
+    drawn = drawn_below(generator, "bernoulli", array.shape, array.dtype, chance)
     return bernoulli_values.function(input, drawn)
 
 
@@ -262,10 +289,8 @@ def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
     refuse_others("poisson", input=input)
     rates = input._array
     refuse_integers(rates.dtype, "poisson_cpu")
-    if rates.size and not (rates >= 0).all():
-        raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
-    drawn = numbers_of(generator, "poisson").poisson(rates)
-    return poisson_values.function(input, np.asarray(drawn))
+    _refuse_negative(rates, "invalid Poisson rate, expected rate to be non-negative")
+    return poisson_values.function(input, draw(generator, "poisson", "poisson", rates))
 
 
 @public_function
@@ -288,17 +313,22 @@ def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) ->
                 f"binomial only supports floating-point dtypes for {name}, got: "
                 f"{t.dtype.scalar_name}"
             )
-    times = np.maximum(np.nan_to_num(count._array), 0).astype(np.int64)
-    chance = np.clip(np.nan_to_num(prob._array.astype(np.float64)), 0, 1)
-    drawn = np.asarray(numbers_of(generator, "binomial").binomial(times, chance), np.float64)
-    drawn[np.broadcast_to(np.isnan(prob._array), drawn.shape)] = np.nan
+    drawn = _binomial(count._array, prob._array, generator)
     like = count if drawn.shape == count._array.shape else count.expand(drawn.shape)
     return binomial_values.function(like, drawn)
 
 
+@traced
+def _binomial(count: Array, prob: Array, generator: Generator | None) -> Array:
+    times = np.maximum(np.nan_to_num(count), 0).astype(np.int64)
+    chance = np.clip(np.nan_to_num(prob.astype(np.float64)), 0, 1)
+    drawn = np.asarray(numbers_of(generator, "binomial").binomial(times, chance), np.float64)
+    drawn[np.broadcast_to(np.isnan(prob), drawn.shape)] = np.nan
+    return drawn
+
+
 @public_function
 @with_out()
-@traced
 def normal(
     mean: Tensor | float = 0.0,
     std: Tensor | float = 1.0,
@@ -328,8 +358,7 @@ def normal(
     """
     require_cpu(device)
     if isinstance(std, Tensor):
-        if std._array.size and not (std._array >= 0).all():
-            raise RuntimeError("normal expects all elements of std >= 0.0")
+        _refuse_negative(std._array, "normal expects all elements of std >= 0.0")
     elif std < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
     if isinstance(mean, Tensor) or isinstance(std, Tensor):
@@ -340,8 +369,8 @@ def normal(
         raise TypeError(
             "normal() received an invalid combination of arguments: two numbers without a size"
         )
-    drawn = numbers_of(generator, "normal").standard_normal(shape_of((size,), "normal"))
-    return _made(mean + std * drawn, dtype, requires_grad)
+    drawn = draw(generator, "normal", "standard_normal", shape_of((size,), "normal"))
+    return _made(scaled(drawn, mean, std), dtype, requires_grad)
 
 
 def _normal_of_tensors(
@@ -352,10 +381,10 @@ def _normal_of_tensors(
     kind = np.result_type(*(x._array for x in given))
     refuse_integers(kind, "normal_kernel_cpu")
     shape = broadcast_tensors(*given)[0]._array.shape
-    drawn = numbers_of(generator, "normal").standard_normal(shape)
+    drawn = draw(generator, "normal", "standard_normal", shape)
     m, s = (x._array if isinstance(x, Tensor) else x for x in (mean, std))
     op = normal_placed if len(given) == 2 else normal_around if given[0] is mean else normal_spread
-    made: Tensor = op.function(*given, np.asarray(m + s * drawn).astype(kind))
+    made: Tensor = op.function(*given, arrays.converted(scaled(drawn, m, s), kind))
     return made
 
 

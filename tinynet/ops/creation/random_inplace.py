@@ -15,13 +15,16 @@ from tinynet.ops.argument_errors import c_name
 from tinynet.ops.creation.random import (
     bernoulli_values,
     check_range,
+    draw,
+    drawn_below,
     drawn_uniform,
     probabilities,
     probability,
     refuse_integers,
+    scaled,
     values_op,
 )
-from tinynet.random import Generator, numbers_of
+from tinynet.random import Generator
 
 normal_values = values_op("normal_values", "NormalBackward0")
 uniform_values = values_op("uniform_values", "UniformBackward0")
@@ -33,7 +36,7 @@ geometric_values = values_op("geometric_values", "GeometricBackward0")
 
 
 def _fill(op: Any, t: Tensor, values: Any, what: str) -> Tensor:
-    return run_inplace(op, t, (np.asarray(values),), {}, what=what)
+    return run_inplace(op, t, (values,), {}, what=what)
 
 
 # ---- on an interval -----------------------------------------------------------------------------
@@ -66,7 +69,7 @@ def uniform_(
         )
     refuse_integers(self._array.dtype, "check_uniform_bounds")
     drawn = drawn_uniform(generator, "uniform_", self._array.shape, self._array.dtype)
-    return _fill(uniform_values, self, from_ + (to - from_) * drawn, "uniform_")
+    return _fill(uniform_values, self, scaled(drawn, from_, to - from_), "uniform_")
 
 
 _EXACT = {2: 2**11, 4: 2**24, 8: 2**53}  # by itemsize: floats represent every integer up to here
@@ -112,7 +115,7 @@ def random_(
     """
     low, high = _range(self._array.dtype, low, high)
     wide = np.uint64 if high > 2**63 - 1 else np.int64
-    drawn = numbers_of(generator, "random_").integers(low, high, self._array.shape, dtype=wide)
+    drawn = draw(generator, "random_", "integers", low, high, self._array.shape, wide)
     return _fill(random_values, self, drawn, "random_")
 
 
@@ -130,7 +133,7 @@ def bernoulli_(
         chance = probabilities(p._array)
     else:
         chance = probability(p)
-    drawn = drawn_uniform(generator, "bernoulli_", self._array.shape, self._array.dtype) < chance
+    drawn = drawn_below(generator, "bernoulli_", self._array.shape, self._array.dtype, chance)
     return _fill(bernoulli_values, self, drawn, "bernoulli_")
 
 
@@ -149,7 +152,7 @@ def geometric_(self: Tensor, p: float, *, generator: Generator | None = None) ->
     """
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
-    drawn = numbers_of(generator, "geometric_").geometric(p, self._array.shape)
+    drawn = draw(generator, "geometric_", "geometric", p, self._array.shape)
     return _fill(geometric_values, self, drawn, "geometric_")
 
 
@@ -175,8 +178,8 @@ def normal_(
     if std < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
     refuse_integers(self._array.dtype, "normal_kernel_cpu")
-    drawn = numbers_of(generator, "normal_").standard_normal(self._array.shape)
-    return _fill(normal_values, self, mean + std * np.asarray(drawn), "normal_")
+    drawn = draw(generator, "normal_", "standard_normal", self._array.shape)
+    return _fill(normal_values, self, scaled(drawn, mean, std), "normal_")
 
 
 @public
@@ -198,7 +201,7 @@ def log_normal_(
     if std <= 0:
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std:g}")
     refuse_integers(self._array.dtype, "log_normal_cpu")
-    drawn = numbers_of(generator, "log_normal_").lognormal(mean, std, self._array.shape)
+    drawn = draw(generator, "log_normal_", "lognormal", mean, std, self._array.shape)
     return _fill(log_normal_values, self, drawn, "log_normal_")
 
 
@@ -226,7 +229,7 @@ def exponential_(self: Tensor, lambd: float = 1.0, *, generator: Generator | Non
     _refuse_discrete(self, "Exponential", dtypes.of(self._array).scalar_name)
     if lambd <= 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}")
-    drawn = numbers_of(generator, "exponential_").exponential(1 / lambd, self._array.shape)
+    drawn = draw(generator, "exponential_", "exponential", 1 / lambd, self._array.shape)
     return _fill(exponential_values, self, drawn, "exponential_")
 
 
@@ -253,5 +256,5 @@ def cauchy_(
     _refuse_discrete(self, "Cauchy", c_name(self._array))
     if sigma <= 0:
         raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
-    drawn = numbers_of(generator, "cauchy_").standard_cauchy(self._array.shape)
-    return _fill(cauchy_values, self, median + sigma * np.asarray(drawn), "cauchy_")
+    drawn = draw(generator, "cauchy_", "standard_cauchy", self._array.shape)
+    return _fill(cauchy_values, self, scaled(drawn, median, sigma), "cauchy_")

@@ -10,6 +10,8 @@ from tinynet.core.declaration.casting import autocast
 from tinynet.core.declaration.out_argument import with_out
 from tinynet.core.tensors.inplace import run_inplace
 from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.core.trace import traced
+from tinynet.dtypes import Array
 from tinynet.nn.functional.activation import piecewise_ops as ops
 from tinynet.nn.functional.checks import tensor_only
 from tinynet.ops.argument_errors import name_of
@@ -197,13 +199,19 @@ def rrelu(
     if not dtypes.is_floating(x.dtype):
         kernel = "rrelu_with_noise_out_cpu" if training else "leaky_relu_cpu"
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{name_of(x)}'")
-    slope: Any = (lower + upper) / 2
-    if training:
-        slope = default_generator.numpy.uniform(lower, upper, x.shape)
-    noise = wrap(pick(x > 0, 1.0, slope).astype(x.dtype))
+    noise = wrap(_slopes(x, lower, upper, training))
     if inplace:
         return run_inplace(ops.rrelu_with_noise, input, (noise,), {}, what="rrelu_")
     return ops.rrelu_with_noise.function(input, noise)
+
+
+@traced
+def _slopes(x: Array, lower: float, upper: float, training: bool) -> Array:
+    """Return the factor of each element of the input of ``rrelu``."""
+    slope: Any = (lower + upper) / 2
+    if training:
+        slope = default_generator.numpy.uniform(lower, upper, x.shape)
+    return pick(x > 0, 1.0, slope).astype(x.dtype)
 
 
 @with_out(FOUND)

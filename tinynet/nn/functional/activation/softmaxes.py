@@ -9,6 +9,8 @@ import numpy as np
 from tinynet import dtypes
 from tinynet.core.callsite import warn
 from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.core.trace import traced
+from tinynet.dtypes import Array
 from tinynet.nn.functional.checks import tensor_only
 from tinynet.ops import log_softmax as _log_softmax
 from tinynet.ops import softmax as _softmax
@@ -82,6 +84,11 @@ def softmin(input: Tensor, dim: int | None = None, *, dtype: Any = None) -> Tens
     return _softmax(-input, dim, dtype=dtype)
 
 
+@traced
+def _gumbel(shape: tuple[int, ...], kind: Any) -> Array:
+    return np.asarray(default_generator.numpy.gumbel(size=shape), kind)
+
+
 def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, *, dim: int = -1) -> Tensor:
     """Return a sample from the Gumbel-softmax distribution: a relaxed one-hot sample.
 
@@ -109,7 +116,7 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, *, dim: i
             "Exponential distribution is a continuous probability distribution. dtype must be a "
             f"floating point but you specified {name_of(array)}"
         )
-    noise = wrap(np.asarray(default_generator.numpy.gumbel(size=array.shape), array.dtype))
+    noise = wrap(_gumbel(array.shape, array.dtype))
     soft = _softmax((logits + noise) / tau, dim)
     if not hard:
         return soft

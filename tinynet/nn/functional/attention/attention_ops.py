@@ -16,6 +16,7 @@ from numpy.lib.stride_tricks import as_strided
 from tinynet import numba_kernels, threads
 from tinynet.core.declaration.operation import operation
 from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.core.trace import run_traced, traced
 from tinynet.dtypes import Array
 from tinynet.nn.functional.attention import attention_compiled
 from tinynet.nn.functional.attention.attention_compiled import masks
@@ -225,12 +226,17 @@ def attention_steps(
     if bias:
         scores = scores + bias[0]
     if keep is not None:
-        scores = scores.masked_fill(wrap(keep == 0), -math.inf)
-    powers: Any = exp(scores - wrap(_tops(scores._array)))
+        scores = scores.masked_fill(wrap(_is_zero(keep)), -math.inf)
+    powers: Any = exp(scores - wrap(run_traced(_tops, scores._array)))
     sums = powers.sum(-1, True)
     if noise is not None:
         powers = powers * wrap(noise)
-    return (matmul(powers, value) / (sums + wrap(sums._array == 0)),)
+    return (matmul(powers, value) / (sums + wrap(_is_zero(sums._array))),)
+
+
+@traced
+def _is_zero(array: Array) -> Array:
+    return np.asarray(array == 0)
 
 
 # ---- the derivative -----------------------------------------------------------------------------

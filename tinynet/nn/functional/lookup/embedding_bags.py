@@ -12,6 +12,7 @@ import numpy as np
 
 from tinynet import dtypes
 from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.core.trace import run_traced, traced
 from tinynet.dtypes import Array
 from tinynet.nn.functional.checks import tensor_only
 from tinynet.nn.functional.lookup.embeddings import embedding_rows, renormalise
@@ -71,17 +72,20 @@ def embedding_bag(
         raise ValueError("max mode does not support sparse weights")
     _check_options(input, weight, mode, scale_grad_by_freq, per_sample_weights)
     indices, starts = _bags(input, offsets, include_last_offset)
-    _check_indices(indices, weight._array, per_sample_weights)
+    _check_kinds(indices, weight._array, per_sample_weights)
+    _refuse_outside(indices, weight.shape[0])
     if max_norm is not None:
         renormalise(weight, indices, max_norm, norm_type)
-    bags = np.repeat(np.arange(len(starts)), np.diff(starts, append=indices.size))
+    bags = _numbers(starts, indices.size)
     factors = None if per_sample_weights is None else per_sample_weights.reshape(-1)
-    if padding_idx is not None:
+    if padding_idx is not None:  # the number of rows depends on the indices: not traced
         counted = indices != _padding_row(padding_idx, weight.shape[0])
         indices, bags = indices[counted], bags[counted]
         factors = None if factors is None else factors[wrap(counted)]
     rows: Any = embedding_rows.function(weight, wrap(indices), -1, scale_grad_by_freq, sparse)
     if mode == "max":
+        if input.ndim == 2 and padding_idx is None and input.numel():
+            return rows.reshape(*input.shape, -1).max(1).values
         return _largest(rows, bags, len(starts))
     if factors is not None:
         rows = rows * factors.unsqueeze(1)
@@ -89,8 +93,20 @@ def embedding_bag(
     total = total.index_add(0, wrap(bags), rows)
     if mode == "sum":
         return total
-    sizes = np.maximum(np.bincount(bags, minlength=len(starts)), 1)
-    return total / wrap(sizes.astype(weight._array.dtype)[:, None])
+    return total / wrap(_sizes(bags, len(starts), weight._array.dtype))
+
+
+@traced
+def _numbers(starts: Array, length: int) -> Array:
+    """Return the number of the bag of each index."""
+    return np.repeat(np.arange(len(starts)), np.diff(starts, append=length))
+
+
+@traced
+def _sizes(bags: Array, count: int, kind: Any) -> Array:
+    """Return the number of indices in each bag, at least 1, as a column."""
+    sizes = np.maximum(np.bincount(bags, minlength=count), 1)
+    return sizes.astype(kind)[:, None]  # type: ignore[no-any-return]
 
 
 def _largest(rows: Any, bags: Array, count: int) -> Tensor:
@@ -136,7 +152,8 @@ def _bags(input: Tensor, offsets: Tensor | None, include_last: bool) -> tuple[Ar
     if offsets is not None and offsets.dtype != input.dtype:
         both = dtypes.promote_types(input.dtype, offsets.dtype)
         input, offsets = input.to(both), offsets.to(both)
-    return input._array.reshape(-1), _starts(input, offsets, include_last)
+    starts = _starts(input, offsets, include_last)
+    return run_traced(np.ravel, input._array), starts
 
 
 def _starts(input: Tensor, offsets: Tensor | None, include_last: bool) -> Array:
@@ -147,7 +164,7 @@ def _starts(input: Tensor, offsets: Tensor | None, include_last: bool) -> Array:
                 "if input is 2D, then offsets has to be None, as input is treated is a mini-batch "
                 f"of fixed length sequences. However, found offsets of type {type(offsets)}"
             )
-        return np.arange(input.shape[0]) * input.shape[1]
+        return _even(*input.shape)
     if input.ndim != 1:
         raise ValueError(
             f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.ndim}"
@@ -157,19 +174,29 @@ def _starts(input: Tensor, offsets: Tensor | None, include_last: bool) -> Array:
     if offsets.ndim != 1:
         raise ValueError("offsets has to be a 1D Tensor")
     _check_integers(input._array)
-    starts = offsets._array
-    _check_integers(starts)
+    _check_integers(offsets._array)
+    return _checked(offsets._array, input.shape[0], include_last)
+
+
+@traced
+def _even(bags: int, length: int) -> Array:
+    return np.arange(bags) * length
+
+
+@traced
+def _checked(starts: Array, count: int, include_last: bool) -> Array:
+    """Return where the bags begin; raise RuntimeError for values that cannot be."""
     if include_last:
         if not starts.size:
             raise RuntimeError("include_last_offset: number of offset should be at least 1")
-        if starts[-1] != input.shape[0]:
+        if starts[-1] != count:
             raise RuntimeError(
                 "With include_last_offset, the last offset must be the length of the input, "
-                f"{input.shape[0]}. Got {starts[-1]} instead."
+                f"{count}. Got {starts[-1]} instead."
             )
         starts = starts[:-1]
     if starts.size:
-        _check_offsets(starts, input.shape[0])
+        _check_offsets(starts, count)
     return starts
 
 
@@ -203,7 +230,7 @@ def _wrong_type(name: str, array: Array, allowed: str) -> RuntimeError:
     )
 
 
-def _check_indices(indices: Array, weight: Array, factors: Tensor | None) -> None:
+def _check_kinds(indices: Array, weight: Array, factors: Tensor | None) -> None:
     _check_integers(indices)
     if not dtypes.is_floating(weight.dtype):
         raise _wrong_type("weight", weight, "Half, BFloat16, Float, Double")
@@ -214,12 +241,16 @@ def _check_indices(indices: Array, weight: Array, factors: Tensor | None) -> Non
             f"#1 'per_sample_weights'; but type tinynet.{kinds[0]} does not equal "
             f"tinynet.{kinds[1]} (while checking arguments for embedding_bag)"
         )
-    if indices.size and indices.view(f"u{indices.itemsize}").max() >= weight.shape[0]:
-        outside = indices[(indices < 0) | (indices >= weight.shape[0])]
+
+
+@traced
+def _refuse_outside(indices: Array, count: int) -> None:
+    if indices.size and indices.view(f"u{indices.itemsize}").max() >= count:
+        outside = indices[(indices < 0) | (indices >= count)]
         place = np.flatnonzero(indices == outside[0])[0]
         raise RuntimeError(
             f"Index {place} of input takes value {outside[0]} which is not in the valid range "
-            f"[0, {weight.shape[0]})"
+            f"[0, {count})"
         )
 
 

@@ -15,9 +15,11 @@ from tinynet import numba_kernels
 from tinynet.core.declaration.casting import autocast
 from tinynet.core.declaration.operation import operation
 from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.core.trace import run_traced, traced
 from tinynet.dtypes import Array
 from tinynet.nn.functional.checks import legacy_reduction, reduced, tensor_only
 from tinynet.nn.functional.double_backward import batched
+from tinynet.nn.functional.losses.classification_checks import check_indices, check_weight
 from tinynet.nn.functional.losses.loss_ops import likelihood, likelihood_of_places
 from tinynet.ops.argument_errors import name_of
 from tinynet.ops.indexing.gather import gather
@@ -179,54 +181,6 @@ def _check_classes(target: Array, classes: int, ignore_index: int) -> None:
         )
 
 
-def _check_indices(input: Tensor, target: Tensor, weight: Tensor | None) -> None:
-    """Check shapes and dtypes for class indices."""
-    if input.ndim < 1:
-        raise ValueError("Expected 1 or more dimensions (got 0)")
-    if input.ndim == 1:
-        if target.ndim == 1 and target.shape[0] != 1:
-            raise ValueError(
-                f"For 1D input, 1D target must have size 1, but got target size: {target.shape[0]}"
-            )
-    else:
-        rows = target.shape[0] if target.ndim else 0
-        if input.shape[0] != rows:
-            raise ValueError(
-                f"Expected input batch_size ({input.shape[0]}) to match target batch_size ({rows})."
-            )
-        wanted = [input.shape[0], *input.shape[2:]]
-        if input.ndim == 2 and target.ndim > 1:
-            raise RuntimeError(
-                "0D or 1D target tensor expected, multi-target not supported.\n  Class indices are "
-                f"of shape {wanted}, class probabilities are floating-point. "
-                f"Got a target of shape {list(target.shape)} and {target.dtype} instead."
-            )
-        if list(target.shape) != wanted:
-            raise RuntimeError(f"Expected target size {wanted}, got {list(target.shape)}")
-    if target._array.dtype not in (np.int64, np.uint8):
-        raise RuntimeError(
-            f"expected target dtype to be Long or Byte, but got {name_of(target._array)}"
-        )
-    if input.ndim > 2 and target._array.dtype != np.int64:
-        raise RuntimeError(f"expected scalar type Long but found {name_of(target._array)}")
-    if weight is not None:
-        _check_weight(input, weight)
-
-
-def _check_weight(input: Tensor, weight: Tensor, prefix: str = "") -> None:
-    classes = input.shape[0 if input.ndim == 1 else 1]
-    if list(weight.shape) != [classes]:
-        if input.ndim > 2 and not prefix:
-            raise RuntimeError("weight tensor should be defined either for all or no classes")
-        raise RuntimeError(
-            f"{prefix}weight tensor should be defined either for all {classes} classes or no "
-            f"classes but got weight tensor of shape: {list(weight.shape)}"
-        )
-    if weight.dtype != input.dtype:
-        kinds = [name_of(t._array) for t in (input, weight)]
-        raise RuntimeError(f"expected scalar type {kinds[0]} but found {kinds[1]}")
-
-
 # ---- the functions ------------------------------------------------------------------------------
 
 
@@ -261,22 +215,21 @@ def nll_loss(
     """
     tensor_only("nll_loss_nd", input=input, target=target)
     reduction = legacy_reduction(size_average, reduce, reduction)
-    _check_indices(input, target, weight)
+    check_indices(input, target, weight)
     dim = 0 if input.ndim == 1 else 1
-    _check_classes(target._array, input.shape[dim], ignore_index)
+    run_traced(_check_classes, target._array, input.shape[dim], ignore_index)
     if weight is None and target._array.dtype == np.int64:
         op = likelihood if input.ndim <= 2 else likelihood_of_places
         return op.function(input, target, ignore_index, reduction)
-    counted = target._array != ignore_index
-    safe = wrap(np.where(counted, target._array, 0).astype(np.int64))
+    kind = input._array.dtype
+    safe, factor, ignored = map(wrap, _counted(target._array, ignore_index, kind))
     if input.ndim == 1:
         found = gather(input, 0, safe.reshape(1)).reshape(target.shape)
     else:
         found = gather(input, 1, safe.unsqueeze(1)).squeeze(1)
-    factor = wrap(counted.astype(input._array.dtype))
     if weight is not None:
         factor = weight[safe] * factor
-    loss = (found * -factor).masked_fill(wrap(~counted), 0.0)
+    loss = (found * -factor).masked_fill(ignored, 0.0)
     if reduction == "mean":
         return loss.sum() / factor.sum()
     return reduced(loss, reduction)
@@ -323,13 +276,26 @@ def cross_entropy(
     dim = 0 if input.ndim == 1 else 1
     if input.ndim == 2 and weight is None and label_smoothing == 0.0 and input.is_floating_point():
         if target._array.shape != input._array.shape[:1] or target._array.dtype != np.int64:
-            _check_indices(input, target, weight)
+            check_indices(input, target, weight)
         return indexed_cross_entropy.function(input, target, ignore_index, reduction)
     logs = log_softmax.function(input, dim)
     loss = nll_loss(logs, target, weight, ignore_index=ignore_index, reduction=reduction)
     if label_smoothing == 0.0:
         return loss
     return _smoothed(loss, logs, target, weight, ignore_index, reduction, label_smoothing)
+
+
+@traced
+def _counted(target: Array, ignore_index: int, kind: Any) -> tuple[Array, Array, Array]:
+    """Return the classes, 0 for an ignored one; what counts, as numbers; and what is ignored."""
+    counted = target != ignore_index
+    safe = np.where(counted, target, 0).astype(np.int64)
+    return safe, np.asarray(counted).astype(kind), np.asarray(~counted)
+
+
+@traced
+def _ignored(target: Array, ignore_index: int) -> Array:
+    return np.asarray(target == ignore_index)
 
 
 def _weight_of(weight: Tensor | None, logs: Tensor) -> Any:
@@ -339,7 +305,7 @@ def _weight_of(weight: Tensor | None, logs: Tensor) -> Any:
 
 def weight_of_targets(target: Tensor, weight: Tensor | None, ignore_index: int) -> Tensor:
     """Return what the mean divides by: the sum of the weights of all targets that count."""
-    ignored = wrap(target._array == ignore_index)
+    ignored = wrap(_ignored(target._array, ignore_index))
     if weight is None:
         return (~ignored).sum()
     return weight[target.masked_fill(ignored, 0)].masked_fill(ignored, 0.0).sum()
@@ -356,9 +322,9 @@ def _smoothed(
 ) -> Tensor:
     """Mix the loss with that of a uniform target."""
     dim = 0 if logs.ndim == 1 else 1
-    counted = wrap(target._array != ignore_index)
+    ignored = wrap(_ignored(target._array, ignore_index))
     even: Any = -(logs * _weight_of(weight, logs)).sum(dim)
-    even = even.masked_fill(~counted, 0.0)
+    even = even.masked_fill(ignored, 0.0)
     if reduction == "mean":
         even = even.sum() / weight_of_targets(target, weight, ignore_index)
     else:
@@ -384,7 +350,7 @@ def _with_probabilities(
     if ignore_index >= 0:
         raise RuntimeError("ignore_index is not supported for floating point target")
     if input.ndim and weight is not None:
-        _check_weight(input, weight, "cross_entropy: ")
+        check_weight(input, weight, "cross_entropy: ")
     dim = 0 if input.ndim == 1 else 1
     if not input.ndim:
         raise IndexError("Dimension specified as 1 but tensor has no dimensions")

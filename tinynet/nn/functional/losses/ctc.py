@@ -20,6 +20,7 @@ import numpy as np
 from tinynet.core.declaration.casting import autocast
 from tinynet.core.declaration.operation import operation
 from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.core.trace import traced
 from tinynet.dtypes import Array
 from tinynet.nn.functional.checks import check_reduction, reduced, tensor_only
 from tinynet.ops.argument_errors import name_of, no_derivative
@@ -173,7 +174,7 @@ def _check_log_probs(array: Array) -> tuple[int, ...]:
 
 def _lengths(name: str, given: Any, batch: int) -> Array:
     """Return lengths as an array ``[batch]``, or raise RuntimeError."""
-    array = given._array if isinstance(given, Tensor) else np.asarray(given)
+    array = np.asarray(given)
     if array.dtype.kind not in "iu":
         raise RuntimeError(f"{name} must be integral")
     array = array.reshape(-1).astype(np.int64)
@@ -185,6 +186,22 @@ def _lengths(name: str, given: Any, batch: int) -> Array:
             f"Expected {name} to have value at least 0, but got value {negative} {WHERE}"
         )
     return array
+
+
+@traced
+def _constants(
+    targets: Array, input_lengths: Any, target_lengths: Any, shape: tuple[int, ...], blank: int
+) -> tuple[Array, Array, Array]:
+    """Return the sequences and the lengths of inputs and sequences, or raise RuntimeError."""
+    time, batch, classes = shape
+    times = _lengths("input_lengths", input_lengths, batch)
+    lengths = _lengths("target_lengths", target_lengths, batch)
+    if times.max() > time:
+        raise RuntimeError(
+            f"Expected input_lengths to have value at most {time}, but got value {times.max()} "
+            f"{WHERE}"
+        )
+    return _labels(targets, lengths, classes, blank), times, lengths
 
 
 def _labels(targets: Array, lengths: Array, classes: int, blank: int) -> Array:
@@ -267,19 +284,12 @@ def ctc_loss(
             *(input_lengths, target_lengths, blank, reduction, zero_infinity),
         )
         return one.squeeze(0) if reduction == "none" else one
-    time, batch, classes = _check_log_probs(log_probs._array)
+    classes = _check_log_probs(log_probs._array)[-1]
     if not 0 <= blank < classes:
         raise RuntimeError("blank must be in label range")
-    times = _lengths("input_lengths", input_lengths, batch)
-    lengths = _lengths("target_lengths", target_lengths, batch)
-    if times.max() > time:
-        raise RuntimeError(
-            f"Expected input_lengths to have value at most {time}, but got value {times.max()} "
-            f"{WHERE}"
-        )
-    labels = _labels(targets._array, lengths, classes, blank)
-    constants = (wrap(labels), wrap(times), wrap(lengths))
-    loss = ctc_nll.function(log_probs, *constants, blank, zero_infinity)
+    given = (x._array if isinstance(x, Tensor) else x for x in (input_lengths, target_lengths))
+    labels, times, lengths = map(wrap, _constants(targets._array, *given, log_probs.shape, blank))
+    loss = ctc_nll.function(log_probs, labels, times, lengths, blank, zero_infinity)
     if reduction == "mean":
-        loss = loss / wrap(np.maximum(lengths, 1).astype(log_probs._array.dtype))
+        loss = loss / lengths.clamp(min=1).to(log_probs.dtype)
     return reduced(loss, reduction)

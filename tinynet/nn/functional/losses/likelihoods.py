@@ -8,6 +8,8 @@ from typing import Any
 from tinynet.core.declaration.casting import autocast
 from tinynet.core.modes import no_grad
 from tinynet.core.tensors.tensor import Tensor
+from tinynet.core.trace import traced
+from tinynet.dtypes import Array
 from tinynet.nn.functional.checks import (
     REDUCTIONS,
     legacy_reduction,
@@ -91,8 +93,7 @@ def gaussian_nll_loss(
     tensor_only("gaussian_nll_loss", input=input, target=target)
     if not isinstance(var, Tensor):
         var = full_like(input, float(var))
-    if (var < 0).any():
-        raise ValueError("var has negative entry/entries")
+    _refuse_negative(var._array)
     if var.shape != input.shape:
         var = _spread_over(var, input)
     if reduction not in REDUCTIONS:
@@ -104,6 +105,12 @@ def gaussian_nll_loss(
     if full:
         loss = loss + 0.5 * math.log(2 * math.pi)
     return reduced(loss, reduction)
+
+
+@traced
+def _refuse_negative(variances: Array) -> None:
+    if (variances < 0).any():
+        raise ValueError("var has negative entry/entries")
 
 
 def _spread_over(var: Tensor, input: Tensor) -> Tensor:

@@ -12,6 +12,8 @@ import numpy as np
 from tinynet import errors
 from tinynet.core.declaration.casting import autocast
 from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.core.trace import traced
+from tinynet.dtypes import Array
 from tinynet.nn.functional.activation.piecewise_ops import log_sigmoid
 from tinynet.nn.functional.checks import legacy_reduction, reduced, tensor_only
 from tinynet.ops.argument_errors import name_of
@@ -300,17 +302,21 @@ def multilabel_margin_loss(
     rows = input if input.ndim == 2 else input.reshape(1, -1)
     batch, classes = rows.shape
     _check_class_numbers(target, -1, classes, "argument #2 'target' is out of range")
-    numbers = target._array.reshape(batch, classes)
-    listed = np.logical_and.accumulate(numbers >= 0, axis=1)  # up to the first -1
-    most = int(listed.sum(axis=1).max(initial=0))
-    listed, numbers = listed[:, :most], np.where(listed, numbers, 0)[:, :most]
-    wrong = np.ones((batch, classes), bool)
-    wrong[np.nonzero(listed)[0], numbers[listed]] = False
+    numbers, counted = _listed(target._array.reshape(batch, classes))
     right = rows.gather(1, wrap(numbers)).unsqueeze(2)
     lack: Any = relu.function(1 - right + rows.unsqueeze(1))  # [batch, right, all]
-    counted = listed[:, :, None] & wrong[:, None, :]
     loss = where.function(wrap(counted), lack, 0.0).sum((1, 2)) / classes
     return reduced(loss if input.ndim == 2 else loss[0], reduction)
+
+
+def _listed(target: Array) -> tuple[Array, Array]:
+    """Return the correct classes ``[batch, most]``, and which ``[batch, correct, wrong]`` count."""
+    listed = np.logical_and.accumulate(target >= 0, axis=1)  # up to the first -1
+    most = int(listed.sum(axis=1).max(initial=0))
+    listed, numbers = listed[:, :most], np.where(listed, target, 0)[:, :most]
+    wrong = np.ones(target.shape, bool)
+    wrong[np.nonzero(listed)[0], numbers[listed]] = False
+    return numbers, listed[:, :, None] & wrong[:, None, :]
 
 
 def _check_scores(input: Tensor) -> None:
@@ -322,9 +328,13 @@ def _check_scores(input: Tensor) -> None:
 
 
 def _check_class_numbers(target: Tensor, first: int, classes: int, complaint: str) -> None:
-    numbers = target._array
-    if numbers.dtype != np.int64:
-        raise RuntimeError(f"expected scalar type Long but found {name_of(numbers)}")
+    if target._array.dtype != np.int64:
+        raise RuntimeError(f"expected scalar type Long but found {name_of(target._array)}")
+    _refuse_outside(target._array, first, classes, complaint)
+
+
+@traced
+def _refuse_outside(numbers: Array, first: int, classes: int, complaint: str) -> None:
     if numbers.size and (numbers.min() < first or numbers.max() >= classes):
         raise RuntimeError(complaint)
 

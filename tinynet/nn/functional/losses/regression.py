@@ -8,6 +8,8 @@ from tinynet import dtypes
 from tinynet.core.callsite import warn
 from tinynet.core.declaration.casting import autocast
 from tinynet.core.tensors.tensor import Tensor
+from tinynet.core.trace import traced
+from tinynet.dtypes import Array
 from tinynet.nn.functional.activation.piecewise_ops import log_sigmoid
 from tinynet.nn.functional.checks import (
     REDUCTIONS,
@@ -226,12 +228,16 @@ def binary_cross_entropy(
     if target.dtype != input.dtype:
         kinds = [name_of(t._array) for t in (target, input)]
         raise RuntimeError(f"Found dtype {kinds[0]} but expected {kinds[1]}")
-    x = input._array
-    if not ((x >= 0) & (x <= 1)).all():
-        raise RuntimeError("all elements of input should be between 0 and 1")
+    _check_probabilities(input._array)
     if weight is None:
         return binary_entropy.function(input, target, reduction)
     return reduced(binary_entropy.function(input, target, "none") * weight, reduction)
+
+
+@traced
+def _check_probabilities(x: Array) -> None:
+    if not ((x >= 0) & (x <= 1)).all():
+        raise RuntimeError("all elements of input should be between 0 and 1")
 
 
 @autocast("float32")

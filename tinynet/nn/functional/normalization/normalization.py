@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-
-import numpy as np
+from typing import Any
 
 from tinynet import extension_dtypes
+from tinynet.core import arrays
 from tinynet.core.modes import no_grad
 from tinynet.core.tensors.inplace import wrote
 from tinynet.core.tensors.tensor import Tensor, wrap
@@ -44,7 +44,7 @@ def _parameter(given: Tensor | None, default: float, input: Tensor, count: int) 
     """Return a weight or bias, or its default."""
     if given is not None:
         return given
-    return wrap(np.full(count, default, input._array.dtype))
+    return wrap(arrays.full(count, default, input._array.dtype))
 
 
 # ---- batch and instance norm --------------------------------------------------------------------
@@ -139,7 +139,8 @@ def _update(running: Tensor, batch: Array, momentum: float, factor: float = 1.0)
 
 
 @traced_write
-def _move(running: Array, batch: Array, momentum: float, factor: float) -> None:
+def _move(running: Array, batch: Array, momentum: Any, factor: float) -> None:
+    momentum = float(momentum)  # a cumulative average computes it, as an array
     running *= 1 - momentum
     running += (batch * factor * momentum).reshape(running.shape)
 

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from tinynet.core.callsite import warn
 from tinynet.core.tensors.tensor import Tensor
+from tinynet.core.trace import traced
 from tinynet.devices import require_cpu
+from tinynet.dtypes import Array
 from tinynet.nn import functional as F
 from tinynet.nn import init
 from tinynet.nn.base.module import Module
@@ -142,9 +146,9 @@ class _BatchNorm(_NormBase):
         if self.training and not self.track_running_stats:
             mean = var = None
         counting = self.training and self.track_running_stats
-        momentum = self.momentum
+        momentum: Any = self.momentum
         if momentum is None:  # cumulative average
-            momentum = 1.0 / (int(count) + 1) if counting and count is not None else 0.0
+            momentum = _share(count._array) if counting and count is not None else 0.0
         output = F.batch_norm(
             input, mean, var, self.weight, self.bias, of_batch, momentum, self.eps
         )
@@ -161,6 +165,12 @@ class _BatchNorm(_NormBase):
         if old and self.num_batches_tracked is not None:
             state_dict.setdefault(key, self.num_batches_tracked)
         super()._load_from_state_dict(state_dict, prefix, local_metadata, *rest)
+
+
+@traced
+def _share(count: Array) -> Array:
+    """Return the weight of the next batch in the average of all."""
+    return np.asarray(1.0 / (int(count) + 1))
 
 
 class BatchNorm1d(_BatchNorm):

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -35,6 +36,20 @@ def test_the_training_loop_learns():
     with torch.no_grad():
         right = (net(test.images).argmax(1) == test.labels).sum().item()
     assert right > 0.8 * len(test)
+
+
+def test_the_compiled_step_learns_the_same():
+    eager, static = run(PROGRAMS[0], {}), run(PROGRAMS[0], {})
+    static["net"].load_state_dict(eager["net"].state_dict())
+    run(PROGRAMS[2].removeprefix("@torch.compile\n"), eager)
+    step = run(PROGRAMS[2], static)["step"]
+    images, labels = eager["images"], eager["labels"]
+    for names in (eager, static):
+        names["optimizer"].state.clear()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(4):
+            assert step(images, labels).item() == eager["step"](images, labels).item()
 
 
 def test_the_error_reads_as_shown():

@@ -14,12 +14,24 @@ ROOT = Path(__file__).parents[2]
 if str(ROOT) not in sys.path:  # mkdocs loads this file by its path
     sys.path.insert(0, str(ROOT))
 
-from docs.site import api, benchmarks, commands, compiled, configs, departures, examples, situations  # noqa: E402
+from docs.site import (  # noqa: E402
+    api,
+    benchmarks,
+    captured,
+    commands,
+    compiled,
+    configs,
+    departures,
+    examples,
+    situations,
+)
 
 PARTS = {
     "benchmarks": benchmarks.part,
     "compiled mul": compiled.out_of_place,
     "compiled mul_": compiled.in_place,
+    "captured step": captured.program,
+    "measured steps": captured.steps,
     "examples": examples.part,
     "situations": situations.part,
     "configs": configs.part,

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from tinynet.capture.compiled import Compiled
+from tinynet.capture.explain import Explanation
 from tinynet.nn.base.module import Module
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -51,6 +52,19 @@ class OptimizedModule(Module):
             super().__setattr__(name, value)
         else:
             setattr(self._orig_mod, name, value)
+
+    def explain(self) -> Explanation:
+        """Return what was captured, what runs eagerly and why; print it to read it.
+
+        Example:
+            >>> net = tn.compile(nn.Linear(2, 1))
+            >>> for _ in range(4):
+            ...     _ = net(tn.ones(3, 2))
+            >>> net.explain().calls
+            Calls(replayed=2, captured=2, eager=0)
+        """
+        explained: Explanation = self.__dict__["forward"].explain()
+        return explained
 
     def __reduce__(self) -> Any:
         return OptimizedModule, (self._orig_mod, self._options)

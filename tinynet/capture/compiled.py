@@ -7,13 +7,14 @@ import functools
 import threading
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tinynet.capture import guards
 from tinynet.capture.capturing import Captured, capture
 from tinynet.capture.entry import STALE, Entry
+from tinynet.capture.explain import Explanation, explain
 from tinynet.capture.program import Call
 from tinynet.capture.recorder import CaptureError
 from tinynet.core.callsite import locate, warn
@@ -32,6 +33,14 @@ class CompileWarning(UserWarning):
     """A compiled function runs eagerly."""
 
 
+class Calls(NamedTuple):
+    """The numbers of calls of a compiled function: replayed, captured, and eager."""
+
+    replayed: int
+    captured: int
+    eager: int
+
+
 class Compiled:
     """A compiled function.
 
@@ -39,6 +48,9 @@ class Compiled:
         function: the function.
         fullgraph: raise an error where the function cannot be captured.
         verify: run every n-th call both ways and compare; 0 never does.
+
+    Attributes:
+        problems: why calls run eagerly, or ran until a later capture succeeded.
     """
 
     def __init__(self, function: Callable[..., Any], fullgraph: bool = False, verify: int = 0):
@@ -49,7 +61,8 @@ class Compiled:
         self._eager: set[Any] = set()
         self._warned = False
         self._lock = threading.Lock()
-        self._replays = 0
+        self._replays = self._captures = self._eager_calls = 0
+        self.problems: list[CaptureError] = []
         functools.update_wrapper(self, function, updated=())
         self.__name__ = getattr(function, "__name__", None) or type(_inner(function)).__name__
         every.add(self)
@@ -60,7 +73,7 @@ class Compiled:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Replay the program for these arguments, or run the function and capture it."""
         if mode.tracer is not None or guards.is_observed() or state.disabled:
-            return self._function(*args, **kwargs)
+            return self._run(args, kwargs)
         tensors: list[Tensor] = []
         key: Any
         try:
@@ -74,10 +87,17 @@ class Compiled:
                     return self._verified(entry, tensors, args, kwargs)
                 result = entry.run(*tensors)
                 if result is not STALE:
+                    entry.replays += 1
                     return result
+                entry.missed()
         elif key in self._eager:
-            return self._function(*args, **kwargs)
+            return self._run(args, kwargs)
         return self._capture(key, tensors, args, kwargs)
+
+    def _run(self, args: Any, kwargs: Any) -> Any:
+        """Run the function eagerly."""
+        self._eager_calls += mode.tracer is None
+        return self._function(*args, **kwargs)
 
     def _is_due(self) -> bool:
         self._replays += 1
@@ -103,7 +123,31 @@ class Compiled:
             self._entries.clear()
             self._captured.clear()
             self._eager.clear()
+            self.problems.clear()
             self._warned = False
+            self._captures = self._eager_calls = 0
+
+    def programs(self) -> list[tuple[Any, Entry]]:
+        """Return the programs, each with what distinguishes its calls."""
+        return [(key, entry) for key, entries in self._entries.items() for entry in entries]
+
+    def calls(self) -> Calls:
+        """Return the numbers of calls so far."""
+        replayed = sum(entry.replays for _, entry in self.programs())
+        return Calls(replayed, self._captures, self._eager_calls)
+
+    def explain(self) -> Explanation:
+        """Return what was captured, what ran eagerly and why; print it to read it.
+
+        Example:
+            >>> double = tn.compile(lambda x: 2 * x)
+            >>> for _ in range(5):
+            ...     _ = double(tn.ones(3))
+            >>> print(double.explain())  # doctest: +ELLIPSIS
+            <lambda>: 1 program; of 5 calls, 3 were replayed, 2 captured, 0 ran eagerly
+            ...
+        """
+        return explain(self)
 
     def __reduce__(self) -> Any:
         return Compiled, (self._function, self._fullgraph, self._verify)
@@ -115,7 +159,7 @@ class Compiled:
 
     def _capture(self, key: Any, tensors: list[Tensor], args: Any, kwargs: Any) -> Any:
         if key in self._eager or not self._lock.acquire(blocking=False):
-            return self._function(*args, **kwargs)
+            return self._run(args, kwargs)
         try:
             if sum(map(len, self._entries.values())) >= PROGRAMS:
                 problem = CaptureError(
@@ -124,6 +168,7 @@ class Compiled:
                     "tn.compiler.PROGRAMS",
                 )
                 return self._fall_back(key, problem, args, kwargs)
+            self._captures += 1
             result, captured, failure = capture(self._function, tensors, args, kwargs)
             earlier = self._captured.setdefault(key, [])
             if captured is None:
@@ -149,13 +194,14 @@ class Compiled:
 
     def _fall_back(self, key: Any, problem: CaptureError, args: Any, kwargs: Any) -> Any:
         self._report(key, problem)
-        return self._function(*args, **kwargs)
+        return self._run(args, kwargs)
 
     def _report(self, key: Any, problem: CaptureError) -> None:
         """Note that calls with such a key run eagerly; warn once."""
         if key is not None:
             self._eager.add(key)
             self._captured.pop(key, None)
+        self.problems.append(problem)
         if self._fullgraph:
             raise CompileError(message(self.__name__, problem))
         if not self._warned:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import collections
+import itertools
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,7 @@ class _Stale:
 
 
 STALE = _Stale()
+DIAGNOSED = 100  # failures of guards of which the condition is looked for
 
 
 class Entry:
@@ -27,11 +30,17 @@ class Entry:
 
     Attributes:
         run: maps the tensors that are passed to the results, or returns ``STALE``.
+        backward: maps saved values and gradients of outputs to gradients; None if there are none.
         captured: what it was made from.
+        conditions: its guards.
+        replays: the number of calls that ran it.
+        misses: the number of calls whose arguments fit it, but whose guards failed.
+        failed: the conditions that failed at the first of these.
     """
 
     def __init__(self, title: str, captured: Captured):
         self.captured = captured
+        self.backward: Any = None
         program, backward = captured.program, captured.backward
         saved = _saved(program, backward)
         outputs = [v for v in leaves(program.results) if isinstance(v, Value)]
@@ -51,7 +60,7 @@ class Entry:
         source.namespace.update(wrap=wrap, STALE=STALE, make_node=CompiledFunctionBackward)
         source.write()
         self._results(source, saved, outputs)
-        test = " and ".join(self.conditions) or "True"
+        test = " and ".join(condition.text for condition in self.conditions) or "True"
         head = [
             f"def run({names}):",
             f"    try: fits = {test}",
@@ -60,7 +69,17 @@ class Entry:
         ]
         body = [f"    {line}" for line in source.lines]
         self.run = compiled(title, "run", head + body, source.namespace)
+        self.run.overwritten = source.overwritten
         self.namespace = source.namespace
+        self.replays = self.misses = 0
+        self.failed: collections.Counter[str] = collections.Counter()
+
+    def missed(self) -> None:
+        """Note that the guards failed, and which."""
+        self.misses += 1
+        if self.misses <= DIAGNOSED:
+            failing = (c for c in self.conditions if not c.holds(self.namespace))
+            self.failed.update(c.words for c in itertools.islice(failing, 1))
 
     def _results(self, source: Source, saved: list[Value], outputs: list[Value]) -> None:
         captured, lines = self.captured, source.lines
@@ -77,7 +96,8 @@ class Entry:
             run, kept, ends, held = "None", "()", "()", "()"
             if which == "differentiable":
                 assert captured.backward is not None
-                run = source.constant(_backward(captured.backward, saved))
+                self.backward = _backward(captured.backward, saved)
+                run = source.constant(self.backward)
                 kept = f"({''.join(source.name(v) + ', ' for v in saved)})"
                 ends = f"({''.join(self._end(source, end) + ', ' for end in captured.ends)})"
                 held = self._held(source, saved, made)
@@ -168,4 +188,6 @@ def _backward(program: Program, saved: list[Value]) -> Any:
     source.namespace["copy"] = np.array
     source.lines.append(f"return ({''.join(t + ', ' for t in texts)})")
     lines = [f"def run({', '.join(names)}):", *(f"    {line}" for line in source.lines)]
-    return compiled("backward", "run", lines, source.namespace)
+    run = compiled("backward", "run", lines, source.namespace)
+    run.overwritten = source.overwritten
+    return run

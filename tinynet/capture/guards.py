@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from tinynet.capture.source import Source
 from tinynet.capture.watcher import Watcher, is_simple
@@ -34,19 +34,50 @@ def form(t: Tensor) -> tuple[Any, ...]:
     return array.shape, array.dtype, array.strides, bool(t._requires_grad)
 
 
-def conditions(source: Source, watcher: Watcher, tensors: list[Tensor]) -> list[str]:
-    """Return an expression for each condition that was true at the capture."""
+class Condition(NamedTuple):
+    """Something that was true at the capture, and must be for a replay.
+
+    Attributes:
+        text: an expression.
+        subject: what it is about, for people.
+        was: the value at the capture.
+    """
+
+    text: str
+    subject: str
+    was: Any = None
+
+    @property
+    def words(self) -> str:
+        """The subject, and its value at the capture if that is a simple one."""
+        return f"{self.subject} was {self.was!r:.60}" if is_simple(self.was) else self.subject
+
+    def holds(self, namespace: dict[str, Any]) -> bool:
+        """Return whether it is true."""
+        try:
+            return bool(eval(self.text, namespace))
+        except (KeyError, ValueError):
+            return False
+
+
+def conditions(source: Source, watcher: Watcher, tensors: list[Tensor]) -> list[Condition]:
+    """Return the conditions that were true at the capture."""
     found = []
     for t in tensors:
-        name = source.constant(t)
+        name, words = source.constant(t), f"a {type(t).__name__} {list(t.shape)}"
         array, flag = source.constant(t._array), source.constant(t._requires_grad)
-        found.append(f"{name}._array is {array}")
-        found.append(f"{name}._requires_grad is {flag}")
+        found.append(Condition(f"{name}._array is {array}", f"the array of {words}", t._array))
+        subject = f"requires_grad of {words}"
+        found.append(Condition(f"{name}._requires_grad is {flag}", subject, t._requires_grad))
+    owners = {id(module.__dict__): type(module).__name__ for module in watcher.modules}
     for held, names in watcher.dictionaries.values():
+        owner = owners.get(id(held)) or held.get("__name__") or "an object"
         for key, value in names.items():
-            found.append(_condition(source, f"{source.constant(held)}[{key!r}]", value))
+            text = _condition(source, f"{source.constant(held)}[{key!r}]", value)
+            found.append(Condition(text, f"{owner}.{key}", value))
     for cell, value in watcher.cells.values():
-        found.append(_condition(source, f"{source.constant(cell)}.cell_contents", value))
+        text = _condition(source, f"{source.constant(cell)}.cell_contents", value)
+        found.append(Condition(text, "an outer variable", value))
     return found
 
 

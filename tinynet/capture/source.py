@@ -32,6 +32,7 @@ class Source:
         self.calls = calls
         self.namespace: dict[str, Any] = {"asarray": np.asarray, "unexpected": unexpected}
         self.lines: list[str] = []
+        self.overwritten: list[int] = []  # the calls that write over an argument
         self._constants: dict[int, str] = {}
         self._names: dict[int, str] = {}
         self._handles: set[int] = set()
@@ -145,6 +146,7 @@ class Source:
         over = self._overwritten(at, call)
         if over is not None:
             args.append(over)
+            self.overwritten.append(at)
         text = f"{function}({', '.join(args)})"
         results = [v for v in leaves(call.result) if isinstance(v, Value)]
         if not results:

@@ -5,9 +5,8 @@
 
 from tinynet.train.build.method import Batch as Batch
 from tinynet.train.build.method import Method as Method
-from tinynet.train.build.method import NonFiniteError as NonFiniteError
-from tinynet.train.build.method import Task as Task
-from tinynet.train.build.method import Updater as Updater
+from tinynet.train.build.task import Task as Task
+from tinynet.train.build.task import Updater as Updater
 from tinynet.train.checkpoint.drift import ChangedWarning as ChangedWarning
 from tinynet.train.checkpoint.files import CheckpointError as CheckpointError
 from tinynet.train.checkpoint.storage import StorageWarning as StorageWarning
@@ -20,6 +19,7 @@ from tinynet.train.config.rendering import to_toml as to_toml
 from tinynet.train.config.resolve import load_config as load_config
 from tinynet.train.config.sections import Config as Config
 from tinynet.train.config.signatures import Component as Component
+from tinynet.train.incidents.nonfinite import NonFiniteError as NonFiniteError
 from tinynet.train.report.generation import generate as generate
 from tinynet.train.report.generation import generate_text as generate_text
 from tinynet.train.running.loop import Step as Step

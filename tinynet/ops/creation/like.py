@@ -11,6 +11,7 @@ from tinynet import dtypes, errors, layouts
 from tinynet.core.declaration.composite import tensor_first
 from tinynet.core.tensors.subclasses import alike
 from tinynet.core.tensors.tensor import Tensor, method, public_function
+from tinynet.core.trace import traced
 from tinynet.devices import DeviceLike, require_cpu
 from tinynet.dtypes import DtypeLike
 from tinynet.ops.argument_names import as_declared
@@ -30,6 +31,16 @@ def _kind_like(name: str, t: Tensor, dtype: Any) -> Any:
     if not isinstance(t, Tensor):
         raise errors.must_be_tensor(name, "input", 1, t)
     return t._array.dtype if dtype is None else dtypes.as_numpy(dtype)
+
+
+@traced
+def _array_like(make: Any, like: Any, *options: Any) -> Any:
+    """Return ``make(shape, *options)`` in the shape and memory format of an array."""
+    *given, memory_format = options
+    return layouts.like(make(like.shape, *given), like, memory_format)
+
+
+_laid_out = traced(layouts.like)
 
 
 def _for_each(like: Tensor, made: Tensor) -> Tensor:
@@ -61,7 +72,7 @@ def _filled_like(make: Any) -> Callable[[Any], Any]:
         ) -> Tensor:
             require_cpu(device)
             kind = _kind_like(declared.__name__, input, dtype)
-            made = layouts.like(make(input._array.shape, kind), input._array, memory_format)
+            made = _array_like(make, input._array, kind, memory_format)
             return _for_each(input, finish(made, requires_grad))
 
         return public_function(as_declared(function, declared))
@@ -120,7 +131,7 @@ def full_like(
     kind = _kind_like("full_like", input, dtype)
     refuse_no_number("full_like", fill_value)
     value = dtypes.representable(fill_value, kind)
-    made = layouts.like(np.full(input._array.shape, value, kind), input._array, memory_format)
+    made = _array_like(np.full, input._array, value, kind, memory_format)
     return _for_each(input, finish(made, requires_grad))
 
 
@@ -145,7 +156,7 @@ def _drawn_like(draw: Any) -> Callable[[Any], Any]:
             require_cpu(device)
             kind = input.dtype if dtype is None else dtype
             made = draw(*input.shape, generator=generator, dtype=kind, requires_grad=requires_grad)
-            made._array = layouts.like(made._array, input._array, memory_format)
+            made._array = _laid_out(made._array, input._array, memory_format)
             return made
 
         return public_function(tensor_first(as_declared(function, declared)))

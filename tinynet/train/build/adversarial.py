@@ -10,7 +10,8 @@ from tinynet.core.modes import no_grad
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.ops.creation.like import full_like
 from tinynet.ops.shaping.joining import cat
-from tinynet.train.build.method import Batch, Loss, Method, Task
+from tinynet.train.build.method import Batch, Method
+from tinynet.train.build.task import Loss, Task
 
 
 class Adversarial(Method):
@@ -65,31 +66,43 @@ class Adversarial(Method):
 
     def _discriminator(self, task: Task) -> list[tuple[Tensor, Tensor, float]]:
         """Train the discriminator; return its outputs, targets and loss for each batch."""
-        discriminator, samples = _networks(task.model)
-        task.zero_grad("discriminator")
         results = []
         for inputs, _ in task:
-            with no_grad():  # no gradients for the generator
-                generated = samples(len(inputs))
-            outputs = [discriminator(inputs), discriminator(generated)]
-            targets = [full_like(outputs[0], self.real), full_like(outputs[1], 0.0)]
-            loss = task.loss(outputs[0], targets[0]) + task.loss(outputs[1], targets[1])
-            value = task.backward(loss, "loss_discriminator")
-            results.append((cat(outputs), cat(targets), value))
-        task.step("discriminator")
+            outputs, targets, loss = task.run(self.train_discriminator, inputs)
+            results.append((outputs, targets, loss.item()))
+        return results
+
+    def train_discriminator(self, task: Task, inputs: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Train the discriminator on a batch; return its outputs, targets and loss."""
+        discriminator, samples = _networks(task.model)
+        if task.is_first:
+            task.zero_grad("discriminator")
+        with no_grad():  # no gradients for the generator
+            generated = samples(len(inputs))
+        outputs = [discriminator(inputs), discriminator(generated)]
+        targets = [full_like(outputs[0], self.real), full_like(outputs[1], 0.0)]
+        loss = task.loss(outputs[0], targets[0]) + task.loss(outputs[1], targets[1])
+        value = task.add_gradients(loss, "loss_discriminator")
+        results = cat(outputs), cat(targets), value
+        if task.is_last:
+            task.step("discriminator")
         return results
 
     def _generator(self, task: Task) -> list[float]:
         """Train the generator; return its loss for each batch."""
+        return [task.run(self.train_generator, inputs).item() for inputs, _ in task]
+
+    def train_generator(self, task: Task, inputs: Tensor) -> Tensor:
+        """Train the generator on as many examples as there are inputs; return its loss."""
         discriminator, samples = _networks(task.model)
-        task.zero_grad("generator")
-        losses = []
-        for inputs, _ in task:
-            outputs = discriminator(samples(len(inputs)))
-            loss = task.loss(outputs, full_like(outputs, 1.0))
-            losses.append(task.backward(loss, "loss_generator"))
-        task.step("generator")
-        return losses
+        if task.is_first:
+            task.zero_grad("generator")
+        outputs = discriminator(samples(len(inputs)))
+        loss = task.loss(outputs, full_like(outputs, 1.0))
+        value = task.add_gradients(loss, "loss_generator")
+        if task.is_last:
+            task.step("generator")
+        return value
 
     def measure(self, model: nn.Module, loss: Loss, batch: Sequence[Any]) -> Batch:
         """Return both losses, and the discriminator's outputs for real and generated examples."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from tinynet import data, nn
 from tinynet.random import Generator
-from tinynet.train.build.method import Loss, Method, Updater
+from tinynet.train.build.method import Method
 from tinynet.train.build.optimizers import (
     PlateauSchedule,
     advances,
@@ -23,6 +23,7 @@ from tinynet.train.build.seeds import derive, isolated, seed_all
 from tinynet.train.build.shapes import shape_of
 from tinynet.train.build.source_lines import point_to
 from tinynet.train.build.targets import InputsAsTargets
+from tinynet.train.build.task import Loss, Updater
 from tinynet.train.config.components import FAMILIES, INSIDE, Family
 from tinynet.train.config.constructor_errors import refusal, refused_at
 from tinynet.train.config.problems import (

@@ -15,10 +15,10 @@ from tinynet import nn
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.train.build.build import Parts, copied, first_batch
 from tinynet.train.build.data_check import check_data
-from tinynet.train.build.method import Task, Updater
 from tinynet.train.build.optimizers import advances, component_of, other_lengths, updaters_for
 from tinynet.train.build.seeds import isolated
 from tinynet.train.build.shapes import shape_of
+from tinynet.train.build.task import Task, Updater
 from tinynet.train.build.trial import trial
 from tinynet.train.running.loop import as_evaluated, fit
 

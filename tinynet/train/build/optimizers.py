@@ -12,7 +12,8 @@ import numpy as np
 
 from tinynet import nn
 from tinynet.core.tensors.tensor import Tensor, wrap
-from tinynet.train.build.method import Method, Updater
+from tinynet.train.build.method import Method
+from tinynet.train.build.task import Updater
 from tinynet.train.config.problems import one_of
 from tinynet.train.config.sections import Config, OptimizerSection, ScheduleSection
 from tinynet.train.config.signatures import Component, construct

@@ -10,11 +10,12 @@ from typing import Any
 
 from tinynet import board, nn
 from tinynet.train.build.build import Parts, copied, first_batch, refusal_to_show
-from tinynet.train.build.method import Batch, Task, Updater
+from tinynet.train.build.method import Batch
 from tinynet.train.build.metrics import Totals, UnsuitableError
 from tinynet.train.build.optimizers import PlateauSchedule, advances, rehearse, updaters_for
 from tinynet.train.build.seeds import isolated
 from tinynet.train.build.shapes import shape_of
+from tinynet.train.build.task import Task, Updater
 from tinynet.train.config.problems import (
     ConfigError,
     Problem,

@@ -99,6 +99,11 @@ class RunSection:
     )
     """Whether to use kernels compiled by numba: faster, but the last bits differ from numpy's."""
 
+    compile: bool = False
+    """Whether to capture the training step and the evaluation with `tinynet.compile`, and replay
+    them: faster, and the same to the bit. What cannot be captured runs as always, with a
+    warning."""
+
 
 @dataclass(frozen=True)
 class DataSection:

@@ -9,7 +9,7 @@ from tinynet.core.modes import no_grad
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.train.build import seeds
 from tinynet.train.build.build import Parts, build
-from tinynet.train.build.method import Task
+from tinynet.train.build.task import Task
 from tinynet.train.checkpoint.files import read_checkpoint
 from tinynet.train.checkpoint.run_folder import RunFolder
 from tinynet.train.checkpoint.run_record import read_record

@@ -6,16 +6,19 @@ import contextlib
 import functools
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
-from tinynet import nn
+from tinynet import capture, nn
+from tinynet.capture.compiled import Compiled, CompileWarning
+from tinynet.core.callsite import warn
 from tinynet.core.modes import no_grad
 from tinynet.optim import Optimizer
-from tinynet.train.build.method import Batch, Loss, Method, Schedule, Supervised, Task, Updater
+from tinynet.train.build.method import Batch, Method, Supervised
 from tinynet.train.build.metrics import Totals
 from tinynet.train.build.seeds import isolated
+from tinynet.train.build.task import Loss, Schedule, Task, Updater
 from tinynet.train.incidents.guard import Guard, Skip
 from tinynet.train.incidents.nonfinite import NonFiniteError as NonFiniteError
 from tinynet.train.incidents.nonfinite import Place
@@ -105,6 +108,7 @@ def fit(
     first_batch: int = 0,
     method: Method | None = None,
     skip: Skip | None = None,
+    compile: bool | Callable[..., Any] = False,
 ) -> Iterator[Step]:
     """Train, one step per iteration; between steps, the caller can do anything else.
 
@@ -127,6 +131,8 @@ def fit(
         method: the method of training; defaults to `Supervised`.
         skip: a function of a NonFiniteError. If it returns True, the step is skipped, and yields a
             Step without batches.
+        compile: capture the steps with `tinynet.compile` and replay them, which gives the same
+            figures to the bit; or a function to use in its place, such as one that passes options.
 
     Raises:
         NonFiniteError: if a loss, gradient or learning rate is NaN or infinite, before the weights
@@ -146,6 +152,8 @@ def fit(
     method = Supervised() if method is None else method
     number = first_step
     guard = Guard(model, batches, skip)
+    chosen = capture.compile if compile is True else None if compile is False else compile
+    task = Task(model, loss, optimizer, (), compile=chosen)
     for epoch in range(epochs) if isinstance(epochs, int) else epochs:
         model.train()
         guard.begin_epoch()
@@ -154,8 +162,11 @@ def fit(
         for first, group in _groups(batches, accumulate, first_batch):
             if number:
                 _advance(optimizer, "step")
-            where = Place(epoch, number, first, len(batches))
-            yield _take_step(Task(model, loss, optimizer, group, where), method, guard)
+            task.batches, task.place = group, Place(epoch, number, first, len(batches))
+            step = _take_step(task, method, guard)
+            if number == first_step:
+                _warn_unless_run(task, method)
+            yield step
             number += 1
         first_batch = 0
 
@@ -166,12 +177,23 @@ def _take_step(task: Task, method: Method, guard: Guard) -> Step:
     rates = {name: updater.lr for name, updater in task.updaters.items()}
     task.check_rates()
     results: list[Batch] = []
-    repeat = functools.partial(method.step, replace(task, dry=True))
+    repeat = functools.partial(method.step, replace(task, dry=True, compile=None))
     with guard.watch(task.place, task.batches, repeat):
         results = method.step(task)
     mean = sum(batch.loss for batch in results) / len(results) if results else math.nan
     index = first + len(task) - 1
     return Step(number, epoch, index, index + 1 == batches, tuple(results), mean, rates)
+
+
+def _warn_unless_run(task: Task, method: Method) -> None:
+    """Warn if a compiled step has captured nothing."""
+    if isinstance(task.compiled, Compiled) and not any(task.compiled.calls()):
+        warn(
+            f"the steps of the method {type(method).__name__} run eagerly: nothing in them is "
+            "compiled.\n  to fix it: hand what computes on tensors to `task.run`, as `Supervised` "
+            "does",
+            CompileWarning,
+        )
 
 
 def _advance(updaters: Mapping[str, Updater], per: Literal["epoch", "step"]) -> None:

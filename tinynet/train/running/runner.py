@@ -278,6 +278,8 @@ def _print_text(result: Result) -> None:
             f"stopped early: test {watched} has not improved since epoch {result.best.epoch} "
             f"(evaluation.patience = {result.config.evaluation.patience})"
         )
+    if result.compiled:
+        print(_describe_programs(result.compiled))
     print(f"run folder: {shown(result.folder)}")
     out = Path(result.config.run.out)
     runs = out if result.folder.is_relative_to(out) else result.folder  # it may have been moved
@@ -297,6 +299,15 @@ def _best_remark(result: Result) -> str:
     return f" (best: {figure}, after epoch {best.epoch})"
 
 
+def _describe_programs(compiled: Mapping[str, Any]) -> str:
+    calls = compiled["replayed"] + compiled["captured"] + compiled["eager"]
+    count, replayed = compiled["programs"], compiled["replayed"]
+    if not count:
+        return f"compiled: nothing; all {calls:,} steps ran eagerly"
+    programs = f"{count} program{'' if count == 1 else 's'}"
+    return f"compiled: {programs} replayed {replayed:,} of {calls:,} steps and evaluated batches"
+
+
 def _summary(result: Result) -> dict[str, Any]:
     best = result.best
     return {
@@ -304,4 +315,5 @@ def _summary(result: Result) -> dict[str, Any]:
         "stopped_by": result.stopped_by,
         "test": result.metrics,
         "best": None if best is None else {"epoch": best.epoch, **best.figures},
+        **({"compiled": result.compiled} if result.compiled else {}),
     }

@@ -15,8 +15,8 @@ from tinynet.board import Recording
 from tinynet.train.build import seeds
 from tinynet.train.build.build import Parts
 from tinynet.train.build.ema import MovingAverage
-from tinynet.train.build.method import check_weights
 from tinynet.train.build.metrics import Totals
+from tinynet.train.build.task import check_weights
 from tinynet.train.checkpoint.checksums import sealed_row, sha256
 from tinynet.train.checkpoint.files import CheckpointError
 from tinynet.train.checkpoint.fingerprint import fingerprints
@@ -33,6 +33,7 @@ from tinynet.train.report.board_log import BoardLog, rates
 from tinynet.train.report.progress import ProgressPrinter, as_json, showing
 from tinynet.train.report.tokens import vocabulary_files
 from tinynet.train.running.best import Best
+from tinynet.train.running.compilation import Compilation
 from tinynet.train.running.interrupt import StopRequest
 from tinynet.train.running.loop import Step, evaluate_into, fit
 
@@ -73,6 +74,9 @@ class Result:
     is_complete: bool = True
     """Whether the run is complete; otherwise `tinynet.train.resume` continues it."""
 
+    compiled: Mapping[str, Any] | None = None
+    """With ``run.compile``: the numbers of programs and calls, and the reasons to run eagerly."""
+
 
 class Training:
     """One run of a built config.
@@ -106,6 +110,7 @@ class Training:
         self.totals = Totals()
         self.best = Best(config.evaluation, parts.method.compares)
         self.average = MovingAverage(parts.model, config.ema.decay) if config.ema else None
+        self.compilation = Compilation()
         self.metrics: dict[str, float] = {}
         self.starting_point = StartingPoint()
         self.epoch = -1
@@ -166,13 +171,15 @@ class Training:
         best = {"epoch": self.best.epoch, **self.best.figures}
         skipped = self.incidents.skipped
         figures = {"test": self.metrics, "best": best, "skipped": skipped}
-        return {"status": status, "stopped_by": self.stopped_by, **figures}
+        compiled = {"compiled": summary} if (summary := self.compilation.summary()) else {}
+        return {"status": status, "stopped_by": self.stopped_by, **figures, **compiled}
 
     def result(self, is_complete: bool = True) -> Result:
         """Return the result of the run."""
         parts = self.parts
         content = (self.folder.path, self.metrics, parts.model, parts.config)
-        return Result(*content, self.stopped_by, self.best, is_complete)
+        compiled = self.compilation.summary()
+        return Result(*content, self.stopped_by, self.best, is_complete, compiled)
 
     @property
     def is_complete(self) -> bool:
@@ -192,6 +199,7 @@ class Training:
             first_batch=start.batch,
             method=parts.method,
             skip=self.incidents,
+            compile=config.run.compile and self.compilation.function,
         ):
             stopping = stop.signal is not None  # read once: it may change at any moment
             if self.average is not None and step.batches:
@@ -268,7 +276,8 @@ class Training:
         parts, config = self.parts, self.parts.config
         totals = Totals(config.evaluation.metrics)
         batches, seed = parts.test_batches, config.run.seed
-        evaluate_into(parts.model, parts.loss, batches, totals, seed, parts.method)
+        model = self.compilation.to_evaluate(parts)
+        evaluate_into(model, parts.loss, batches, totals, seed, parts.method)
         log.log_confusion_matrix(totals.confusion_matrix(), step)
         if config.evaluation.samples:
             log.log_samples(config.evaluation.samples, step)

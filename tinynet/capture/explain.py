@@ -1,0 +1,205 @@
+"""``compiled.explain()``: what was captured, what was saved, and what runs eagerly and why."""
+
+from __future__ import annotations
+
+import collections
+import html
+import itertools
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tinynet.capture.entry import Entry
+from tinynet.capture.program import Program, Value, leaves
+from tinynet.core.callsite import locate
+from tinynet.core.tensors.tensor import Tensor
+
+if TYPE_CHECKING:
+    from tinynet.capture.compiled import Compiled
+
+UNITS = ("bytes", "KiB", "MiB", "GiB")
+KINDS = ("compute", "write", "perform", "read")
+
+
+class Peak(NamedTuple):
+    """The largest number of bytes that arrays of a program take at one time."""
+
+    eager: int
+    compiled: int
+
+
+class ProgramReport:
+    """What is known about one program.
+
+    Attributes:
+        arguments: the forms of the arguments.
+        replays: the number of calls that ran it.
+        misses: the number of calls whose arguments fit, but whose guards failed.
+        failed: the conditions that failed, and how often.
+        calls: the number of its calls by kind: ``forward`` and ``backward``.
+        overwritten: the number of calls that write their result over an array of no further use.
+        peak: bytes of its own arrays, without arguments, parameters and optimizer state.
+    """
+
+    def __init__(self, key: Any, entry: Entry):
+        _, args, kwargs = key
+        self.arguments = [*_forms(args)] + [f"{n}={form}" for n, form in _named_forms(kwargs)]
+        self.replays, self.misses, self.failed = entry.replays, entry.misses, entry.failed
+        program, backward = entry.captured.program, entry.captured.backward
+        self.calls = {"forward": _kinds(program)}
+        overwritten = [*entry.run.overwritten]
+        peaks = [peak(program, overwritten)]
+        if backward is not None:
+            self.calls["backward"] = _kinds(backward)
+            peaks.append(peak(backward, entry.backward.overwritten))
+            overwritten += entry.backward.overwritten
+        self.overwritten = len(overwritten)
+        self.peak = Peak(*map(max, zip(*peaks, strict=True)))
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Return names and what to say about them."""
+        rows = [("arguments", ", ".join(self.arguments) or "none")]
+        for name, kinds in self.calls.items():
+            counts = ", ".join(f"{kind} {n}" for kind, n in kinds.items() if n)
+            what = "calls" if len(self.calls) == 1 else f"{name} calls"
+            rows.append((what, f"{sum(kinds.values())} ({counts})"))
+        eager, compiled = map(_bytes, self.peak)
+        count = self.overwritten
+        rows.append(("saved", f"{count} array{_s(count)} overwritten in place"))
+        rows.append(("peak memory", compiled + (f", eagerly {eager}" if eager != compiled else "")))
+        if self.misses:
+            rows.append(("guards failed", f"{self.misses:,} time{_s(self.misses)}"))
+            rows += [("", f"{words} ({n:,})") for words, n in self.failed.most_common()]
+        return rows
+
+
+class FallBack(NamedTuple):
+    """Why calls of a compiled function run eagerly."""
+
+    reason: str
+    line: str
+    remedy: str
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Return names and what to say about them."""
+        return [("reason", self.reason), ("line", self.line), ("to fix it", self.remedy)]
+
+
+class Explanation:
+    """What a compiled function has done so far. ``print`` shows it as text.
+
+    Attributes:
+        name: the name of the function.
+        calls: the numbers of calls: replayed, captured, eager.
+        programs: a `ProgramReport` for each program.
+        fall_backs: a `FallBack` for each reason to run eagerly.
+    """
+
+    def __init__(self, compiled: Compiled):
+        self.name, self.calls = compiled.__name__, compiled.calls()
+        self.programs = [ProgramReport(key, entry) for key, entry in compiled.programs()]
+        self.fall_backs = []
+        for problem in compiled.problems:
+            where = locate(problem.site)
+            line = "unknown" if where is None else f"{where.place}: {where.text}"
+            self.fall_backs.append(FallBack(problem.reason, line, problem.remedy))
+
+    def __str__(self) -> str:
+        count, calls = len(self.programs), self.calls
+        lines = [
+            f"{self.name}: {count} program{_s(count)}; of {sum(calls):,} call{_s(sum(calls))}, "
+            f"{calls.replayed:,} were replayed, {calls.captured:,} captured, "
+            f"{calls.eager:,} ran eagerly"
+        ]
+        for number, program in enumerate(self.programs, 1):
+            lines += [
+                "",
+                f"program {number}, replayed {program.replays:,} time{_s(program.replays)}",
+            ]
+            lines += _aligned(program.rows())
+        for fall_back in self.fall_backs:
+            lines += ["", "runs eagerly", *_aligned(fall_back.rows())]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(str(self))}</pre>"
+
+
+def explain(compiled: Compiled) -> Explanation:
+    """Return what a compiled function has done so far."""
+    return Explanation(compiled)
+
+
+def peak(program: Program, overwritten: list[int]) -> Peak:
+    """Return the largest size of the arrays that live at one time, eagerly and in a replay.
+
+    An array lives until its last use. Eagerly it lives longer where the function keeps it in a
+    variable, which is not counted.
+    """
+    given = {v.memory for v in (*program.arguments, *(v for _, v in program.states))}
+    last: dict[int, int] = {}
+    for at, call in enumerate(program.calls):
+        for value in itertools.chain(call.inputs(), call.outputs()):
+            last[value.memory] = at
+    for leaf in leaves(program.results):
+        if isinstance(leaf, Value):
+            last[leaf.memory] = len(program.calls)
+    ends = collections.defaultdict(list)
+    for memory, at in last.items():
+        ends[at].append(memory)
+    over, sizes = {*overwritten}, dict[int, int]()
+    now = eager = compiled = 0
+    for at, call in enumerate(program.calls):
+        new = {v.memory: v.nbytes for v in call.outputs() if v.memory not in given | sizes.keys()}
+        size = sum(new.values())
+        sizes.update(new)
+        now += size
+        eager = max(eager, now)
+        compiled = max(compiled, now - (size if at in over else 0))
+        now -= sum(sizes.get(memory, 0) for memory in ends[at])
+    return Peak(eager, compiled)
+
+
+def _kinds(program: Program) -> dict[str, int]:
+    counts = collections.Counter(call.kind for call in program.calls)
+    return {kind: counts[kind] for kind in KINDS}
+
+
+def _forms(key: Any) -> list[str]:
+    """Return what the key of a call says about its positional arguments."""
+    return [_form(part) for part in key[1:]]
+
+
+def _named_forms(key: Any) -> list[tuple[str, str]]:
+    return [] if key is None else [(name, _form(part)) for name, part in key[1:]]
+
+
+def _form(key: Any) -> str:
+    """Return the form of an argument as text."""
+    kind, *parts = key
+    if issubclass(kind, Tensor):
+        ((shape, dtype, _, requires_grad),) = parts
+        return f"{dtype} {list(shape)}{' that requires grad' if requires_grad else ''}"
+    if issubclass(kind, dict):
+        return f"{{{', '.join(f'{name!r}: {_form(part)}' for name, part in parts)}}}"
+    if issubclass(kind, (tuple, list)):
+        inner = ", ".join(map(_form, parts))
+        return f"[{inner}]" if kind is list else f"({inner})"
+    (value,) = parts
+    return getattr(value, "__qualname__", None) or f"{value!r:.40}"
+
+
+def _bytes(count: int) -> str:
+    """Return a number of bytes in a unit that people read."""
+    size, unit = float(count), 0
+    while size >= 1024 and unit < len(UNITS) - 1:
+        size, unit = size / 1024, unit + 1
+    return f"{size:,.{1 if unit else 0}f} {UNITS[unit]}"
+
+
+def _s(count: int) -> str:
+    return "" if count == 1 else "s"
+
+
+def _aligned(rows: list[tuple[str, str]]) -> list[str]:
+    return [f"  {name:<15}{text}".rstrip() for name, text in rows]

@@ -125,7 +125,7 @@ def plain(text):
 def comparable(output):
     """Return the parts of an output that every run reproduces: no times, no layout of pictures."""
     if output.output_type == "stream":
-        return output.name, output.text
+        return output.name, re.sub(r" *\d+ us", " TIME", output.text)
     if output.output_type == "error":
         return output.ename, output.evalue
     return {

@@ -219,7 +219,7 @@ def _table() -> Iterator[tuple[Form, int]]:
     yield form("{c} = {x}.squeeze({d})", VIEW)
     yield form("{c} = {x}.unbind({d})[{k}]", VIEW, indexable, weight=2)
     yield form("{c} = {x}.split(1, {d})[{k}]", VIEW, indexable, weight=2)
-    yield form("{c} = {x}.chunk(2, {d})[0])", VIEW, dimensional)
+    yield form("{c} = {x}.chunk(2, {d})[0]", VIEW, dimensional)
     yield form("{c} = {x}.diagonal()", VIEW, square, weight=2)
     yield form("{c} = {x}.swapaxes({d}, {e})", VIEW, dimensional)
     yield form("{c} = {x}.movedim({d}, {e})", VIEW, dimensional)

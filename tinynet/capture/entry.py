@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import collections
 import itertools
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from tinynet.capture import guards
 from tinynet.capture.capturing import Captured
-from tinynet.capture.node import CompiledFunctionBackward
+from tinynet.capture.node import CompiledFunctionBackward, Passes
+from tinynet.capture.outputs import Output, rewritten
+from tinynet.capture.probing import Group
 from tinynet.capture.program import Handle, Program, Value, leaves, rebuilt
 from tinynet.capture.source import Source, compiled
-from tinynet.core.tensors.tensor import wrap
+from tinynet.core.tensors.tensor import counter_of, wrap
 from tinynet.core.tensors.views import edge_of
 
 
@@ -30,7 +33,7 @@ class Entry:
 
     Attributes:
         run: maps the tensors that are passed to the results, or returns ``STALE``.
-        backward: maps saved values and gradients of outputs to gradients; None if there are none.
+        backwards: backward passes from outputs that meet, each as a program and its function.
         captured: what it was made from.
         conditions: its guards.
         replays: the number of calls that ran it.
@@ -40,15 +43,17 @@ class Entry:
 
     def __init__(self, title: str, captured: Captured):
         self.captured = captured
-        self.backward: Any = None
-        program, backward = captured.program, captured.backward
-        saved = _saved(program, backward)
-        outputs = [v for v in leaves(program.results) if isinstance(v, Value)]
-        source = Source(program.calls, [*saved, *outputs])
-        states = program.states + (backward.states if backward else [])
-        for value in (*program.arguments, *(v for _, v in states), *saved, *outputs):
+        self.backwards: list[tuple[Program, Any]] = []
+        program = captured.program
+        self._saved = [_saved(program, group) for group in captured.groups]
+        self._given = [o.value for o in captured.outputs if o.value is not None]
+        kept = [*self._given, *(value for saved in self._saved for value in saved)]
+        source = Source(program.calls, kept)
+        passes = [p for group in captured.groups for p in group.programs.values()]
+        self._states = {v.number: (t, v) for p in (program, *passes) for t, v in p.states}
+        for value in (*program.arguments, *(v for _, v in self._states.values()), *kept):
             source.outside(value)
-        tensors = [t for t, _ in states]
+        tensors = [*{id(t): t for t, _ in self._states.values()}.values()]
         self.conditions = guards.conditions(source, captured.watcher, tensors)
         places = {v.number: place for place, v in reversed([*enumerate(program.arguments)])}
         names = ", ".join(f"A{place}" for place in range(len(program.arguments)))
@@ -58,8 +63,9 @@ class Entry:
         for t, value in program.states:
             source.lines.append(f"{source.define(value)} = {source.constant(t._array)}")
         source.namespace.update(wrap=wrap, STALE=STALE, make_node=CompiledFunctionBackward)
+        source.namespace.update(edge_of=edge_of, counter_of=counter_of, rewritten=rewritten)
         source.write()
-        self._results(source, saved, outputs)
+        self._results(source)
         test = " and ".join(condition.text for condition in self.conditions) or "True"
         head = [
             f"def run({names}):",
@@ -81,57 +87,83 @@ class Entry:
             failing = (c for c in self.conditions if not c.holds(self.namespace))
             self.failed.update(c.words for c in itertools.islice(failing, 1))
 
-    def _results(self, source: Source, saved: list[Value], outputs: list[Value]) -> None:
+    def _results(self, source: Source) -> None:
         captured, lines = self.captured, source.lines
-        made: dict[int, str] = {}
-        for value in outputs:
-            if value.number not in made:
-                made[value.number] = f"o{value.number}"
-                lines.append(f"o{value.number} = wrap({source.name(value)})")
-        for which in ("differentiable", "spent"):
-            values: list[Value] = getattr(captured, which)
-            if not values:
-                continue
-            like = tuple(v.shape for v in values), tuple(v.dtype for v in values)
-            run, kept, ends, held = "None", "()", "()", "()"
-            if which == "differentiable":
-                assert captured.backward is not None
-                self.backward = _backward(captured.backward, saved)
-                run = source.constant(self.backward)
-                kept = f"({''.join(source.name(v) + ', ' for v in saved)})"
-                ends = f"({''.join(self._end(source, end) + ', ' for end in captured.ends)})"
-                held = self._held(source, saved, made)
-            lines.append(
-                f"node = make_node({run}, {kept}, {ends}, {source.constant(like)}, {held})"
-            )
-            for i, value in enumerate(values):
-                lines.append(f"{made[value.number]}._edge = (node, {i})")
-                lines.append(f"{made[value.number]}._requires_grad = True")
-        results = rebuilt(captured.program.results, lambda leaf: _Text(leaf, made, source))
+        for output in captured.outputs:
+            if output.value is not None:
+                lines.append(f"o{output.number} = wrap({source.name(output.value)})")
+        for output in captured.outputs:
+            if output.counter is not None:
+                shared = _tensor(output.counter, source)
+                lines.append(f"o{output.number}._counter = counter_of({shared})")
+            elif output.writes:
+                writes = source.constant(output.writes)
+                lines.append(f"o{output.number}._counter = rewritten({writes})")
+        for group, saved in zip(captured.groups, self._saved, strict=True):
+            kept = f"({''.join(source.name(v) + ', ' for v in saved)})"
+            ends = f"({''.join(self._end(source, end) + ', ' for end in group.ends)})"
+            held, places = self._held(source, saved)
+            passes = None  # the function has freed what they need
+            if group.programs:
+                passes = Passes(self._backward(group, saved), group.frees, places)
+            self._node(source, group.outputs, source.constant(passes), kept, ends, held)
+        for output in captured.outputs:
+            if output.value is None:
+                text = _tensor(output.base, source)
+                for op, args in output.steps:
+                    function, rest = source.constant(op.function), args[1:] if op.many else args
+                    text = f"{function}({', '.join([text, *map(source.constant, rest)])})"
+                    text += f"[{args[0]}]" if op.many else ""
+                lines.append(f"o{output.number} = {text}")
+        results = rebuilt(captured.program.results, lambda leaf: _Text(leaf, source))
         lines.append(f"return {_text(results, source)}")
 
+    def _node(self, source: Source, outputs: list[Output], passes: str, *rest: str) -> None:
+        """Write the node of outputs."""
+        values = [o.value for o in outputs if o.value is not None]
+        like = tuple(v.shape for v in values), tuple(v.dtype for v in values)
+        arguments = passes, *rest, source.constant(like)
+        source.lines.append(f"node = make_node({', '.join(arguments)})")
+        for i, output in enumerate(outputs):
+            source.lines.append(f"o{output.number}._edge = (node, {i})")
+            source.lines.append(f"o{output.number}._requires_grad = True")
+
     def _end(self, source: Source, end: Any) -> str:
-        source.namespace["edge_of"] = edge_of
         return f"edge_of(A{end})" if isinstance(end, int) else source.constant((end, 0))
 
-    def _held(self, source: Source, saved: list[Value], made: dict[int, str]) -> str:
-        """Return the tensors from outside, and outputs, of which values are saved."""
+    def _held(self, source: Source, saved: list[Value]) -> tuple[str, list[list[int]]]:
+        """Return the visible tensors that saved values are in, and their places by saved value."""
         program = self.captured.program
-        numbers = {v.number for v in saved}
-        names = [f"A{i}" for i, v in enumerate(program.arguments) if v.number in numbers]
-        names += [source.constant(t) for t, v in program.states if v.number in numbers]
-        names += [name for number, name in made.items() if number in numbers]
-        return f"({''.join(name + ', ' for name in names)})"
+        found: dict[int, str] = {}
+        for i, v in enumerate(program.arguments):
+            found.setdefault(v.memory, f"A{i}")
+        for t, v in self._states.values():
+            found.setdefault(v.memory, source.constant(t))
+        for output in self.captured.outputs:
+            if output.value is not None:
+                found.setdefault(output.value.memory, f"o{output.number}")
+        names = list(dict.fromkeys(found[v.memory] for v in saved if v.memory in found))
+        places = [[names.index(found[v.memory])] if v.memory in found else [] for v in saved]
+        return f"({''.join(name + ', ' for name in names)})", places
+
+    def _backward(self, group: Group, saved: list[Value]) -> Any:
+        """Return the functions of the saved values and gradients, by the outputs that get one."""
+        functions = {key: _backward(program, saved) for key, program in group.programs.items()}
+        every = max(functions, key=len)
+        self.backwards.append((group.programs[every], functions[every][0]))
+        return functions
+
+
+def _tensor(holder: Any, source: Source) -> str:
+    """Return text for a tensor from outside or an output."""
+    if isinstance(holder, Output):
+        return f"o{holder.number}"
+    return source.text(holder) if isinstance(holder, Handle) else source.constant(holder)
 
 
 class _Text:
-    def __init__(self, leaf: Any, made: dict[int, str], source: Source):
-        if isinstance(leaf, Value):
-            self.text = made[leaf.number]
-        elif isinstance(leaf, Handle):
-            self.text = source.text(leaf)
-        else:
-            self.text = source.constant(leaf)
+    def __init__(self, leaf: Any, source: Source):
+        self.text = _tensor(leaf, source)
 
 
 def _text(structure: Any, source: Source) -> str:
@@ -150,33 +182,33 @@ def _text(structure: Any, source: Source) -> str:
     return f"{name}({inner})" if hasattr(structure, "_fields") else f"{name}(({inner}))"
 
 
-def _saved(program: Program, backward: Program | None) -> list[Value]:
-    """Return the values of the forward program that the backward program uses."""
-    if backward is None:
-        return []
-    inside = {v.number for v in backward.arguments}
-    inside |= {v.number for call in backward.calls for v in call.outputs()}
-    inside |= {v.number for _, v in backward.states}
-    used: dict[int, Value] = {}
-    for call in backward.calls:
-        used.update({v.number: v for v in call.inputs() if v.number not in inside})
-    wanted = (v for v in leaves(backward.results) if isinstance(v, Value))
-    used.update({v.number: v for v in wanted if v.number not in inside})
-    return list(used.values())
+def _saved(program: Program, group: Group) -> list[Value]:
+    """Return the values of the forward program that the backward programs use."""
+    known = {v.number for v in program.arguments} | {v.number for _, v in program.states}
+    known |= {v.number for call in program.calls for v in call.outputs()}
+    used = (v for backward in group.programs.values() for v in _used(backward))
+    return list({v.number: v for v in used if v.number in known}.values())
+
+
+def _used(program: Program) -> Iterator[Value]:
+    for call in program.calls:
+        yield from call.inputs()
+    yield from (v for v in leaves(program.results) if isinstance(v, Value))
 
 
 def _backward(program: Program, saved: list[Value]) -> Any:
-    """Return the function of the saved values and gradients of outputs."""
+    """Return the function of the saved values and gradients, and which values it uses."""
     wanted = [v for v in program.results if v is not None]
     source = Source(program.calls, wanted)
-    for value in (*saved, *program.arguments, *(v for _, v in program.states)):
+    used = {v.number: v for v in _used(program)}
+    outside = [*saved, *program.arguments, *(v for _, v in program.states)]
+    for value in outside:
         source.outside(value)
     names = [source.define(v) for v in (*saved, *program.arguments)]
     for t, value in program.states:
         source.lines.append(f"{source.define(value)} = {source.constant(t._array)}")
     source.write()
-    given = {v.memory for v in (*saved, *program.arguments, *(v for _, v in program.states))}
-    texts, seen = [], set(given)
+    texts, seen = [], {v.memory for v in outside}
     for value in program.results:
         if value is None:
             texts.append("None")
@@ -188,6 +220,6 @@ def _backward(program: Program, saved: list[Value]) -> Any:
     source.namespace["copy"] = np.array
     source.lines.append(f"return ({''.join(t + ', ' for t in texts)})")
     lines = [f"def run({', '.join(names)}):", *(f"    {line}" for line in source.lines)]
-    run = compiled("backward", "run", lines, source.namespace)
-    run.overwritten = source.overwritten
-    return run
+    function = compiled("backward", "run", lines, source.namespace)
+    function.overwritten = source.overwritten
+    return function, [i for i, v in enumerate(saved) if v.number in used]

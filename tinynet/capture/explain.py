@@ -43,14 +43,15 @@ class ProgramReport:
         _, args, kwargs = key
         self.arguments = [*_forms(args)] + [f"{n}={form}" for n, form in _named_forms(kwargs)]
         self.replays, self.misses, self.failed = entry.replays, entry.misses, entry.failed
-        program, backward = entry.captured.program, entry.captured.backward
+        program = entry.captured.program
         self.calls = {"forward": _kinds(program)}
         overwritten = [*entry.run.overwritten]
         peaks = [peak(program, overwritten)]
-        if backward is not None:
-            self.calls["backward"] = _kinds(backward)
-            peaks.append(peak(backward, entry.backward.overwritten))
-            overwritten += entry.backward.overwritten
+        for backward, function in entry.backwards:
+            peaks.append(peak(backward, function.overwritten))
+            overwritten += function.overwritten
+        if entry.backwards:
+            self.calls["backward"] = _kinds(*(backward for backward, _ in entry.backwards))
         self.overwritten = len(overwritten)
         self.peak = Peak(*map(max, zip(*peaks, strict=True)))
 
@@ -141,7 +142,8 @@ def peak(program: Program, overwritten: list[int]) -> Peak:
     for at, call in enumerate(program.calls):
         for value in itertools.chain(call.inputs(), call.outputs()):
             last[value.memory] = at
-    for leaf in leaves(program.results):
+    results = (getattr(leaf, "value", leaf) for leaf in leaves(program.results))
+    for leaf in results:
         if isinstance(leaf, Value):
             last[leaf.memory] = len(program.calls)
     ends = collections.defaultdict(list)
@@ -160,8 +162,8 @@ def peak(program: Program, overwritten: list[int]) -> Peak:
     return Peak(eager, compiled)
 
 
-def _kinds(program: Program) -> dict[str, int]:
-    counts = collections.Counter(call.kind for call in program.calls)
+def _kinds(*programs: Program) -> dict[str, int]:
+    counts = collections.Counter(call.kind for p in programs for call in p.calls)
     return {kind: counts[kind] for kind in KINDS}
 
 

@@ -11,6 +11,8 @@ from tinynet.core.graph.backward_observers import passes
 from tinynet.core.graph.saved_hooks import Keeper
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor
+from tinynet.core.tensors.version import INFERENCE
+from tinynet.core.tensors.views import requires_grad
 
 
 def is_observed() -> bool:
@@ -31,7 +33,11 @@ def modes() -> tuple[Any, ...]:
 def form(t: Tensor) -> tuple[Any, ...]:
     """Return what a program depends on in a tensor that is passed to it."""
     array = t._array
-    return array.shape, array.dtype, array.strides, bool(t._requires_grad)
+    if t._requires_grad is False and t._counter is not INFERENCE:
+        return array.shape, array.dtype, array.strides, False
+    leaf = t._edge is None and t._view is None
+    requires = requires_grad(t), leaf, t._counter is INFERENCE
+    return array.shape, array.dtype, array.strides, *requires
 
 
 class Condition(NamedTuple):

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from tinynet.core.callsite import here, locate
 from tinynet.core.graph.node import Edge, Freed, Node, count_nodes, modified_problem
 from tinynet.core.messages import freed_error
@@ -14,28 +12,52 @@ from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor, counter_of
 
 
+class Passes:
+    """The backward passes of outputs that one node stands for.
+
+    Args:
+        functions: for each set of outputs that get a gradient, the function that maps the saved
+            values and these gradients to those of the edges, and the saved values that it uses.
+        frees: for each output, the outputs that cannot be differentiated after it was.
+        places: for each saved value, the tensors (by number) that its memory belongs to.
+    """
+
+    def __init__(
+        self,
+        functions: dict[tuple[int, ...], tuple[Callable[..., tuple[Any, ...]], list[int]]],
+        frees: list[set[int]],
+        places: list[list[int]],
+    ):
+        self.frees = frees
+        self.functions = {
+            key: (function, sorted({place for value in used for place in places[value]}))
+            for key, (function, used) in functions.items()
+        }
+
+
 class CompiledFunctionBackward(Node):
     """The node of the outputs of a compiled function.
 
     Args:
-        run: maps the saved values and the gradients of the outputs to those of the edges.
-        saved: the values that ``run`` needs.
+        passes: its backward passes; None if the function has freed what they need.
+        saved: the values that they need.
         edges: where the gradients go.
+        tensors: visible tensors that share memory with saved values; they must not change before
+            the backward pass.
         like: shapes and dtypes of the outputs.
-        tensors: tensors of which values are saved; they must not change before the backward pass.
     """
 
-    __slots__ = ("freed", "run", "saved", "versions")
+    __slots__ = ("freed", "passes", "saved", "versions")
     multiple = True
     gives_fresh = True
 
     def __init__(
         self,
-        run: Callable[..., tuple[Any, ...]] | None,
+        passes: Passes | None,
         saved: tuple[Any, ...],
         edges: Sequence[Edge | None],
+        tensors: Sequence[Tensor],
         like: tuple[tuple[Any, ...], tuple[Any, ...]],
-        tensors: Sequence[Tensor] = (),
     ):
         self.edges = tuple(edges)
         self.sequence = count_nodes()
@@ -43,23 +65,30 @@ class CompiledFunctionBackward(Node):
         self.site = here()
         self.scope = mode.scope
         self.shape, self.dtype = like
-        self.run, self.saved = run, saved
-        self.freed: Freed | None = None if run is not None else Freed(self.site)
+        self.passes, self.saved = passes, saved
+        self.freed: dict[int, Freed] = {}  # by output
         self.versions = [(t._array, v := counter_of(t), v.n) for t in tensors]
 
     def backward(self, g: Any, freed: Freed | None, wanted: Any) -> tuple[Any, ...]:
         """Compute all gradients."""
-        if self.freed is not None or self.run is None:
-            assert self.freed is not None
-            raise freed_error(self.site, self.freed.site, locate(here()))
-        for array, version, at in self.versions:
+        started = tuple([i for i, x in enumerate(g) if x is not None])
+        passes = self.passes
+        if passes is None:
+            raise freed_error(self.site, self.site, locate(here()))
+        for i in started:
+            if i in self.freed:
+                raise freed_error(self.site, self.freed[i].site, locate(here()))
+        function, places = passes.functions[started]
+        for place in places:
+            array, version, at = self.versions[place]
             if version.n != at:
                 raise modified_problem(self, array, version, at, None, is_output=False)
-        zip_ = zip(g, self.shape, self.dtype, strict=True)
-        grads = [np.zeros(shape, kind) if x is None else x for x, shape, kind in zip_]
-        results = self.run(*self.saved, *grads)
+        results = function(*self.saved, *[x for x in g if x is not None])
         if freed is not None:
-            self.freed, self.saved = freed, ()
+            for i in started:
+                self.freed.update(dict.fromkeys(passes.frees[i], freed))
+            if len(self.freed) == len(self.shape):
+                self.saved = ()
         return results
 
     def backward_recorded(self, g: Any, freed: Freed | None, wanted: Any) -> tuple[Any, ...]:

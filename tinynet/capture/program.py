@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.core.callsite import Site
+from tinynet.core.tensors.tensor import Tensor
 
 
 class Value:
@@ -178,6 +179,8 @@ def same(a: Any, b: Any) -> bool:
     if a is b:
         return True
     if type(a) is not type(b):
+        return False
+    if isinstance(a, Tensor):
         return False
     if isinstance(a, Value):
         return a.number == b.number and a.shape == b.shape and a.dtype == b.dtype

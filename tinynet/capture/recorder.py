@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import types
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,11 @@ from tinynet.capture.program import SIMPLE, Call, Handle, Program, Value, rebuil
 from tinynet.core.callsite import Site, here
 from tinynet.core.declaration.observers import observable
 from tinynet.core.graph.backward_observers import BackwardObserver, observing_backward
-from tinynet.core.graph.node import count_nodes
+from tinynet.core.graph.node import Hooks, count_nodes
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor, counter_of
+from tinynet.core.tensors.version import INFERENCE
+from tinynet.core.tensors.views import requires_grad
 from tinynet.core.trace import Tracer
 from tinynet.random import Generator
 
@@ -59,17 +62,23 @@ class Recorder(Tracer, BackwardObserver):
         # Several tensors may have one array; the parameter is the one that users replace.
         order = sorted(alive, key=lambda t: bool(t._requires_grad))
         self._owners = {id(t._array): t for t in order}
+        self._roots = {id(root(t._array)) for t in alive}
         self._gradients = {id(t._grad._array): t for t in alive if t._grad is not None}
         # The counters of tensors from outside, and a tensor of each.
-        self._counters = {id(c): (c, t) for t in alive if (c := t._counter) is not None}
+        self._counters = {
+            id(c): (c, t) for t in alive if (c := t._counter) not in (None, INFERENCE)
+        }
         self._held.append(alive)
         self._versions = {key: c.n for key, (c, _) in self._counters.items()}
+        self._states = [(t, _state_of(t)) for t in alive]
+        self._written: set[int] = set()  # memory whose last write was not counted yet
         self.spent: set[Any] = set()  # nodes whose saved values a backward pass has freed
         self._started = count_nodes()
         self._observing = observing_backward(self)
+        self._arguments = arguments
         for place, t in enumerate(arguments):
             if id(t._array) not in self._values:
-                value = self._define(t._array)
+                value = self.define(t._array)
                 self.program.arguments.append(value)
             else:
                 self.program.arguments.append(self._values[id(t._array)])
@@ -92,7 +101,8 @@ class Recorder(Tracer, BackwardObserver):
         if mode.tracer is not self:
             return
         if backward_pass.freed is not None:
-            self.spent.update(backward_pass.order)
+            wanted = backward_pass.wanted
+            self.spent |= {n for n in backward_pass.order if wanted is None or n in wanted}
         if backward_pass.inputs is None and any(
             -1 < node.sequence < self._started for node in backward_pass.order
         ):
@@ -105,7 +115,15 @@ class Recorder(Tracer, BackwardObserver):
 
     def check_writes(self) -> None:
         """Refuse the program if a tensor from outside was changed by more than it recorded."""
-        for key, (counter, _) in self._counters.items():
+        for t, before in self._states:
+            for what, old, new in zip(_STATE, before, _state_of(t), strict=True):
+                if old is not new and old != new:
+                    reason = f"the function changes {what} of a tensor from outside"
+                    self.refuse(CaptureError(reason, "do that outside of the function"))
+        for t, _ in self._states:
+            counter, key = t._counter, id(t._counter)
+            if counter in (None, INFERENCE):
+                continue
             if counter.n - self._versions.get(key, 0) != self.written.get(key, 0):
                 self.refuse(
                     CaptureError(
@@ -131,6 +149,8 @@ class Recorder(Tracer, BackwardObserver):
             self.refuse(problem)
             return function(*args, **kwargs)
         call.op = op
+        if writes:
+            self._written.add(id(root(args[0])))
         return self._run(call, function, args, kwargs)
 
     def perform(self, function: Any, args: Any, kwargs: Any) -> Any:
@@ -151,30 +171,58 @@ class Recorder(Tracer, BackwardObserver):
 
     def wrote(self, t: Tensor, what: str) -> None:
         """Record that a write was counted, if the tensor is from outside."""
+        memory = id(root(t._array))
+        if memory not in self._written and what != "increment_version":
+            self.refuse(
+                CaptureError(
+                    f"{what} changes a tensor by something that is no operation",
+                    "change it by operations, or outside of the function",
+                )
+            )
+        self._written.discard(memory)
         key = id(t._counter)
         _, owner = self._counters.get(key, (None, None))
         if owner is None:  # its counter may be new
-            owner = self._owners.get(id(t._array)) or self._owners.get(id(root(t._array)))
-            if owner is None or owner._counter is not t._counter:
+            if memory not in self._roots:
+                return  # the function made it
+            owner = next((u for u, _ in self._states if u._counter is t._counter), None)
+            if owner is None:
                 return
             self._counters[key] = counter_of(t), owner
         self.written[key] = self.written.get(key, 0) + 1
-        self.program.calls.append(Call("perform", bump, (self._constant(owner), what), {}, here()))
+        self.program.calls.append(Call("perform", bump, (self.constant(owner), what), {}, here()))
 
-    def value_of(self, t: Tensor) -> Any:
-        """Return what a program returns for a tensor: its value, or the tensor from outside."""
+    def outside(self) -> Iterator[tuple[Any, Tensor]]:
+        """Yield what stands for each tensor from outside in a program, and the tensor."""
+        yield from self.arguments()
+        for t, _ in self._states:
+            yield t, t
+
+    def arguments(self) -> Iterator[tuple[Handle, Tensor]]:
+        """Yield what stands for each argument, and the tensor."""
+        for t in self._arguments:
+            yield self._handles[id(t)], t
+
+    def outside_form(self, t: Tensor) -> Any:
+        """Return what stands for a tensor from outside; None if the function made it."""
         handle = self._handles.get(id(t))
         if handle is not None and handle.place >= 0:
             return handle
-        if id(t) in self._alive:
-            return t
-        return self._value(t._array)
+        return t if id(t) in self._alive else None
+
+    def known(self) -> set[int]:
+        """Return what tells the values that are known from those that will be."""
+        return {*self._values}
+
+    def forget_except(self, known: set[int]) -> None:
+        """Forget later values: other programs do not compute them."""
+        self._values = {key: v for key, v in self._values.items() if key in known}
 
     # ---- arguments and results --------------------------------------------------------------
 
     def _call(self, kind: str, function: Any, args: Any, kwargs: Any) -> Call:
         site = here()
-        given, named = (rebuilt(a, self._constant) for a in (args, kwargs))
+        given, named = (rebuilt(a, self.constant) for a in (args, kwargs))
         return Call(kind, function, given, named, site)
 
     def _run(self, call: Call, function: Any, args: Any, kwargs: Any) -> Any:
@@ -191,7 +239,7 @@ class Recorder(Tracer, BackwardObserver):
         self.program.calls.append(call)
         return result
 
-    def _constant(self, leaf: Any) -> Any:
+    def constant(self, leaf: Any) -> Any:
         """Return what stands in a program for a part of an argument."""
         kind = type(leaf)
         if kind in SIMPLE:
@@ -202,7 +250,7 @@ class Recorder(Tracer, BackwardObserver):
             frozen = isinstance(leaf, np.ndarray) and not leaf.flags.writeable
             if frozen and leaf.base is None and id(leaf) not in self._values:
                 return leaf  # nobody can write to it
-            return self._value(leaf)
+            return self.value(leaf)
         if isinstance(leaf, (np.dtype, np.generic, type, Generator)) or callable(leaf):
             return leaf
         if kind.__module__.startswith("tinynet."):
@@ -226,7 +274,7 @@ class Recorder(Tracer, BackwardObserver):
                 "a tensor with a history is handed to a function that changes Python objects",
                 "call backward without create_graph=True, or detach the tensor",
             )
-        handle = Handle(self._next_handle(), self._value(t._array), bool(t._requires_grad))
+        handle = Handle(self._next_handle(), self.value(t._array), requires_grad(t))
         self._handles[id(t)] = handle
         self._held.append(t)
         return handle
@@ -235,7 +283,7 @@ class Recorder(Tracer, BackwardObserver):
         self.program.tensors += 1
         return self.program.tensors - 1
 
-    def _define(self, held: Any) -> Value:
+    def define(self, held: Any) -> Value:
         value = Value(self._count, held)
         self._count += 1
         self._values[id(held)] = value
@@ -250,7 +298,7 @@ class Recorder(Tracer, BackwardObserver):
                     f"{call.title} returned a tensor with a history",
                     "keep it outside of the compiled function",
                 )
-            return self._define(leaf._array)
+            return self.define(leaf._array)
         if leaf is None:
             return None
         if type(leaf) in SIMPLE:
@@ -260,9 +308,9 @@ class Recorder(Tracer, BackwardObserver):
                 f"{call.title} returned the Python value {leaf!r}, which may depend on the data",
                 "keep it outside of the compiled function",
             )
-        return self._define(leaf)
+        return self.define(leaf)
 
-    def _value(self, array: Any) -> Value:
+    def value(self, array: Any) -> Value:
         """Return the value of an array."""
         owner = self._gradients.get(id(array))
         if owner is not None and owner._grad is not None and owner._grad._array is array:
@@ -272,7 +320,7 @@ class Recorder(Tracer, BackwardObserver):
             return found
         t = self._owners.get(id(array))
         if t is not None:
-            value = self._define(array)
+            value = self.define(array)
             self.program.states.append((t, value))
             return value
         base = array.base if isinstance(array, np.ndarray) else None
@@ -288,7 +336,7 @@ class Recorder(Tracer, BackwardObserver):
     def _view(self, array: Any, base: Any) -> Value:
         """Record a view that was made outside of operations."""
         offset = array.ctypes.data - base.ctypes.data
-        args = self._value(base), offset, array.shape, array.dtype, array.strides
+        args = self.value(base), offset, array.shape, array.dtype, array.strides
         call = Call("compute", view_of, args, {}, here())
         try:
             view_of(base, *args[1:])
@@ -296,13 +344,13 @@ class Recorder(Tracer, BackwardObserver):
             raise CaptureError(
                 "an operation got a view of an unusual tensor", "use a copy"
             ) from None
-        call.result = self._define(array)
+        call.result = self.define(array)
         self.program.calls.append(call)
         return call.result
 
     def _read_gradient(self, owner: Tensor, array: Any) -> Value:
         call = Call("read", gradient, (self._handle(owner),), {}, here())
-        call.result = self._define(array)
+        call.result = self.define(array)
         self.program.calls.append(call)
         return call.result
 
@@ -312,6 +360,23 @@ class Recorder(Tracer, BackwardObserver):
             if isinstance(t, Tensor) and isinstance(t._grad, Tensor):
                 self._gradients[id(t._grad._array)] = t
                 self._held.append(t._grad._array)
+
+
+_STATE = "the data", "the history", "requires_grad", "the base", "the hooks"
+
+
+def _state_of(t: Tensor) -> tuple[Any, ...]:
+    """Return what a program leaves as it is in a tensor from outside."""
+    node = t._edge[0] if t._edge else None
+    hooks = [_hooks_of(t._hooks), _hooks_of(getattr(node, "hooks", None))]
+    return id(t._array), t._edge, t._requires_grad, id(t._view), hooks
+
+
+def _hooks_of(hooks: Hooks | None) -> Any:
+    if hooks is None:
+        return None
+    tensor = [[*of_one] for of_one in hooks.tensor.values()]
+    return tensor, [*hooks.retained], [*hooks.pre], [*hooks.post], [*hooks.accumulated]
 
 
 def _as_array(leaf: Any) -> Any:

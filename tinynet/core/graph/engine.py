@@ -281,7 +281,7 @@ class BackwardPass(HookedPass):
         leaf, g, own = arrived.tensor, arrived.gradient, arrived.own
         arrived.gradient = None
         if self.tracer is not None and self.inputs is None:
-            self.tracer.perform(store, (leaf, g, own), {})
+            self.tracer.perform(store, (leaf, g, own, self.create_graph, self.batched), {})
         else:
             self._finish(leaf, g, own)
 
@@ -316,19 +316,23 @@ class BackwardPass(HookedPass):
                 hook((), (seen,))
 
 
-def store(leaf: Tensor, g: Any, own: bool) -> None:
+def store(leaf: Tensor, g: Any, own: bool, create_graph: bool, batched: bool) -> None:
     """Do what a pass does when all of a leaf's gradient has arrived.
 
     Args:
         leaf: the leaf.
         g: its gradient in this pass.
         own: whether nothing else refers to the array ``g``.
+        create_graph, batched: attributes of the pass.
     """
     plain = own and leaf._hooks is None and leaf._grad is None and g.__class__ is np.ndarray
     if plain and leaf._requires_grad and leaf._edge is None:
         leaf._grad = wrap(g)
     else:
-        BackwardPass((), (), True, False, None)._finish(leaf, g, own)
+        backward_pass = BackwardPass((), (), True, create_graph, None)
+        backward_pass.batched = batched
+        backward_pass.recorded = create_graph or batched
+        backward_pass._finish(leaf, g, own)
 
 
 def _all_missing(grads: Sequence[Any]) -> bool:

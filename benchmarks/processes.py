@@ -8,7 +8,17 @@ from statistics import median
 from benchmarks.tables import Table
 from benchmarks.workloads import ROWS
 
-IMPORTS = ("numpy", "tinynet", "torch")
+_USED = """
+import tinynet
+from tinynet.nn import CrossEntropyLoss, Linear, ReLU, Sequential
+from tinynet.optim import SGD, Adam
+"""
+IMPORTS = {
+    "numpy": "import numpy",
+    "tinynet": "import tinynet",
+    "tinynet, with layers and optimizers": _USED,
+    "torch": "import torch",
+}
 # In kB; Linux counts the peak (VmHWM) of each program anew.
 _MEMORY = """
 def memory(kind):
@@ -17,7 +27,7 @@ def memory(kind):
 _TIMED = """
 from time import perf_counter
 start = perf_counter()
-import {name}
+{program}
 spent = perf_counter() - start
 print(spent, *memory("VmHWM"))
 """
@@ -51,11 +61,11 @@ def report_imports(rounds: int) -> Table:
     """Measure imports alternately, ignoring the first of each, which compiles."""
     table = Table("Import", ["package", "seconds", "times numpy's", "memory MB"])
     found: dict[str, list[list[float]]] = {name: [] for name in IMPORTS}
-    for name in IMPORTS:
-        run(_TIMED.format(name=name))
+    for program in IMPORTS.values():
+        run(_TIMED.format(program=program))
     for _ in range(rounds):
-        for name in IMPORTS:
-            found[name].append(run(_TIMED.format(name=name)))
+        for name, program in IMPORTS.items():
+            found[name].append(run(_TIMED.format(program=program)))
     base = median(seconds for seconds, _ in found["numpy"])
     for name, pairs in found.items():
         seconds = median(pair[0] for pair in pairs)

@@ -1,6 +1,6 @@
 """Ctrl-C handling of the command ``tinynet``: one line instead of a traceback.
 
-Importing the rest takes a second, so this module is imported first and imports little itself.
+Importing the rest takes time, so this module is imported first and imports little itself.
 """
 
 import os

@@ -49,6 +49,7 @@ EDGE = {
     "board/notebook.py": {"tensorboard"},
     "board/summaries/lettering.py": {"PIL"},  # board and data do not import each other
     "board/tensorboardx.py": {"google", "tensorboardX"},
+    "capture/native/library.py": {"llvmlite", "numba"},
     "data/readers/pillow.py": {"PIL"},
     "extension_dtypes.py": {"ml_dtypes"},
     "numba_kernels/llvm/atomics.py": {"numba", "llvmlite"},  # code in LLVM's language

@@ -9,11 +9,12 @@ from typing import Any, TypeVar
 
 from tinynet.capture.compiled import Compiled
 from tinynet.capture.explain import Explanation
+from tinynet.capture.native import library
 from tinynet.nn.base.module import Module
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-BACKENDS = ("numpy", "inductor", "eager", "aot_eager")
+BACKENDS = ("numpy", "numba", "inductor", "eager", "aot_eager")
 MODES = (None, "default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
 
 
@@ -122,13 +123,16 @@ def compile(
     """
     if backend not in BACKENDS:
         raise RuntimeError(
-            f"Invalid backend: {backend!r}: tinynet has {', '.join(map(repr, BACKENDS[:1]))}"
+            f"Invalid backend: {backend!r}: tinynet has {', '.join(map(repr, BACKENDS[:2]))}"
         )
     if mode not in MODES:
         raise RuntimeError(
             f"Unrecognized mode={mode}, should be one of {', '.join(map(str, MODES[1:]))}"
         )
-    chosen = {"fullgraph": fullgraph, "verify": verify}
+    if backend == "numba" and not library.available():
+        raise RuntimeError("backend='numba' needs numba: pip install numba")
+    known = "numba" if backend == "numba" else "numpy"
+    chosen = {"fullgraph": fullgraph, "verify": verify, "backend": known}
     if model is None:
         return lambda model: _compiled(model, disable, backend, chosen)
     return _compiled(model, disable, backend, chosen)

@@ -53,9 +53,15 @@ class Compiled:
         problems: why calls run eagerly, or ran until a later capture succeeded.
     """
 
-    def __init__(self, function: Callable[..., Any], fullgraph: bool = False, verify: int = 0):
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        fullgraph: bool = False,
+        verify: int = 0,
+        backend: str = "numpy",
+    ):
         self._function = function
-        self._fullgraph, self._verify = fullgraph, verify
+        self._fullgraph, self._verify, self._backend = fullgraph, verify, backend
         self._entries: dict[Any, list[Entry]] = {}
         self._captured: dict[Any, list[Captured | CaptureError]] = {}
         self._eager: set[Any] = set()
@@ -150,7 +156,7 @@ class Compiled:
         return explain(self)
 
     def __reduce__(self) -> Any:
-        return Compiled, (self._function, self._fullgraph, self._verify)
+        return Compiled, (self._function, self._fullgraph, self._verify, self._backend)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Compiled:
         return Compiled(copy.deepcopy(self._function, memo), self._fullgraph, self._verify)
@@ -181,7 +187,9 @@ class Compiled:
             different = captured.same(last) if isinstance(last, Captured) else False
             earlier.append(captured)
             if different is True:
-                self._entries.setdefault(key, []).append(Entry(self.__name__, captured))
+                self._entries.setdefault(key, []).append(
+                    Entry(self.__name__, captured, self._backend)
+                )
                 del self._captured[key]
             elif len(earlier) >= CAPTURES:
                 site = different.site if isinstance(different, Call) else None

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.capture import guards
+from tinynet.capture import guards, native
 from tinynet.capture.capturing import Captured
 from tinynet.capture.node import CompiledFunctionBackward, Passes
 from tinynet.capture.outputs import Output, rewritten
 from tinynet.capture.probing import Group
-from tinynet.capture.program import Handle, Program, Value, leaves, rebuilt
+from tinynet.capture.program import Call, Handle, Program, Value, leaves, rebuilt
 from tinynet.capture.source import Source, compiled
 from tinynet.core.tensors.tensor import counter_of, wrap
 from tinynet.core.tensors.views import edge_of
@@ -41,14 +41,14 @@ class Entry:
         failed: the conditions that failed at the first of these.
     """
 
-    def __init__(self, title: str, captured: Captured):
-        self.captured = captured
+    def __init__(self, title: str, captured: Captured, backend: str = "numpy"):
+        self.captured, self._backend = captured, backend
         self.backwards: list[tuple[Program, Any]] = []
         program = captured.program
         self._saved = [_saved(program, group) for group in captured.groups]
         self._given = [o.value for o in captured.outputs if o.value is not None]
         kept = [*self._given, *(value for saved in self._saved for value in saved)]
-        source = Source(program.calls, kept)
+        source = self._source(program.calls, kept)
         passes = [p for group in captured.groups for p in group.programs.values()]
         self._states = {v.number: (t, v) for p in (program, *passes) for t, v in p.states}
         for value in (*program.arguments, *(v for _, v in self._states.values()), *kept):
@@ -75,7 +75,7 @@ class Entry:
         ]
         body = [f"    {line}" for line in source.lines]
         self.run = compiled(title, "run", head + body, source.namespace)
-        self.run.overwritten = source.overwritten
+        self.run.overwritten = [] if backend == "numba" else source.overwritten
         self.namespace = source.namespace
         self.replays = self.misses = 0
         self.failed: collections.Counter[str] = collections.Counter()
@@ -86,6 +86,10 @@ class Entry:
         if self.misses <= DIAGNOSED:
             failing = (c for c in self.conditions if not c.holds(self.namespace))
             self.failed.update(c.words for c in itertools.islice(failing, 1))
+
+    def _source(self, calls: list[Call], kept: list[Value]) -> Source:
+        """Return the source of calls as the backend runs them."""
+        return Source(native.fused(calls, kept) if self._backend == "numba" else calls, kept)
 
     def _results(self, source: Source) -> None:
         captured, lines = self.captured, source.lines
@@ -148,10 +152,42 @@ class Entry:
 
     def _backward(self, group: Group, saved: list[Value]) -> Any:
         """Return the functions of the saved values and gradients, by the outputs that get one."""
-        functions = {key: _backward(program, saved) for key, program in group.programs.items()}
+        functions = {key: self._pass(program, saved) for key, program in group.programs.items()}
         every = max(functions, key=len)
         self.backwards.append((group.programs[every], functions[every][0]))
         return functions
+
+    def _pass(self, program: Program, saved: list[Value]) -> Any:
+        """Return the function of the saved values and gradients, and which values it uses."""
+        wanted = [v for v in program.results if v is not None]
+        source = self._source(program.calls, wanted)
+        used = {v.number: v for v in _used(program)}
+        outside = [*saved, *program.arguments, *(v for _, v in program.states)]
+        for value in outside:
+            source.outside(value)
+        names = [source.define(v) for v in (*saved, *program.arguments)]
+        if self._backend == "numba":  # gradients may be broadcast: the layout is not guarded
+            source.namespace["dense"] = _dense
+            for name in map(source.name, program.arguments):
+                source.lines.append(f"{name} = dense({name})")
+        for t, value in program.states:
+            source.lines.append(f"{source.define(value)} = {source.constant(t._array)}")
+        source.write()
+        texts, seen = [], {v.memory for v in outside}
+        for value in program.results:
+            if value is None:
+                texts.append("None")
+            elif value.dtype is not None and (value.memory in seen or not value.whole):
+                texts.append(f"copy({source.name(value)})")  # a leaf keeps what it gets
+            else:
+                texts.append(source.name(value))
+                seen.add(value.memory)
+        source.namespace["copy"] = np.array
+        source.lines.append(f"return ({''.join(t + ', ' for t in texts)})")
+        lines = [f"def run({', '.join(names)}):", *(f"    {line}" for line in source.lines)]
+        function = compiled("backward", "run", lines, source.namespace)
+        function.overwritten = [] if self._backend == "numba" else source.overwritten
+        return function, [i for i, v in enumerate(saved) if v.number in used]
 
 
 def _tensor(holder: Any, source: Source) -> str:
@@ -196,30 +232,5 @@ def _used(program: Program) -> Iterator[Value]:
     yield from (v for v in leaves(program.results) if isinstance(v, Value))
 
 
-def _backward(program: Program, saved: list[Value]) -> Any:
-    """Return the function of the saved values and gradients, and which values it uses."""
-    wanted = [v for v in program.results if v is not None]
-    source = Source(program.calls, wanted)
-    used = {v.number: v for v in _used(program)}
-    outside = [*saved, *program.arguments, *(v for _, v in program.states)]
-    for value in outside:
-        source.outside(value)
-    names = [source.define(v) for v in (*saved, *program.arguments)]
-    for t, value in program.states:
-        source.lines.append(f"{source.define(value)} = {source.constant(t._array)}")
-    source.write()
-    texts, seen = [], {v.memory for v in outside}
-    for value in program.results:
-        if value is None:
-            texts.append("None")
-        elif value.dtype is not None and (value.memory in seen or not value.whole):
-            texts.append(f"copy({source.name(value)})")  # a leaf keeps what it gets
-        else:
-            texts.append(source.name(value))
-            seen.add(value.memory)
-    source.namespace["copy"] = np.array
-    source.lines.append(f"return ({''.join(t + ', ' for t in texts)})")
-    lines = [f"def run({', '.join(names)}):", *(f"    {line}" for line in source.lines)]
-    function = compiled("backward", "run", lines, source.namespace)
-    function.overwritten = source.overwritten
-    return function, [i for i, v in enumerate(saved) if v.number in used]
+def _dense(g: Any) -> Any:
+    return g if g.flags.carray else g.copy()

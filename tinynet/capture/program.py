@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -18,12 +19,13 @@ class Value:
     Attributes:
         number: its place in the order of definition.
         shape, dtype: those of the array; None for other objects.
-        nbytes: size of the elements.
+        size, nbytes: the number of its elements, and of their bytes.
+        contiguous: the elements lie in the order of the dimensions, without gaps.
         memory: identifies the memory; a view has that of its base.
-        whole: it owns its memory, contiguously in the order of its dimensions.
+        whole: it is contiguous and owns its memory.
     """
 
-    __slots__ = ("dtype", "memory", "nbytes", "number", "shape", "whole")
+    __slots__ = ("contiguous", "dtype", "memory", "nbytes", "number", "shape", "size", "whole")
 
     def __init__(self, number: int, held: Any):
         self.number = number
@@ -31,7 +33,9 @@ class Value:
         self.dtype: Any = getattr(held, "dtype", None)
         self.nbytes = held.nbytes if isinstance(held, np.ndarray) else 0
         self.memory = id(root(held))
-        self.whole = root(held) is held and isinstance(held, np.ndarray) and held.flags.c_contiguous
+        self.size = math.prod(self.shape or ())
+        self.contiguous = isinstance(held, np.ndarray) and held.flags.c_contiguous
+        self.whole = self.contiguous and root(held) is held
 
     def __repr__(self) -> str:
         return f"v{self.number}"

@@ -110,7 +110,7 @@ class Adam(Elementwise):
             param -= work
 
         decay, decoupled = number(group["weight_decay"]), group["decoupled_weight_decay"]
-        if not OnePass.serves(kind) or group["amsgrad"] or group["maximize"]:
+        if not self.in_one_pass(kind) or group["amsgrad"] or group["maximize"]:
             return block
         kept, penalty = (1 - number(group["lr"]) * decay, 0.0) if decoupled else (1.0, decay)
         return OnePass(numba_kernels.optimizers.adam, block, kept, penalty, *options)

@@ -258,7 +258,7 @@ class Optimizer:
                 elif name not in held:
                     self.state[p][name] = wrap(value)
 
-    def _wrote(self, ready: list[tuple[Tensor, Array]], site: Site | None, began: int) -> None:
+    def _wrote(self, ready: Iterable[tuple[Tensor, Array]], site: Site | None, began: int) -> None:
         """Count the writes to the updated parameters, and notify observers."""
         what = step_of(type(self).__name__)
         for p, grad in ready:

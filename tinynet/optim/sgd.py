@@ -99,7 +99,7 @@ class SGD(Elementwise):
             param -= other
 
         plain = nesterov or dampening or fresh or group["maximize"] or not group["momentum"]
-        if plain or not OnePass.serves(kind):
+        if plain or not self.in_one_pass(kind):
             return block
         options = (group["weight_decay"], group["momentum"], number(group["lr"]))
         return OnePass(numba_kernels.optimizers.momentum, block, *options)

@@ -259,6 +259,8 @@ class Operation:
         first = args[0]
         if isinstance(first, (list, tuple)) and not any(isinstance(x, Tensor) for x in first):
             return self.kernel(*args, **kwargs)
+        if hasattr(first, "apply_operation"):  # symbols, see capture/native/symbols.py
+            return first.apply_operation(self, args, kwargs)
         return self.function(*args, **kwargs)
 
     def __repr__(self) -> str:

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tinynet import numba_kernels
 from tinynet.core.tensors.overlap import refuse_overlap
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
@@ -43,6 +44,7 @@ class Elementwise(Optimizer):
 
     nonnegative: ClassVar[tuple[str, ...]]
     scratch = 1  # number of arrays of the block's shape that the update may overwrite
+    native = False  # the step runs in the numba backend of tn.compile
     together_from = 2  # minimum number of small parameters to copy and update together
 
     def _set_up(self) -> None:
@@ -69,6 +71,10 @@ class Elementwise(Optimizer):
     def start(self, name: str, group: Group) -> float:
         """Return the initial value of a state entry."""
         return 0.0
+
+    def in_one_pass(self, kind: Kind) -> bool:
+        """Return whether ``rule`` may return a ``OnePass``: a compiled update of this dtype."""
+        return (self.native or numba_kernels.on) and kind == np.float32
 
     def rule(self, group: Group, numbers: Numbers, kind: Kind, fresh: bool) -> Rule:
         """Return the update of a block for one step; called once for parameters that agree.

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import numba_kernels
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 
@@ -42,11 +41,6 @@ class OnePass:
         """Update a parameter given its values and its state as one-dimensional arrays."""
         param, *buffers = lines
         self.kernel(param, grad, *buffers, *self.numbers)
-
-    @staticmethod
-    def serves(kind: np.dtype[Any]) -> bool:
-        """Return whether kernels are enabled and available for a dtype."""
-        return numba_kernels.on and kind == np.float32
 
 
 class Slot:

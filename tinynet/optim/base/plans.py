@@ -97,12 +97,16 @@ class Plan:
         mine = [*self.numbers.values()]
         return not mine or all(other == mine for other in self.others)
 
-    def run(self, block: Rule, grads: Any) -> None:
-        """Update the parameters; ``numbers`` have already been advanced."""
+    def copy_numbers(self) -> None:
+        """Copy the 0-d state of the first parameter to the others."""
         values = [*self.numbers.values()]
         for others in self.others:
             for one, value in zip(others, values, strict=True):
                 one[...] = value
+
+    def run(self, block: Rule, grads: Any) -> None:
+        """Update the parameters; ``numbers`` have already been advanced."""
+        self.copy_numbers()
         if isinstance(block, OnePass):  # a call for each is cheaper than copying
             for slot, grad in zip(self.slots, grads, strict=True):
                 slot.run(block, grad)

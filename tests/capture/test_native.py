@@ -1,0 +1,175 @@
+"""The numba backend: the results of float64's truth, within a few roundings."""
+
+import numpy as np
+import pytest
+
+import tinynet as tn
+import tinynet.nn.functional as F
+from tests.capture.test_compile import batch, make
+from tinynet import nn, optim
+from tinynet.capture.native import fusion
+from tinynet.capture.native.symbols import KERNELS, UFUNCS, form_of
+from tinynet.compat.testing import assert_close
+from tinynet.core.declaration.operation import REGISTRY
+
+pytest.importorskip("numba")
+
+
+@pytest.fixture(autouse=True)
+def no_fall_back(recwarn):
+    yield
+    assert not [w for w in recwarn if issubclass(w.category, tn.compiler.CompileWarning)]
+
+
+def natives(compiled):
+    """The sources of the native functions of all programs."""
+    entries = [e for some in compiled._entries.values() for e in some]
+    spaces = [e.namespace.values() for e in entries]
+    return [v.native_source for space in spaces for v in space if hasattr(v, "native_source")]
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "options"),
+    [
+        (optim.SGD, {"lr": 0.1, "momentum": 0.9, "weight_decay": 0.1}),
+        (optim.AdamW, {"lr": 0.01}),
+        (optim.RMSprop, {"lr": 0.01}),
+    ],
+)
+def test_a_training_step(optimizer, options):
+    net, updating, step = make(optimizer, **options)
+    other, reference, eager = make(optimizer, **options)
+    compiled = tn.compile(step, backend="numba")
+    for i in range(8):
+        x, y = batch(3 if i == 6 else 4)
+        if i == 5:
+            updating.param_groups[0]["lr"] = reference.param_groups[0]["lr"] = 0.02
+        assert_close(compiled(x, y), eager(x, y))
+        for p, q in zip(net.parameters(), other.parameters(), strict=True):
+            assert_close(p, q)
+            assert_close(p.grad, q.grad)
+            assert p._version == q._version
+    (source,) = natives(compiled)
+    assert "cross_entropy_slope" in source and source.count("product(") == 5
+
+
+def test_runs_are_the_same_from_one_to_the_next():
+    def run():
+        net, _, step = make()
+        compiled = tn.compile(step, backend="numba")
+        tn.manual_seed(5)
+        for _ in range(5):
+            compiled(*batch())
+        return [p.detach().numpy().tobytes() for p in net.parameters()]
+
+    assert run() == run()
+
+
+def test_a_chain_of_numbers_is_one_native_function():
+    scale = tn.tensor(0.9, requires_grad=True)
+
+    @tn.compile(backend="numba")
+    def step(x):
+        for _ in range(10):
+            x = tn.tanh(x * scale)
+        return x
+
+    for value in (0.5, 0.6, 0.7, 0.8):
+        x = tn.tensor(value)
+        found = step(x)
+        with tn.no_grad():
+            for _ in range(10):
+                x = tn.tanh(x * scale)
+        assert_close(found, x)
+
+
+# The operations whose kernels have a native form.
+OPS = [
+    op
+    for op in REGISTRY.values()
+    if form_of(op) is not None and len(op.tensors) <= 2 and not op.attributes
+]
+
+
+@pytest.mark.parametrize("kind", [tn.float32, tn.float64], ids=str)
+def test_elementwise_operations_and_their_formulas(kind):
+    chosen = OPS if kind is tn.float32 else OPS[::4]
+
+    def eager(x, y):
+        each = [op.function(x, y) if len(op.tensors) == 2 else op.function(x) for op in chosen]
+        return tn.stack([result.sin() for result in each])
+
+    compiled = tn.compile(eager, backend="numba")
+    for i in range(4):
+        x, y = tn.rand(4, 5, dtype=kind) + 0.25, tn.rand(5, dtype=kind) + 0.25
+        if i == 3:  # a replay on numbers that need care
+            x = tn.tensor([[1.5, -0.0, 0.0, float("inf"), float("nan")]] * 4, dtype=kind)
+        x.requires_grad_(), y.requires_grad_()
+        mine, its = compiled(x, y), eager(x, y)
+        for op, weights in zip(chosen, tn.eye(len(chosen), dtype=kind), strict=True):
+            assert_close(mine, its, equal_nan=True)
+            weights = weights[:, None, None].expand_as(its)
+            slopes = [tn.autograd.grad(z, [x, y], weights, retain_graph=True) for z in (mine, its)]
+            assert_close(*slopes, equal_nan=True, msg=f"slope of {op.name} of call {i}")
+    assert all(f"e{i} = " in "".join(natives(compiled)) for i in range(2, 6))
+
+
+def test_each_form_belongs_to_an_operation():
+    assert {*KERNELS} <= {*REGISTRY}
+    assert all(hasattr(np, name) for name in UFUNCS)
+
+
+def test_data_that_the_native_function_does_not_take():
+    net, _, step = make()
+    other, _, eager = make()
+    compiled = tn.compile(step, backend="numba")
+    x, y = batch()
+    for _ in range(3):
+        compiled(x, y), eager(x, y)
+    y[1] = -100  # ignored: by numpy
+    assert_close(compiled(x, y), eager(x, y))
+    for p, q in zip(net.parameters(), other.parameters(), strict=True):
+        assert_close(p, q)
+    y[1] = 3
+    with pytest.raises(IndexError, match="Target 3 is out of bounds"):
+        compiled(x, y)
+
+
+def test_views_and_transposes_are_left_to_numpy():
+    @tn.compile(backend="numba")
+    def f(x):
+        return (x.T * 2 + 1).tanh() * x.T
+
+    for _ in range(4):
+        x = tn.randn(3, 4)
+        assert_close(f(x), (x.T * 2 + 1).tanh() * x.T)
+
+
+def test_a_module_and_its_backward():
+    net = nn.Sequential(nn.Linear(4, 8), nn.Sigmoid(), nn.Linear(8, 2, bias=False))
+    compiled = tn.compile(net, backend="numba")
+    for _ in range(4):
+        x = tn.randn(2, 3, 4, requires_grad=True)
+        mine = tn.autograd.grad(compiled(x).square().sum(), [x, *net.parameters()])
+        its = tn.autograd.grad(net(x).square().sum(), [x, *net.parameters()])
+        for a, b in zip(mine, its, strict=True):
+            assert_close(a, b)
+
+
+def test_one_call_is_left_to_numpy():
+    f = tn.compile(lambda x: x.tanh(), backend="numba")
+    for _ in range(4):
+        f(tn.ones(3))
+    assert not natives(f) and fusion.LEAST == 2
+
+
+def test_where_numbers_of_the_loss_come_from():
+    def loss(x, y):
+        return F.cross_entropy(x, y)
+
+    compiled = tn.compile(loss, backend="numba")
+    for _ in range(4):
+        x = tn.randn(8, 5, requires_grad=True)
+        y = tn.randint(0, 5, (8,))
+        truth = F.cross_entropy(x.detach().double(), y)
+        assert abs(compiled(x, y).item() - truth.item()) < 4e-7

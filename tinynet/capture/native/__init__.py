@@ -1,0 +1,3 @@
+"""The numba backend: runs of calls of a program as one native function."""
+
+from tinynet.capture.native.fusion import fused as fused

@@ -1,0 +1,260 @@
+"""Native forms: how each call of a program is written for numba.
+
+A form gets the writer and the call, and returns whether it wrote it. It is declared for a kernel or
+a formula by the name of its operation.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tinynet.capture.native.symbols import KERNELS, UFUNCS, NotElementwise, Symbol, form_of
+from tinynet.capture.native.writer import Writer
+from tinynet.capture.program import Call, Value
+from tinynet.core import arrays
+from tinynet.core.declaration.broadcasting import broadcast_axes, sum_to
+from tinynet.core.declaration.operation import REGISTRY
+
+Form = Callable[[Writer, Call], bool]
+_FORMS: dict[tuple[str, str], Form] = {}
+_PLAIN: dict[Any, Form] = {}
+
+
+def form(op: str, which: str = "") -> Callable[[Form], Form]:
+    """Declare the form of a kernel, or of the formula of an input (``"joint"``: of all)."""
+
+    def declare(function: Form) -> Form:
+        _FORMS[op, which] = function
+        return function
+
+    return declare
+
+
+def plain(function: Any) -> Callable[[Form], Form]:
+    """Declare the form of a function that is no kernel."""
+
+    def declare(declared: Form) -> Form:
+        _PLAIN[getattr(function, "__wrapped__", function)] = declared
+        return declared
+
+    return declare
+
+
+_formulas: dict[int, tuple[Any, str]] = {}
+
+
+def _formula(function: Any) -> tuple[Any, str] | None:
+    """Return the operation and the input that a formula belongs to."""
+    found = _formulas.get(id(function))
+    if found is None:
+        for op in REGISTRY.values():
+            for name, one in (op.formulas or {}).items():
+                _formulas.setdefault(id(one), (op, "joint" if op.joint else name))
+        found = _formulas.get(id(function))
+    return found
+
+
+def find(call: Call) -> Form | None:
+    """Return the form of a call; None if it has none."""
+    if call.kind != "compute" or call.kwargs and call.function is not None:
+        return None
+    if call.op is not None:
+        declared = _FORMS.get((call.op.name, ""))
+        if declared is None and form_of(call.op) is not None:
+            return _kernel
+        return declared
+    if call.function in _PLAIN:
+        return _PLAIN[call.function]
+    owner = _formula(call.function)
+    if owner is None:
+        return None
+    op, which = owner
+    return _FORMS.get((op.name, which)) or (_read if op.kind == "pointwise" else None)
+
+
+def _values(call: Call) -> list[Value]:
+    return [*call.inputs(), *call.outputs()]
+
+
+# ---- elementwise --------------------------------------------------------------------------------
+
+
+def _symbols(w: Writer, args: Any) -> list[Any]:
+    return [Symbol(w.element(a), w.number) if isinstance(a, Value) else a for a in args]
+
+
+def _kernel(w: Writer, call: Call) -> bool:
+    text = form_of(call.op)
+    assert text is not None
+    return _write(w, call, lambda *args: args[0].of(text, *args))
+
+
+def _read(w: Writer, call: Call) -> bool:
+    """Write a formula as it stands."""
+    return _write(w, call, call.function)
+
+
+def _write(w: Writer, call: Call, function: Any) -> bool:
+    value = call.result
+    operands = [a for a in call.args if isinstance(a, Value)]
+    if not isinstance(value, Value) or not operands:
+        return False
+    shapes = [v.shape or () for v in operands]
+    try:
+        if np.broadcast_shapes(*shapes) != value.shape:
+            return False
+        first = next(i for i, a in enumerate(call.args) if isinstance(a, Value))
+        symbols = _symbols(w, call.args)
+        if first:
+            symbols[0] = Symbol(w.number(symbols[0]), w.number)
+        result = function(*symbols)
+    except (NotElementwise, TypeError, AttributeError, ValueError, StopIteration):
+        return False
+    if not isinstance(result, Symbol):
+        return False
+    w.elementwise(value, result.text, operands)
+    return True
+
+
+@plain(operator.add)
+def _add(w: Writer, call: Call) -> bool:
+    return _write(w, call, operator.add)
+
+
+@plain(arrays.ones)
+def _ones(w: Writer, call: Call) -> bool:
+    if call.result.shape != ():
+        return False
+    w.set_scalar(call.result, "one")
+    return True
+
+
+@plain(sum_to)
+def _sum_to(w: Writer, call: Call) -> bool:
+    g, shape = call.args
+    axes = broadcast_axes(g.shape, shape)
+    if g.shape is None or len(g.shape) != 2 or axes != (0,):
+        return False
+    name, out = w.array(g), w.new(call.result)
+    rows = "" if len(shape) == 1 else f".reshape({g.shape[1]})"
+    w.lines.append(f"column_sums({name}, {out}{rows})")
+    return True
+
+
+# ---- the affine map -----------------------------------------------------------------------------
+
+
+def _rows(w: Writer, value: Value) -> str:
+    """Return a value as a matrix with the same last dimension."""
+    assert value.shape is not None
+    name = w.array(value)
+    return name if len(value.shape) == 2 else f"{name}.reshape({_matrix(value)!r})"
+
+
+def _matrix(value: Value) -> tuple[int, int]:
+    assert value.shape is not None
+    width = value.shape[-1]
+    return value.size // width, width
+
+
+def _matrices(w: Writer, *values: Value) -> bool:
+    single = w.kind == np.float32
+    return single and all(v.shape is not None and len(v.shape) > 1 and v.size for v in values)
+
+
+@form("affine_map")
+def _affine(w: Writer, call: Call) -> bool:
+    x, weight, bias = call.args
+    if not _matrices(w, x, weight, call.result) or bias.shape != weight.shape[:1]:
+        return False
+    a, b, c = _rows(w, x), w.array(weight), w.array(bias)
+    w.new(call.result)
+    out = _rows(w, call.result)
+    w.lines += [f"fill_rows({out}, {c})", f"product({a}, False, {b}, True, {out}, 1.0)"]
+    return True
+
+
+@form("linear_map")
+def _linear(w: Writer, call: Call) -> bool:
+    x, weight = call.args
+    if not _matrices(w, x, weight, call.result):
+        return False
+    a, b = _rows(w, x), w.array(weight)
+    w.new(call.result)
+    w.lines.append(f"product({a}, False, {b}, True, {_rows(w, call.result)}, 0.0)")
+    return True
+
+
+def _of_input(w: Writer, call: Call) -> bool:
+    g, weight = call.args
+    if not _matrices(w, g, weight, call.result):
+        return False
+    a, b = _rows(w, g), w.array(weight)
+    w.new(call.result)
+    w.lines.append(f"product({a}, False, {b}, False, {_rows(w, call.result)}, 0.0)")
+    return True
+
+
+def _of_weight(w: Writer, call: Call) -> bool:
+    g, x = call.args
+    if not _matrices(w, g, x, call.result):
+        return False
+    a, b = _rows(w, g), _rows(w, x)
+    out = w.new(call.result)
+    w.lines.append(f"product({a}, True, {b}, False, {out}, 0.0)")
+    return True
+
+
+@form("affine_map", "bias")
+def _of_bias(w: Writer, call: Call) -> bool:
+    g = call.args[0]
+    if not _matrices(w, g) or call.result.shape != g.shape[-1:]:
+        return False
+    name = _rows(w, g)
+    w.lines.append(f"column_sums({name}, {w.new(call.result)})")
+    return True
+
+
+for _op in ("affine_map", "linear_map"):
+    form(_op, "input")(_of_input)
+    form(_op, "weight")(_of_weight)
+
+# ---- cross-entropy ------------------------------------------------------------------------------
+
+
+@form("indexed_cross_entropy")
+def _cross_entropy(w: Writer, call: Call) -> bool:
+    logits, target, ignored, reduction = call.args
+    loss, powers, totals, counted = call.result
+    rows, classes = logits.shape
+    if reduction == "none" or 0 <= ignored < classes or counted.shape or not logits.size:
+        return False
+    x, t = w.array(logits), w.array(target)
+    made, sums = w.new(powers), w.new(totals)
+    w.lines.append(f"total, fits = cross_entropy({x}, {t}, {made}, {sums})")
+    w.lines.append("if not fits: return 1")
+    w.can_fail = True
+    w.set_scalar(loss, f"{w.kind.name}(total / {rows if reduction == 'mean' else 1})")
+    w.set_scalar(counted, "True")
+    return True
+
+
+@form("indexed_cross_entropy", "logits")
+def _cross_entropy_slope(w: Writer, call: Call) -> bool:
+    g, _, target, powers, totals, counted, _, reduction = call.args
+    if g.shape != () or counted.shape != ():
+        return False
+    rows = powers.shape[0]
+    each = w.scalar(g)
+    if reduction == "mean":
+        each = f"{each} / {w.number(rows)}"
+    names = [w.array(v) for v in (target, powers, totals)]
+    w.lines.append(f"cross_entropy_slope({each}, {', '.join(names)}, {w.new(call.result)})")
+    return True
+
+
+assert KERNELS and UFUNCS

@@ -1,0 +1,158 @@
+"""What fused loops call: products by BLAS, and functions of numba for whole kernels."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import importlib.util
+import math
+from typing import Any
+
+import numpy as np
+
+from tinynet import threads
+
+FAST = {"arcp", "afn", "contract", "nsz", "reassoc"}
+
+
+def available() -> bool:
+    """Return whether numba is installed."""
+    return importlib.util.find_spec("numba") is not None
+
+
+@functools.cache
+def numba() -> Any:
+    """Return numba."""
+    import numba
+
+    return numba
+
+
+@functools.cache
+def namespace() -> dict[str, Any]:
+    """Return the globals of native functions."""
+    nb = numba()
+    jit = nb.njit(fastmath=FAST, error_model="numpy", nogil=True)
+    made = {name: jit(function) for name, function in _FUNCTIONS.items()}
+    made.update(math=math, np=np)
+    made["product"] = _product(jit)
+    return made
+
+
+def _product(jit: Any) -> Any:
+    """Return ``product(a, a_turned, b, b_turned, out, add)``: out (+)= a @ b, in float32."""
+    nb = numba()
+    from llvmlite import binding
+
+    found = threads.blas_function("cblas_sgemm")
+    assert found is not None
+    function, bits = found
+    name = f"tinynet_cblas_sgemm_{bits}"
+    binding.add_symbol(name, ctypes.cast(function, ctypes.c_void_p).value)
+    t = nb.types
+    size = t.int64 if bits == 64 else t.int32
+    sizes, matrix = (size, size, size), (t.uintp, size)
+    takes = (t.int32, t.int32, t.int32, *sizes, t.float32, *matrix, *matrix, t.float32, *matrix)
+    sgemm = t.ExternalFunction(name, t.void(*takes))
+
+    @jit
+    def product(a, a_turned, b, b_turned, out, add):
+        m, n = out.shape
+        k = a.shape[0] if a_turned else a.shape[1]
+        sgemm(
+            np.int32(101),
+            np.int32(112 if a_turned else 111),
+            np.int32(112 if b_turned else 111),
+            m, n, k,
+            np.float32(1.0),
+            a.ctypes.data, a.shape[1],
+            b.ctypes.data, b.shape[1],
+            np.float32(add),
+            out.ctypes.data, n,
+        )  # fmt: skip
+
+    return product
+
+
+def larger(a, b):
+    """Return numpy's maximum: NaN if one is."""
+    return a if (a >= b or a != a) else b
+
+
+def smaller(a, b):
+    """Return numpy's minimum: NaN if one is."""
+    return a if (a <= b or a != a) else b
+
+
+def positive(x):
+    """Return relu."""
+    return x if (x > 0 or x != x) else x - x
+
+
+def root(x):
+    """Return the square root; NaN below zero."""
+    return np.sqrt(x)
+
+
+def log(x):
+    """Return the logarithm; NaN below zero, minus infinity at zero."""
+    return np.log(x)
+
+
+def column_sums(g, out):
+    """Sum a matrix over its rows."""
+    m, n = g.shape
+    total = np.zeros(n, np.float64)
+    for i in range(m):
+        for j in range(n):
+            total[j] += g[i, j]
+    for j in range(n):
+        out[j] = total[j]
+
+
+def fill_rows(out, row):
+    """Write a vector to each row of a matrix."""
+    m, n = out.shape
+    for i in range(m):
+        for j in range(n):
+            out[i, j] = row[j]
+
+
+def cross_entropy(logits, target, powers, totals):
+    """Return the sum of the losses of rows; NaN totals and -1 mark a target out of range."""
+    m, n = logits.shape
+    loss = 0.0
+    for i in range(m):
+        if target[i] < 0 or target[i] >= n:
+            return loss, False
+        high = logits[i, 0]
+        for j in range(1, n):
+            high = max(high, logits[i, j])
+        total = logits.dtype.type(0)
+        for j in range(n):
+            power = math.exp(logits[i, j] - high)
+            powers[i, j] = power
+            total += power
+        totals[i] = total
+        one = math.log(np.float64(total)) - (np.float64(logits[i, target[i]]) - high)
+        loss += max(one, 0.0)
+    return loss, True
+
+
+def cross_entropy_slope(g, target, powers, totals, out):
+    """Write ``(softmax - one_hot) * g``."""
+    m, n = powers.shape
+    for i in range(m):
+        factor = g / totals[i]
+        for j in range(n):
+            out[i, j] = powers[i, j] * factor
+        out[i, target[i]] -= g
+
+
+_FUNCTIONS = {
+    f.__name__: f
+    for f in (
+        larger, smaller, positive, root, log, column_sums, fill_rows, cross_entropy,
+        cross_entropy_slope,
+    )
+}  # fmt: skip

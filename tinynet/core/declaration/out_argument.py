@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeVar
@@ -79,7 +80,7 @@ def written(
         raise TypeError(f"{name}() received an invalid combination of arguments: out= needs dim")
     if rules.inside and kwargs.get("dtype") is None:
         kwargs = {**kwargs, "dtype": targets[0].dtype}
-    creates = not inputs and "dtype" in (function.__kwdefaults__ or ())
+    creates = not inputs and "dtype" in (inspect.unwrap(function).__kwdefaults__ or ())
     if creates:
         kwargs = {**kwargs, "dtype": _dtype_of(targets[0], kwargs.get("dtype"))}
     casts, mode.autocast = mode.autocast, None  # autocast does not apply with out=

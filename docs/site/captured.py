@@ -24,13 +24,24 @@ MEASURED = {
 """Column of the benchmarks -> its head on the page."""
 
 
-def program() -> str:
-    """Return the source of the step that the page compiles, and its guards."""
+def compiled_step() -> dict[str, Any]:
+    """Run the first program of the page; return its variables."""
     text = (DOCS / "compile.md").read_text(encoding="utf-8")
     (first, *_) = re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S)
     page: dict[str, Any] = {}
     with contextlib.redirect_stdout(None):
         exec(compile(first, "compile.md", "exec"), page)
+    return page
+
+
+def explained() -> str:
+    """Return the explanation of the compiled step."""
+    return fenced(str(compiled_step()["static"].explain()), "text")
+
+
+def program() -> str:
+    """Return the source of the compiled step, and its guards."""
+    page = compiled_step()
     ((entry,),) = page["static"]._entries.values()
     names = named(entry.run.__globals__, page)
     source = re.sub(r"\bk\d+\b", lambda k: names.get(k[0], k[0]), entry.run.source)

@@ -31,6 +31,7 @@ PARTS = {
     "compiled mul": compiled.out_of_place,
     "compiled mul_": compiled.in_place,
     "captured step": captured.program,
+    "explained step": captured.explained,
     "measured steps": captured.steps,
     "examples": examples.part,
     "situations": situations.part,

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.capture.native import library
+from tinynet.capture.native.cache import Native
 from tinynet.capture.native.forms import find
 from tinynet.capture.native.optimizers import stepping
 from tinynet.capture.native.writer import Writer, last_uses
@@ -92,19 +93,15 @@ def _native(run: list[Call], later: set[int]) -> list[Call]:
     lines += [f"    {line}" for line in writer.lines]
     lines.append("    return 0")
     space = {**library.namespace(), kind: np.dtype(kind).type}
-    function = compiled("native", "native", lines, space)
-    jitted = library.numba().njit(fastmath=library.FAST, error_model="numpy", nogil=True)(function)
-    return [_call(run, jitted, function.source, inputs, outputs)]
+    title = f"{len(run)} calls from {run[0].title} to {run[-1].title}"
+    return [_call(run, Native(title, "native", lines, space), inputs, outputs)]
 
 
-def _call(
-    run: list[Call], native: Any, source: str, inputs: list[Value], outputs: list[Value]
-) -> Call:
+def _call(run: list[Call], native: Native, inputs: list[Value], outputs: list[Value]) -> Call:
     """Return the call of the Python function around a native function."""
     given = ", ".join(f"v{v.number}" for v in inputs)
     made = "".join(f"v{v.number}, " for v in outputs)
     space: dict[str, Any] = {
-        "native": native,
         "empty": np.empty,
         "Refused": library.numba().errors.NumbaError,
         "otherwise": _otherwise(run, inputs, outputs),
@@ -120,8 +117,9 @@ def _call(
     lines.append("    except Refused: failed = True  # numba has no code for this layout")
     lines.append(f"    if failed: return otherwise({given})")
     lines.append(f"    return {made.rstrip(', ') if len(outputs) == 1 else f'({made})'}")
+    native.put(space, "native")
     function = compiled("fused", "fused", lines, space)
-    function.native_source = source
+    function.native_source = native.source
     call = Call("compute", function, tuple(inputs), {}, run[0].site)
     call.result = outputs[0] if len(outputs) == 1 else tuple(outputs)
     return call

@@ -28,18 +28,22 @@ def numba() -> Any:
     return numba
 
 
+def jit(function: Any, cache: bool = False) -> Any:
+    """Return a function compiled by numba."""
+    options = {"fastmath": FAST, "error_model": "numpy", "nogil": True, "cache": cache}
+    return numba().njit(**options)(function)
+
+
 @functools.cache
 def namespace() -> dict[str, Any]:
     """Return the globals of native functions."""
-    nb = numba()
-    jit = nb.njit(fastmath=FAST, error_model="numpy", nogil=True)
     made = {name: jit(function) for name, function in _FUNCTIONS.items()}
     made.update(math=math, np=np)
-    made["product"] = _product(jit)
+    made["product"] = _product()
     return made
 
 
-def _product(jit: Any) -> Any:
+def _product() -> Any:
     """Return ``product(a, a_turned, b, b_turned, out, add)``: out (+)= a @ b, in float32."""
     nb = numba()
     from llvmlite import binding

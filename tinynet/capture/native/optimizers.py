@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from tinynet.capture.native import library
+from tinynet.capture.native.cache import Native
 from tinynet.capture.program import Call
-from tinynet.capture.source import compiled
 from tinynet.core.callsite import here
 from tinynet.optim.base.elementwise import Elementwise
 from tinynet.optim.base.hooks import everywhere
@@ -100,7 +100,6 @@ def _lines(plan: Plan) -> list[Any] | None:
 @functools.cache
 def _update(name: str, count: int) -> Any:
     """Return the update of ``count`` parameters; dispatching tuples of arrays takes longer."""
-    jit = library.numba().njit(fastmath=library.FAST, error_model="numpy", nogil=True)
     state, numbers, function = _UPDATES[name]
     given = [[f"{n}{k}" for n in state] for k in range(count)]
     names = [n for each in given for n in each] + [f"grad{k}" for k in range(count)] + numbers
@@ -108,7 +107,7 @@ def _update(name: str, count: int) -> Any:
     for k, each in enumerate(given):
         grad = f"grad{k}.reshape({each[0]}.size)"
         lines.append(f"    one({', '.join([*each, grad, *numbers])})")
-    return jit(compiled(name, "update", lines, {"one": jit(function)}))
+    return Native(f"{name} of {count} parameters", "update", lines, {"one": library.jit(function)})
 
 
 def _adam(param, mean, square, grad, kept, penalty, beta1, new1, beta2, new2, eps, rate):

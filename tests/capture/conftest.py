@@ -1,0 +1,13 @@
+import pytest
+
+from tinynet.capture.native import cache
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_cache(tmp_path_factory):
+    """The native functions of the tests do not go to the user's folder."""
+    path = tmp_path_factory.mktemp("native")
+    path.chmod(0o700)
+    before, cache.folder = cache.folder, lambda: path
+    yield path
+    cache.folder = before

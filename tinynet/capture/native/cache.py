@@ -1,0 +1,170 @@
+"""Native functions on disk: numba keeps the machine code of a source file, this keeps the files.
+
+The name of a file is the digest of its source, and of all that its machine code depends on besides
+the processor, which numba checks itself. A folder that others could write to is not used, and files
+that are not as they were left are removed.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import linecache
+import os
+import stat
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from tinynet.atomic_write import write_atomically
+from tinynet.capture.native import library
+
+SLOW = 1.0  # seconds: a compilation that takes longer is announced
+
+
+def find_folder() -> Path | None:
+    """Return the folder of native functions, ``TINYNET_CACHE`` or the user's; None without one."""
+    named = os.environ.get("TINYNET_CACHE")
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    path = Path(named) if named else Path(home, "tinynet")
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        status = path.stat()
+    except OSError:
+        return None
+    if hasattr(os, "getuid"):
+        others = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+        if status.st_uid != os.getuid() or others:
+            return None
+    return path
+
+
+folder = functools.cache(find_folder)
+
+
+@functools.cache
+def _version() -> str:
+    """Return a digest of what native functions are compiled with."""
+    found = hashlib.sha256(sys.version.encode() + library.numba().__version__.encode())
+    for file in sorted(Path(__file__).parent.glob("*.py")):
+        found.update(file.read_bytes())
+    return found.hexdigest()
+
+
+class Native:
+    """A function compiled by numba, at its first call.
+
+    Args:
+        title: its name for people.
+        name: the name of the function in the source.
+        lines: the source.
+        namespace: the globals.
+
+    Attributes:
+        function: the compiled function.
+        source: the source.
+    """
+
+    def __init__(self, title: str, name: str, lines: list[str], namespace: dict[str, Any]):
+        self.title, self.source = title, "\n".join(lines) + "\n"
+        digest = hashlib.sha256((_version() + self.source).encode()).hexdigest()[:32]
+        self._file = None if folder() is None else _stored(digest, self.source)
+        filename = str(self._file or f"<tinynet operations> {title} {digest}")
+        linecache.cache[filename] = (len(self.source), None, self.source.splitlines(True), filename)
+        namespace["__name__"] = __name__  # numba looks for the module of a function
+        exec(compile(self.source, filename, "exec"), namespace)
+        self.function = library.jit(namespace[name], cache=self._file is not None)
+        self._lock = threading.Lock()
+        self._compiled = False
+        self._places: list[tuple[dict[str, Any], str]] = []
+
+    def put(self, namespace: dict[str, Any], name: str) -> None:
+        """Put the function into a namespace; once it is compiled, without this object around it."""
+        namespace[name] = self
+        self._places.append((namespace, name))
+
+    def __call__(self, *args: Any) -> Any:
+        """Run the function; the first call compiles it, or reads it from disk."""
+        if self._compiled:
+            return self.function(*args)
+        with self._lock:
+            if self._file is not None:
+                _remove_changed(self._file)
+            with Announced(self.title):
+                result = self.function(*args)
+            if self._file is not None:
+                _seal(self._file)
+            self._compiled = True
+            for namespace, name in self._places:
+                namespace[name] = self.function
+        return result
+
+
+def _stored(digest: str, source: str) -> Path | None:
+    """Return the source file of a native function; write it unless it is there."""
+    path = Path(str(folder()), f"native_{digest}.py")
+    try:
+        if not path.exists() or path.read_text(encoding="utf-8") != source:
+            _write(path, source)
+    except (OSError, UnicodeDecodeError):
+        return None
+    return path
+
+
+def _write(path: Path, text: str) -> None:
+    write_atomically(path, lambda file: file.write(text.encode()))
+
+
+def _code(path: Path) -> dict[str, str]:
+    """Return the files of machine code of a source file, and their digests."""
+    files = sorted(Path(path.parent, "__pycache__").glob(f"{path.stem}.*.nb[ic]"))
+    return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
+
+
+def _seal(path: Path) -> None:
+    """Note the digests of the machine code of a source file."""
+    try:
+        _write(path.with_suffix(".json"), json.dumps(_code(path)))
+    except OSError:
+        return
+
+
+def _remove_changed(path: Path) -> None:
+    """Remove the machine code of a source file unless it is as it was left."""
+    try:
+        left = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        left = None
+    try:
+        now = _code(path)
+        if now != left:
+            for name in now:
+                Path(path.parent, "__pycache__", name).unlink()
+    except OSError:
+        return
+
+
+class Announced:
+    """Say what is compiled if the block takes longer than a second and a person looks on."""
+
+    def __init__(self, title: str):
+        self._title = title
+
+    def __enter__(self) -> None:
+        self._began, self._said = time.monotonic(), False
+        self._timer = threading.Timer(SLOW, self._say)
+        self._timer.daemon = True
+        if sys.stderr is not None and sys.stderr.isatty():
+            self._timer.start()
+
+    def _say(self) -> None:
+        self._said = True
+        print(f"tn.compile: numba compiles {self._title} ...", end="", file=sys.stderr, flush=True)
+
+    def __exit__(self, *exc: object) -> None:
+        self._timer.cancel()
+        if self._said:
+            print(f" {time.monotonic() - self._began:.1f} s", file=sys.stderr)

@@ -92,6 +92,7 @@ if TYPE_CHECKING:
     from tinynet import func as func
     from tinynet import masked as masked
     from tinynet import nn as nn
+    from tinynet import onnx as onnx
     from tinynet import optim as optim
     from tinynet import serialization as serialization
     from tinynet import signal as signal

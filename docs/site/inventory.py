@@ -67,7 +67,7 @@ MODULES = {
     "compiler": ["compiler"],
     "board": ["board"],
     "train": ["train"],
-    "exchange": ["exchange", "serialization"],
+    "exchange": ["exchange", "onnx", "serialization"],
     "errors": ["errors", "func", "amp", "cuda", "backends"],
 }
 """Page -> its modules, as users write them after ``tinynet.``."""

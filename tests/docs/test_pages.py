@@ -32,6 +32,9 @@ def test_programs_run_and_show_what_stands_there(page, tmp_path):
     """In a process of its own: some pages declare operations."""
     if "torch.bfloat16" in page.read_text("utf-8"):
         pytest.importorskip("ml_dtypes", reason="needs ml_dtypes: pip install tinynet[bfloat16]")
+    if page.name == "onnx.md":
+        pytest.importorskip("onnx", reason="needs onnx: pip install tinynet[onnx]")
+        pytest.importorskip("onnxruntime", reason="needs onnxruntime")
     command = [sys.executable, "-W", "error", str(Path(__file__).with_name("run_page.py")), page]
     done = subprocess.run(
         command, cwd=tmp_path, env=surroundings(), capture_output=True, text=True, check=False

@@ -292,7 +292,20 @@ def test_export(trained, say, refuse, tmp_path):
         tn.exchange.load_pytorch("weights.pt"),
     ):
         assert all((again[name] == weights[name]).all() for name in weights)
-    assert "must end in one of .npz, .safetensors, .pt" in refuse("export", trained, "weights.txt")
+    message = "must end in one of .npz, .safetensors, .pt, .onnx"
+    assert message in refuse("export", trained, "weights.txt")
+
+
+def test_export_of_the_model(trained, say, refuse, capsys):
+    pytest.importorskip("onnx", reason="needs onnx: pip install tinynet[onnx]")
+    assert say("export", trained, "model.onnx") == "model.onnx: 5 operations, from epoch 1\n"
+    assert "already exists; --force" in refuse("export", trained, "model.onnx")
+    onnxruntime = pytest.importorskip("onnxruntime", reason="needs onnxruntime")
+    session = onnxruntime.InferenceSession("model.onnx", providers=["CPUExecutionProvider"])
+    images = np.zeros((3, *session.get_inputs()[0].shape[1:]), np.float32)
+    assert session.run(None, {"input": images})[0].shape == (3, 10)
+    assert main(["export", str(trained), "nowhere/model.onnx"]) == 1
+    assert "nowhere/model.onnx cannot be written (No such file" in capsys.readouterr().err
 
 
 # ---- graph ----

@@ -13,6 +13,7 @@ HOMES = {
         "func": "tinynet.func",
         "masked": "tinynet.masked",
         "nn": "tinynet.nn",
+        "onnx": "tinynet.onnx",
         "optim": "tinynet.optim",
         "serialization": "tinynet.serialization",
         "signal": "tinynet.signal",

@@ -8,20 +8,22 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tinynet import exchange
-from tinynet.train.build.build import build
+from tinynet import exchange, onnx
+from tinynet.train.build.build import build, first_batch
 from tinynet.train.checkpoint.drift import Drift, recorded_figures
 from tinynet.train.checkpoint.run_folder import RunFolder
 from tinynet.train.commands.options import add_trained
 from tinynet.train.config.problems import TrainError, UsageError, did_you_mean, one_of
-from tinynet.train.running.runner import config_in, find_checkpoint, weights_of
+from tinynet.train.running.runner import config_in, find_checkpoint, load_run, weights_of
 
 NAME = "export"
-HELP = "write the weights of a run to a file"
+HELP = "write the weights or the model of a run to a file"
 DESCRIPTION = (
     "Write the state_dict of a run's model. The file extension selects the format: "
-    ".npz for tinynet.load, .safetensors, or .pt for PyTorch's torch.load."
+    ".npz for tinynet.load, .safetensors, or .pt for PyTorch's torch.load. "
+    "With .onnx, write the model itself, for onnxruntime and other programs."
 )
+MODEL = ".onnx"
 
 
 def _safetensors(weights: dict[str, Any], path: Path) -> None:
@@ -35,31 +37,49 @@ WRITERS: dict[str, Callable[[dict[str, Any], Path], object]] = {
     ".pt": exchange.save_pytorch,
 }
 """The function that writes weights, for each file extension."""
+ENDINGS = (*WRITERS, MODEL)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_trained(parser)
-    parser.add_argument("file", metavar="FILE", help=f"a name that ends in {' or '.join(WRITERS)}")
+    parser.add_argument("file", metavar="FILE", help=f"a name that ends in {one_of(ENDINGS)}")
     parser.add_argument("--force", action="store_true", help="replace an existing file")
 
 
 def run_command(arguments: argparse.Namespace) -> int:
     """Write the file."""
     path = Path(arguments.file)
-    if path.suffix not in WRITERS:
-        hint = did_you_mean(path.suffix, WRITERS)
-        raise UsageError(f"{path} must end in one of {one_of(WRITERS)}{hint}")
+    if path.suffix not in ENDINGS:
+        hint = did_you_mean(path.suffix, ENDINGS)
+        raise UsageError(f"{path} must end in one of {one_of(ENDINGS)}{hint}")
     if path.exists() and not arguments.force:
         raise UsageError(f"{path} already exists; --force replaces it")
-    saved = _saved(arguments)
-    weights = weights_of(saved)
     try:
-        WRITERS[path.suffix](weights, path)
+        return (_write_model if path.suffix == MODEL else _write_weights)(arguments, path)
     except OSError as error:
         raise TrainError(f"{path} cannot be written ({error.strerror or error})") from None
+
+
+def _write_weights(arguments: argparse.Namespace, path: Path) -> int:
+    saved = _saved(arguments)
+    weights = weights_of(saved)
+    WRITERS[path.suffix](weights, path)
     count = sum(value.numel() for value in weights.values())
     print(f"{path}: {len(weights)} tensors, {count:,} numbers, from epoch {saved['epoch']}")
+    return 0
+
+
+def _write_model(arguments: argparse.Namespace, path: Path) -> int:
+    """Write the model as an ONNX graph, for batches of any size."""
+    trained = load_run(arguments.run, best=arguments.best)
+    example, _ = first_batch(trained.parts, trained.parts.test_set, 2)
+    try:
+        program = onnx.export(trained.parts.model, (example,), path)
+    except (onnx.OnnxExporterError, ModuleNotFoundError) as error:
+        raise TrainError(f"the model is not exported: {error}") from None
+    count = len(program.model_proto.graph.node)
+    print(f"{path}: {count} operations, from epoch {trained.saved['epoch']}")
     return 0
 
 

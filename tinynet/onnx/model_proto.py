@@ -1,0 +1,86 @@
+"""Building and checking ONNX models: the one file that imports the package onnx."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tinynet.onnx.errors import OnnxExporterError
+from tinynet.onnx.graph import Graph, Ref
+from tinynet.onnx.sizes import Size
+
+MISSING = "Models are exported with the package onnx, which is not installed: "
+MISSING += "`pip install tinynet[onnx]`."
+LOWEST_OPSET = 18  # reductions take their dimensions as an input from here on
+
+
+def supported(opset: int | None) -> int:
+    """Return a version of ONNX's operations; the default for None.
+
+    Raises:
+        ModuleNotFoundError: the package onnx is missing.
+        OnnxExporterError: it does not have that version.
+    """
+    opset = LOWEST_OPSET if opset is None else opset
+    try:
+        import onnx
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError(MISSING, name="onnx") from None
+    highest = onnx.defs.onnx_opset_version()
+    if not LOWEST_OPSET <= opset <= highest:
+        raise OnnxExporterError(
+            f"opset_version must be from {LOWEST_OPSET} to {highest} (that of the installed onnx "
+            f"{onnx.__version__}), but got {opset}"
+        )
+    return opset
+
+
+def model_proto(graph: Graph, names: dict[tuple[int, ...], str]) -> Any:
+    """Return a graph as a checked ``onnx.ModelProto``.
+
+    Args:
+        graph: the graph.
+        names: of lengths of dynamic dimensions.
+
+    Raises:
+        OnnxExporterError: onnx finds it invalid.
+    """
+    import onnx
+    from onnx import helper, numpy_helper
+
+    def attribute(value: Any) -> Any:
+        return helper.np_dtype_to_tensor_dtype(value) if isinstance(value, np.dtype) else value
+
+    def info(ref: Ref) -> Any:
+        kind = helper.np_dtype_to_tensor_dtype(np.dtype(ref.dtype))
+        lengths = [names.get(n.values) if isinstance(n, Size) else n for n in ref.shape]
+        return helper.make_tensor_value_info(ref.name, kind, lengths)
+
+    nodes = [
+        helper.make_node(
+            node.op,
+            node.inputs,
+            node.outputs,
+            name=node.outputs[0],
+            doc_string=node.place,
+            **{name: attribute(value) for name, value in node.attributes.items()},
+        )
+        for node in graph.nodes
+    ]
+    constants = [numpy_helper.from_array(x, name) for name, x in graph.initializers.items()]
+    inputs, outputs = [[info(ref) for ref in refs] for refs in (graph.inputs, graph.outputs)]
+    opsets = [helper.make_opsetid("", graph.opset)]
+    model = helper.make_model(
+        helper.make_graph(nodes, "tinynet", inputs, outputs, constants),
+        opset_imports=opsets,
+        ir_version=helper.find_min_ir_version_for(opsets),
+        producer_name="tinynet",
+    )
+    try:
+        onnx.checker.check_model(model, full_check=True)
+    except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError) as error:
+        raise OnnxExporterError(f"onnx finds the model invalid: {error}") from error
+    except ValueError as error:  # protobuf's limit of 2 GB
+        raise OnnxExporterError(f"the model is too large for one file: {error}") from error
+    return model

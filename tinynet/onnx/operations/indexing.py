@@ -1,0 +1,128 @@
+"""Lookup, and indexing by arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tinynet.onnx.errors import NoFormError
+from tinynet.onnx.graph import Graph, Ref, fixed
+from tinynet.onnx.operations.table import form
+
+
+@form("embedding_rows")
+def embedding(g: Graph, weight: Ref, indices: Ref, *options: Any) -> Any:
+    """Return rows of a weight."""
+    return g("Gather", weight, indices, axis=0)
+
+
+@form("nn.functional.lookup.embeddings:_renormalise")
+def renormalise(g: Graph, weight: Ref, indices: Ref, max_norm: float, norm_type: float) -> Any:
+    """Return the weight with the chosen rows scaled down to ``max_norm``."""
+    rows = g("Gather", weight, indices, axis=0)
+    last = g.integers(-1)
+    if norm_type in (1, 2):
+        norms = g(f"ReduceL{int(norm_type)}", rows, last, keepdims=1)
+    elif norm_type == np.inf:
+        norms = g("ReduceMax", g("Abs", rows), last, keepdims=1)
+    else:
+        sums = g("ReduceSum", g("Pow", g("Abs", rows), norm_type), last, keepdims=1)
+        norms = g("Pow", sums, 1 / norm_type)
+    factors = g("Div", g.constant(max_norm, weight.dtype), g("Add", norms, 1e-7))
+    long = g("Greater", norms, max_norm, dtype=bool)
+    one = g.constant(1, weight.dtype)
+    rows = g("Mul", rows, g("Where", long, factors, one, dtype=weight.dtype))
+    return g("ScatterND", weight, g("Unsqueeze", indices, last), rows)
+
+
+@form("nn.functional.vector:_one_hot")
+def one_hot(g: Graph, x: Ref, num_classes: int) -> Any:
+    """Return a vector for each element, with a one at its number."""
+    places = g.constant(np.arange(fixed(num_classes), dtype=np.int64))
+    return g.cast(g("Equal", g("Unsqueeze", x, g.integers(-1)), places, dtype=bool), g.dtype)
+
+
+@form("select_slices")
+def select_slices(g: Graph, x: Ref, index: Ref, dim: int) -> Any:
+    """Return the slices at an index along a dimension."""
+    if index.rank == 0:
+        index = g.reshape(index, (1,))
+    return g("Gather", x, index, axis=x.axis(dim))
+
+
+@form("gather_along")
+def gather(g: Graph, x: Ref, index: Ref, dim: int) -> Any:
+    """Return the elements at an index along a dimension."""
+    return g("GatherElements", x, index, axis=x.axis(dim))
+
+
+@form("scatter_source")
+def scatter(g: Graph, x: Ref, index: Ref, source: Ref, dim: int) -> Any:
+    """Return a copy with elements of the source at an index along a dimension."""
+    return g("ScatterElements", x, index, source, axis=x.axis(dim))
+
+
+@form("scatter_number")
+def scatter_number(g: Graph, x: Ref, index: Ref, dim: int, value: Any) -> Any:
+    """Return a copy with a number at an index along a dimension."""
+    source = g.full(index.shape, value, x.dtype)
+    return g("ScatterElements", x, index, source, axis=x.axis(dim))
+
+
+@form("scatter_sum")
+def scatter_sum(g: Graph, x: Ref, index: Ref, source: Ref, dim: int) -> Any:
+    """Return the sum with elements of the source at an index along a dimension."""
+    return g("ScatterElements", x, index, source, axis=x.axis(dim), reduction="add")
+
+
+@form("index")
+def index(g: Graph, x: Ref, indices: Sequence[Any]) -> Any:
+    """Return the elements that integer arrays select."""
+    axes, values = _integers(g, indices)
+    if len(values) == 1:
+        return g("Gather", x, values[0], axis=axes[0])
+    if axes != [*range(len(axes))]:
+        raise NoFormError("by arrays in other than the first dimensions")
+    return g("GatherND", x, _points(g, values))
+
+
+@form("index_set")
+def index_set(g: Graph, x: Ref, values: Ref, indices: Sequence[Any], accumulate: bool) -> Any:
+    """Return a copy with values at the elements that integer arrays or a mask select."""
+    first = indices[0]
+    if len(indices) == 1 and first.dtype == bool and values.rank == 0 and not accumulate:
+        mask = g.reshape(first, first.shape + (1,) * (x.rank - first.rank))
+        return g("Where", mask, g.cast(values, x.dtype), x, dtype=x.dtype)
+    axes, arrays = _integers(g, indices)
+    if axes != [*range(len(axes))]:
+        raise NoFormError("by arrays in other than the first dimensions")
+    points = _points(g, arrays)
+    shape = (*points.shape[:-1], *x.shape[len(axes) :])
+    source = g.expand(g.cast(values, x.dtype), shape)
+    return g("ScatterND", x, points, source, reduction="add" if accumulate else None)
+
+
+def _integers(g: Graph, indices: Sequence[Any]) -> tuple[list[int], list[Ref]]:
+    """Return the dimensions that are indexed, and their indices."""
+    found = [(axis, x) for axis, x in enumerate(indices) if x is not None]
+    if any(not isinstance(x, Ref) and not isinstance(x, np.ndarray) for _, x in found):
+        raise NoFormError("by an unusual index")
+    if any(x.dtype == bool for _, x in found):
+        raise NoFormError("by a mask, whose number of elements is not known")
+    return [axis for axis, _ in found], [g.value(x, None) for _, x in found]
+
+
+def _points(g: Graph, indices: list[Ref]) -> Ref:
+    """Return indices as points, in a new last dimension."""
+    longest = max((x.shape for x in indices), key=len)
+    for x in indices:
+        if any(n == 1 for n in x.shape):
+            raise NoFormError("by arrays that are broadcast")
+    if any(len(x.shape) != len(longest) for x in indices):
+        raise NoFormError("by arrays that are broadcast")
+    parts = [g("Unsqueeze", g.cast(x, "int64"), g.integers(-1)) for x in indices]
+    made: Ref = g("Concat", *parts, axis=-1)
+    made.shape = (*longest, len(indices))
+    return made

@@ -1,6 +1,6 @@
 """Inference on one example at a time, without a graph."""
 
-from benchmarks.race import FASTER, TIMES, Race, titled
+from benchmarks.race import AIMS, FASTER, TIMES, Race, titled
 from benchmarks.tables import Table
 from benchmarks.workloads import ROWS, answer_aim
 
@@ -10,7 +10,7 @@ def report(threads: int, rounds: int) -> Table:
     names = ("tinynet", "numba", "compiled", "compiled-numba", "torch", "inductor")
     with Race(names, threads) as race:
         times, faster = map(race.columns, (TIMES, FASTER))
-        heads = ["workload", *times.values(), *faster.values(), "aim compiled"]
+        heads = ["workload", *times.values(), *faster.values(), AIMS["compiled-numba"]]
         table = Table(titled("One answer under no_grad, B 1", threads), heads, notes=race.notes)
         for row in ROWS:
             found = race.run(row, rounds, answers=True)

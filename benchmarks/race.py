@@ -1,5 +1,6 @@
 """The race: libraries, each in its own process, take turns on the same machine."""
 
+import contextlib
 import os
 import pickle
 import subprocess
@@ -65,16 +66,20 @@ class Side:
     def __call__(self, method: str, *arguments: Any) -> Any:
         """Call a method of the worker, and wait."""
         assert self.process.stdin and self.process.stdout
-        pickle.dump((method, *arguments), self.process.stdin)
-        self.process.stdin.flush()
-        answer = pickle.load(self.process.stdout)
+        try:
+            pickle.dump((method, *arguments), self.process.stdin)
+            self.process.stdin.flush()
+            answer = pickle.load(self.process.stdout)
+        except (EOFError, BrokenPipeError):
+            raise RuntimeError("its process has ended") from None
         if isinstance(answer, Exception):
             raise answer
         return answer
 
     def close(self) -> None:
         """End the process."""
-        self.process.communicate()
+        with contextlib.suppress(BrokenPipeError):
+            self.process.communicate()
 
 
 def _xla(threads: int) -> str:

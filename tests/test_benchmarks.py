@@ -11,7 +11,7 @@ import pytest
 import tinynet as tn
 from benchmarks import scaling
 from benchmarks.floor import FLOORS, Floor
-from benchmarks.race import Race
+from benchmarks.race import Race, Side
 from benchmarks.tables import Table
 from benchmarks.workloads import BY_NAME, ROWS, Training
 from tests.rounding import near
@@ -88,6 +88,15 @@ def test_a_side_that_does_not_run_is_left_out():
     assert race.notes == ["JAX jit is left out: ModuleNotFoundError: No module named 'jax'"]
     with pytest.raises(RuntimeError, match="broken"):
         race.leave_out("tinynet", RuntimeError("broken"))
+
+
+def test_a_process_that_has_ended_is_an_error_of_its_side():
+    side = Side("tinynet", 1)
+    side.process.kill()
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="its process has ended"):
+            side("make", "mlp_small")
+    side.close()
 
 
 def test_an_unknown_workload_is_named():

@@ -10,6 +10,7 @@ import contextlib
 import functools
 import threading
 from collections.abc import Callable, Iterator
+from types import CodeType, FunctionType
 from typing import Any, Generic, TypeVar
 
 from tinynet.core.modes import mode
@@ -95,8 +96,8 @@ class Tracer:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def traced(function: F, op: Any = None, writes: bool = False) -> F:
-    """Hand the calls of a function of arrays to the tracer of the thread, if it has one."""
+def tracing(function: Any, op: Any = None, writes: bool = False) -> Any:
+    """Return a function of arrays that hands its calls to the tracer of the thread, if any."""
 
     @functools.wraps(function)
     def run(*args: Any, **kwargs: Any) -> Any:
@@ -105,7 +106,8 @@ def traced(function: F, op: Any = None, writes: bool = False) -> F:
             return function(*args, **kwargs)
         return tracer.compute(function, args, kwargs, op, writes)
 
-    return run  # type: ignore[return-value]
+    run.untraced = function  # type: ignore[attr-defined]
+    return run
 
 
 def run_traced(function: Any, *args: Any, op: Any = None, writes: bool = False) -> Any:
@@ -114,19 +116,90 @@ def run_traced(function: Any, *args: Any, op: Any = None, writes: bool = False) 
     return function(*args) if tracer is None else tracer.compute(function, args, {}, op, writes)
 
 
+# ---- marks: declared functions that a tracer hears of -------------------------------------------
+
+
+class _Marks:
+    """The marked functions; while no thread has a tracer, marks cost nothing.
+
+    A mark leaves a function as it is. While a thread has a tracer, the function has other code,
+    which asks for the tracer first.
+    """
+
+    def __init__(self) -> None:
+        self.on = False
+        self._functions: list[tuple[FunctionType, CodeType]] = []
+        self._plain: dict[FunctionType, CodeType] = {}
+
+    def add(self, function: Any, run: Callable[[Any], Any]) -> Any:
+        """Mark a function; ``run`` makes the one that asks for the tracer."""
+        if not isinstance(function, FunctionType) or function.__closure__:
+            return run(function)
+        code, values = function.__code__, function.__defaults__
+        plain = FunctionType(code, function.__globals__, function.__name__, values)
+        plain.__kwdefaults__ = function.__kwdefaults__
+        plain.__module__, plain.__qualname__ = function.__module__, function.__qualname__
+        function.untraced = plain  # type: ignore[attr-defined]
+        constants = _stub.__code__.co_consts
+        asking = tuple(run(plain) if c == _RUN else c for c in constants)
+        code = _stub.__code__.replace(co_consts=asking, co_name=function.__name__)
+        self._functions.append((function, code))
+        if self.on:
+            self._switch(function, code)
+        return function
+
+    def _switch(self, function: FunctionType, code: CodeType) -> None:
+        self._plain[function] = function.__code__
+        function.__code__ = code
+
+    def switch(self, on: bool) -> None:
+        """Start or stop asking for tracers."""
+        if on == self.on:
+            return
+        self.on = on
+        if on:
+            for function, code in self._functions:
+                self._switch(function, code)
+        else:
+            for function, plain in self._plain.items():
+                function.__code__ = plain
+            self._plain.clear()
+
+
+_RUN = "the function that asks for the tracer"
+
+
+def _stub(*args, **kwargs):  # type: ignore[no-untyped-def]
+    run = "the function that asks for the tracer"  # replaced in each copy of the code
+    return run(*args, **kwargs)  # type: ignore[operator]
+
+
+marks = _Marks()
+
+
+def traced(function: F) -> F:
+    """Mark a function of arrays, which a program repeats on other arrays."""
+    return marks.add(function, tracing)  # type: ignore[no-any-return]
+
+
 def traced_write(function: F) -> F:
-    """Do the same for a function that changes the array that is its first argument."""
-    return traced(function, writes=True)
+    """Mark a function that changes the array that is its first argument."""
+    return marks.add(  # type: ignore[no-any-return]
+        function, lambda plain: tracing(plain, writes=True)
+    )
 
 
 def repeated(function: F) -> F:
-    """Hand the calls of a function with effects on Python objects to the tracer, if any."""
+    """Mark a function that changes Python objects, such as the step of an optimizer."""
 
-    @functools.wraps(function)
-    def run(*args: Any, **kwargs: Any) -> Any:
-        tracer = mode.tracer
-        if tracer is None:
-            return function(*args, **kwargs)
-        return tracer.perform(function, args, kwargs)
+    def asking(plain: Any) -> Any:
+        @functools.wraps(plain)
+        def run(*args: Any, **kwargs: Any) -> Any:
+            tracer = mode.tracer
+            if tracer is None:
+                return plain(*args, **kwargs)
+            return tracer.perform(plain, args, kwargs)
 
-    return run  # type: ignore[return-value]
+        return run
+
+    return marks.add(function, asking)  # type: ignore[no-any-return]

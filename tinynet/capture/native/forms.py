@@ -38,7 +38,7 @@ def plain(function: Any) -> Callable[[Form], Form]:
     """Declare the form of a function that is no kernel."""
 
     def declare(declared: Form) -> Form:
-        _PLAIN[getattr(function, "__wrapped__", function)] = declared
+        _PLAIN[getattr(function, "untraced", function)] = declared
         return declared
 
     return declare

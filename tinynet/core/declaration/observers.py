@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.core.trace import Channel, traced
+from tinynet.core.trace import Channel, marks, tracing
 from tinynet.dtypes import Array
 
 Callback = Callable[..., None]
@@ -50,7 +50,7 @@ class Observable:
         """Add other functions of arrays under their names in the namespace."""
         with self._lock:
             self.functions.update(functions)
-            wrap = traced if self.tracers else _itself
+            wrap = tracing if self.tracers else _itself
             self.namespace.update({key: wrap(f) for key, f in functions.items()})
 
     def count_tracers(self, by: int) -> None:
@@ -58,6 +58,7 @@ class Observable:
         with self._lock:
             self.tracers += by
             self.refresh()
+            marks.switch(self.tracers > 0)
 
     def stand_before(self, make: Callable[[Any, Any], Any] | None) -> None:
         """Replace each kernel by ``make(op, kernel)``; None restores the kernels."""
@@ -71,7 +72,7 @@ class Observable:
             kept = self._kept.setdefault((make, self.tracers > 0), {})
             kernels = {} if observers else kept
             if len(kernels) != len(self.operations) + len(self.functions):
-                wrap = traced if self.tracers else _itself
+                wrap = tracing if self.tracers else _itself
                 kernels.update({key: self._kernel(op) for key, op in self.operations.items()})
                 kernels.update({key: wrap(f) for key, f in self.functions.items()})
             self.namespace.update(kernels)
@@ -80,7 +81,7 @@ class Observable:
 
     def _kernel(self, op: Any) -> Callable[..., Any]:
         """Return what calls of an operation run at present."""
-        wrap = traced if self.tracers else _itself
+        wrap = tracing if self.tracers else _itself
         kernel: Callable[..., Any] = wrap(_reporting(op) if observers else op.kernel, op)
         if self._before is not None:
             kernel = self._before(op, kernel)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 import tinynet as tn
 from tinynet import autograd, board, nn, optim
@@ -17,6 +18,7 @@ from tinynet.train.cli import main
 
 from .test_cli import ENVIRONMENT, PROGRAM
 from .test_configs import CONFIGS, SHORT, accuracy
+from .test_method import GAN_CONFIG
 from .test_resume import ALL, CASES, all_of, killed
 
 COMPILED = {"run.compile": True}
@@ -163,6 +165,37 @@ def test_a_method_of_ones_own(write, digits):
     same(eager.folder, other.folder)
     same(eager.folder, compiled.folder)
     assert compiled.compiled["programs"] == 2
+
+
+# ---- tinynet graph --compiled ----
+
+
+def test_the_graph_of_the_program(write, digits, capsys):
+    path = write(digits)
+    assert main(["graph", path, "--compiled"]) == 0
+    text = capsys.readouterr().out
+    for name in ("check_loss", "check_gradients", "zero_grad", "ReluBackward0", "weight.grad"):
+        assert name in text
+    assert main(["graph", path, "--compiled", "--format", "tensorboard", "--save", "events"]) == 0
+    assert "graphs: program; in events" in capsys.readouterr().out
+    assert EventAccumulator("events").Reload().Graph().node
+
+
+def test_a_method_with_several_programs(write, capsys):
+    path = write(GAN_CONFIG)
+    assert main(["graph", path, "--compiled", "--part", "train_generator"]) == 0
+    assert "Sequential[generator]/" in capsys.readouterr().out
+    assert main(["graph", path, "--compiled", "--part", "generator"]) == 2
+    assert "available: train_discriminator, train_generator" in capsys.readouterr().err
+
+
+def test_no_graph_of_what_cannot_be_captured(write, digits, capsys):
+    config = digits.replace('type = "mlp"\nsizes = [64, 16, 10]', 'type = "./own.py:Reads"')
+    assert main(["graph", write(config, own=READS), "--compiled"]) == 2
+    assert "item() reads values of a tensor.\n  where: own.py:10" in capsys.readouterr().err
+    path = write(digits, own=OWN)
+    assert main(["graph", path, "--compiled", "--set", "method.type=./own.py:Own"]) == 2
+    assert "nothing in a step of this method is compiled" in capsys.readouterr().err
 
 
 # ---- fit ----

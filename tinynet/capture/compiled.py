@@ -137,6 +137,12 @@ class Compiled:
         """Return the programs, each with what distinguishes its calls."""
         return [(key, entry) for key, entries in self._entries.items() for entry in entries]
 
+    def entry_for(self, args: Any, kwargs: Any, tensors: list[Tensor]) -> Entry | None:
+        """Return the program that a call would run, if any; collect the tensors."""
+        key = (guards.modes(), _key(args, tensors), _key(kwargs, tensors) if kwargs else None)
+        fitting = (entry for entry in self._entries.get(key, ()) if entry.fits())
+        return next(fitting, None)
+
     def calls(self) -> Calls:
         """Return the numbers of calls so far."""
         replayed = sum(entry.replays for _, entry in self.programs())

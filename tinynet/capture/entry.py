@@ -80,6 +80,10 @@ class Entry:
         self.replays = self.misses = 0
         self.failed: collections.Counter[str] = collections.Counter()
 
+    def fits(self) -> bool:
+        """Return whether the guards hold."""
+        return all(condition.holds(self.namespace) for condition in self.conditions)
+
     def missed(self) -> None:
         """Note that the guards failed, and which."""
         self.misses += 1

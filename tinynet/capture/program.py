@@ -75,9 +75,13 @@ class Call:
         op: the operation, if the function is its kernel.
         tensor: the function returns tensors where the program expects arrays.
         site: the user's line.
+        scope: the modules that were running; those of the forward pass, in a backward pass.
+        node: in a backward pass, the name of the node that is visited.
     """
 
-    __slots__ = ("args", "function", "kind", "kwargs", "op", "result", "site", "tensor")
+    __slots__ = (
+        "args", "function", "kind", "kwargs", "node", "op", "result", "scope", "site", "tensor",
+    )  # fmt: skip
 
     def __init__(
         self, kind: str, function: Callable[..., Any], args: Any, kwargs: Any, site: Site | None
@@ -87,6 +91,8 @@ class Call:
         self.op: Any = None
         self.result: Any = None
         self.tensor = False
+        self.scope: Any = None
+        self.node = ""
 
     @property
     def title(self) -> str:

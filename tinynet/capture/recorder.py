@@ -73,6 +73,7 @@ class Recorder(Tracer, BackwardObserver):
         self._states = [(t, _state_of(t)) for t in alive]
         self._written: set[int] = set()  # memory whose last write was not counted yet
         self.spent: set[Any] = set()  # nodes whose saved values a backward pass has freed
+        self._visited: Any = None  # the node of a backward pass
         self._started = count_nodes()
         self._observing = observing_backward(self)
         self._arguments = arguments
@@ -112,6 +113,14 @@ class Recorder(Tracer, BackwardObserver):
                     "run the whole forward pass in the function, or detach its inputs",
                 )
             )
+
+    def visit(self, backward_pass: Any, node: Any, go: Any) -> None:
+        """Note which node a backward pass visits."""
+        before, self._visited = self._visited, node
+        try:
+            go(node)
+        finally:
+            self._visited = before
 
     def check_writes(self) -> None:
         """Refuse the program if a tensor from outside was changed by more than it recorded."""
@@ -223,7 +232,11 @@ class Recorder(Tracer, BackwardObserver):
     def _call(self, kind: str, function: Any, args: Any, kwargs: Any) -> Call:
         site = here()
         given, named = (rebuilt(a, self.constant) for a in (args, kwargs))
-        return Call(kind, function, given, named, site)
+        call = Call(kind, function, given, named, site)
+        visited = self._visited
+        call.scope = mode.scope if visited is None else getattr(visited, "scope", None)
+        call.node = "" if visited is None else visited.name()
+        return call
 
     def _run(self, call: Call, function: Any, args: Any, kwargs: Any) -> Any:
         mode.tracer = None

@@ -3,28 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import warnings
 from collections.abc import Iterator, Mapping
 from types import TracebackType
 from typing import Any
 
-from tinynet.board import tensorboardx
 from tinynet.board.graphs.assemble import BACKWARD, FORWARD, OPTIMIZER, Assembly
+from tinynet.board.graphs.collection import MAX_NODES, Graphs
 from tinynet.board.graphs.conceptual import conceptual
-from tinynet.board.graphs.dot import dot_of_graph
-from tinynet.board.graphs.fold import folded
-from tinynet.board.graphs.formats import outline
-from tinynet.board.graphs.graph import Graph
-from tinynet.board.graphs.picture import picture
 from tinynet.board.graphs.watch import Watch
 from tinynet.board.storage import BoardWarning
-from tinynet.board.writer import SummaryWriter
-
-MAX_NODES = 2000  # browsers stay responsive up to about this number
 
 
-class Recording:
+class Recording(Graphs):
     """The graphs recorded in a block ``with record(...) as rec:``.
 
     Args:
@@ -44,18 +35,14 @@ class Recording:
     """
 
     def __init__(self, models: dict[str, Any], max_nodes: int) -> None:
-        self.graphs: dict[str, Graph] = {}
-        self.notes: list[str] = []
-        self.conceptual = ""
-        self._max_nodes = max_nodes
+        super().__init__(max_nodes)
         self._watch: Watch | None = Watch(models)
         self._context = contextlib.ExitStack()
 
     def __repr__(self) -> str:
         if self._watch is not None:
             return "Recording(not ended)"
-        sizes = (f"{name}: {len(graph.nodes)} nodes" for name, graph in self.graphs.items())
-        return f"Recording({', '.join(sizes)})"
+        return super().__repr__()
 
     # ---- recording ----------------------------------------------------------------------------
 
@@ -116,80 +103,8 @@ class Recording:
                 found[name] = part
         for name in dict.fromkeys(parts.values()):
             found[name] = whole.part({node for node, part in parts.items() if part == name})
-        for name, graph in found.items():
-            notes: list[str] = []
-            if len(graph.nodes) > self._max_nodes:
-                graph, notes = folded(graph)
-            self.graphs[name] = graph
-            self.notes += [note for note in notes if note not in self.notes]
+        self.add(found)
         self.conceptual = conceptual(self.graphs.get("forward", whole), classes, FORWARD)
-
-    # ---- looking ------------------------------------------------------------------------------
-
-    def text(self, graph: str = "step") -> str:
-        """Return a graph as indented text: modules, operations, shapes, lines, times."""
-        return outline(self._graph(graph), self.notes)
-
-    def dot(self, graph: str = "step") -> str:
-        """Return a graph in Graphviz's DOT language, with a cluster for each module."""
-        return dot_of_graph(self._graph(graph))
-
-    def pbtxt(self, graph: str = "step") -> str:
-        """Return a graph as a text GraphDef, which you can upload to TensorBoard's Graphs tab."""
-        return tensorboardx.pbtxt(self._graph(graph))
-
-    def svg(self, graph: str = "step", depth: int | None = None) -> str:
-        """Return a graph as SVG.
-
-        Args:
-            graph: its name.
-            depth: the number of scope levels to expand; by default as many as stay readable.
-        """
-        return picture(self._graph(graph), depth)
-
-    def _repr_svg_(self) -> str:
-        return self.svg()
-
-    def write(
-        self, writer: SummaryWriter | str | os.PathLike[str], global_step: int | None = None
-    ) -> None:
-        """Write all graphs, with time and memory, for TensorBoard's Graphs tab.
-
-        The whole step becomes the graph of the run, if it has none yet; the others are selected by
-        tag: ``step``, ``forward``, ``backward``, ``optimizer``, the named parts, and ``modules`` (a
-        conceptual graph).
-
-        Args:
-            writer: a SummaryWriter, or the folder of the run.
-            global_step: added to the tags (``forward, step 100``), so that a run can contain
-                several recordings.
-
-        Raises:
-            TypeError: ``writer`` is neither.
-        """
-        if isinstance(writer, (str, os.PathLike)):
-            with SummaryWriter(writer) as own:
-                self.write(own, global_step)
-            return
-        if not hasattr(writer, "add_scalar"):
-            raise TypeError(
-                "The 'writer' parameter of Recording.write must be a SummaryWriter or a folder. "
-                f"Got {type(writer).__name__} instead."
-            )
-        suffix = "" if global_step is None else f", step {global_step}"
-        for name, graph in self.graphs.items():
-            writer._add_graph(graph, f"{name}{suffix}", global_step, profile=True)
-        if self.conceptual:
-            writer._add_conceptual_graph(self.conceptual, f"modules{suffix}")
-        if self.notes:
-            lines = "\n".join(f"- {note}" for note in self.notes)
-            writer.add_text("graph/folded", f"Repeats that are drawn once:\n\n{lines}", global_step)
-
-    def _graph(self, name: str) -> Graph:
-        if name not in self.graphs:
-            known = ", ".join(map(repr, self.graphs)) or "none: the recording has not ended"
-            raise KeyError(f"There is no graph {name!r}. There are: {known}")
-        return self.graphs[name]
 
 
 def record(*models: Any, max_nodes: int = MAX_NODES, **named: Any) -> Recording:

@@ -222,14 +222,14 @@ class Task:
         Raises:
             NonFiniteError: if a gradient is NaN or infinite; no parameter has changed.
         """
+        updaters = self._named(names)
         if self.strict:
-            self._check_gradients(names)
-        for updater in () if self.dry else self._named(names):
+            self._check_gradients([p for updater in updaters for p in updater.parameters])
+        for updater in () if self.dry else updaters:
             updater.step()
 
     @repeated
-    def _check_gradients(self, names: Sequence[str]) -> None:
-        parameters = (p for updater in self._named(names) for p in updater.parameters)
+    def _check_gradients(self, parameters: Sequence[Tensor]) -> None:
         wrong = next(_non_finite(parameters), None)
         if wrong is not None:
             name = _name(self.model, wrong)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import tempfile
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tinynet import board, nn
+from tinynet import board, capture, nn
+from tinynet.board.graphs.collection import Graphs
+from tinynet.capture.compiled import CAPTURES, CompileError
+from tinynet.capture.graph import program_graph
 from tinynet.train.build.build import Parts, copied, first_batch, refusal_to_show
 from tinynet.train.build.method import Batch
 from tinynet.train.build.metrics import Totals, UnsuitableError
@@ -73,6 +76,47 @@ def _recorded_step(
         warnings.warn(text, RuntimeWarning, stacklevel=2)
         return None
     return recording
+
+
+def compiled_trial(parts: Parts) -> Graphs:
+    """Capture the training step of a copy of the model; return the graphs of its programs.
+
+    Raises:
+        UsageError: if the step fails, or cannot be captured; the message has the reason.
+    """
+    config = parts.config
+    calls: dict[str, tuple[Any, tuple[Any, ...]]] = {}
+
+    def compiler(function: Callable[..., Any]) -> Callable[..., Any]:
+        compiled = capture.compile(function, fullgraph=True)
+
+        def run(function: Callable[..., Any], *args: Any) -> Any:
+            calls[function.__name__] = compiled, (function, *args)
+            return compiled(function, *args)
+
+        return run
+
+    with isolated(config.run.seed, "trial"):
+        batch = first_batch(parts, parts.train_set, config.data.batch_size)
+        model = copied(parts)
+        task = Task(model, parts.loss, updaters_for(config, model), [batch], compile=compiler)
+        try:
+            for _ in range(CAPTURES):
+                parts.method.step(task)
+        except CompileError as error:
+            raise UsageError(f"{config.origin('model.type')}: {error}") from None
+        except Exception as error:
+            raise UsageError(_misfit(config, error, *batch)) from error
+        programs = {
+            name: program_graph(compiled, args, {}, [model])
+            for name, (compiled, args) in calls.items()
+        }
+    if not programs:
+        place = config.origin("method.type")
+        raise UsageError(f"{place}: nothing in a step of this method is compiled")
+    graphs = Graphs()
+    graphs.add(programs if len(programs) > 1 else {"program": [*programs.values()][0]})
+    return graphs
 
 
 def try_schedules(parts: Parts) -> None:

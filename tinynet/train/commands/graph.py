@@ -7,8 +7,9 @@ import warnings
 from pathlib import Path
 
 from tinynet import board
+from tinynet.board.graphs.collection import Graphs
 from tinynet.invocation import command
-from tinynet.train.build.trial import trial
+from tinynet.train.build.trial import compiled_trial, trial
 from tinynet.train.checkpoint.run_folder import new_folder, write_text
 from tinynet.train.commands.options import add_config, full_keys
 from tinynet.train.config.problems import TrainError, UsageError, did_you_mean, one_of
@@ -20,7 +21,8 @@ HELP = "print the graph of one training step"
 DESCRIPTION = """\
 Record one training step of a copy of the model and print its graph: the operations, their modules,
 shapes and times. With --format tensorboard, write all graphs to a new folder for TensorBoard.
-(A training run writes them to its own folder anyway.)
+(A training run writes them to its own folder anyway.) With --compiled, capture the step with
+tinynet.compile and print its program, with the times of one replay.
 """
 TENSORBOARD = "tensorboard"
 FORMATS = ("text", "dot", "svg", "pbtxt", TENSORBOARD)
@@ -36,7 +38,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--part",
         metavar="PART",
-        help=f"{GRAPHS}; default: forward; tensorboard: all of them",
+        help=f"{GRAPHS}; default: forward; tensorboard: all of them; with --compiled: program",
+    )
+    parser.add_argument(
+        "--compiled", action="store_true", help="the program of the captured step (run.compile)"
     )
     parser.add_argument(
         "--save",
@@ -54,7 +59,7 @@ def run_command(arguments: argparse.Namespace) -> int:
     if form == TENSORBOARD and arguments.part is not None:
         raise UsageError(f"--format {TENSORBOARD} writes all parts: leave out --part")
     parts = prepare(load_config(arguments.config, full_keys(arguments.set)))
-    recording = trial(parts)
+    recording = compiled_trial(parts) if arguments.compiled else trial(parts)
     if recording is None:  # it has warned of the reason
         raise TrainError("there is no graph of this step")
     if form == TENSORBOARD:
@@ -62,7 +67,7 @@ def run_command(arguments: argparse.Namespace) -> int:
         folder = arguments.save or new_folder(Path(run_section.out, run_section.name), "graph_")
         _write_events(recording, Path(folder))
         return 0
-    part = arguments.part or "forward"
+    part = arguments.part or (next(iter(recording.graphs)) if arguments.compiled else "forward")
     if part not in recording.graphs:  # such as an optimizer without operations
         hint = did_you_mean(part, recording.graphs) or ";"
         raise UsageError(f"nothing ran in {part}{hint} available: {one_of(recording.graphs)}")
@@ -80,7 +85,7 @@ def _form_of(path: str | None) -> str:
     return ending if ending in FORMATS else "text"
 
 
-def _write_events(recording: board.Recording, folder: Path) -> None:
+def _write_events(recording: Graphs, folder: Path) -> None:
     """Write the graphs for TensorBoard; print where they are and how to view them."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", board.BoardWarning)
@@ -88,5 +93,6 @@ def _write_events(recording: board.Recording, folder: Path) -> None:
             recording.write(writer)
     if caught:  # training would continue, but this command has nothing else to do
         raise TrainError(str(caught[0].message).partition(". ")[0])
-    print(f"graphs: {', '.join(recording.graphs)}, modules; in {folder}")
+    names = [*recording.graphs, *(["modules"] if recording.conceptual else [])]
+    print(f"graphs: {', '.join(names)}; in {folder}")
     print(f"view them: {command('board', folder)}, then the tab Graphs")

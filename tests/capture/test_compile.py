@@ -180,3 +180,21 @@ def test_a_dataclass_is_made_and_compared_in_a_program():
         return pair.first * pair.second if pair == pair else x
 
     assert [f(tn.ones(1)).item() for _ in range(4)] == [6] * 4
+
+
+def test_gradients_accumulate_in_those_from_before():
+    nets = []
+    for wrap in (tn.compile, lambda f: f):
+        net, updating, _ = make()
+
+        @wrap
+        def add(x, y, net=net):
+            F.cross_entropy(net(x), y).backward()
+
+        for _ in range(5):
+            updating.zero_grad()
+            for _ in range(3):
+                add(*batch())
+            updating.step()
+        nets.append(net)
+    equal(*nets)

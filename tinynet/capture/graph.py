@@ -20,6 +20,7 @@ from tinynet.board.graphs.scopes import Root
 from tinynet.board.graphs.structures import Arguments, flatten
 from tinynet.capture.api import OptimizedModule
 from tinynet.capture.entry import Entry
+from tinynet.capture.outputs import Output
 from tinynet.capture.program import Call, Handle, Program, Value, leaves, rebuilt
 from tinynet.core.module_scope import modules_of
 from tinynet.core.tensors.tensor import Tensor, wrap
@@ -67,17 +68,25 @@ def program_graph(compiled: Any, args: Any, kwargs: Any, models: Sequence[Any] =
         raise RuntimeError(f"{compiled.__name__} has no program for these arguments{because}")
     replay = _Replay(entry, tensors, models)
     replay.inputs(compiled._function, args, kwargs)
-    program, backward = entry.captured.program, entry.captured.backward
+    program = entry.captured.program
     replay.run(program, {*entry.run.overwritten})
     for name, leaf in flatten(program.results, "output/output.1"):
-        if isinstance(leaf, Value):
-            replay.builder.result(Result(name, replay.arrays[leaf.number], FORWARD))
-    if backward is not None:
-        for number, value in enumerate(backward.arguments):
+        value = _value(leaf)
+        if value is not None:
+            replay.builder.result(Result(name, replay.arrays[value.number], FORWARD))
+    for backward, function in entry.backwards:
+        for value in backward.arguments:
             g = np.ones(value.shape or (), value.dtype)
-            replay.source(f"backward/gradient_{number}", "Input", value, g, BACKWARD)
-        replay.run(backward, {*entry.backward.overwritten}, BACKWARD)
+            replay.source("backward/gradient", "Input", value, g, BACKWARD)
+        replay.run(backward, {*function.overwritten}, BACKWARD)
     return replay.builder.graph
+
+
+def _value(leaf: Any) -> Value | None:
+    """Return the value of a result, or of the tensor of which it is a view."""
+    while isinstance(leaf, Output) and leaf.value is None:
+        leaf = leaf.base
+    return leaf.value if isinstance(leaf, Output) else None
 
 
 class _Replay:
@@ -94,7 +103,7 @@ class _Replay:
         self._used: set[int] = set()  # values that calls of a backward pass use
         for model in models:
             self._add_root(model)
-        programs = [entry.captured.program, entry.captured.backward or Program()]
+        programs = [entry.captured.program, *(backward for backward, _ in entry.backwards)]
         for call in (call for program in programs for call in program.calls):
             for module in _modules(call)[:1]:
                 self._add_root(module)
@@ -129,9 +138,8 @@ class _Replay:
         for number, (t, value) in enumerate(zip(self.tensors, program.arguments, strict=True)):
             name = f"input/{names.get(id(t), number)}"
             self.source(name, "Input", value, t._array, FORWARD)
-        states = [*program.states]
-        if self.entry.captured.backward is not None:
-            states += self.entry.captured.backward.states
+        programs = [program, *(backward for backward, _ in self.entry.backwards)]
+        states = [state for one in programs for state in one.states]
         for t, value in states:
             name, op = self._parameters.get(id(t), (f"state/{clean(type(t).__name__)}", "State"))
             self.source(name, op, value, t._array, FORWARD)

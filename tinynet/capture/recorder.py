@@ -9,11 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from tinynet.capture.effects import bump, gradient, view_of
+from tinynet.capture.outside import STATE, state_of, writes_of
 from tinynet.capture.program import SIMPLE, Call, Handle, Program, Value, rebuilt, root
 from tinynet.core.callsite import Site, here
 from tinynet.core.declaration.observers import observable
 from tinynet.core.graph.backward_observers import BackwardObserver, observing_backward
-from tinynet.core.graph.node import Hooks, count_nodes
+from tinynet.core.graph.node import count_nodes
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor, counter_of
 from tinynet.core.tensors.version import INFERENCE
@@ -70,7 +72,7 @@ class Recorder(Tracer, BackwardObserver):
         }
         self._held.append(alive)
         self._versions = {key: c.n for key, (c, _) in self._counters.items()}
-        self._states = [(t, _state_of(t)) for t in alive]
+        self._states = [(t, state_of(t)) for t in alive]
         self._written: set[int] = set()  # memory whose last write was not counted yet
         self.spent: set[Any] = set()  # nodes whose saved values a backward pass has freed
         self._visited: Any = None  # the node of a backward pass
@@ -125,7 +127,7 @@ class Recorder(Tracer, BackwardObserver):
     def check_writes(self) -> None:
         """Refuse the program if a tensor from outside was changed by more than it recorded."""
         for t, before in self._states:
-            for what, old, new in zip(_STATE, before, _state_of(t), strict=True):
+            for what, old, new in zip(STATE, before, state_of(t), strict=True):
                 if old is not new and old != new:
                     reason = f"the function changes {what} of a tensor from outside"
                     self.refuse(CaptureError(reason, "do that outside of the function"))
@@ -170,11 +172,16 @@ class Recorder(Tracer, BackwardObserver):
         except CaptureError as problem:
             self.refuse(problem)
             return function(*args, **kwargs)
-        before = {key: counter.n for key, (counter, _) in self._counters.items()}
+        before = [writes_of(t) for t, _ in self._states]
         result = self._run(call, function, args, kwargs)
-        for key, (counter, _) in self._counters.items():
-            if counter.n != before[key]:
-                self.written[key] = self.written.get(key, 0) + counter.n - before[key]
+        made = {
+            id(t._counter): (t, writes_of(t) - count)  # several tensors may share a counter
+            for (t, _), count in zip(self._states, before, strict=True)
+            if writes_of(t) != count
+        }
+        for key, (t, count) in made.items():
+            self._counters.setdefault(key, (counter_of(t), t))
+            self.written[key] = self.written.get(key, 0) + count
         self._find_gradients(args)
         return result
 
@@ -375,38 +382,6 @@ class Recorder(Tracer, BackwardObserver):
                 self._held.append(t._grad._array)
 
 
-_STATE = "the data", "the history", "requires_grad", "the base", "the hooks"
-
-
-def _state_of(t: Tensor) -> tuple[Any, ...]:
-    """Return what a program leaves as it is in a tensor from outside."""
-    node = t._edge[0] if t._edge else None
-    hooks = [_hooks_of(t._hooks), _hooks_of(getattr(node, "hooks", None))]
-    return id(t._array), t._edge, t._requires_grad, id(t._view), hooks
-
-
-def _hooks_of(hooks: Hooks | None) -> Any:
-    if hooks is None:
-        return None
-    tensor = [[*of_one] for of_one in hooks.tensor.values()]
-    return tensor, [*hooks.retained], [*hooks.pre], [*hooks.post], [*hooks.accumulated]
-
-
 def _as_array(leaf: Any) -> Any:
     """Return a numpy scalar as the array that operations make of it."""
     return np.asarray(leaf) if isinstance(leaf, np.generic) else leaf
-
-
-def bump(t: Tensor, what: str) -> None:
-    """Count a write to ``t``."""
-    counter_of(t).bump(here(), what)
-
-
-def gradient(t: Tensor) -> Any:
-    """Return the array of ``t.grad``."""
-    return t._grad._array  # type: ignore[union-attr]
-
-
-def view_of(base: Any, offset: int, shape: Any, dtype: Any, strides: Any) -> Any:
-    """Return a view of an array by its offset in bytes and its strides."""
-    return np.ndarray(shape, dtype, base, offset, strides)

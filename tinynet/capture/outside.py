@@ -1,0 +1,30 @@
+"""What is compared in the tensors from outside before and after a capture."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tinynet.core.graph.node import Hooks
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.core.tensors.version import INFERENCE
+
+STATE = "the data", "the history", "requires_grad", "the base", "the hooks"
+
+
+def state_of(t: Tensor) -> tuple[Any, ...]:
+    """Return what a program leaves as it is in a tensor from outside."""
+    node = t._edge[0] if t._edge else None
+    hooks = [_hooks_of(t._hooks), _hooks_of(getattr(node, "hooks", None))]
+    return id(t._array), t._edge, t._requires_grad, id(t._view), hooks
+
+
+def _hooks_of(hooks: Hooks | None) -> Any:
+    if hooks is None:
+        return None
+    tensor = [[*of_one] for of_one in hooks.tensor.values()]
+    return tensor, [*hooks.retained], [*hooks.pre], [*hooks.post], [*hooks.accumulated]
+
+
+def writes_of(t: Tensor) -> int:
+    """Return the number of writes that are counted for a tensor."""
+    return 0 if t._counter in (None, INFERENCE) else t._counter.n

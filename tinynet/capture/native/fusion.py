@@ -72,9 +72,9 @@ def is_native(call: Call) -> bool:
 def _native(run: list[Call], later: set[int]) -> list[Call]:
     """Return a call of a native function for a run of calls."""
     kinds = [v.dtype for c in run for v in c.inputs() if v.dtype.kind == "f"]
-    if len(set(kinds)) != 1:
-        return run
     outputs = [v for call in run for v in call.outputs() if v.number in later]
+    if len(set(kinds)) != 1 or not outputs:
+        return run
     writer = Writer(kinds[0], {v.number for v in outputs}, last_uses(run))
     for at, call in enumerate(run):
         writer.at = at

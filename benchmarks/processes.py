@@ -37,7 +37,7 @@ import importlib
 from benchmarks.workloads import BY_NAME, Training
 lib = importlib.import_module({library!r})
 {threads}
-training = Training(lib, BY_NAME[{name!r}])
+training = Training(lib, BY_NAME[{name!r}], {backend!r})
 (before,) = memory("VmRSS")
 for _ in range(5):
     training.step()
@@ -74,14 +74,24 @@ def report_imports(rounds: int) -> Table:
 
 
 def report_memory(threads: int) -> Table:
-    """Measure the memory that five training steps add to the model, and the whole process."""
-    heads = ["workload", "tinynet MB", "PyTorch MB", "tinynet in all MB", "PyTorch in all MB"]
+    """Measure the memory that five training steps add to the model, and the whole process.
+
+    The first two steps of the compiled side are captured.
+    """
+    sides = {
+        "tinynet": ("tinynet", None),
+        "compiled": ("tinynet", "numpy"),
+        "PyTorch": ("torch", None),
+    }
+    heads = ["workload", *(f"{s} MB" for s in sides), *(f"{s} in all MB" for s in sides)]
     table = Table("Peak memory of training steps", heads)
     for row in ROWS:
         added, whole = [], []
-        for library in ("tinynet", "torch"):
+        for library, backend in sides.values():
             set_threads = f"lib.set_num_threads({threads})"
-            program = _PEAK.format(library=library, name=row.name, threads=set_threads)
+            program = _PEAK.format(
+                library=library, name=row.name, backend=backend, threads=set_threads
+            )
             before, peak = run(program, threads)
             added.append((peak - before) / 1024)
             whole.append(peak / 1024)

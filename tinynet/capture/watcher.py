@@ -63,7 +63,7 @@ class Watcher:
     """
 
     def __init__(self, recorder: Recorder, function: Callable[..., Any]):
-        self.recorder = recorder
+        self._recorder: Recorder | None = recorder
         self.dictionaries: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {}
         self.cells: dict[int, tuple[Any, Any]] = {}
         self.modules: list[Any] = []
@@ -89,6 +89,7 @@ class Watcher:
                     f"the function changes a {type(container).__name__} from outside",
                     "return the value, and change the container outside",
                 )
+        self._recorder = None  # a program outlives it, and it holds all arrays of the capture
 
     def entered(self, module: Any) -> None:
         """Note the attributes of a module that runs."""
@@ -158,7 +159,8 @@ class Watcher:
             )
 
     def _refuse(self, reason: str, remedy: str, site: Any = None) -> None:
-        self.recorder.refuse(CaptureError(reason, remedy, site))
+        if self._recorder is not None:
+            self._recorder.refuse(CaptureError(reason, remedy, site))
 
     # ---- dependencies -----------------------------------------------------------------------
 

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import tinynet as tn
-from tests.onnx_export.comparing import assert_same, running
+from tests.onnx_export.comparing import ROUNDINGS, assert_same, running
+from tests.rounding import assert_near
 from tinynet import nn
 from tinynet.onnx import OnnxExporterError, TrainingMode
 from tinynet.onnx.errors import UnsupportedOperatorError
@@ -130,6 +131,40 @@ def test_versions(opset):
     assert program.model_proto.opset_import[0].version == opset
 
 
+def test_a_version_that_is_too_low_is_raised():
+    with pytest.warns(UserWarning, match="opset_version=11 is too low") as caught:
+        program = tn.onnx.export(make(), tn.ones(2, 3), opset_version=11)
+    assert caught[0].filename == __file__
+    assert program.model_proto.opset_import[0].version == 18
+
+
+def test_images_of_any_size():
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.down, self.up = nn.Conv2d(3, 8, 3, 2, 1), nn.ConvTranspose2d(8, 3, 2, 2)
+
+        def forward(self, x):
+            return tn.cat([x, self.up(self.down(x))], 1).flatten(2)
+
+    axes = {"x": {0: "batch", 2: "height", 3: "width"}}
+    program = tn.onnx.export(Net(), tn.ones(2, 3, 8, 8), dynamic_axes=axes)
+    (found,) = running(program)(np.ones((1, 3, 16, 4), "f4"))
+    assert found.shape == (1, 6, 64)
+
+
+def test_states_whose_batch_is_another_dimension():
+    model, states = nn.LSTM(4, 5, batch_first=True), (tn.zeros(1, 2, 5), tn.ones(1, 2, 5))
+    axes = {"input": {0: "batch", 1: "time"}, "hx_0": {1: "batch"}, "hx_1": {1: "batch"}}
+    program = tn.onnx.export(model, (tn.ones(2, 3, 4), states), dynamic_axes=axes)
+    given = tn.ones(3, 7, 4), (tn.zeros(1, 3, 5), tn.ones(1, 3, 5))
+    found = running(program)(given[0].numpy(), *(x.numpy() for x in given[1]))
+    with tn.no_grad():
+        outputs, (h, c) = model(*given)
+    for mine, its in zip((outputs, h, c), found, strict=True):
+        assert_near(its, mine.double().numpy(), ROUNDINGS)
+
+
 def test_the_file(tmp_path):
     import onnx
 
@@ -198,8 +233,14 @@ def test_a_branch_that_depends_on_the_batch():
     def model(x):
         return x.exp() if x.shape[0] > 2 else x.log()
 
-    with pytest.raises(OnnxExporterError, match="something else at other sizes of batch"):
+    text = r"something else at other sizes of batch \(test_export.py:\d+ in model   return x.exp"
+    with pytest.raises(OnnxExporterError, match=text):
         tn.onnx.export(model, tn.ones(5, 3))
+
+
+def test_a_step_that_only_some_batches_take():
+    with pytest.raises(OnnxExporterError, match="something else at other sizes of batch"):
+        tn.onnx.export(lambda x: x if x.shape[0] > 2 else x.exp(), tn.ones(5, 3))
 
 
 def test_a_loop_over_the_batch():
@@ -226,7 +267,7 @@ def test_values_that_python_reads():
         (tn.ones(2, 3), {"dynamic_shapes": ({}, {})}, OnnxExporterError, "the structure of the"),
         (tn.ones(2, 3), {"input_names": ["a", "b"]}, OnnxExporterError, "has 2 names, and there"),
         (tn.ones(2, 3), {"output_names": ["input"]}, OnnxExporterError, "two values have the name"),
-        (tn.ones(2, 3), {"opset_version": 11}, OnnxExporterError, "must be from 18 to"),
+        (tn.ones(2, 3), {"opset_version": 99}, OnnxExporterError, "must be from 18 to"),
     ],
 )
 def test_bad_input(args, options, error, text):

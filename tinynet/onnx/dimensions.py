@@ -69,7 +69,7 @@ def renamed(
     return names
 
 
-def by_default(names: Sequence[str], tensors: Sequence[Tensor]) -> Dynamic:
+def _by_default(names: Sequence[str], tensors: Sequence[Tensor]) -> Dynamic:
     """Return the first dimension of each input as dynamic: the batch."""
     lengths = [t.shape[0] for t in tensors if t.ndim]
     return [
@@ -79,13 +79,18 @@ def by_default(names: Sequence[str], tensors: Sequence[Tensor]) -> Dynamic:
 
 
 def from_axes(
-    axes: Mapping[str, Any], names: Sequence[str], outputs: Sequence[str], tensors: Sequence[Tensor]
+    axes: Mapping[str, Any] | None,
+    names: Sequence[str],
+    outputs: Sequence[str],
+    tensors: Sequence[Tensor],
 ) -> Dynamic:
-    """Return the dynamic dimensions that ``dynamic_axes`` names.
+    """Return the dynamic dimensions that ``dynamic_axes`` names; the first ones for None.
 
     Raises:
         OnnxExporterError: it names an unknown input, or a dimension that it does not have.
     """
+    if axes is None:
+        return _by_default(names, tensors)
     unknown = [name for name in axes if name not in names and name not in outputs]
     if unknown:
         raise OnnxExporterError(

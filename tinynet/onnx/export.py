@@ -84,6 +84,8 @@ def export(
     training: Any = TrainingMode.EVAL,
     verbose: bool | None = None,
     dynamo: bool = True,
+    external_data: bool = False,
+    optimize: bool = False,
 ) -> ONNXProgram:
     """Export the forward pass of a model to ONNX.
 
@@ -97,7 +99,8 @@ def export(
         f: the file to write, a path or a binary file; None writes nothing.
         kwargs: keyword arguments of the example.
         input_names, output_names: by default the names of the arguments, and ``output``.
-        opset_version: the version of ONNX's operations, 18 (the default) or newer.
+        opset_version: the version of ONNX's operations, 18 (the default) or newer;
+            lower ones are raised to it, with a warning.
         dynamic_axes: input name -> the numbers of dimensions whose length may change, or a dict
             with their names. By default, it is the first dimension of each input; ``{}`` is none.
         dynamic_shapes: the same in PyTorch's newer form: for each argument None, or a dict of
@@ -105,7 +108,7 @@ def export(
         export_params: store the parameters; if False, they become inputs.
         do_constant_folding: compute now what depends on parameters only.
         training: only ``TrainingMode.EVAL``.
-        verbose, dynamo: ignored.
+        verbose, dynamo, external_data, optimize: ignored.
 
     Raises:
         UnsupportedOperatorError: operations have no form in ONNX; the message lists all, with
@@ -127,17 +130,15 @@ def export(
     function = model.forward if isinstance(model, Module) else model
     parameters = _names(model)
     names = dimensions.input_names(function, *given, input_names, parameters.values())
-    dynamic = dimensions.by_default(names, tensors)
     if dynamic_shapes is not None:
         dynamic = dimensions.from_shapes(dynamic_shapes, *given, function, names)
-    elif dynamic_axes is not None:
+    else:
         dynamic = dimensions.from_axes(dynamic_axes, names, output_names or (), tensors)
     with _in_eval_mode(model):
         traced = trace(model, *given, dynamic)
     translation = Translation(traced, parameters, graph, export_params, do_constant_folding)
-    for value, name in zip(traced.program.arguments, names, strict=True):
-        translation.argument(value, name)
-    _add_outputs(graph, translation.run(), output_names, {*parameters.values(), *names})
+    results = translation.run(names)
+    _add_outputs(graph, results, output_names, {*parameters.values(), *names})
     graph.prune()
     program = ONNXProgram(model_proto(graph, traced.names))
     if f is not None:

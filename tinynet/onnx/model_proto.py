@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet.core.callsite import warn
 from tinynet.onnx.errors import OnnxExporterError
 from tinynet.onnx.graph import Graph, Ref
 from tinynet.onnx.sizes import Size
@@ -16,7 +17,7 @@ LOWEST_OPSET = 18  # reductions take their dimensions as an input from here on
 
 
 def supported(opset: int | None) -> int:
-    """Return a version of ONNX's operations; the default for None.
+    """Return a version of ONNX's operations; the lowest for None, and with a warning for less.
 
     Raises:
         ModuleNotFoundError: the package onnx is missing.
@@ -28,12 +29,14 @@ def supported(opset: int | None) -> int:
     except ModuleNotFoundError:
         raise ModuleNotFoundError(MISSING, name="onnx") from None
     highest = onnx.defs.onnx_opset_version()
-    if not LOWEST_OPSET <= opset <= highest:
+    if not 1 <= opset <= highest:
         raise OnnxExporterError(
             f"opset_version must be from {LOWEST_OPSET} to {highest} (that of the installed onnx "
             f"{onnx.__version__}), but got {opset}"
         )
-    return opset
+    if opset < LOWEST_OPSET:
+        warn(f"opset_version={opset} is too low: the model is exported in version {LOWEST_OPSET}")
+    return max(opset, LOWEST_OPSET)
 
 
 def model_proto(graph: Graph, names: dict[tuple[int, ...], str]) -> Any:

@@ -39,9 +39,11 @@ class Trace:
         self.shapes: dict[int, Any] = {}
         self._note([p.arguments for p in programs])
         self._note([[value for _, value in p.states] for p in programs])
-        self.calls = [
-            self._merged(calls) for calls in zip(*(p.calls for p in programs), strict=True)
-        ]
+        together = zip(*(p.calls for p in programs), strict=False)
+        self.calls = [self._merged(calls) for calls in together]
+        longest = max((p.calls for p in programs), key=len)
+        if any(len(p.calls) < len(longest) for p in programs):
+            raise DifferentError(longest[len(self.calls)].site)
         self.results: dict[str, Value] = {}
         for name, value in _named(self.program.results, "output"):
             count = sum(name == known.partition(":")[0] for known in self.results)
@@ -63,6 +65,8 @@ class Trace:
         return call
 
     def _note(self, values: list[list[Value]]) -> None:
+        if len({*map(len, values)}) > 1:
+            raise DifferentError
         for column in zip(*values, strict=True):
             self.shapes[column[0].number] = merged([value.shape for value in column])
 
@@ -74,8 +78,20 @@ def trace(model: Callable[..., Any], args: Any, kwargs: dict[str, Any], dynamic:
         OnnxExporterError: it fails at another size than the example's, does something else there,
             or cannot be captured.
     """
+    try:
+        return _trace(model, args, kwargs, dynamic, multiples=False)
+    except OnnxExporterError:
+        if not any(axis for axes in dynamic for axis in axes):
+            raise
+    # Images may only fit together at sizes that are multiples of the example's.
+    return _trace(model, args, kwargs, dynamic, multiples=True)
+
+
+def _trace(
+    model: Callable[..., Any], args: Any, kwargs: dict[str, Any], dynamic: Dynamic, multiples: bool
+) -> Trace:
     tensors = [t for t in leaves((args, kwargs)) if isinstance(t, Tensor)]
-    lengths = _lengths(tensors, dynamic)
+    lengths = _lengths(tensors, dynamic, multiples)
     programs = []
     for which in range(len(_SMALL) if lengths else 1):
         chosen = {name: three[which] for name, three in lengths.items()}
@@ -86,11 +102,9 @@ def trace(model: Callable[..., Any], args: Any, kwargs: dict[str, Any], dynamic:
         at = "".join(f" with {name} = {length}" for name, length in chosen.items())
         programs.append(_captured(model, (args, kwargs), sized, at))
     try:
-        if len({len(p.calls) for p in programs}) > 1:
-            raise DifferentError(None)
         return Trace(programs, {sizes: name for name, sizes in lengths.items()})
     except DifferentError as error:
-        where = place_of(error.args[0]) if error.args else ""
+        where = place_of(error.args[0])
         raise OnnxExporterError(
             f"the model computes something else at other sizes of {', '.join(lengths)}"
             f"{where and f' ({where})'}, and an ONNX graph cannot; name the dimensions that may "
@@ -115,8 +129,14 @@ def _named(result: Any, name: str) -> Iterator[tuple[str, Value]]:
         yield from _named(value, inner)
 
 
-def _lengths(tensors: list[Tensor], dynamic: Dynamic) -> dict[str, tuple[int, ...]]:
-    """Choose lengths for each named dimension, which no two share."""
+def _lengths(
+    tensors: list[Tensor], dynamic: Dynamic, multiples: bool
+) -> dict[str, tuple[int, ...]]:
+    """Choose lengths for each named dimension, which no two share.
+
+    Args:
+        multiples: choose multiples of the example's, except for the first dimension.
+    """
     found: dict[str, tuple[int, int]] = {}
     for t, axes in zip(tensors, dynamic, strict=True):
         for axis, name in axes.items():
@@ -129,7 +149,9 @@ def _lengths(tensors: list[Tensor], dynamic: Dynamic) -> dict[str, tuple[int, ..
     for name, (axis, length) in found.items():
         for three in itertools.permutations(_SMALL):
             sizes = three
-            if axis:
+            if axis and multiples:
+                sizes = tuple(length * n for n in three)
+            elif axis:
                 sizes = tuple(length - n + 2 if length >= _ENOUGH else length + n for n in three)
             if sizes not in chosen.values():
                 chosen[name] = sizes

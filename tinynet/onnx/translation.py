@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -48,12 +48,14 @@ class Translation:
             if self._can_fold(call):
                 self._foldable.update(v.number for v in call.outputs())
 
-    def run(self) -> dict[str, Ref]:
-        """Add all nodes and return the results.
+    def run(self, names: Sequence[str]) -> dict[str, Ref]:
+        """Add the inputs, with their names, and all nodes; return the results.
 
         Raises:
             UnsupportedOperatorError: calls have no form in ONNX; the message names all of them.
         """
+        for value, name in zip(self.traced.program.arguments, names, strict=True):
+            self.graph.inputs.append(self._define(value, Ref(name, value.dtype)))
         missing: dict[tuple[str, str], None] = {}
         live = self._live()
         for call in self.traced.calls:
@@ -73,12 +75,6 @@ class Translation:
         return {name: self.ref(value) for name, value in self.traced.results.items()}
 
     # ---- values -----------------------------------------------------------------------------
-
-    def argument(self, value: Value, name: str) -> Ref:
-        """Add an input."""
-        ref = self._define(value, Ref(name, value.dtype))
-        self.graph.inputs.append(ref)
-        return ref
 
     def ref(self, value: Value) -> Ref:
         """Return the value as it is after the writes so far."""

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from types import TracebackType
 from typing import Any
 
 from tinynet.board.graphs.assemble import BACKWARD, FORWARD, OPTIMIZER, Assembly
 from tinynet.board.graphs.collection import MAX_NODES, Graphs
 from tinynet.board.graphs.conceptual import conceptual
+from tinynet.board.graphs.costs import OperationCost, operation_costs
+from tinynet.board.graphs.scopes import Calls
 from tinynet.board.graphs.watch import Watch
 from tinynet.board.storage import BoardWarning
 
@@ -26,6 +28,8 @@ class Recording(Graphs):
         graphs: by name: ``"step"`` (everything), ``"forward"``, ``"backward"``, ``"optimizer"``,
             those that ran, and the parts named by the user.
         notes: descriptions of the folded parts.
+        costs: time, memory and floating-point operations of each operation, with its module.
+        classes: the class of each module that was called, by its path.
 
     Example:
         >>> with tn.board.record() as rec:
@@ -36,6 +40,8 @@ class Recording(Graphs):
 
     def __init__(self, models: dict[str, Any], max_nodes: int) -> None:
         super().__init__(max_nodes)
+        self.costs: list[OperationCost] = []
+        self.classes: dict[str, str] = {}
         self._watch: Watch | None = Watch(models)
         self._context = contextlib.ExitStack()
 
@@ -62,7 +68,7 @@ class Recording(Graphs):
         assert self._watch is not None
         watch, self._watch = self._watch, None  # release all arrays, whatever happens
         try:
-            self._build(Assembly(watch), watch.calls.classes)
+            self._build(Assembly(watch), watch.calls)
         except Exception as problem:  # a bug in tinynet must not end a training run
             text = f"There is no graph of what was recorded. {type(problem).__name__}: {problem}"
             warnings.warn(text, BoardWarning, stacklevel=2)
@@ -86,9 +92,11 @@ class Recording(Graphs):
             if self._watch is not None:
                 self._watch.part = before
 
-    def _build(self, assembly: Assembly, classes: Mapping[str, str]) -> None:
+    def _build(self, assembly: Assembly, calls: Calls) -> None:
         """Split the graph into parts, and fold each part that is too large."""
         whole, parts = assembly.graph, assembly.parts
+        self.costs = operation_costs(whole, calls.paths)
+        self.classes = {calls.paths[scope]: name for scope, name in calls.classes.items()}
         found = {"step": whole}
         for name, device in (
             ("forward", FORWARD),
@@ -104,7 +112,7 @@ class Recording(Graphs):
         for name in dict.fromkeys(parts.values()):
             found[name] = whole.part({node for node, part in parts.items() if part == name})
         self.add(found)
-        self.conceptual = conceptual(self.graphs.get("forward", whole), classes, FORWARD)
+        self.conceptual = conceptual(self.graphs.get("forward", whole), calls.classes, FORWARD)
 
 
 def record(*models: Any, max_nodes: int = MAX_NODES, **named: Any) -> Recording:

@@ -68,6 +68,7 @@ class Calls:
         self.roots: list[Root] = []
         self.current: Call | None = None
         self.classes: dict[str, str] = {}  # scope of a call -> class of its module
+        self.paths: dict[str, str] = {}  # scope of a call -> path of its module; see `_full_path`
         self._names = names
         self._outermost = outermost
         self._used: set[str] = set()
@@ -121,9 +122,18 @@ class Calls:
         self._used.add(wanted)
         self.classes[name] = clean(type(module).__name__)
         call = Call(module, name, root, path, self.current)
+        self.paths[name] = self._full_path(call)
         self.current = call
         if call.outer is None:
             self._outermost(call)
+
+    def _full_path(self, call: Call) -> str:
+        """Return the path in the first model; paths in others begin with their label."""
+        if call.path is None:  # a module that is not part of the model
+            outer = "" if call.outer is None else self.paths[call.outer.scope]
+            return ".".join(filter(None, [outer, clean(type(call.module).__name__)]))
+        label = "" if call.root is self.roots[0] else call.root.label
+        return ".".join(filter(None, [label, call.path]))
 
 
 def _through(module: Any, caller: Call) -> str | None:

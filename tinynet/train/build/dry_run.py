@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import nn
+from tinynet import board, nn
+from tinynet.board.graphs.costs import Total, totals
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.train.build.build import Parts, copied, first_batch
 from tinynet.train.build.data_check import check_data
@@ -39,6 +40,12 @@ class ModuleRow:
 
     owns: bool
     """Whether it has parameters of its own."""
+
+    multiply_adds: int
+    """Multiplications with an addition in its own products, per batch and forward pass."""
+
+    memory: int
+    """The bytes of the results of its own operations, per batch and forward pass."""
 
 
 @dataclass(frozen=True)
@@ -84,11 +91,11 @@ def examine(parts: Parts) -> Checkup:
     """
     config = parts.config
     reports = check_data(parts)
-    trial(parts)
+    recording = trial(parts)
     with isolated(config.run.seed, "trial"):
         batch = first_batch(parts, parts.train_set, config.data.batch_size)
         model = copied(parts)
-        modules = _modules(parts, model, batch)
+        modules = _modules(parts, model, batch, recording)
         peak = _peak(parts, batch)
         updaters = updaters_for(config, model)
         loss, step_seconds = _steps(parts, model, updaters, batch)
@@ -152,8 +159,11 @@ def _steps(
     return losses[0], statistics.median(seconds[1:])
 
 
-def _modules(parts: Parts, model: nn.Module, batch: Any) -> list[ModuleRow]:
+def _modules(
+    parts: Parts, model: nn.Module, batch: Any, recording: board.Recording | None
+) -> list[ModuleRow]:
     """Return the modules in the order of registration, with the shapes of their outputs."""
+    costs = totals(recording.costs if recording else (), lambda cost: cost.module)
     shapes: dict[nn.Module, str] = {}
 
     def record_shape(module: nn.Module, _inputs: Any, output: Any) -> None:
@@ -169,9 +179,10 @@ def _modules(parts: Parts, model: nn.Module, batch: Any) -> list[ModuleRow]:
     for name, module in modules.items():
         own = [*module.parameters(recurse=False)]
         count = sum(p.numel() for p in own)
-        rows.append(
-            ModuleRow(name, type(module).__name__, shapes.get(module, ""), count, bool(own))
-        )
+        cost = costs.get(name, Total())
+        kind, shape = type(module).__name__, shapes.get(module, "")
+        row = ModuleRow(name, kind, shape, count, bool(own), cost.flops // 2, cost.memory)
+        rows.append(row)
     return rows
 
 

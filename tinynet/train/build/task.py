@@ -91,6 +91,7 @@ class Task:
         >>> model, xs = nn.Linear(1, 1), tn.ones(4, 1)
         >>> sgd = Updater(optim.SGD(model.parameters(), lr=0.1))
         >>> task = Task(model, nn.MSELoss(), {"": sgd}, [(xs, 2 * xs)])
+        >>> from tinynet.train.build.method import Supervised
         >>> (batch,) = Supervised().step(task)
         >>> batch.loss > task.loss(model(xs), 2 * xs).item()
         True

@@ -53,7 +53,7 @@ def trial(parts: Parts) -> board.Recording | None:
             # First the evaluation: it compiles the operations, so the recorded times are typical.
             with as_evaluated(model, config.run.seed):
                 evaluated = parts.method.measure(model, parts.loss, batch)
-            recording = _recorded_step(parts, model, updaters, batch)
+            recording = recorded_step(parts, model, updaters, batch)
         except Exception as error:
             raise UsageError(_misfit(config, error, *batch)) from error
         _try_metrics(parts, evaluated)
@@ -62,9 +62,10 @@ def trial(parts: Parts) -> board.Recording | None:
     return recording
 
 
-def _recorded_step(
+def recorded_step(
     parts: Parts, model: nn.Module, updaters: Mapping[str, Updater], batch: Sequence[Any]
 ) -> board.Recording | None:
+    """Take a step of a model and record it; return None, with a warning, if recording failed."""
     task = Task(model, parts.loss, updaters, [batch], strict=False)
     recording = board.record(model)
     try:

@@ -7,7 +7,7 @@ import dataclasses
 import datetime
 import math
 
-from tinynet.train.build.dry_run import Checkup, examine
+from tinynet.train.build.dry_run import Checkup, ModuleRow, examine
 from tinynet.train.commands.options import add_config, add_json, full_keys
 from tinynet.train.config.resolve import load_config
 from tinynet.train.report.progress import as_json
@@ -17,8 +17,9 @@ from tinynet.train.running.runner import prepare
 NAME = "check"
 HELP = "try out a config without writing anything"
 DESCRIPTION = """\
-Build everything that a config describes and run a few steps on a copy of the model. Print shapes,
-parameters, memory use, and an estimate of the training time. Nothing is written.
+Build everything that a config describes and run a few steps on a copy of the model. Print a table
+of its modules (shape of the output, parameters, multiply-adds and memory of a batch), the memory of
+training, and an estimate of its time. Nothing is written.
 """
 _MOST_ROWS = 60
 
@@ -39,12 +40,10 @@ def run_command(arguments: argparse.Namespace) -> int:
 
 def text_of(found: Checkup) -> str:
     """Format the findings for people."""
-    rows = [
-        (row.name or "(the model)", row.kind, row.output, f"{row.parameters:,}" * row.owns)
-        for row in found.modules
-    ]
+    rows = [_cells(row) for row in found.modules]
     left = len(rows) - _MOST_ROWS
-    table = aligned([("module", "type", "output", "parameters"), *rows[:_MOST_ROWS]])
+    header = ("module", "type", "output", "parameters", "multiply-adds", "memory")
+    table = aligned([header, *rows[:_MOST_ROWS]])
     lines = [
         f"data: {found.train_examples:,} examples for training, {found.test_examples:,} for "
         f"testing; {found.batches:,} batches and {found.steps:,} steps per epoch",
@@ -55,6 +54,8 @@ def text_of(found: Checkup) -> str:
         *([f"... and {left} more"] if left > 0 else []),
         "",
         f"parameters: {found.parameters:,} ({found.trainable:,} trainable)",
+        f"forward pass of a batch: {sum(row.multiply_adds for row in found.modules):,} "
+        f"multiply-adds, {_size(sum(row.memory for row in found.modules))} of results",
         f"memory: weights {_size(found.weight_bytes)}, gradients {_size(found.gradient_bytes)}, "
         f"optimizer {_size(found.optimizer_bytes)}, "
         f"forward and backward up to {_size(found.peak_bytes)} per batch",
@@ -65,6 +66,14 @@ def text_of(found: Checkup) -> str:
         "no problems found; nothing was written",
     ]
     return "\n".join(lines)
+
+
+def _cells(row: ModuleRow) -> tuple[str, ...]:
+    """Return the cells of a module: empty ones where it has or computes nothing itself."""
+    name = row.name or "(the model)"
+    multiply_adds = f"{row.multiply_adds:,}" if row.multiply_adds else ""
+    memory = _size(row.memory) if row.memory else ""
+    return name, row.kind, row.output, f"{row.parameters:,}" * row.owns, multiply_adds, memory
 
 
 def _extent(found: Checkup) -> str:

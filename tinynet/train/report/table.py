@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
+
+_UNIT = re.compile(r"(?<=[\d.]) ?(?:%|[num]?s|[kMGT]?B)$")
 
 
 def aligned(rows: Iterable[Sequence[str]]) -> list[str]:
@@ -33,7 +36,7 @@ def aligned(rows: Iterable[Sequence[str]]) -> list[str]:
 
 def _is_number(text: str) -> bool:
     try:
-        float(text.replace(",", "").removesuffix("%").removesuffix("s") or 0)
+        float(_UNIT.sub("", text.replace(",", "")) or 0)
     except ValueError:
         return False
     return True

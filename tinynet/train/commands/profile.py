@@ -1,0 +1,103 @@
+"""``tinynet profile CONFIG``."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+from collections.abc import Mapping
+
+from tinynet import numba_kernels
+from tinynet.board.graphs.costs import Total
+from tinynet.board.graphs.formats import duration, size
+from tinynet.train.build.profiling import Profile, profile
+from tinynet.train.commands.options import add_config, add_json, full_keys
+from tinynet.train.config.problems import UsageError
+from tinynet.train.config.resolve import load_config
+from tinynet.train.report.progress import as_json
+from tinynet.train.report.table import aligned
+from tinynet.train.running.runner import prepare
+
+NAME = "profile"
+HELP = "show which modules and lines take the time of a training step"
+DESCRIPTION = """\
+Take some training steps on a copy of the model, and print where the time and the memory of a
+typical one go: the slowest modules, and the slowest source lines. Nothing is written.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    add_config(parser)
+    parser.add_argument(
+        "--steps", type=int, default=9, metavar="N", help="number of steps (default: 9)"
+    )
+    parser.add_argument(
+        "--top", type=int, default=12, metavar="N", help="rows per table (default: 12)"
+    )
+    add_json(parser, "the findings")
+
+
+def run_command(arguments: argparse.Namespace) -> int:
+    """Print the profile."""
+    for name in ("steps", "top"):
+        value = getattr(arguments, name)
+        if value < 1:
+            raise UsageError(f"--{name} must be at least 1, got {value}")
+    config = load_config(arguments.config, full_keys(arguments.set))
+    with numba_kernels.used(config.run.numba):
+        found = profile(prepare(config), arguments.steps)
+    print(as_json(_content(found)) if arguments.json else text_of(found, arguments.top))
+    return 0
+
+
+def text_of(found: Profile, top: int) -> str:
+    """Format a profile for people.
+
+    Args:
+        found: the profile.
+        top: the maximum number of rows per table.
+    """
+    inside = sum(cost.time for cost in found.costs)
+    lines = [
+        f"step: {duration(1e9 * found.step_seconds)}; its operations: {duration(inside)} while "
+        "recorded",
+        f"loading a batch: {duration(1e9 * found.batch_seconds)}",
+    ]
+    modules = {_module(name, found.classes): total for name, total in found.modules.items()}
+    for title, rows in (("module", modules), ("line", found.lines)):
+        lines += ["", *_table(title, rows, inside, top)]
+    return "\n".join(lines)
+
+
+def _module(name: str, classes: Mapping[str, str]) -> str:
+    kind = classes.get(name, name)
+    return name if kind == name else f"{name or '(the model)'} ({kind})"
+
+
+def _table(title: str, rows: Mapping[str, Total], whole: int, top: int) -> list[str]:
+    cells = [
+        (
+            f"{100 * total.time / max(whole, 1):.1f} %",
+            duration(total.forward),
+            duration(total.backward),
+            duration(total.update),
+            size(total.memory),
+            name,
+        )
+        for name, total in [*rows.items()][:top]
+    ]
+    header = ("time", "forward", "backward", "update", "memory", title)
+    left = len(rows) - top
+    return [*aligned([header, *cells]), *([f"... and {left} more"] if left > 0 else [])]
+
+
+def _content(found: Profile) -> dict[str, object]:
+    return {
+        "step_seconds": found.step_seconds,
+        "batch_seconds": found.batch_seconds,
+        "modules": [
+            {"module": name, "type": found.classes.get(name, ""), **dataclasses.asdict(total)}
+            for name, total in found.modules.items()
+        ],
+        "lines": [{"line": name, **dataclasses.asdict(t)} for name, t in found.lines.items()],
+    }

@@ -3,10 +3,10 @@
 import inspect
 
 from docs.site.text import cell, plain, table
-from tinynet.train.build.metrics import METRICS
 from tinynet.train.config.components import FAMILIES, INSIDE, Family
 from tinynet.train.config.reference import first_line, kind_of, parameters, spelled
 from tinynet.train.config.sections import LEFT_OUT, SECTIONS, field_docs, settings
+from tinynet.train.metrics.registry import METRICS
 
 
 def part() -> str:

@@ -11,8 +11,8 @@ from tests.rounding import STEPS, near
 from tinynet import nn, optim
 from tinynet.data import DataLoader, TensorDataset
 from tinynet.train import NonFiniteError, evaluate, fit
-from tinynet.train.build.metrics import Totals
 from tinynet.train.build.seeds import derive, get_states, isolated, seed_all
+from tinynet.train.metrics.totals import Totals
 
 
 def line(points=20):

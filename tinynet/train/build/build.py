@@ -24,7 +24,7 @@ from tinynet.train.build.shapes import shape_of
 from tinynet.train.build.source_lines import point_to
 from tinynet.train.build.targets import InputsAsTargets
 from tinynet.train.build.task import Loss, Updater
-from tinynet.train.config.components import FAMILIES, INSIDE, Family
+from tinynet.train.config.components import EVERY, Family
 from tinynet.train.config.constructor_errors import refusal, refused_at
 from tinynet.train.config.problems import (
     Problems,
@@ -37,6 +37,7 @@ from tinynet.train.config.sections import Config, DataSection
 from tinynet.train.config.signatures import Component, construct
 from tinynet.train.config.user_code import on_path
 from tinynet.train.exhibits import Exhibit
+from tinynet.train.metrics.own import Own
 
 _MOST_EXAMPLES = 2**36
 """The limit of a data set: the order of more examples would take half a terabyte."""
@@ -62,6 +63,9 @@ class Parts:
 
     exhibits: Sequence[Exhibit] = ()
     """The exhibits in ``evaluation.show``."""
+
+    metrics: Sequence[str | Own] | None = None
+    """The metrics in ``evaluation.metrics``: names, and the user's own."""
 
     def update_plateau_schedules(self, metrics: Mapping[str, float]) -> None:
         """Pass the metrics of an evaluation to the schedules that monitor one."""
@@ -96,6 +100,7 @@ def build(config: Config) -> Parts:
         updaters = builder.updaters(model, method, len(train_batches))
         builder.problems.raise_if_any()
         exhibits = [builder.make("exhibit", listed) for listed in config.evaluation.show]
+        metrics = builder.metrics(config.evaluation.metrics)
         builder.problems.raise_if_any()
     point_to(config, loss)
     seed_all(seed, "training")
@@ -110,6 +115,7 @@ def build(config: Config) -> Parts:
         method,
         updaters,
         exhibits,
+        metrics,
     )
 
 
@@ -135,7 +141,7 @@ class _Builder:
 
     def make(self, section: str, component: Component, *supplied: Any, **hidden: Any) -> Any:
         """Return the object of a component; None after a problem."""
-        family = FAMILIES[section] if section in FAMILIES else INSIDE[section]
+        family = EVERY[section]
         try:
             built = construct(component, *supplied, **hidden)
         except (Exception, SystemExit) as error:
@@ -143,6 +149,12 @@ class _Builder:
         if not family.fits(built):
             return self.problem(component, f"must give {family.what}, gave {_kind(built, family)}")
         return built
+
+    def metrics(self, listed: Sequence[str | Component] | None) -> list[str | Own] | None:
+        """Return the metrics: names as they are, the others built."""
+        if listed is None:
+            return None
+        return [one if isinstance(one, str) else self.make("metric", one) for one in listed]
 
     def problem(self, component: Component, text: str) -> None:
         self.problem_at(component.path, text)

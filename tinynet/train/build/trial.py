@@ -14,7 +14,6 @@ from tinynet.capture.compiled import CAPTURES, CompileError
 from tinynet.capture.graph import program_graph
 from tinynet.train.build.build import Parts, copied, first_batch, refusal_to_show
 from tinynet.train.build.method import Batch
-from tinynet.train.build.metrics import Totals, UnsuitableError
 from tinynet.train.build.optimizers import PlateauSchedule, advances, rehearse, updaters_for
 from tinynet.train.build.seeds import isolated
 from tinynet.train.build.shapes import shape_of
@@ -30,6 +29,8 @@ from tinynet.train.config.problems import (
 from tinynet.train.config.sections import Config
 from tinynet.train.config.signatures import construct
 from tinynet.train.exhibits import Moment
+from tinynet.train.metrics.metric import UnsuitableError
+from tinynet.train.metrics.totals import Totals
 from tinynet.train.running.loop import as_evaluated
 
 
@@ -144,14 +145,17 @@ def try_schedules(parts: Parts) -> None:
 def _try_metrics(parts: Parts, evaluated: Batch) -> None:
     """Compute the metrics of a batch, and look for the monitored ones among them."""
     config = parts.config
-    totals = Totals(config.evaluation.metrics)
+    place = config.origin("evaluation.metrics")
     try:
+        totals = Totals(parts.metrics)
         totals.add_batch(evaluated)
+        figures = totals.figures()
     except UnsuitableError as error:
-        place = config.origin("evaluation.metrics")
         found = f"outputs are {shape_of(evaluated.outputs)}, targets {shape_of(evaluated.targets)}"
         raise UsageError(f"{place}: evaluation.metrics: {error}; {found}") from None
-    figures = totals.figures()
+    except Exception as error:  # of a metric of the user
+        text = f"{place}: evaluation.metrics: a metric failed\n{in_users_code(error)}"
+        raise UsageError(text) from error
     watched = [("evaluation.monitor", config.evaluation.monitor)]
     watched += [("schedule.monitor", schedule.monitor) for schedule in parts.plateau_schedules()]
     for key, name in watched:

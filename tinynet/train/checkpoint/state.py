@@ -9,8 +9,8 @@ from typing import Any
 from tinynet.train.build import seeds
 from tinynet.train.build.build import Parts
 from tinynet.train.build.ema import MovingAverage
-from tinynet.train.build.metrics import Totals
 from tinynet.train.config.problems import UsageError
+from tinynet.train.metrics.totals import Totals
 from tinynet.train.running.best import Best
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 
 from tinynet.invocation import command
-from tinynet.train.build.metrics import METRICS
 from tinynet.train.config.problems import UsageError, did_you_mean, one_of
 from tinynet.train.config.reference import KINDS, list_types
+from tinynet.train.metrics.registry import METRICS
 from tinynet.train.report.table import aligned
 
 NAME = "list"

@@ -17,6 +17,7 @@ from tinynet.train.build.adversarial import Adversarial
 from tinynet.train.build.method import Method, Supervised
 from tinynet.train.config.problems import few_of
 from tinynet.train.config.signatures import signature_of
+from tinynet.train.metrics.own import is_metric
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,9 @@ class Family:
 
     nests: bool = False
     """Whether its types can contain each other, and get the same argument from the trainer."""
+
+    calls: Callable[[Any], bool] = lambda target: True
+    """Whether building calls a target; otherwise it is used as it is, and takes no arguments."""
 
     def some_names(self) -> str:
         """Return the names for a message; of many, only a few."""
@@ -188,6 +192,17 @@ INSIDE = {
     )
 }
 """The families inside sections: exhibits in ``evaluation.show``, transforms in data sets."""
+
+OWN_METRIC = Family(
+    "metric",
+    "a metric (a function of outputs and targets, or an object with update and compute)",
+    is_metric,
+    lambda: {},
+    calls=inspect.isclass,
+)
+"""The family of users' metrics; those that ship with tinynet are not built (`METRICS`)."""
+
+EVERY = {**FAMILIES, **INSIDE, OWN_METRIC.section: OWN_METRIC}
 
 PART = Family("", "a part", lambda built: True, _anything)
 """The family of any other table with a ``type`` among arguments."""

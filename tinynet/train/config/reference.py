@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from tinynet.invocation import command
-from tinynet.train.build.metrics import METRICS, find_metric
 from tinynet.train.config.coercion import describe_type
 from tinynet.train.config.components import FAMILIES, INSIDE, Family
 from tinynet.train.config.problems import one_of
 from tinynet.train.config.sections import SECTIONS, field_docs, settings
 from tinynet.train.config.signatures import Parameter, signature_of
 from tinynet.train.config.toml_text import toml_value
+from tinynet.train.metrics.registry import METRICS, find_metric
 
 KINDS: dict[str, Family] = {**FAMILIES, **INSIDE}
 """The families by section, and those inside sections."""
@@ -146,6 +146,8 @@ def kind_of(section: str, key: str) -> str:
     default = settings(cls)[key].default
     if "family" in settings(cls)[key].metadata:
         return "a list (each element a table with a type), by default []"
+    if "own" in settings(cls)[key].metadata:
+        return "a list (each element a name or a table with a type), by default left out"
     text = toml_value(default)
     by_default = "left out" if text is None else text
     return f"{describe_type(typing.get_type_hints(cls)[key])}, by default {by_default}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import typing
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +20,10 @@ from tinynet.train.config.coercion import (
     describe_type,
     is_mapping,
 )
-from tinynet.train.config.components import FAMILIES, INSIDE, PART, Family
+from tinynet.train.config.components import FAMILIES, INSIDE, OWN_METRIC, PART, Family
 from tinynet.train.config.document import Source, override
 from tinynet.train.config.inheritance import read_with_bases
+from tinynet.train.config.metric_list import as_table, is_own_figure, problem_with, undirected
 from tinynet.train.config.problems import (
     Origin,
     Problems,
@@ -114,6 +115,8 @@ class _Resolver:
             searched = [*map(str, self.folders), *run.path]
             self.importer = Importer(self.source.folder, searched, self.stand_ins)
         sections = {name: self.section(name) for name in SECTIONS if name != "run"}
+        for key, text in undirected(sections["evaluation"]):
+            self.problem(("evaluation", key), text)
         self.problems.raise_if_any()
         assert isinstance(run, RunSection)
         run = dataclasses.replace(run, name=run.name or Path(self.source.file).stem)
@@ -195,6 +198,8 @@ class _Resolver:
         def refuse(text: str) -> None:
             self.problem(path, f"{text} {field_docs(cls)[key]}")
 
+        if "own" in metadata and isinstance(given, list | tuple):
+            return self.metrics(path, given, refuse)
         if "family" in metadata:
             if not isinstance(given, list) or not all(isinstance(item, dict) for item in given):
                 return refuse(f"must be a list of tables, got {given!r}.")
@@ -207,10 +212,23 @@ class _Resolver:
         unusable = "" if key == "seed" else not_usable(value)
         if unusable:
             return refuse(f"{unusable}, got {value!r}.")
-        if metadata and not metadata["holds"](value):
-            hint = _suggestion(value, metadata) or "."
+        own = "is_figure" in metadata and is_own_figure(value, self.source.tree)
+        if metadata and not own and not metadata["holds"](value):
+            hint = did_you_mean(str(value), metadata["names"]) or "."
             return refuse(f"must {metadata['must']}, got {value!r}{hint}")
         return value
+
+    def metrics(
+        self, path: tuple[str, ...], given: Sequence[Any], refuse: Callable[[str], Any]
+    ) -> tuple[str | Component | None, ...] | None:
+        """Return a list of metrics: names, and components for the user's own."""
+        text = problem_with(given)
+        if text:
+            return refuse(text)
+        return tuple(
+            item if isinstance(item, str) else self.component((*path, i), item, OWN_METRIC)
+            for i, item in enumerate(map(as_table, given))
+        )
 
     def component(
         self, path: KeyPath, table: dict[str, Any], family: Family, also: Iterable[str] = ()
@@ -229,7 +247,8 @@ class _Resolver:
         target, name = found
         try:
             given = family.given_to(target)
-            signature = signature_of(target, given)
+            is_called = family.calls(target)
+            signature = signature_of(target, given) if is_called else Signature({}, False)
         except ValueError as error:
             return self.problem((*path, "type"), str(error))
         takes = frozenset(signature.parameters)
@@ -254,7 +273,7 @@ class _Resolver:
             written[parameter.name] = parameter.default
         if len(self.problems) > before:
             return None
-        return Component(dotted(path), name, target, arguments, written, takes, given)
+        return Component(dotted(path), name, target, arguments, written, takes, given, is_called)
 
     def check_sensible(self, path: KeyPath, value: Any, parameter: Parameter) -> None:
         objection = not_sensible(value, parameter.default)
@@ -370,13 +389,6 @@ class _Resolver:
         """Add a problem, and return None."""
         self.problems.add(self.source.origin(*path), dotted(path), text)
         return None
-
-
-def _suggestion(value: Any, metadata: Mapping[str, Any]) -> str:
-    """Return a suggestion for the first wrong name."""
-    names = [value] if isinstance(value, str) else value if metadata["names"] else []
-    wrong = [n for n in names if not metadata["holds"](n if names[0] is value else (n,))]
-    return did_you_mean(wrong[0], metadata["names"]) if wrong else ""
 
 
 def _takes(name: str, signature: Signature) -> str:

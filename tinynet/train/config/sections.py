@@ -11,75 +11,60 @@ import dataclasses
 import functools
 import inspect
 import textwrap
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from tinynet.numba_kernels import compiler
 from tinynet.train.build.method import Supervised
-from tinynet.train.build.metrics import METRICS, find_metric
+from tinynet.train.config.constraints import (
+    FIGURE,
+    FOLDER_NAME,
+    METRIC_LIST,
+    NOT_NEGATIVE,
+    POSITIVE,
+    must,
+)
 from tinynet.train.config.problems import Origin
 from tinynet.train.config.signatures import Component
-
-
-def _must(be: str, holds: Callable[[Any], bool], names: Iterable[str] = ()) -> Mapping[str, Any]:
-    """Return the metadata of a field: a rule in words, its test, and names to suggest."""
-    return {"must": be, "holds": holds, "names": names}
-
-
-_POSITIVE = _must("be at least 1", lambda value: value >= 1)
-_FIGURE = _must(
-    f"be loss or a metric ({', '.join(METRICS)})",
-    lambda name: name in ("", "loss") or name.startswith("loss_") or find_metric(name) is not None,
-    ["loss", *METRICS],
-)
-_NOT_NEGATIVE = _must("not be negative", lambda value: value >= 0)
-_FOLDER_NAME = _must(
-    "be a name for a folder, without slashes or control characters",
-    lambda name: (
-        name not in (".", "..")
-        and not set(name) & set('/\\:*?"<>|')
-        and (name == "" or name.isprintable())
-    ),
-)
 
 
 @dataclass(frozen=True)
 class RunSection:
     """How long to train, from which seed, and where the results go."""
 
-    name: str = field(default="", metadata=_FOLDER_NAME)
+    name: str = field(default="", metadata=FOLDER_NAME)
     """The folder for this config's runs, inside `out`. Defaults to the name of the config file."""
 
     seed: int = field(
-        default=0, metadata=_must("be from 0 to 2**63 - 1", lambda value: 0 <= value < 2**63)
+        default=0, metadata=must("be from 0 to 2**63 - 1", lambda value: 0 <= value < 2**63)
     )
     """The seed of all random numbers. The same config and seed give the same weights."""
 
-    epochs: int = field(default=10, metadata=_POSITIVE)
+    epochs: int = field(default=10, metadata=POSITIVE)
     """The number of passes over the training set."""
 
-    eval_every: int = field(default=1, metadata=_POSITIVE)
+    eval_every: int = field(default=1, metadata=POSITIVE)
     """Evaluate on the test set every this many epochs, and always after the last one."""
 
-    log_every: int = field(default=1, metadata=_POSITIVE)
+    log_every: int = field(default=1, metadata=POSITIVE)
     """Log the loss and the learning rate to TensorBoard every this many steps."""
 
     non_finite: Literal["stop", "skip"] = "stop"
     """What to do when a loss or gradient is NaN or infinite: stop the run, or skip the step. Either
     way the weights stay unchanged, and `tinynet explain RUN` names the operation at fault."""
 
-    skip_limit: int = field(default=10, metadata=_NOT_NEGATIVE)
+    skip_limit: int = field(default=10, metadata=NOT_NEGATIVE)
     """The maximum number of steps to skip in a run. The next one stops the run."""
 
-    save_every_steps: int = field(default=0, metadata=_NOT_NEGATIVE)
+    save_every_steps: int = field(default=0, metadata=NOT_NEGATIVE)
     """Write a checkpoint every this many steps, besides the one after each epoch. 0 turns this
     off."""
 
-    save_every_seconds: float = field(default=0.0, metadata=_NOT_NEGATIVE)
+    save_every_seconds: float = field(default=0.0, metadata=NOT_NEGATIVE)
     """Write a checkpoint when the last one is this many seconds old. 0 turns this off."""
 
-    keep_checkpoints: int = field(default=2, metadata=_POSITIVE)
+    keep_checkpoints: int = field(default=2, metadata=POSITIVE)
     """The number of checkpoints to keep, besides the best weights, in case one gets damaged."""
 
     out: str = "runs"
@@ -93,7 +78,7 @@ class RunSection:
 
     numba: bool = field(
         default=False,
-        metadata=_must(
+        metadata=must(
             f"be false: {compiler.MISSING}", lambda value: not value or compiler.is_available()
         ),
     )
@@ -116,7 +101,7 @@ class DataSection:
     component: Component
     """The data set."""
 
-    batch_size: int = field(default=32, metadata=_POSITIVE)
+    batch_size: int = field(default=32, metadata=POSITIVE)
     """The number of examples in a batch."""
 
     shuffle: bool = True
@@ -131,12 +116,12 @@ class DataSection:
     of large or slow data sets."""
 
     workers: int = field(
-        default=0, metadata=_must("be from 0 to 1024", lambda value: 0 <= value <= 1024)
+        default=0, metadata=must("be from 0 to 1024", lambda value: 0 <= value <= 1024)
     )
     """The number of threads that load batches ahead of training. It does not change the batches."""
 
     test_fraction: float = field(
-        default=0.2, metadata=_must("be between 0 and 1", lambda value: 0 < value < 1)
+        default=0.2, metadata=must("be between 0 and 1", lambda value: 0 < value < 1)
     )
     """The fraction of the examples to use for testing, if the data set has no test set."""
 
@@ -173,16 +158,16 @@ class OptimizerSection:
     """The optimizer, without its parameters; None if there are several."""
 
     clip_norm: float | None = field(
-        default=None, metadata=_must("be greater than 0", lambda value: value > 0)
+        default=None, metadata=must("be greater than 0", lambda value: value > 0)
     )
     """The maximum total 2-norm of the gradients. Larger gradients are scaled down together."""
 
     clip_value: float | None = field(
-        default=None, metadata=_must("be greater than 0", lambda value: value > 0)
+        default=None, metadata=must("be greater than 0", lambda value: value > 0)
     )
     """Clip every element of the gradients to the range from -clip_value to clip_value."""
 
-    accumulate: int = field(default=1, metadata=_POSITIVE)
+    accumulate: int = field(default=1, metadata=POSITIVE)
     """The number of batches per step, which uses the mean of their gradients. All optimizers share
     it."""
 
@@ -211,7 +196,7 @@ class ScheduleSection:
     per: Literal["epoch", "step"] = "epoch"
     """Whether the schedule advances after each epoch or after each step."""
 
-    monitor: str = field(default="loss", metadata=_FIGURE)
+    monitor: str = field(default="loss", metadata=FIGURE)
     """The test loss or metric that ReduceLROnPlateau watches."""
 
     named: Mapping[str, ScheduleSection] = field(default_factory=dict)
@@ -234,29 +219,24 @@ class MethodSection:
 class EvaluationSection:
     """What to measure on the test set, and when to stop early."""
 
-    metrics: tuple[str, ...] | None = field(
-        default=None,
-        metadata=_must(
-            f"be a list of metrics ({', '.join(METRICS)})",
-            lambda names: all(find_metric(name) is not None for name in names),
-            METRICS,
-        ),
-    )
+    metrics: tuple[str | Component, ...] | None = field(default=None, metadata=METRIC_LIST)
     """The metrics to measure besides the loss. Defaults to the accuracy if the targets are
-    classes."""
+    classes. A metric of your own is ``"./metrics.py:name"``: a function of outputs and targets, or
+    a class with the methods update and compute; ``{type = "./metrics.py:Name", beta = 2}`` passes
+    it arguments."""
 
-    monitor: str = field(default="", metadata=_FIGURE)
+    monitor: str = field(default="", metadata=FIGURE)
     """The loss or metric that decides which weights are best. Defaults to the first metric, or to
     the loss if there are no metrics."""
 
-    patience: int = field(default=0, metadata=_NOT_NEGATIVE)
+    patience: int = field(default=0, metadata=NOT_NEGATIVE)
     """Stop training after this many evaluations without a new best. 0 turns early stopping off."""
 
-    min_delta: float = field(default=0.0, metadata=_NOT_NEGATIVE)
+    min_delta: float = field(default=0.0, metadata=NOT_NEGATIVE)
     """The minimum improvement over the last best that counts as a new best."""
 
     samples: int = field(
-        default=0, metadata=_must("be from 0 to 10000", lambda value: 0 <= value <= 10_000)
+        default=0, metadata=must("be from 0 to 10000", lambda value: 0 <= value <= 10_000)
     )
     """The number of test examples whose predictions TensorBoard shows after each evaluation."""
 
@@ -269,7 +249,7 @@ class EmaSection:
     """A moving average of the weights, used for evaluation. Without this section there is none."""
 
     decay: float = field(
-        default=0.999, metadata=_must("be between 0 and 1", lambda value: 0 < value < 1)
+        default=0.999, metadata=must("be between 0 and 1", lambda value: 0 < value < 1)
     )
     """The fraction of the average that is kept at each step."""
 

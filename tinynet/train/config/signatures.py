@@ -48,6 +48,9 @@ class Component:
     given: str | None = None
     """The parameter that the trainer passes: its name, "" for the first, None for none."""
 
+    is_called: bool = True
+    """Whether building calls the target; otherwise the target itself is used."""
+
     @property
     def inline(self) -> dict[str, Any]:
         """`written` without the values that TOML cannot express, for use inside a line."""
@@ -136,6 +139,8 @@ def _attributes(cls: type) -> set[str]:
 
 def construct(component: Component, *supplied: Any, **hidden: Any) -> Any:
     """Call the target of a component, after building the components among its arguments."""
+    if not component.is_called:
+        return component.target
     arguments = {key: _inside(value, supplied) for key, value in component.arguments.items()}
     if component.given:
         return component.target(**{component.given: supplied[0]}, **arguments, **hidden)

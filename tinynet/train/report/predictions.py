@@ -9,7 +9,7 @@ import numpy as np
 
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
-from tinynet.train.build.metrics import UnsuitableError, classes_of
+from tinynet.train.metrics.metric import UnsuitableError, classes_of
 
 Row = dict[str, Any]
 """``class`` and ``probability``, or ``classes`` (of a sequence), or ``output``; and ``target``, if

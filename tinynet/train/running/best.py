@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from tinynet.train.build.metrics import higher_is_better
 from tinynet.train.config.sections import EvaluationSection
+from tinynet.train.metrics.own import is_higher_better
 
 
 class Best:
@@ -50,7 +50,7 @@ class Best:
         name = self.monitor(figures)
         if not name:
             return False
-        sign = 1.0 if higher_is_better(name) else -1.0
+        sign = 1.0 if is_higher_better(name, self.section.metrics) else -1.0
         new = sign * figures[name]
         old = sign * self.figures[name] if self.figures else -math.inf
         if new > old + self.section.min_delta or not self.figures or math.isnan(old):

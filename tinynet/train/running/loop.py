@@ -16,12 +16,13 @@ from tinynet.core.callsite import warn
 from tinynet.core.modes import no_grad
 from tinynet.optim import Optimizer
 from tinynet.train.build.method import Batch, Method, Supervised
-from tinynet.train.build.metrics import Totals
 from tinynet.train.build.seeds import isolated
 from tinynet.train.build.task import Loss, Schedule, Task, Updater
 from tinynet.train.incidents.guard import Guard, Skip
 from tinynet.train.incidents.nonfinite import NonFiniteError as NonFiniteError
 from tinynet.train.incidents.nonfinite import Place
+from tinynet.train.metrics.own import Own
+from tinynet.train.metrics.totals import Totals
 
 
 class Batches(Protocol):
@@ -216,7 +217,7 @@ def evaluate(
     loss: Loss,
     batches: Iterable[Sequence[Any]],
     *,
-    metrics: Sequence[str] | None = None,
+    metrics: Sequence[str | Own] | None = None,
     seed: int = 0,
     method: Method | None = None,
 ) -> dict[str, float]:
@@ -229,8 +230,9 @@ def evaluate(
         model: a module; called with the inputs of each batch, in eval mode and without a graph.
         loss: a function of the outputs and targets of each batch.
         batches: pairs (inputs, targets).
-        metrics: names from `tinynet.train.build.metrics`; defaults to the accuracy (0 to 1) if the
-            targets are classes.
+        metrics: names from `tinynet list metrics`, functions of all outputs and targets, or objects
+            with ``update`` and ``compute``; defaults to the accuracy (0 to 1) if the targets are
+            classes.
         seed: the seed of random numbers drawn during the evaluation.
         method: the method that evaluates a batch; defaults to `Supervised`.
 

@@ -249,7 +249,7 @@ def evaluate_run(
             parts.model,
             parts.loss,
             parts.test_batches,
-            metrics=config.evaluation.metrics,
+            metrics=parts.metrics,
             seed=config.run.seed,
             method=parts.method,
         )

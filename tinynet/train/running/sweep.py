@@ -24,7 +24,6 @@ from pathlib import Path
 
 from tinynet.board import SummaryWriter
 from tinynet.invocation import VARIABLE, command
-from tinynet.train.build.metrics import higher_is_better
 from tinynet.train.build.trial import trial
 from tinynet.train.checkpoint.provenance import surroundings
 from tinynet.train.checkpoint.run_folder import write_json, write_text
@@ -34,6 +33,7 @@ from tinynet.train.config.problems import ConfigError, Problem, UsageError
 from tinynet.train.config.rendering import to_toml
 from tinynet.train.config.resolve import load_config
 from tinynet.train.config.sections import Config
+from tinynet.train.metrics.registry import higher_is_better
 from tinynet.train.running.interrupt import StopRequest
 from tinynet.train.running.runner import prepare
 

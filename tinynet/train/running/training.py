@@ -15,7 +15,6 @@ from tinynet.board import Recording
 from tinynet.train.build import seeds
 from tinynet.train.build.build import Parts
 from tinynet.train.build.ema import MovingAverage
-from tinynet.train.build.metrics import Totals
 from tinynet.train.build.task import check_weights
 from tinynet.train.checkpoint.checksums import sealed_row, sha256
 from tinynet.train.checkpoint.files import CheckpointError
@@ -29,6 +28,7 @@ from tinynet.train.config.problems import TrainError
 from tinynet.train.config.sections import Config
 from tinynet.train.incidents.nonfinite import Place
 from tinynet.train.incidents.response import Incidents, error_text
+from tinynet.train.metrics.totals import Totals
 from tinynet.train.report.board_log import BoardLog, rates
 from tinynet.train.report.progress import ProgressPrinter, as_json, showing
 from tinynet.train.report.tokens import vocabulary_files
@@ -274,7 +274,7 @@ class Training:
     def evaluate(self, log: BoardLog, step: Step) -> dict[str, float]:
         """Return the figures of the test set, and log images, samples and exhibits."""
         parts, config = self.parts, self.parts.config
-        totals = Totals(config.evaluation.metrics)
+        totals = Totals(parts.metrics)
         batches, seed = parts.test_batches, config.run.seed
         model = self.compilation.to_evaluate(parts)
         evaluate_into(model, parts.loss, batches, totals, seed, parts.method)

@@ -1,0 +1,75 @@
+"""``evaluation.metrics``: names, and references to metrics of the user."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from tinynet.train.config.constraints import METRIC_LIST
+from tinynet.train.config.problems import did_you_mean, one_of
+from tinynet.train.config.sections import EvaluationSection
+from tinynet.train.metrics.own import is_higher_better, name_of
+from tinynet.train.metrics.registry import METRICS, find_metric
+
+
+def as_table(item: Any) -> Any:
+    """Return the table that a reference stands for; any other item unchanged.
+
+    Example:
+        >>> as_table("./metrics.py:brier"), as_table("f1")
+        ({'type': './metrics.py:brier'}, 'f1')
+    """
+    is_reference = isinstance(item, str) and (":" in item or item.endswith(".py"))
+    return {"type": item} if is_reference else item
+
+
+def figure_of(item: Any) -> str:
+    """Return the name of the figure of a listed metric.
+
+    Example:
+        >>> figure_of("./metrics.py:brier"), figure_of("f1")
+        ('brier', 'f1')
+    """
+    table = as_table(item)
+    reference = str(table.get("type") if isinstance(table, dict) else table)
+    return reference.rpartition(":")[2].rpartition(".")[2]
+
+
+def problem_with(given: Sequence[Any]) -> str:
+    """Return the problem with a list of metrics; "" if there is none."""
+    tables = [as_table(item) for item in given]
+    names = [item for item in tables if not isinstance(item, dict)]
+    wrong = [n for n in names if not isinstance(n, str) or find_metric(n) is None]
+    if wrong:
+        hint = did_you_mean(str(wrong[0]), METRICS) or "."
+        return f"must {METRIC_LIST['must']}, got {given!r}{hint}"
+    figures = [figure_of(item) for item in given]
+    twice = [name for name in dict.fromkeys(figures) if figures.count(name) > 1]
+    return f"has more than one metric {one_of(twice)}." if twice else ""
+
+
+def is_own_figure(name: Any, tree: Mapping[str, Any]) -> bool:
+    """Return whether a figure is that of a user's metric in a config, or one of its figures.
+
+    Example:
+        >>> is_own_figure("brier", {"evaluation": {"metrics": ["./metrics.py:brier"]}})
+        True
+    """
+    table = tree.get("evaluation")
+    listed = table.get("metrics") if isinstance(table, dict) else None
+    own = [figure_of(i) for i in listed or () if isinstance(as_table(i), dict)]
+    return any(name == figure or str(name).startswith(f"{figure}_") for figure in own)
+
+
+def undirected(section: EvaluationSection | None) -> Iterator[tuple[str, str]]:
+    """Yield the key and the problem if the monitored metric does not say which way is better."""
+    if section is None:  # it has other mistakes
+        return
+    listed = [metric for metric in section.metrics or () if metric is not None]
+    name = section.monitor or (name_of(listed[0]) if listed else "loss")
+    if is_higher_better(name, listed) is None:
+        text = (
+            f"{name} decides which weights are best, so it must have an attribute "
+            "higher_is_better = True or False (or name another figure in evaluation.monitor)"
+        )
+        yield "monitor" if section.monitor else "metrics", text

@@ -1,0 +1,1 @@
+"""Metrics: figures computed from the outputs of a model and their targets."""

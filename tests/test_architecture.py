@@ -28,6 +28,7 @@ ROWS = [
     ["ops"],
     ["batching"],  # stands before kernels; jacobians of autograd run on it
     ["autograd", "masked", "signal", "sparse"],
+    ["distributed"],  # samplers ask for the rank, DistributedDataParallel is a Module
     ["nn", "data", "board", "distributions"],
     ["optim"],  # swa_utils.AveragedModel is a Module
     ["capture"],  # steps of optimizers and schedulers are parts of programs
@@ -51,6 +52,7 @@ EDGE = {
     "board/tensorboardx.py": {"google", "tensorboardX"},
     "capture/native/library.py": {"llvmlite", "numba"},
     "data/readers/pillow.py": {"PIL"},
+    "distributed/mpi.py": {"mpi4py"},
     "extension_dtypes.py": {"ml_dtypes"},
     "numba_kernels/llvm/atomics.py": {"numba", "llvmlite"},  # code in LLVM's language
     "numba_kernels/llvm/blas_code.py": {"numba", "llvmlite"},  # code in LLVM's language
@@ -93,7 +95,7 @@ EXCEPTIONS: dict[str, tuple[int, str]] = {
 
 
 # Folders have at most 25 entries, and __init__.py; those of more:
-ENTRIES = {".": (48, "PyTorch's public packages stand at the top, as users import them")}
+ENTRIES = {".": (49, "PyTorch's public packages stand at the top, as users import them")}
 
 
 def name_of(path):

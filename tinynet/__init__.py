@@ -87,6 +87,7 @@ if TYPE_CHECKING:
     from tinynet import compiler as compiler
     from tinynet import cuda as cuda
     from tinynet import data as data
+    from tinynet import distributed as distributed
     from tinynet import distributions as distributions
     from tinynet import exchange as exchange
     from tinynet import func as func

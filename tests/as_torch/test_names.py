@@ -263,7 +263,7 @@ def test_other_processes_are_refused_or_python_s_own():
     with warnings.catch_warnings(), pytest.raises(NotImplementedError, match="one process"):
         nn.parallel.DistributedDataParallel(nn.Linear(1, 1))
     for name in ("ZeroRedundancyOptimizer", "FullyShardedDataParallel"):
-        with pytest.raises(NotImplementedError, match=f"no {name}: there is one process"):
+        with pytest.raises(NotImplementedError, match=f"no {name}: every process has"):
             getattr(distributed, name)(nn.Linear(1, 1), None)
 
 

@@ -387,8 +387,9 @@ OURS = {
     ),
     "distributed sampler without a group": (
         lambda lib, data: data.DistributedSampler(D),
-        RuntimeError,
-        "Requires distributed package to be available",
+        ValueError,
+        "Default process group has not been initialized, please make sure to call "
+        "init_process_group.",
     ),
     "generator of a loader": (
         loader(generator=3),

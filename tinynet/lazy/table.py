@@ -8,6 +8,7 @@ HOMES = {
         "compiler": "tinynet.compiler",
         "cuda": "tinynet.cuda",
         "data": "tinynet.data",
+        "distributed": "tinynet.distributed",
         "distributions": "tinynet.distributions",
         "exchange": "tinynet.exchange",
         "func": "tinynet.func",

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sized
 from typing import Any
 
 from tinynet.data.loading.sampler import Sampler, permutation
+from tinynet.distributed.groups import get_rank, get_world_size
 from tinynet.random import Generator
 
 
@@ -19,17 +20,15 @@ class DistributedSampler(Sampler[int]):
 
     Args:
         dataset: the dataset, for its length.
-        num_replicas: the number of processes. Required, like ``rank``, because tinynet has no
-            process groups.
-        rank: the number of this process, from 0.
+        num_replicas: the number of processes, by default that of the default process group.
+        rank: the number of this process, from 0, by default its rank in that group.
         shuffle: draw a new order in each epoch; call `set_epoch` before each.
         seed: must be the same in all processes.
         drop_last: drop the tail instead of repeating the front.
 
     Raises:
-        RuntimeError: ``num_replicas`` or ``rank`` is missing.
-        RuntimeError: ``num_replicas`` or ``rank`` is missing.
-        ValueError: ``rank`` is not below ``num_replicas``.
+        ValueError: ``rank`` is not below ``num_replicas``; or one of them is missing, and
+            `distributed.init_process_group` has not been called.
 
     Example:
         >>> for rank in range(2):
@@ -48,11 +47,8 @@ class DistributedSampler(Sampler[int]):
         seed: int = 0,
         drop_last: bool = False,
     ):
-        if num_replicas is None or rank is None:
-            raise RuntimeError(
-                "Requires distributed package to be available: tinynet has none, so give "
-                "num_replicas and rank to DistributedSampler."
-            )
+        num_replicas = get_world_size() if num_replicas is None else num_replicas
+        rank = get_rank() if rank is None else rank
         if not 0 <= rank < num_replicas:
             raise ValueError(
                 f"Invalid rank {rank}, rank should be in the interval [0, {num_replicas - 1}]"

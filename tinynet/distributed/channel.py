@@ -1,0 +1,148 @@
+"""Messages between the ranks of a group: MPI requests, and waiting for them.
+
+MPI's own waiting calls use a whole processor and cannot be interrupted. With more ranks than
+processors they take the time of the rank that they wait for. So all calls are non-blocking, and a
+rank that waits sleeps between its looks.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tinynet.dtypes import Array
+
+EAGER_LOOKS = 20  # without a pause: the answer of a rank that is ready takes some µs
+YIELDS = 200  # that offer the processor to others, some 0.2 ms
+LONGEST_SLEEP = 1e-3
+TAGS = 32000  # MPI guarantees tags up to 32767; those from here on are our own
+
+Message = tuple[int, Array]  # a rank of the group, and a contiguous array
+
+
+class Patience:
+    """How a rank waits: pauses that grow, a time limit, and looks at the other ranks.
+
+    Args:
+        seconds: the limit.
+        late: returns the error for a wait that exceeded the limit.
+        look: called twice per second; raises if the wait is in vain.
+
+    Attributes:
+        yields: how many times a wait offers the processor to others before it sleeps.
+    """
+
+    def __init__(
+        self,
+        seconds: float,
+        late: Callable[[], Exception],
+        look: Callable[[], None] | None = None,
+    ):
+        self.seconds, self.late, self.look = seconds, late, look
+        self.yields = YIELDS
+
+    def wait(self, is_done: Callable[[], bool]) -> None:
+        """Wait until ``is_done()`` is true."""
+        for number in range(EAGER_LOOKS + self.yields):
+            if is_done():
+                return
+            if number >= EAGER_LOOKS:
+                time.sleep(0)
+        started = looked = time.monotonic()
+        pause = 2e-5
+        while not is_done():
+            time.sleep(pause)
+            pause = min(1.1 * pause, LONGEST_SLEEP)
+            now = time.monotonic()
+            if now - started > self.seconds:
+                raise self.late()
+            if self.look is not None and now - looked > 0.5:
+                self.look()
+                looked = now
+
+
+def as_bytes(flat: Array) -> Array:
+    """Return the bytes of a contiguous array: MPI does not know all dtypes."""
+    return flat.reshape(-1).view(np.uint8)
+
+
+class Channel:
+    """The communicator of a group.
+
+    Args:
+        MPI: the module of mpi4py.
+        comm: an MPI communicator that no one else uses.
+    """
+
+    def __init__(self, MPI: Any, comm: Any):
+        self.MPI, self.comm = MPI, comm
+        self.rank, self.size = comm.Get_rank(), comm.Get_size()
+
+    def send(self, flat: Array, rank: int, tag: int) -> Any:
+        """Start to send an array; return MPI's request."""
+        return self.comm.Isend([as_bytes(flat), self.MPI.BYTE], rank, tag)
+
+    def receive(self, flat: Array, rank: int | None, tag: int) -> Any:
+        """Start to receive an array, from any rank if ``rank`` is None; return MPI's request."""
+        source = self.MPI.ANY_SOURCE if rank is None else rank
+        return self.comm.Irecv([as_bytes(flat), self.MPI.BYTE], source, tag)
+
+    def complete(self, requests: Sequence[Any], patience: Patience) -> list[Any]:
+        """Wait for requests; return MPI's status of each."""
+        pending = list(requests)
+        statuses = [self.MPI.Status() for _ in pending]
+        patience.wait(lambda: self.MPI.Request.Testall(pending, statuses))
+        return statuses
+
+    def exchange(
+        self,
+        outgoing: Sequence[Message],
+        incoming: Sequence[Message],
+        patience: Patience,
+        tag: int = TAGS,
+    ) -> None:
+        """Send arrays to ranks and receive arrays from ranks, and wait for all of them.
+
+        Raises:
+            RuntimeError: a rank sent more or fewer bytes than expected.
+        """
+        own = [flat for rank, flat in outgoing if rank == self.rank]
+        mine = [flat for rank, flat in incoming if rank == self.rank]
+        for source, target in zip(own, mine, strict=True):
+            if source.ctypes.data != target.ctypes.data:
+                target[...] = source
+        expected = [message for message in incoming if message[0] != self.rank]
+        requests = [self.receive(flat, rank, tag) for rank, flat in expected]
+        requests += [self.send(flat, rank, tag) for rank, flat in outgoing if rank != self.rank]
+        try:
+            statuses = self.complete(requests, patience)
+        except self.MPI.Exception as error:
+            raise RuntimeError(sizes_differ(str(error))) from error
+        for (rank, flat), status in zip(expected, statuses, strict=False):
+            received = status.Get_count(self.MPI.BYTE)
+            if received != flat.nbytes:
+                detail = f"rank {rank} of the group sent {received} bytes"
+                raise RuntimeError(sizes_differ(f"{detail}, and {flat.nbytes} were expected"))
+
+    def broadcast(self, flat: Array, root: int, patience: Patience) -> None:
+        """Send an array from a rank to all others."""
+        request = self.comm.Ibcast([as_bytes(flat), self.MPI.BYTE], root)
+        try:
+            patience.wait(request.Test)
+        except self.MPI.Exception as error:
+            raise RuntimeError(sizes_differ(str(error))) from error
+
+    def barrier(self, patience: Patience) -> None:
+        """Wait for all ranks."""
+        patience.wait(self.comm.Ibarrier().Test)
+
+
+def sizes_differ(detail: str) -> str:
+    """Return the message about ranks that disagree on the size of a tensor."""
+    return (
+        f"The tensors of a collective differ between the ranks: {detail}. "
+        "TORCH_DISTRIBUTED_DEBUG=DETAIL, or tinynet.autograd.checked(), names the lines."
+    )

@@ -1,0 +1,51 @@
+"""mpi4py, which is imported when a process group is first used."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+HOW_TO_INSTALL = (
+    "tinynet.distributed runs on MPI, and {}. Install both parts of it, "
+    "for example: pip install mpi4py mpich. Then start the program with mpirun -n 4 python ..."
+)
+
+
+def is_installed() -> bool:
+    """Return whether mpi4py is installed; it may still lack an MPI library."""
+    return importlib.util.find_spec("mpi4py") is not None
+
+
+def _find_library() -> None:
+    """Name the MPI library installed beside mpi4py, in case Python's prefix is another folder."""
+    import mpi4py
+
+    found = sorted(Path(mpi4py.__file__).parents[3].glob("libmpi.so.*"))
+    if found and not any(Path(sys.prefix, "lib").glob("libmpi.*")):
+        os.environ.setdefault("MPI4PY_LIBMPI", str(found[0]))
+
+
+def load() -> Any:
+    """Return the module ``mpi4py.MPI``. Its first import starts MPI.
+
+    Raises:
+        RuntimeError: mpi4py or the MPI library is missing, or the library is not thread-safe.
+    """
+    if not is_installed():
+        raise RuntimeError(HOW_TO_INSTALL.format("mpi4py is not installed"))
+    try:
+        _find_library()
+        from mpi4py import MPI
+    except (ImportError, RuntimeError) as error:
+        problem = f"mpi4py finds no MPI library ({str(error).strip().splitlines()[0]})"
+        raise RuntimeError(HOW_TO_INSTALL.format(problem)) from error
+    if MPI.Query_thread() != MPI.THREAD_MULTIPLE:
+        raise RuntimeError(
+            "tinynet.distributed calls MPI from several threads, and this MPI library "
+            f"({MPI.Get_library_version().splitlines()[0]}) does not support that. "
+            "That of `pip install mpich` does."
+        )
+    return MPI

@@ -1,0 +1,218 @@
+"""Sums and other reductions of tensors over all ranks of a group."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.distributed import ordered
+from tinynet.distributed.buffers import (
+    Buffer,
+    check_dtypes,
+    check_multiple,
+    check_shapes,
+    check_tensor,
+    check_tensors,
+    flat,
+)
+from tinynet.distributed.channel import Patience
+from tinynet.distributed.constants import ReduceOp
+from tinynet.distributed.process_group import group_rank, member
+from tinynet.distributed.work import Work
+from tinynet.dtypes import Array
+
+
+def _checked_op(op: Any, tensor: Tensor) -> ReduceOp:
+    if not isinstance(op, ReduceOp):
+        raise TypeError(f"op must be a tinynet.distributed.ReduceOp, not {op!r}")
+    ordered.refuse(op, tensor._array.dtype)
+    return op
+
+
+def all_reduce(
+    tensor: Tensor, op: ReduceOp = ReduceOp.SUM, group: Any = None, async_op: bool = False
+) -> Work | None:
+    """Reduce a tensor over all ranks, in place; all ranks get the same values.
+
+    The reduction is ``((x0 + x1) + x2) + ...`` in the order of ranks, on every number of machines.
+
+    Args:
+        tensor: the summand of this rank, and the result.
+        op: the operation.
+        group: the group; by default all ranks.
+        async_op: return a handle at once, and reduce while the program continues.
+
+    Returns:
+        None, or a `Work` if ``async_op`` is True.
+
+    Raises:
+        TypeError: ``tensor`` is not a tensor, or ``op`` not a ReduceOp.
+        RuntimeError: the dtype does not suit the operation, or the ranks have different shapes.
+
+    Example:
+        >>> t = tn.tensor([1.0, 2.0]) * (1 + tn.distributed.get_rank())  # doctest: +SKIP
+        >>> tn.distributed.all_reduce(t)  # doctest: +SKIP
+        >>> t  # with two ranks; doctest: +SKIP
+        tensor([3., 6.])
+    """
+    check_tensor(tensor, "tensor")
+    pg = member(group, "all_reduce")
+    if pg is None:
+        return None
+    operation, buffer = _checked_op(op, tensor), Buffer(tensor, "all_reduce")
+
+    def body(patience: Patience) -> None:
+        ordered.all_reduce(pg.channel, buffer.flat, operation, patience)
+
+    return pg.run("all_reduce", body, [buffer], async_op)
+
+
+def all_reduce_coalesced(
+    tensors: Sequence[Tensor],
+    op: ReduceOp = ReduceOp.SUM,
+    group: Any = None,
+    async_op: bool = False,
+) -> Work | None:
+    """Reduce each tensor of a list over all ranks, in place, as one operation.
+
+    Args:
+        tensors: the tensors.
+        op, group, async_op: see `all_reduce`.
+
+    Raises:
+        TypeError: ``tensors`` is not a list of tensors.
+
+    Example:
+        >>> grads = [p.grad for p in net.parameters()]  # doctest: +SKIP
+        >>> tn.distributed.all_reduce_coalesced(grads)  # doctest: +SKIP
+    """
+    check_tensors(tensors, "tensors")
+    pg = member(group, "all_reduce_coalesced")
+    if pg is None:
+        return None
+    operations = [_checked_op(op, tensor) for tensor in tensors]
+    buffers = [Buffer(tensor, "all_reduce_coalesced") for tensor in tensors]
+
+    def body(patience: Patience) -> None:
+        for operation, buffer in zip(operations, buffers, strict=True):
+            ordered.all_reduce(pg.channel, buffer.flat, operation, patience)
+
+    return pg.run("all_reduce_coalesced", body, buffers, async_op)
+
+
+def reduce(
+    tensor: Tensor,
+    dst: int | None = None,
+    op: ReduceOp = ReduceOp.SUM,
+    group: Any = None,
+    async_op: bool = False,
+    group_dst: int | None = None,
+) -> Work | None:
+    """Reduce a tensor over all ranks, into that of one rank; the others keep theirs.
+
+    Args:
+        tensor: the summand of this rank, and, on ``dst``, the result.
+        dst: the rank that receives the result.
+        op, group, async_op: see `all_reduce`.
+        group_dst: ``dst`` as a rank of the group, instead of the default group.
+
+    Raises:
+        ValueError: there is no such rank.
+
+    Example:
+        >>> tn.distributed.reduce(loss, dst=0)  # doctest: +SKIP
+    """
+    check_tensor(tensor, "tensor")
+    pg = member(group, "reduce")
+    if pg is None:
+        return None
+    root = group_rank(pg, dst, group_dst, "reduce")
+    operation = _checked_op(op, tensor)
+    buffer = Buffer(tensor, "reduce")
+
+    def body(patience: Patience) -> None:
+        ordered.reduce(pg.channel, buffer.flat, root, operation, patience)
+
+    return pg.run("reduce", body, [buffer] if pg.rank() == root else [], async_op)
+
+
+def reduce_scatter(
+    output: Tensor,
+    input_list: Sequence[Tensor],
+    op: ReduceOp = ReduceOp.SUM,
+    group: Any = None,
+    async_op: bool = False,
+) -> Work | None:
+    """Reduce each tensor of a list over all ranks, the first for rank 0, the next for rank 1 ...
+
+    Args:
+        output: the result for this rank.
+        input_list: the summands, one for each rank.
+        op, group, async_op: see `all_reduce`.
+
+    Raises:
+        RuntimeError: the list has another length than the group.
+        ValueError: the dtypes differ.
+
+    Example:
+        >>> own = tn.zeros(2)  # doctest: +SKIP
+        >>> tn.distributed.reduce_scatter(own, [tn.ones(2), tn.ones(2)])  # doctest: +SKIP
+    """
+    check_tensor(output, "output")
+    check_tensors(input_list, "input_list")
+    check_dtypes(output, *input_list)
+    pg = member(group, "reduce_scatter")
+    if pg is None:
+        return None
+    if len(input_list) != pg.size():
+        raise RuntimeError("invalid input tensor list size, must be world size")
+    check_shapes("reduce_scatter", [input_list[pg.rank()]], output._array.shape)
+    return _reduce_scatter(
+        "reduce_scatter", [flat(t) for t in input_list], output, op, pg, async_op
+    )
+
+
+def reduce_scatter_tensor(
+    output: Tensor,
+    input: Tensor,
+    op: ReduceOp = ReduceOp.SUM,
+    group: Any = None,
+    async_op: bool = False,
+) -> Work | None:
+    """Reduce a tensor over all ranks; each rank gets one part of the result.
+
+    Args:
+        output: the result, with the part number ``rank`` of ``n`` equal parts.
+        input: the summand of this rank.
+        op, group, async_op: see `all_reduce`.
+
+    Raises:
+        RuntimeError: ``input`` does not have ``n`` times the elements of ``output``.
+        ValueError: the dtypes differ.
+
+    Example:
+        >>> own = tn.zeros(2)  # doctest: +SKIP
+        >>> tn.distributed.reduce_scatter_tensor(own, tn.arange(4.0))  # doctest: +SKIP
+    """
+    check_tensor(output, "output")
+    check_tensor(input, "input")
+    check_dtypes(output, input)
+    pg = member(group, "reduce_scatter_tensor")
+    if pg is None:
+        return None
+    check_multiple(input, output, pg.size(), "input")
+    pieces = ordered.parts(flat(input), pg.size())
+    return _reduce_scatter("reduce_scatter_tensor", pieces, output, op, pg, async_op)
+
+
+def _reduce_scatter(
+    name: str, pieces: Sequence[Array], output: Tensor, op: Any, pg: Any, async_op: bool
+) -> Work | None:
+    operation, buffer = _checked_op(op, output), Buffer(output, name, keep=False)
+
+    def body(patience: Patience) -> None:
+        ordered.reduce_parts(pg.channel, pieces, buffer.flat, operation, patience)
+
+    work: Work | None = pg.run(name, body, [buffer], async_op)
+    return work

@@ -7,6 +7,9 @@ from tinynet.train.build.method import Batch as Batch
 from tinynet.train.build.method import Method as Method
 from tinynet.train.build.task import Task as Task
 from tinynet.train.build.task import Updater as Updater
+from tinynet.train.callbacks.callback import Callback as Callback
+from tinynet.train.callbacks.callback import Moment as Moment
+from tinynet.train.callbacks.events import Callbacks as Callbacks
 from tinynet.train.checkpoint.drift import ChangedWarning as ChangedWarning
 from tinynet.train.checkpoint.files import CheckpointError as CheckpointError
 from tinynet.train.checkpoint.storage import StorageWarning as StorageWarning

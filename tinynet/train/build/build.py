@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from tinynet import data, nn
@@ -24,19 +24,21 @@ from tinynet.train.build.shapes import shape_of
 from tinynet.train.build.source_lines import point_to
 from tinynet.train.build.targets import InputsAsTargets
 from tinynet.train.build.task import Loss, Updater
+from tinynet.train.callbacks.callback import EVENTS, unknown_events
+from tinynet.train.callbacks.events import Callbacks
 from tinynet.train.config.components import EVERY, Family
 from tinynet.train.config.constructor_errors import refusal, refused_at
 from tinynet.train.config.problems import (
     Problems,
     UsageError,
-    has_users_frames,
+    did_you_mean,
     in_users_code,
     one_of,
 )
 from tinynet.train.config.sections import Config, DataSection
 from tinynet.train.config.signatures import Component, construct
 from tinynet.train.config.user_code import on_path
-from tinynet.train.exhibits import Exhibit
+from tinynet.train.exhibits.shown import Shown
 from tinynet.train.metrics.own import Own
 
 _MOST_EXAMPLES = 2**36
@@ -61,8 +63,8 @@ class Parts:
     updaters: dict[str, Updater]
     """The optimizers with their schedules, by name."""
 
-    exhibits: Sequence[Exhibit] = ()
-    """The exhibits in ``evaluation.show``."""
+    callbacks: Callbacks = field(default_factory=Callbacks)
+    """The callbacks in ``run.callbacks``, and the exhibits in ``evaluation.show``."""
 
     metrics: Sequence[str | Own] | None = None
     """The metrics in ``evaluation.metrics``: names, and the user's own."""
@@ -99,7 +101,7 @@ def build(config: Config) -> Parts:
         train_batches, test_batches = _batches(config.data, *sets, shuffle)
         updaters = builder.updaters(model, method, len(train_batches))
         builder.problems.raise_if_any()
-        exhibits = [builder.make("exhibit", listed) for listed in config.evaluation.show]
+        callbacks = builder.callbacks()
         metrics = builder.metrics(config.evaluation.metrics)
         builder.problems.raise_if_any()
     point_to(config, loss)
@@ -114,7 +116,7 @@ def build(config: Config) -> Parts:
         loss,
         method,
         updaters,
-        exhibits,
+        callbacks,
         metrics,
     )
 
@@ -149,6 +151,20 @@ class _Builder:
         if not family.fits(built):
             return self.problem(component, f"must give {family.what}, gave {_kind(built, family)}")
         return built
+
+    def callbacks(self) -> Callbacks:
+        """Return the callbacks and the exhibits."""
+        listed = self.config.run.callbacks
+        callbacks = [self.make("callback", component) for component in listed]
+        for component, callback in zip(listed, callbacks, strict=True):
+            for name in unknown_events(callback):
+                hint = did_you_mean(name, EVENTS) or "."
+                text = f"has a method {name}, which is never called{hint}"
+                self.problem(component, f"{text} There are: {one_of(EVENTS)}")
+        shown = self.config.evaluation.show
+        exhibits = [Shown(component, self.make("exhibit", component)) for component in shown]
+        names = [component.path for component in (*listed, *shown)]
+        return Callbacks([*callbacks, *exhibits], names, self.config.run.seed)
 
     def metrics(self, listed: Sequence[str | Component] | None) -> list[str | Own] | None:
         """Return the metrics: names as they are, the others built."""
@@ -272,13 +288,6 @@ def copied(parts: Parts) -> nn.Module:
             f"{place}: the model cannot be copied, which is needed to try it\n"
             f"{in_users_code(error)}"
         ) from error
-
-
-def refusal_to_show(component: Component, error: Exception) -> str:
-    """Return the error message of an exhibit, with the user's lines in its traceback."""
-    if has_users_frames(error):
-        return f"{component.type} failed\n{in_users_code(error)}"
-    return f"{component.type} cannot be shown. {type(error).__name__}: {error}"
 
 
 def first_batch(parts: Parts, examples: Any, count: int) -> Sequence[Any]:

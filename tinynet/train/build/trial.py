@@ -12,7 +12,7 @@ from tinynet import board, capture, nn
 from tinynet.board.graphs.collection import Graphs
 from tinynet.capture.compiled import CAPTURES, CompileError
 from tinynet.capture.graph import program_graph
-from tinynet.train.build.build import Parts, copied, first_batch, refusal_to_show
+from tinynet.train.build.build import Parts, copied, first_batch
 from tinynet.train.build.method import Batch
 from tinynet.train.build.optimizers import PlateauSchedule, advances, rehearse, updaters_for
 from tinynet.train.build.seeds import isolated
@@ -29,6 +29,7 @@ from tinynet.train.config.problems import (
 from tinynet.train.config.sections import Config
 from tinynet.train.config.signatures import construct
 from tinynet.train.exhibits import Moment
+from tinynet.train.exhibits.shown import refusal_to_show
 from tinynet.train.metrics.metric import UnsuitableError
 from tinynet.train.metrics.totals import Totals
 from tinynet.train.running.loop import as_evaluated

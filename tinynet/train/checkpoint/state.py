@@ -53,6 +53,7 @@ def load_state(
         _load_part(parts.loss, saved["loss"])
         _load_part(average, saved["ema"])
         _load_part(totals, saved["totals"])
+        _load_part(parts.callbacks, saved.get("callbacks"))
         best.load_state_dict(saved["best"])
         _set_loader_position(parts, saved)
     except (RuntimeError, ValueError, KeyError, AttributeError, TypeError) as error:

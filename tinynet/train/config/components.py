@@ -15,6 +15,7 @@ from tinynet.optim import lr_scheduler
 from tinynet.train import exhibits, models
 from tinynet.train.build.adversarial import Adversarial
 from tinynet.train.build.method import Method, Supervised
+from tinynet.train.callbacks.callback import EVENTS, is_callback
 from tinynet.train.config.problems import few_of
 from tinynet.train.config.signatures import signature_of
 from tinynet.train.metrics.own import is_metric
@@ -193,6 +194,14 @@ INSIDE = {
 }
 """The families inside sections: exhibits in ``evaluation.show``, transforms in data sets."""
 
+CALLBACK = Family(
+    "callback",
+    f"a callback (with one of the methods {', '.join(EVENTS)})",
+    is_callback,
+    lambda: {},
+)
+"""The family of callbacks, all of which are the user's."""
+
 OWN_METRIC = Family(
     "metric",
     "a metric (a function of outputs and targets, or an object with update and compute)",
@@ -202,7 +211,7 @@ OWN_METRIC = Family(
 )
 """The family of users' metrics; those that ship with tinynet are not built (`METRICS`)."""
 
-EVERY = {**FAMILIES, **INSIDE, OWN_METRIC.section: OWN_METRIC}
+EVERY = {**FAMILIES, **INSIDE, CALLBACK.section: CALLBACK, OWN_METRIC.section: OWN_METRIC}
 
 PART = Family("", "a part", lambda built: True, _anything)
 """The family of any other table with a ``type`` among arguments."""

@@ -11,8 +11,7 @@ from typing import Any
 
 from tinynet.invocation import command
 from tinynet.train.config.coercion import describe_type
-from tinynet.train.config.components import FAMILIES, INSIDE, Family
-from tinynet.train.config.problems import one_of
+from tinynet.train.config.components import EVERY, FAMILIES, INSIDE, Family
 from tinynet.train.config.sections import SECTIONS, field_docs, settings
 from tinynet.train.config.signatures import Parameter, signature_of
 from tinynet.train.config.toml_text import toml_value
@@ -135,8 +134,8 @@ def _setting_page(section: str, key: str) -> str:
     metadata = settings(SECTIONS[section])[key].metadata
     rule = f"\n\nIt must {metadata['must']}." if "must" in metadata else ""
     if "family" in metadata:
-        names = one_of(sorted(INSIDE[metadata["family"]].names()))
-        rule = f"\n\ntype: {names}; or ./file.py:Name, or package.module:Name"
+        names = [", ".join(sorted(EVERY[metadata["family"]].names())), "./file.py:Name"]
+        rule = f"\n\ntype: {'; or '.join(filter(None, names))}, or package.module:Name"
     return f"{section}.{key}: {kind_of(section, key)}\n\n{_wrapped(doc)}{rule}"
 
 

@@ -20,7 +20,7 @@ from tinynet.train.config.coercion import (
     describe_type,
     is_mapping,
 )
-from tinynet.train.config.components import FAMILIES, INSIDE, OWN_METRIC, PART, Family
+from tinynet.train.config.components import EVERY, FAMILIES, OWN_METRIC, PART, Family
 from tinynet.train.config.document import Source, override
 from tinynet.train.config.inheritance import read_with_bases
 from tinynet.train.config.metric_list import as_table, is_own_figure, problem_with, undirected
@@ -101,7 +101,11 @@ class _Resolver:
         self.problems = problems
         self.stand_ins = stand_ins
         self.folders = list(dict.fromkeys([source.folder, *source.folders.values()]))
-        self.importer = Importer(source.folder, [str(f) for f in self.folders], stand_ins)
+        run = source.tree.get("run")
+        listed = run.get("path") if isinstance(run, dict) else None
+        path = [p for p in listed if isinstance(p, str)] if isinstance(listed, list) else []
+        searched = [*map(str, self.folders), *path]
+        self.importer = Importer(source.folder, searched, stand_ins)
         self.suggested: set[str | None] = set()  # by misspelled section names
 
     def checked_config(self) -> Config:
@@ -111,9 +115,6 @@ class _Resolver:
             hint = did_you_mean(name, SECTIONS) or self.placed(name) or "."
             self.problem((name,), f"unknown section{hint} There are: {one_of(SECTIONS)}")
         run = self.section("run")
-        if isinstance(run, RunSection):  # run.path may contain modules
-            searched = [*map(str, self.folders), *run.path]
-            self.importer = Importer(self.source.folder, searched, self.stand_ins)
         sections = {name: self.section(name) for name in SECTIONS if name != "run"}
         for key, text in undirected(sections["evaluation"]):
             self.problem(("evaluation", key), text)
@@ -203,7 +204,7 @@ class _Resolver:
         if "family" in metadata:
             if not isinstance(given, list) or not all(isinstance(item, dict) for item in given):
                 return refuse(f"must be a list of tables, got {given!r}.")
-            family = INSIDE[metadata["family"]]
+            family = EVERY[metadata["family"]]
             return tuple(self.component((*path, i), item, family) for i, item in enumerate(given))
         try:
             value = coerce(given, declared, self.source.texts.get(path))

@@ -84,6 +84,9 @@ class RunSection:
     )
     """Whether to use kernels compiled by numba: faster, but the last bits differ from numpy's."""
 
+    callbacks: tuple[Component, ...] = field(default=(), metadata={"family": "callback"})
+    """Callbacks, whose methods are called at events of the run: a list of tables with a type."""
+
     compile: bool = False
     """Whether to capture the training step and the evaluation with `tinynet.compile`, and replay
     them: faster, and the same to the bit. What cannot be captured runs as always, with a

@@ -1,9 +1,9 @@
 """Exhibits: what TensorBoard shows after each evaluation, named by ``evaluation.show``."""
 
+from tinynet.train.callbacks.callback import Moment as Moment
+from tinynet.train.callbacks.callback import dataset_attribute as dataset_attribute
 from tinynet.train.exhibits.decision_boundary import DecisionBoundary as DecisionBoundary
 from tinynet.train.exhibits.exhibit import Exhibit as Exhibit
-from tinynet.train.exhibits.exhibit import Moment as Moment
-from tinynet.train.exhibits.exhibit import dataset_attribute as dataset_attribute
 from tinynet.train.exhibits.generated_images import GeneratedImages as GeneratedImages
 from tinynet.train.exhibits.reconstructions import Reconstructions as Reconstructions
 from tinynet.train.exhibits.sampled_text import SampledText as SampledText

@@ -9,8 +9,7 @@ from pathlib import Path
 from tinynet.board import BoardWarning, Recording, SummaryWriter
 from tinynet.board.storage import trim
 from tinynet.dtypes import Array
-from tinynet.train.build.build import Parts, first_batch, refusal_to_show
-from tinynet.train.exhibits import Moment
+from tinynet.train.build.build import Parts, first_batch
 from tinynet.train.report import pictures
 from tinynet.train.report.predictions import are_classes, confusion_table, rows_of, table_of
 from tinynet.train.running.loop import Step, as_evaluated
@@ -95,21 +94,6 @@ class BoardLog:
         self.writer.add_text("test/samples", table_of(rows), step.number)
         if pictures.are_images(inputs):
             self.log_picture("test/samples", pictures.grid(inputs), step)
-
-    def log_exhibits(self, step: Step) -> None:
-        """Write the exhibits of ``evaluation.show``; a failure only warns."""
-        parts, seed = self.parts, self.parts.config.run.seed
-        at = Moment(
-            parts.model, self.writer, step.number, step.epoch + 1, parts.train_set, parts.test_set
-        )
-        listed = zip(parts.config.evaluation.show, parts.exhibits, strict=True)
-        for component, exhibit in listed:
-            try:
-                with as_evaluated(parts.model, seed):
-                    exhibit.show(at)
-            except Exception as error:
-                text = f"{component.path}: {refusal_to_show(component, error)}"
-                warnings.warn(text, RuntimeWarning, stacklevel=2)
 
     def log_picture(self, tag: str, pixels: Array, step: Step) -> None:
         """Write an image, (height, width, 3) of bytes."""

@@ -49,8 +49,10 @@ def explain_run(path: Path) -> str:
     reports = [(place, read_report(place)) for place in post_mortems(folder)]
     status = str(record.get("status"))
     fatal = [report for _, report in reports if not report.skipped] if status == "failed" else []
-    how = _STATUS.get(record.get("stopped_by") or status if status == "finished" else status)
-    lines = [f"{path}: {how or status}{_when(record)}", *_figures(folder, record)]
+    how = _STATUS.get(status, status)
+    if status == "finished" and (reason := record.get("stopped_by")):
+        how = _STATUS.get(reason, f"finished, stopped by a callback: {reason}")
+    lines = [f"{path}: {how}{_when(record)}", *_figures(folder, record)]
     lines += run_damage(folder, record).values()
     if fatal:
         lines += [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import itertools
 import math
@@ -13,11 +12,11 @@ from typing import Any, Literal, Protocol
 from tinynet import capture, nn
 from tinynet.capture.compiled import Compiled, CompileWarning
 from tinynet.core.callsite import warn
-from tinynet.core.modes import no_grad
 from tinynet.optim import Optimizer
+from tinynet.train.build.eval_mode import as_evaluated as as_evaluated
 from tinynet.train.build.method import Batch, Method, Supervised
-from tinynet.train.build.seeds import isolated
 from tinynet.train.build.task import Loss, Schedule, Task, Updater
+from tinynet.train.callbacks.events import Callbacks
 from tinynet.train.incidents.guard import Guard, Skip
 from tinynet.train.incidents.nonfinite import NonFiniteError as NonFiniteError
 from tinynet.train.incidents.nonfinite import Place
@@ -110,6 +109,7 @@ def fit(
     method: Method | None = None,
     skip: Skip | None = None,
     compile: bool | Callable[..., Any] = False,
+    callbacks: Callbacks | Sequence[Any] = (),
 ) -> Iterator[Step]:
     """Train, one step per iteration; between steps, the caller can do anything else.
 
@@ -134,6 +134,7 @@ def fit(
             Step without batches.
         compile: capture the steps with `tinynet.compile` and replay them, which gives the same
             figures to the bit; or a function to use in its place, such as one that passes options.
+        callbacks: objects with methods of `Callback`; or `Callbacks`, which pass on evaluations.
 
     Raises:
         NonFiniteError: if a loss, gradient or learning rate is NaN or infinite, before the weights
@@ -155,21 +156,28 @@ def fit(
     guard = Guard(model, batches, skip)
     chosen = capture.compile if compile is True else None if compile is False else compile
     task = Task(model, loss, optimizer, (), compile=chosen)
-    for epoch in range(epochs) if isinstance(epochs, int) else epochs:
-        model.train()
-        guard.begin_epoch()
-        if number and not first_batch:
-            _advance(optimizer, "epoch")
-        for first, group in _groups(batches, accumulate, first_batch):
-            if number:
-                _advance(optimizer, "step")
-            task.batches, task.place = group, Place(epoch, number, first, len(batches))
-            step = _take_step(task, method, guard)
-            if number == first_step:
-                _warn_unless_run(task, method)
-            yield step
-            number += 1
-        first_batch = 0
+    events = callbacks if isinstance(callbacks, Callbacks) else Callbacks(callbacks)
+    with events.run(model, optimizer, first_step):
+        for epoch in range(epochs) if isinstance(epochs, int) else epochs:
+            if events.stopped_by:
+                break
+            model.train()
+            guard.begin_epoch()
+            if number and not first_batch:
+                _advance(optimizer, "epoch")
+            events.begin_epoch(epoch)
+            for first, group in _groups(batches, accumulate, first_batch):
+                if number:
+                    _advance(optimizer, "step")
+                task.batches, task.place = group, Place(epoch, number, first, len(batches))
+                step = _take_step(task, method, guard)
+                if number == first_step:
+                    _warn_unless_run(task, method)
+                events.end_step(step)
+                yield step
+                number += 1
+            events.end_epoch()
+            first_batch = 0
 
 
 def _take_step(task: Task, method: Method, guard: Guard) -> Step:
@@ -265,16 +273,3 @@ def evaluate_into(
     with as_evaluated(model, seed):
         for batch in batches:
             totals.add_batch(method.measure(model, loss, batch))
-
-
-@contextlib.contextmanager
-def as_evaluated(model: nn.Module, seed: int = 0) -> Iterator[None]:
-    """Enter eval mode and `no_grad`; restore the modes and all random streams at the end."""
-    modes = [(module, module.training) for module in model.modules()]
-    model.eval()
-    try:
-        with no_grad(), isolated(seed):
-            yield
-    finally:
-        for module, training in modes:
-            module.training = training

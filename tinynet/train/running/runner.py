@@ -278,6 +278,8 @@ def _print_text(result: Result) -> None:
             f"stopped early: test {watched} has not improved since epoch {result.best.epoch} "
             f"(evaluation.patience = {result.config.evaluation.patience})"
         )
+    elif isinstance(result.stopped_by, str):
+        print(f"stopped by a callback: {result.stopped_by}")
     if result.compiled:
         print(_describe_programs(result.compiled))
     print(f"run folder: {shown(result.folder)}")

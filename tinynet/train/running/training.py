@@ -16,6 +16,7 @@ from tinynet.train.build import seeds
 from tinynet.train.build.build import Parts
 from tinynet.train.build.ema import MovingAverage
 from tinynet.train.build.task import check_weights
+from tinynet.train.callbacks.callback import Moment
 from tinynet.train.checkpoint.checksums import sealed_row, sha256
 from tinynet.train.checkpoint.files import CheckpointError
 from tinynet.train.checkpoint.fingerprint import fingerprints
@@ -66,7 +67,8 @@ class Result:
     """The config of the run."""
 
     stopped_by: int | str | None = None
-    """What ended the run before its last epoch: a signal number, or ``"early stopping"``."""
+    """What ended the run before its last epoch: a signal number, ``"early stopping"``, or the
+    reason that a callback gave."""
 
     best: Best | None = None
     """The best evaluation and its epoch; its weights are in ``best.npz``."""
@@ -115,13 +117,14 @@ class Training:
         self.starting_point = StartingPoint()
         self.epoch = -1
         self.incidents = Incidents(config.run, folder, self.progress.message)
+        self.callbacks = parts.callbacks
         self.saved_at = time.monotonic()
         if saved is not None:
             self.starting_point = load_state(parts, saved, self.average, self.best, self.totals)
             self.metrics = dict(saved["test"])
             self.incidents.skipped = saved["skipped"]
         early = self.is_complete and self.starting_point.epoch < config.run.epochs
-        self.stopped_by: int | str | None = EARLY_STOPPING if early else None
+        self.stopped_by: int | str | None = self.reason_to_stop if early else None
 
     def train(self, record: dict[str, Any], recording: Recording | None = None) -> Result:
         """Train to the end, and record how the run ended in ``run.json``, whatever happens.
@@ -139,6 +142,11 @@ class Training:
             try:
                 if recording is not None:
                     log.log_graph(recording)
+                sets = self.parts.train_set, self.parts.test_set
+                start = self.starting_point
+                self.callbacks.attach(
+                    Moment(self.parts.model, log.writer, start.step, start.epoch + 1, *sets)
+                )
                 with showing(self.progress):
                     ended = self.loop(log, stop)
                 status = "finished" if ended else "interrupted"
@@ -149,6 +157,8 @@ class Training:
                 record["error"] = error_text(error)
                 raise
             finally:
+                with contextlib.suppress(Exception):  # what ended the run matters more
+                    self.callbacks.end_run()
                 log.close()
                 with contextlib.suppress(TrainError):  # a full disk must not hide an earlier error
                     write_record(self.folder, record | self.outcome(status))
@@ -185,7 +195,13 @@ class Training:
     def is_complete(self) -> bool:
         """Whether the checkpoint was the last of a complete run."""
         start, epochs = self.starting_point, self.parts.config.run.epochs
-        return start.batch == 0 and (start.epoch >= epochs or self.best.is_over)
+        return start.batch == 0 and (start.epoch >= epochs or self.reason_to_stop is not None)
+
+    @property
+    def reason_to_stop(self) -> str | None:
+        """What ends the run before its last epoch, if anything."""
+        early = EARLY_STOPPING if self.best.is_over else None
+        return self.callbacks.stopped_by or early
 
     def loop(self, log: BoardLog, stop: StopRequest) -> bool:
         """Iterate over `fit`, and act between its steps; return whether the run is complete."""
@@ -200,6 +216,7 @@ class Training:
             method=parts.method,
             skip=self.incidents,
             compile=config.run.compile and self.compilation.function,
+            callbacks=self.callbacks,
         ):
             stopping = stop.signal is not None  # read once: it may change at any moment
             if self.average is not None and step.batches:
@@ -215,11 +232,13 @@ class Training:
                 self.end_epoch(log, step)
             if saving:
                 self.save_checkpoint(log, step)
-            over = step.ends_epoch and (step.epoch + 1 == config.run.epochs or self.best.is_over)
+            is_last = step.epoch + 1 == config.run.epochs
+            over = step.ends_epoch and (is_last or self.reason_to_stop is not None)
             if over or stopping:
-                early = EARLY_STOPPING if step.epoch + 1 < config.run.epochs else None
+                early = None if is_last else self.reason_to_stop
                 self.stopped_by = early if over else stop.signal
                 ended = over
+                self.callbacks.end_run()
                 break
         state = self.checkpoint_state(step) if self.storage.is_failing else None
         if state is not None and not self.storage.commit(state, log.position):
@@ -254,6 +273,7 @@ class Training:
         figures = self.epoch_figures(step, test)
         self.progress.finish_epoch(step.epoch, step.number, figures)
         log.log_epoch(step, figures, test)
+        self.callbacks.end_epoch(figures)
         row = as_json({"epoch": step.epoch + 1, "step": step.number, **figures})
         self.storage.add_row(sealed_row(row))
 
@@ -272,7 +292,7 @@ class Training:
         self.saved_at = time.monotonic()
 
     def evaluate(self, log: BoardLog, step: Step) -> dict[str, float]:
-        """Return the figures of the test set, and log images, samples and exhibits."""
+        """Return the figures of the test set; log images and samples, and call the callbacks."""
         parts, config = self.parts, self.parts.config
         totals = Totals(parts.metrics)
         batches, seed = parts.test_batches, config.run.seed
@@ -281,8 +301,9 @@ class Training:
         log.log_confusion_matrix(totals.confusion_matrix(), step)
         if config.evaluation.samples:
             log.log_samples(config.evaluation.samples, step)
-        log.log_exhibits(step)
-        return totals.figures()
+        figures = totals.figures()
+        self.callbacks.evaluated(figures)
+        return figures
 
     def evaluation_weights(self) -> contextlib.AbstractContextManager[None]:
         """Swap in the weights to evaluate: the moving average, if there is one."""
@@ -324,4 +345,5 @@ class Training:
             "generators": seeds.get_states(),
             "loader": parts.train_batches.state_dict(),
             "totals": None if step.ends_epoch else self.totals.state_dict(),
+            **({"callbacks": state} if (state := self.callbacks.state_dict()) else {}),
         }

@@ -1,0 +1,1 @@
+"""Callbacks: code of the user's at events of a run."""

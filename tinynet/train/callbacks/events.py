@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -77,8 +77,16 @@ class Callbacks:
         finally:
             self.end_run()
 
-    def begin_epoch(self, epoch: int) -> None:
-        """Begin an epoch, numbered from 0."""
+    def epochs(self, numbers: Iterable[int]) -> Iterator[int]:
+        """Yield the epochs, and begin and end each, until a callback ends the run."""
+        for number in numbers:
+            if self.stopped_by is not None:
+                return
+            self._begin_epoch(number)
+            yield number
+            self.end_epoch()
+
+    def _begin_epoch(self, epoch: int) -> None:
         if self._at is not None:
             self._at = replace(self._at, epoch=epoch + 1, figures={})
         self._in_epoch, self._epoch_is_over = True, False

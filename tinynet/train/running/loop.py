@@ -158,29 +158,21 @@ def fit(
     task = Task(model, loss, optimizer, (), compile=chosen)
     events = callbacks if isinstance(callbacks, Callbacks) else Callbacks(callbacks)
     with events.run(model, optimizer, first_step):
-        for epoch in range(epochs) if isinstance(epochs, int) else epochs:
-            if events.stopped_by:
-                break
+        for epoch in events.epochs(range(epochs) if isinstance(epochs, int) else epochs):
             model.train()
             guard.begin_epoch()
-            if number and not first_batch:
-                _advance(optimizer, "epoch")
-            events.begin_epoch(epoch)
+            _advance(optimizer, "epoch", due=number > 0 and not first_batch)
             for first, group in _groups(batches, accumulate, first_batch):
-                if number:
-                    _advance(optimizer, "step")
+                _advance(optimizer, "step", due=number > 0)
                 task.batches, task.place = group, Place(epoch, number, first, len(batches))
-                step = _take_step(task, method, guard)
-                if number == first_step:
-                    _warn_unless_run(task, method)
+                step = _take_step(task, method, guard, is_first=number == first_step)
                 events.end_step(step)
                 yield step
                 number += 1
-            events.end_epoch()
             first_batch = 0
 
 
-def _take_step(task: Task, method: Method, guard: Guard) -> Step:
+def _take_step(task: Task, method: Method, guard: Guard, is_first: bool) -> Step:
     """Take the step of a task, and return its result."""
     epoch, number, first, batches = task.place
     rates = {name: updater.lr for name, updater in task.updaters.items()}
@@ -189,6 +181,8 @@ def _take_step(task: Task, method: Method, guard: Guard) -> Step:
     repeat = functools.partial(method.step, replace(task, dry=True, compile=None))
     with guard.watch(task.place, task.batches, repeat):
         results = method.step(task)
+    if is_first:
+        _warn_unless_run(task, method)
     mean = sum(batch.loss for batch in results) / len(results) if results else math.nan
     index = first + len(task) - 1
     return Step(number, epoch, index, index + 1 == batches, tuple(results), mean, rates)
@@ -205,8 +199,9 @@ def _warn_unless_run(task: Task, method: Method) -> None:
         )
 
 
-def _advance(updaters: Mapping[str, Updater], per: Literal["epoch", "step"]) -> None:
-    for updater in updaters.values():
+def _advance(updaters: Mapping[str, Updater], per: Literal["epoch", "step"], *, due: bool) -> None:
+    """Advance the schedules, if it is time."""
+    for updater in updaters.values() if due else ():
         updater.advance(per)
 
 

@@ -55,7 +55,7 @@ class Callbacks:
         self._at = replace(at, stop=self._stop)
 
     def _stop(self, reason: str) -> None:
-        self.stopped_by = reason
+        self.stopped_by = reason or "no reason given"
 
     @contextlib.contextmanager
     def run(self, model: nn.Module, updaters: Mapping[str, Any], step: int) -> Iterator[None]:

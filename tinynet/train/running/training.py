@@ -219,8 +219,6 @@ class Training:
             callbacks=self.callbacks,
         ):
             stopping = stop.signal is not None  # read once: it may change at any moment
-            if self.average is not None and step.batches:
-                self.average.update()
             self.count_step(step)
             if step.batches and (step.number % config.run.log_every == 0 or step.ends_epoch):
                 log.log_step(step)
@@ -247,7 +245,9 @@ class Training:
         return ended
 
     def count_step(self, step: Step) -> None:
-        """Add a step to the totals and the progress."""
+        """Add a step to the moving average, the totals and the progress."""
+        if self.average is not None and step.batches:
+            self.average.update()
         if step.epoch != self.epoch:
             self.epoch = step.epoch
             if step.epoch != self.starting_point.epoch or not self.starting_point.batch:

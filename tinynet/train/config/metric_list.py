@@ -57,7 +57,8 @@ def is_own_figure(name: Any, tree: Mapping[str, Any]) -> bool:
     """
     table = tree.get("evaluation")
     listed = table.get("metrics") if isinstance(table, dict) else None
-    own = [figure_of(i) for i in listed or () if isinstance(as_table(i), dict)]
+    items = listed if isinstance(listed, list | tuple) else ()
+    own = [figure_of(item) for item in items if isinstance(as_table(item), dict)]
     return any(name == figure or str(name).startswith(f"{figure}_") for figure in own)
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from tinynet import dtypes
 from tinynet.core.modes import no_grad
 from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.core.trace import repeated
 
 _NO_SCALE = (
     "Attempted {} but _scale is None.  This may indicate your script did not use scaler.scale(loss "
@@ -118,6 +119,7 @@ class GradScaler:
         scaled = map(self.scale, outputs)
         return type(outputs)(scaled) if isinstance(outputs, (list, tuple)) else scaled
 
+    @repeated
     def unscale_(self, optimizer: Any) -> None:
         """Divide the gradients of an optimizer by the scale, to clip them before the step.
 
@@ -150,6 +152,7 @@ class GradScaler:
         if grads:
             self._found[id(optimizer)] = not all(bool(g.isfinite().all()) for g in grads)
 
+    @repeated
     def step(self, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
         """Run ``optimizer.step`` on gradients divided by the scale, unless one is inf or NaN.
 
@@ -177,6 +180,7 @@ class GradScaler:
         self._stages[key] = OptState.STEPPED
         return result
 
+    @repeated
     def update(self, new_scale: float | Tensor | None = None) -> None:
         """Update the scale, after the steps of all optimizers.
 

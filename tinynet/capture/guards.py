@@ -75,6 +75,11 @@ def conditions(source: Source, watcher: Watcher, tensors: list[Tensor]) -> list[
         found.append(Condition(f"{name}._array is {array}", f"the array of {words}", t._array))
         subject = f"requires_grad of {words}"
         found.append(Condition(f"{name}._requires_grad is {flag}", subject, t._requires_grad))
+    for t, present, read in watcher.recorder.gradients_read.values():
+        text = f"{source.constant(t)}._grad is {'not ' * present}None"
+        if read is not None:
+            text = f"{source.constant(t)}._grad is {source.constant(read)}"
+        found.append(Condition(text, f"the gradient of a {type(t).__name__} {list(t.shape)}"))
     owners = {id(module.__dict__): type(module).__name__ for module in watcher.modules}
     for held, names in watcher.dictionaries.values():
         owner = owners.get(id(held)) or held.get("__name__") or "an object"

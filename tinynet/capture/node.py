@@ -49,6 +49,7 @@ class CompiledFunctionBackward(Node):
 
     __slots__ = ("freed", "passes", "saved", "versions")
     multiple = True
+    apart = True
     gives_fresh = True
 
     def __init__(

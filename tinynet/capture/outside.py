@@ -1,4 +1,4 @@
-"""What is compared in the tensors from outside before and after a capture."""
+"""What is compared in tensors from outside before and after a capture; masks that decide shapes."""
 
 from __future__ import annotations
 
@@ -28,3 +28,17 @@ def _hooks_of(hooks: Hooks | None) -> Any:
 def writes_of(t: Tensor) -> int:
     """Return the number of writes that are counted for a tensor."""
     return 0 if t._counter in (None, INFERENCE) else t._counter.n
+
+
+BY_MASK = frozenset({"index", "index_set", "masked_select"})
+
+
+def varies(name: str, array: Any, *args: Any) -> bool:
+    """Return whether the shape of a result, or of a gradient, depends on the values of a mask."""
+    if name == "masked_select":
+        return True
+    indices = args[-2] if name == "index_set" else args[0]
+    masks = [i for i in indices if i is not None and i.dtype == bool]
+    if name == "index" or not masks:
+        return bool(masks)
+    return bool(args[0].ndim > array.ndim - masks[0].ndim)

@@ -156,6 +156,13 @@ def _ends(part: list[_Live], tensors: list[Tensor]) -> dict[Edge, Any]:
     return ends
 
 
+class _Probe(BackwardPass):
+    """A backward pass that leaves the gradients of embeddings as rows."""
+
+    def _tensor(self, g: Any) -> Any:
+        return g if g is None else wrap(g)
+
+
 def _probe(recorder: Recorder, part: list[_Live], ends: list[Edge]) -> None:
     """Record one backward pass as the program of the recorder."""
     program, given = recorder.program, []
@@ -171,7 +178,7 @@ def _probe(recorder: Recorder, part: list[_Live], ends: list[Edge]) -> None:
             "register the hook outside of the function, on what it returns",
         )
     known = recorder.known()
-    run = BackwardPass([one.edge for one in part], given, True, False, ends)
+    run = _Probe([one.edge for one in part], given, True, False, ends)
     with _cut([end for end, _ in ends if isinstance(end, Tensor)]):
         run.run()
     found = map(run.captured.get, ends)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.capture.effects import bump, gradient, view_of
-from tinynet.capture.outside import STATE, state_of, writes_of
+from tinynet.capture.outside import BY_MASK, STATE, state_of, varies, writes_of
 from tinynet.capture.program import SIMPLE, Call, Handle, Program, Value, rebuilt, root
 from tinynet.core.callsite import Site, here
 from tinynet.core.declaration.observers import observable
@@ -49,12 +49,14 @@ class Recorder(Tracer, BackwardObserver):
         program: what was recorded so far.
         problem: why the function cannot be captured; recording stops at the first one.
         written: the counters of tensors from outside -> the number of recorded writes.
+        gradients_read: by id, tensors from outside whose ``.grad`` was read; what a guard needs.
     """
 
     def __init__(self, arguments: list[Tensor]):
         self.program = Program()
         self.problem: CaptureError | None = None
         self.written: dict[int, int] = {}
+        self.gradients_read: dict[int, tuple[Tensor, bool, Tensor | None]] = {}
         self._values: dict[int, Value] = {}
         self._held: list[Any] = []  # keeps what was seen alive, so that ids stay unique
         self._handles: dict[int, Handle] = {}
@@ -73,6 +75,7 @@ class Recorder(Tracer, BackwardObserver):
         self._held.append(alive)
         self._versions = {key: c.n for key, (c, _) in self._counters.items()}
         self._states = [(t, state_of(t)) for t in alive]
+        self._gradients_before = {id(t): t._grad for t in alive if t._grad is not None}
         self._written: set[int] = set()  # memory whose last write was not counted yet
         self.spent: set[Any] = set()  # nodes whose saved values a backward pass has freed
         self._visited: Any = None  # the node of a backward pass
@@ -155,6 +158,11 @@ class Recorder(Tracer, BackwardObserver):
     def compute(self, function: Any, args: Any, kwargs: Any, op: Any, writes: bool) -> Any:
         """Record a function of arrays."""
         try:
+            if op is not None and op.name in BY_MASK and varies(op.name, *args):
+                raise CaptureError(
+                    f"the shape of the result of {op.title} depends on the values of a mask",
+                    "use `where` or `masked_fill`, which keep the shape",
+                )
             call = self._call("write" if writes else "compute", function, args, kwargs)
         except CaptureError as problem:
             self.refuse(problem)
@@ -188,7 +196,8 @@ class Recorder(Tracer, BackwardObserver):
     def wrote(self, t: Tensor, what: str) -> None:
         """Record that a write was counted, if the tensor is from outside."""
         memory = id(root(t._array))
-        if memory not in self._written and what != "increment_version":
+        viewed = id(t) not in self._alive and id(t._array) in self._values  # as by squeeze_
+        if memory not in self._written and not viewed and what != "increment_version":
             self.refuse(
                 CaptureError(
                     f"{what} changes a tensor by something that is no operation",
@@ -207,6 +216,14 @@ class Recorder(Tracer, BackwardObserver):
             self._counters[key] = counter_of(t), owner
         self.written[key] = self.written.get(key, 0) + 1
         self.program.calls.append(Call("perform", bump, (self.constant(owner), what), {}, here()))
+
+    def read_gradient(self, t: Tensor) -> None:
+        """Note whether a tensor from outside had a gradient before, and the one that is read."""
+        if id(t) in self._alive:
+            before = self._gradients_before.get(id(t))
+            _, _, read = self.gradients_read.get(id(t), (t, True, None))
+            read = before if t._grad is before else read
+            self.gradients_read[id(t)] = t, before is not None, read
 
     def outside(self) -> Iterator[tuple[Any, Tensor]]:
         """Yield what stands for each tensor from outside in a program, and the tensor."""

@@ -8,6 +8,7 @@ examines values cannot be captured.
 from __future__ import annotations
 
 import dis
+import functools
 import gc
 import os
 import sys
@@ -17,12 +18,14 @@ from typing import Any
 
 import numpy as np
 
+from tinynet.autograd.function_node import FunctionNode
 from tinynet.capture.program import SIMPLE
 from tinynet.capture.recorder import CaptureError, Recorder
 from tinynet.core.callsite import is_outside, outward
 from tinynet.core.modes import mode
 from tinynet.core.module_scope import following
 from tinynet.core.tensors.tensor import Tensor
+from tinynet.nn.base.hooks import ModuleHooks
 
 _EFFECTS = {
     dis.opmap[name]: what
@@ -45,6 +48,7 @@ _READS = {
 _EXAMINES = frozenset("any all max min item tolist nonzero sum argmax argmin tobytes".split())
 _BUILTINS = {print: "prints", input: "asks for input", open: "opens a file"}
 _ABSENT = object()
+_STAGES = ModuleHooks.__slots__
 # Code of Python itself; notebooks, the prompt and `python -c` have names such as "<string>".
 _LIBRARY = (os.path.dirname(os.__file__) + os.sep, "<frozen ")
 
@@ -96,7 +100,7 @@ class Watcher:
         if mode.tracer is None:
             return
         self.modules.append(module)
-        if module._hooks is not None:
+        if module._hooks is not None and any(getattr(module._hooks, s) for s in _STAGES):
             self._refuse("a module has hooks", "remove the hooks, or do their work in forward")
         self._depend(module.__dict__, [*module.__dict__])
 
@@ -110,9 +114,10 @@ class Watcher:
             return None
         code = frame.f_code
         if not is_outside(code.co_filename):
-            if code in _READS and is_outside(frame.f_back.f_code.co_filename):
+            name = _READS.get(code)
+            if name == "__bool__" or name and is_outside(frame.f_back.f_code.co_filename):
                 self._refuse(
-                    f"{_READS[code].strip('_')}() reads values of a tensor",
+                    f"{name.strip('_')}() reads values of a tensor",
                     "return the tensor, and read it outside of the function",
                     outward(frame),
                 )
@@ -133,7 +138,8 @@ class Watcher:
                 number = code.co_code[at + 1]
                 outer = what.endswith("outer variable")
                 name = _variable(code, number) if outer else code.co_names[number]
-                if not outer or name in code.co_freevars:
+                known = outer and name not in code.co_freevars
+                if not known and not _is_recorded(name, _target(frame, code, at)):
                     self._refuse(
                         f"the function {what} {name!r}",
                         "return the value instead, and store it outside of the function",
@@ -209,6 +215,30 @@ class Watcher:
             return False
         ours = str(getattr(value, "__module__", "")).startswith("tinynet.")
         return not (ours and isinstance(value, types.FunctionType))
+
+
+@functools.cache
+def _loaded(code: Any) -> dict[int, Any]:
+    """Return, for each instruction that sets an attribute, the variable that was loaded for it."""
+    found, loaded = {}, None
+    for instruction in dis.get_instructions(code):
+        name = instruction.argval[-1] if type(instruction.argval) is tuple else instruction.argval
+        if instruction.opname == "STORE_ATTR":
+            found[instruction.offset] = loaded
+        simple = instruction.opname.startswith(("LOAD_FAST", "LOAD_DEREF", "LOAD_GLOBAL"))
+        loaded = name if simple else None
+    return found
+
+
+def _target(frame: Any, code: Any, at: int) -> Any:
+    """Return the object whose attribute an instruction sets, if it is that of a variable."""
+    name = _loaded(code).get(at)
+    return frame.f_locals.get(name, frame.f_globals.get(name))
+
+
+def _is_recorded(name: str, owner: Any) -> bool:
+    """Return whether setting an attribute is recorded, or is undone with its owner."""
+    return isinstance(owner, FunctionNode) or (name == "grad" and isinstance(owner, Tensor))
 
 
 def _variable(code: Any, number: int) -> str:

@@ -92,6 +92,9 @@ class Tracer:
     def wrote(self, t: Any, what: str) -> None:
         """Handle a write that was counted on the version of ``t``."""
 
+    def read_gradient(self, t: Any) -> None:
+        """Handle that the program reads ``t.grad``, and so whether there is one."""
+
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from tinynet.core.modes import no_grad
 from tinynet.core.tensors.tensor import Tensor
+from tinynet.core.trace import repeated
 from tinynet.devices import require_cpu
 from tinynet.nn.base.module import Module
 from tinynet.nn.layers.normalization.batchnorm import _BatchNorm
@@ -175,6 +176,7 @@ class AveragedModel(Module):
         """Call the copy."""
         return self.module(*args, **kwargs)
 
+    @repeated
     def update_parameters(self, model: Module) -> None:
         """Update the averages with the parameters of ``model``."""
         pairs = [

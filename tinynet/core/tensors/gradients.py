@@ -13,8 +13,10 @@ from tinynet.core.graph import (
 )
 from tinynet.core.graph.backward import backward as run_backward
 from tinynet.core.graph.node import Node, RemovableHandle, new_hooks
+from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import UNRECORDED, Tensor, method
 from tinynet.core.tensors.views import edge_of, grad_fn, requires_grad
+from tinynet.core.trace import repeated
 
 method(property(edge_of), "edge")
 
@@ -63,6 +65,8 @@ def get_grad(t: Tensor) -> Tensor | None:
         tensor(6.)
     """
     grad: Tensor | None = sparse_gradients.dense_gradient(t)
+    if mode.tracer is not None:
+        mode.tracer.read_gradient(t)
     if grad is not None:
         return grad
     if t._requires_grad is UNRECORDED:
@@ -87,6 +91,7 @@ def _conversion(t: Tensor, node: Node) -> Location | None:
     return None if source._array.dtype == t._array.dtype else locate(node.site)
 
 
+@repeated
 def set_grad(t: Tensor, value: Tensor | None) -> None:
     """Set the gradient, which must have the tensor's shape and dtype."""
     if value is None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 from tinynet import dtypes
 from tinynet.core import module_scope
 from tinynet.core.tensors.tensor import Tensor
+from tinynet.core.trace import repeated
 from tinynet.nn.base import conversion, hooks, registry, state
 from tinynet.nn.base.registry import BUFFERS, MODULES, PARAMETERS, TABLES
 from tinynet.nn.parameter import Buffer, Parameter
@@ -354,6 +355,7 @@ class Module:
             parameter.requires_grad_(requires_grad)
         return self
 
+    @repeated
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Reset the gradients of all parameters to None or, with ``set_to_none=False``, to zero."""
         for parameter in self.parameters():

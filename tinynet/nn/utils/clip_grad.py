@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from types import GeneratorType
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from tinynet import dtypes
 from tinynet.core.callsite import warn
 from tinynet.core.tensors.inplace import wrote
 from tinynet.core.tensors.tensor import Tensor, wrap
-from tinynet.core.trace import repeated
+from tinynet.core.trace import repeated, traced
 from tinynet.ops.argument_errors import name_of
 
 Tensors = Tensor | Iterable[Tensor]
@@ -52,6 +53,13 @@ def get_total_norm(
     norm_type = float(norm_type)
     kind = dtypes.result_type(arrays) if arrays else dtypes.default_float()
     _refuse(arrays, norm_type)
+    return wrap(_total(arrays, norm_type, kind, error_if_nonfinite))
+
+
+@traced
+def _total(
+    arrays: list[np.ndarray], norm_type: float, kind: Any, error_if_nonfinite: bool
+) -> np.ndarray:
     parts = np.array([_norm(a, norm_type) for a in arrays], dtype=kind)
     total = np.asarray(_norm(parts, norm_type) if arrays else 0, dtype=kind)
     if error_if_nonfinite and not np.isfinite(total):
@@ -60,7 +68,7 @@ def get_total_norm(
             "so it cannot be clipped. To disable this error and scale the gradients by the "
             "non-finite norm anyway, set `error_if_nonfinite=False`"
         )
-    return wrap(total)
+    return total
 
 
 def _refuse(arrays: list[np.ndarray], p: float) -> None:

@@ -11,7 +11,7 @@ from tinynet import dtypes, errors, layouts
 from tinynet.core.declaration.composite import tensor_first
 from tinynet.core.tensors.subclasses import alike
 from tinynet.core.tensors.tensor import Tensor, method, public_function
-from tinynet.core.trace import traced
+from tinynet.core.trace import run_traced, traced
 from tinynet.devices import DeviceLike, require_cpu
 from tinynet.dtypes import DtypeLike
 from tinynet.ops.argument_names import as_declared
@@ -275,7 +275,7 @@ def _filled_new(make: Any) -> Callable[[Any], Any]:
         ) -> Tensor:
             require_cpu(device)
             kind = self._array.dtype if dtype is None else dtypes.as_numpy(dtype)
-            made = make(shape_of(size, declared.__name__), kind)
+            made = run_traced(make, shape_of(size, declared.__name__), kind)
             return _for_each(self, finish(made, requires_grad))
 
         return method(as_declared(function, declared))

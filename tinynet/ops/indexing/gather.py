@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes, errors
+from tinynet.core import arrays
 from tinynet.core.declaration.operation import operation, public
 from tinynet.core.modes import mode
 from tinynet.core.tensors.inplace import run_inplace
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.core.tensors.views import requires_grad
+from tinynet.core.trace import traced
 from tinynet.dtypes import Array
 from tinynet.ops.argument_errors import name_of, refuse_others, refuse_outside
 from tinynet.ops.out_dtypes import EXPECTED, EXPECTED_TEXT, same_dtype
@@ -164,9 +166,14 @@ def take_along_dim(self: Tensor, indices: Tensor, dim: int | None = None) -> Ten
     except ValueError:
         raise errors.not_broadcastable(a, b) from None
     whole = reshaping.expand(self, (*wide[:axis], a[axis], *wide[axis + 1 :]))
-    counted = wrap(np.where(indices._array < 0, indices._array + a[axis], indices._array))
+    counted = wrap(_from_the_front(indices._array, a[axis]))
     chosen = reshaping.expand(counted, (*wide[:axis], b[axis], *wide[axis + 1 :]))
     return gather_along.function(whole, chosen, dim)
+
+
+@traced
+def _from_the_front(indices: Array, n: int) -> Array:
+    return np.where(indices < 0, indices + n, indices)
 
 
 def scattered(self: Array, index: Array, dim: int, src: Array | None, write: Any) -> Array:
@@ -275,7 +282,7 @@ def _meant(
     elif reduce is None:
         return scatter_number, given
     else:
-        source = wrap(np.full(index._array.shape, given, self._array.dtype))
+        source = wrap(arrays.full(index._array.shape, given, self._array.dtype))
     if reduce == "multiply" and mode.grad and (requires_grad(self) or requires_grad(source)):
         raise NotImplementedError(
             "the derivative for 'scatter' with reduce='multiply' is not implemented. "

@@ -12,12 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from tinynet.core.arrays import converted, copied
 from tinynet.core.callsite import warn
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.ops.shaping import views
 
+_EITHER = {item: np.array([item]) for item in (False, True)}
 Indices = tuple[Array | None, ...]
 _INDEX_DTYPES = {np.dtype(kind) for kind in (np.int64, np.int32, np.uint8, np.bool_)}
 
@@ -53,9 +55,11 @@ def _index_array(item: Any) -> Array:
     """Return an index tensor, array or sequence as an array of int64 or bool."""
     if isinstance(item, Tensor):
         # A copy: later writes to the index tensor must not affect backward.
-        found = item._array.copy() if mode.grad else item._array
+        found = copied(item._array) if mode.grad else item._array
     elif isinstance(item, (np.ndarray, list, tuple, range)):
         found = np.asarray(item, dtype=np.int64) if len(item) == 0 else np.asarray(item)
+        if not isinstance(item, np.ndarray) and all(type(i) is int for i in item):
+            found.flags.writeable = False  # a constant for the tracer
     else:
         raise IndexError(
             "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables "
@@ -68,7 +72,7 @@ def _index_array(item: Any) -> Array:
             "indexing with dtype tinynet.uint8 is now deprecated, please use a dtype tinynet.bool "
             "instead."
         )
-        return found.astype(bool)
+        return converted(found, np.dtype(bool))
     return found
 
 
@@ -112,7 +116,7 @@ def parse(key: Any, dims: tuple[int, ...]) -> tuple[list[tuple[Any, tuple[Any, .
             del left[:skipped]
         elif item is None or item is True or item is False:
             chain.append((views.unsqueeze, (axis,)))
-            indices.append(None if item is None else np.array([item]))
+            indices.append(None if item is None else _EITHER[item])
             axis += 1
         elif isinstance(item, slice):
             part = _slice(item)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tinynet.core.tensors.tensor import Tensor
+from tinynet.core.trace import run_traced
 from tinynet.nn.functional.checks import require_floating, tensor_only
 from tinynet.nn.functional.dimensions import Ints, of_rank, per_dim, spatial
 from tinynet.nn.functional.pooling.max_pooling_ops import fractional_max_pools, max_unpools
@@ -131,6 +132,10 @@ def _check_indices(x: Any, indices: Any, sizes: Ints) -> None:
     name = f"max_unpool{rank}d"
     check_no_empty_dim(name, shape, "got {} with dimension {} being empty.")
     require_floating(name, x)
+    run_traced(_refuse_outside, indices, sizes)
+
+
+def _refuse_outside(indices: Any, sizes: Ints) -> None:
     wrong = indices[(indices < 0) | (indices >= math.prod(sizes))]
     if wrong.size:
         raise RuntimeError(

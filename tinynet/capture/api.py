@@ -129,6 +129,10 @@ def compile(
         raise RuntimeError(
             f"Unrecognized mode={mode}, should be one of {', '.join(map(str, MODES[1:]))}"
         )
+    if mode is not None and options is not None:
+        raise RuntimeError(
+            "Either mode or options can be specified, but both can't be specified at the same time."
+        )
     if backend == "numba" and not library.available():
         raise RuntimeError("backend='numba' needs numba: pip install numba")
     known = "numba" if backend == "numba" else "numpy"

@@ -7,8 +7,8 @@ from typing import Any
 
 from tinynet.capture.outputs import Output, Results
 from tinynet.capture.probing import Group, groups
-from tinynet.capture.program import Call
-from tinynet.capture.recorder import CaptureError, Recorder
+from tinynet.capture.program import Call, CaptureError
+from tinynet.capture.recorder import Recorder
 from tinynet.capture.watcher import Watcher
 from tinynet.core.graph.node import count_nodes
 from tinynet.core.tensors.tensor import Tensor
@@ -21,12 +21,25 @@ class Captured:
         program: the calls of the function.
         outputs: the tensors that it makes and returns.
         groups: the backward passes from the outputs.
+        shared: by number, the arrays of arguments that the function may also know otherwise.
+        fixed: those that a replay must get again.
+        gradients_read: the tensors from outside whose ``.grad`` was read; what a guard needs.
     """
 
     def __init__(self, recorder: Recorder, watcher: Watcher):
         self.program, self.watcher = recorder.program, watcher
         self.outputs: list[Output] = []
         self.groups: list[Group] = []
+        arguments, read = [t for _, t in recorder.arguments()], watcher.reads.values()
+        self.shared = recorder.outside.shared(arguments, {id(value) for value in read})
+        self.fixed: dict[int, Any] = {}
+        self.gradients_read = [*recorder.outside.gradients_read.values()]
+
+    def fix_arguments(self, other: Captured) -> None:
+        """Note the arguments that may have been a tensor from outside in two captures."""
+        pairs = ((i, a, other.shared.get(i)) for i, a in self.shared.items())
+        self.fixed = {i: a for i, a, b in pairs if a is b}
+        self.shared = other.shared = {}
 
     def same(self, other: Captured) -> Call | bool | None:
         """Return True, or the first call that differs, or False."""
@@ -52,7 +65,7 @@ def capture(
         with watcher:
             result = function(*args, **kwargs)
         captured = Captured(recorder, watcher)
-        recorder.check_writes()
+        recorder.check_outside()
         if recorder.problem is None:
             _finish(captured, recorder, result, tensors, started)
     finally:

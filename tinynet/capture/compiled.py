@@ -6,7 +6,7 @@ import copy
 import functools
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,14 +15,14 @@ from tinynet.capture import guards
 from tinynet.capture.capturing import Captured, capture
 from tinynet.capture.entry import STALE, Entry
 from tinynet.capture.explain import Explanation, explain
-from tinynet.capture.program import Call
-from tinynet.capture.recorder import CaptureError
+from tinynet.capture.program import Call, CaptureError
 from tinynet.core.callsite import locate, warn
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor
 
 CAPTURES = 4  # calls that are compared until two are the same
 PROGRAMS = 8  # of one function: for other shapes, modes and Python values
+KEPT = 100  # reasons for eager calls, for ``explain``
 
 
 class CompileError(RuntimeError):
@@ -65,7 +65,7 @@ class Compiled:
         self._entries: dict[Any, list[Entry]] = {}
         self._captured: dict[Any, list[Captured | CaptureError]] = {}
         self._eager: set[Any] = set()
-        self._warned = False
+        self._warned = self._full = False
         self._lock = threading.Lock()
         self._replays = self._captures = self._eager_calls = 0
         self.problems: list[CaptureError] = []
@@ -84,6 +84,8 @@ class Compiled:
         key: Any
         try:
             key = (guards.modes(), _key(args, tensors), _key(kwargs, tensors) if kwargs else None)
+            if len(tensors) > 1 and len({id(t._array) for t in tensors}) < len(tensors):
+                key = (*key, _pattern(tensors))
             entries = self._entries.get(key)
         except TypeError as error:
             return self._fall_back(None, CaptureError(str(error), _PASS_TENSORS), args, kwargs)
@@ -165,7 +167,8 @@ class Compiled:
         return Compiled, (self._function, self._fullgraph, self._verify, self._backend)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Compiled:
-        return Compiled(copy.deepcopy(self._function, memo), self._fullgraph, self._verify)
+        _, (function, *options) = self.__reduce__()
+        return Compiled(copy.deepcopy(function, memo), *options)
 
     # ---- capturing --------------------------------------------------------------------------
 
@@ -173,13 +176,9 @@ class Compiled:
         if key in self._eager or not self._lock.acquire(blocking=False):
             return self._run(args, kwargs)
         try:
-            if sum(map(len, self._entries.values())) >= PROGRAMS:
-                problem = CaptureError(
-                    f"it has {PROGRAMS} programs already, for other shapes, modes or Python values",
-                    "pass what changes as a tensor, pad inputs to a few shapes, or raise "
-                    "tn.compiler.PROGRAMS",
-                )
-                return self._fall_back(key, problem, args, kwargs)
+            count = sum(map(len, self._entries.values()))
+            if count >= PROGRAMS or len(self._captured) >= 4 * PROGRAMS:
+                return self._refused(count, args, kwargs)
             self._captures += 1
             result, captured, failure = capture(self._function, tensors, args, kwargs)
             earlier = self._captured.setdefault(key, [])
@@ -193,6 +192,8 @@ class Compiled:
             different = captured.same(last) if isinstance(last, Captured) else False
             earlier.append(captured)
             if different is True:
+                assert isinstance(last, Captured)
+                captured.fix_arguments(last)
                 self._entries.setdefault(key, []).append(
                     Entry(self.__name__, captured, self._backend)
                 )
@@ -206,6 +207,19 @@ class Compiled:
         finally:
             self._lock.release()
 
+    def _refused(self, count: int, args: Any, kwargs: Any) -> Any:
+        """Run a function eagerly that has too many programs; warn the first time."""
+        has = f"{count} programs" if count >= PROGRAMS else f"captured {len(self._captured)} calls"
+        if not self._full or self._fullgraph:
+            self._full = True
+            problem = CaptureError(
+                f"it has {has} already, for other shapes, modes or Python values",
+                "pass what changes as a tensor, pad inputs to a few shapes, or raise "
+                "tn.compiler.PROGRAMS",
+            )
+            self._report(None, problem)
+        return self._run(args, kwargs)
+
     def _fall_back(self, key: Any, problem: CaptureError, args: Any, kwargs: Any) -> Any:
         self._report(key, problem)
         return self._run(args, kwargs)
@@ -215,7 +229,8 @@ class Compiled:
         if key is not None:
             self._eager.add(key)
             self._captured.pop(key, None)
-        self.problems.append(problem)
+        if len(self.problems) < KEPT:
+            self.problems.append(problem)
         if self._fullgraph:
             raise CompileError(message(self.__name__, problem))
         if not self._warned:
@@ -249,6 +264,12 @@ class _State(threading.local):
 state = _State()
 
 
+def _pattern(tensors: list[Tensor]) -> tuple[tuple[int, int], ...]:
+    """Return which arguments are the same tensor, or have the same array."""
+    same, arrays = [id(t) for t in tensors], [id(t._array) for t in tensors]
+    return tuple((same.index(id(t)), arrays.index(id(t._array))) for t in tensors)
+
+
 def _key(structure: Any, tensors: list[Tensor]) -> Any:
     """Return what distinguishes calls; collect the tensors."""
     kind = type(structure)
@@ -263,6 +284,10 @@ def _key(structure: Any, tensors: list[Tensor]) -> Any:
         return kind, *[(name, _key(part, tensors)) for name, part in structure.items()]
     if isinstance(structure, tuple):
         return kind, *[_key(part, tensors) for part in structure]
+    if kind is float and not structure:
+        return kind, repr(structure)  # 0.0 == -0.0
+    if isinstance(structure, Iterator):
+        raise TypeError("an argument is an iterator")
     try:
         hash(structure)
     except TypeError:

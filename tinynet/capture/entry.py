@@ -11,10 +11,10 @@ import numpy as np
 
 from tinynet.capture import guards, native
 from tinynet.capture.capturing import Captured
-from tinynet.capture.node import CompiledFunctionBackward, Passes
+from tinynet.capture.node import CompiledFunctionBackward, CompiledOutputBackward, Passes
 from tinynet.capture.outputs import Output, rewritten
 from tinynet.capture.probing import Group
-from tinynet.capture.program import Call, Handle, Program, Value, leaves, rebuilt
+from tinynet.capture.program import Call, Handle, Program, Value, leaves
 from tinynet.capture.source import Source, compiled
 from tinynet.core.tensors.tensor import counter_of, wrap
 from tinynet.core.tensors.views import edge_of
@@ -25,6 +25,15 @@ class _Stale:
 
 
 STALE = _Stale()
+_NAMES = {
+    "STALE": STALE,
+    "counter_of": counter_of,
+    "edge_of": edge_of,
+    "make_node": CompiledFunctionBackward,
+    "make_output": CompiledOutputBackward,
+    "rewritten": rewritten,
+    "wrap": wrap,
+}
 DIAGNOSED = 100  # failures of guards of which the condition is looked for
 
 
@@ -54,7 +63,7 @@ class Entry:
         for value in (*program.arguments, *(v for _, v in self._states.values()), *kept):
             source.outside(value)
         tensors = [*{id(t): t for t, _ in self._states.values()}.values()]
-        self.conditions = guards.conditions(source, captured.watcher, tensors)
+        self.conditions = guards.conditions(source, captured, tensors)
         places = {v.number: place for place, v in reversed([*enumerate(program.arguments)])}
         names = ", ".join(f"A{place}" for place in range(len(program.arguments)))
         for place in places.values():
@@ -62,15 +71,14 @@ class Entry:
             source.lines.append(f"{source.define(value)} = A{place}._array")
         for t, value in program.states:
             source.lines.append(f"{source.define(value)} = {source.constant(t._array)}")
-        source.namespace.update(wrap=wrap, STALE=STALE, make_node=CompiledFunctionBackward)
-        source.namespace.update(edge_of=edge_of, counter_of=counter_of, rewritten=rewritten)
+        source.namespace.update(_NAMES)
         source.write()
         self._results(source)
         test = " and ".join(condition.text for condition in self.conditions) or "True"
         head = [
             f"def run({names}):",
             f"    try: fits = {test}",
-            "    except (KeyError, ValueError): fits = False",
+            "    except (KeyError, ValueError, AttributeError): fits = False",
             "    if not fits: return STALE",
         ]
         body = [f"    {line}" for line in source.lines]
@@ -123,8 +131,7 @@ class Entry:
                     text = f"{function}({', '.join([text, *map(source.constant, rest)])})"
                     text += f"[{args[0]}]" if op.many else ""
                 lines.append(f"o{output.number} = {text}")
-        results = rebuilt(captured.program.results, lambda leaf: _Text(leaf, source))
-        lines.append(f"return {_text(results, source)}")
+        lines.append(f"return {_text(captured.program.results, source)}")
 
     def _node(self, source: Source, outputs: list[Output], passes: str, *rest: str) -> None:
         """Write the node of outputs."""
@@ -133,7 +140,8 @@ class Entry:
         arguments = passes, *rest, source.constant(like)
         source.lines.append(f"node = make_node({', '.join(arguments)})")
         for i, output in enumerate(outputs):
-            source.lines.append(f"o{output.number}._edge = (node, {i})")
+            edge = f"(make_output(node, {i}), 0)" if len(outputs) > 1 else "(node, 0)"
+            source.lines.append(f"o{output.number}._edge = {edge}")
             source.lines.append(f"o{output.number}._requires_grad = True")
 
     def _end(self, source: Source, end: Any) -> str:
@@ -201,18 +209,19 @@ def _tensor(holder: Any, source: Source) -> str:
     return source.text(holder) if isinstance(holder, Handle) else source.constant(holder)
 
 
-class _Text:
-    def __init__(self, leaf: Any, source: Source):
-        self.text = _tensor(leaf, source)
-
-
 def _text(structure: Any, source: Source) -> str:
-    if isinstance(structure, _Text):
-        return structure.text
+    """Return text for results."""
     kind = type(structure)
     if kind is dict:
-        parts = (f"{k!r}: {_text(v, source)}" for k, v in structure.items())
+        parts = (f"{source.constant(k)}: {_text(v, source)}" for k, v in structure.items())
         return f"{{{', '.join(parts)}}}"
+    if not isinstance(structure, (tuple, list)):
+        return _tensor(structure, source)
+    if (
+        not any(isinstance(leaf, (Output, Handle)) for leaf in leaves(structure))
+        and kind is not list
+    ):
+        return source.constant(structure)
     inner = "".join(_text(part, source) + ", " for part in structure)
     if kind is list:
         return f"[{inner}]"

@@ -35,6 +35,32 @@ class Passes:
         }
 
 
+class CompiledOutputBackward(Node):
+    """The node of one output, if the function has several: its hooks run only if it is reached.
+
+    Args:
+        function: the node of all of them.
+        number: that of the output.
+    """
+
+    __slots__ = ()
+    gives_fresh = True
+
+    def __init__(self, function: CompiledFunctionBackward, number: int):
+        self.edges = ((function, number),)
+        self.sequence = count_nodes()
+        self.hooks = None
+        self.site = function.site
+        self.scope = function.scope
+        self.shape, self.dtype = function.shape[number], function.dtype[number]
+
+    def backward(self, g: Any, freed: Freed | None, wanted: Any) -> tuple[Any, ...]:
+        """Return the gradient."""
+        return (g,)
+
+    backward_recorded = backward
+
+
 class CompiledFunctionBackward(Node):
     """The node of the outputs of a compiled function.
 
@@ -49,7 +75,6 @@ class CompiledFunctionBackward(Node):
 
     __slots__ = ("freed", "passes", "saved", "versions")
     multiple = True
-    apart = True
     gives_fresh = True
 
     def __init__(

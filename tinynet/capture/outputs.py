@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tinynet.capture.program import Value, rebuilt, same
-from tinynet.capture.recorder import CaptureError, Recorder
+from tinynet.capture.program import CaptureError, Value, rebuilt, same
+from tinynet.capture.recorder import Recorder
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.tensors.version import INFERENCE, Version
@@ -54,7 +54,7 @@ class Results:
         self.outputs: list[Output] = []
         self._found: dict[int, Output] = {}
         self._counters: dict[int, Any] = {}
-        for holder, t in recorder.outside():
+        for holder, t in recorder.holders():
             if t._counter is not None:
                 self._counters.setdefault(id(t._counter), holder)
         self.structure = rebuilt(result, self._of)
@@ -70,6 +70,11 @@ class Results:
         return self._found[id(leaf)]
 
     def _described(self, t: Tensor) -> Output:
+        if type(t) is not Tensor:
+            raise CaptureError(
+                f"the function returns a {type(t).__name__}, a subclass of Tensor",
+                "return a plain tensor: `x.as_subclass(tn.Tensor)`",
+            )
         if t._hooks is not None or t._grad is not None or t.__dict__:
             raise CaptureError(
                 "the function returns a tensor that has hooks, a gradient or attributes",
@@ -130,15 +135,15 @@ def _check_view(t: Tensor, steps: Any) -> None:
         or (origin == MULTIPLE and bool(mode.grad) and steps[-1][0].many)
         or (not mode.grad and origin == "no_grad")
     )
-    made, before = view.base, mode.grad
-    mode.grad = False
+    made, before = view.base, (mode.grad, mode.tracer)
+    mode.grad, mode.tracer = False, None
     try:
         for op, args in steps:
             made = op.function(made, *args[1:])[args[0]] if op.many else op.function(made, *args)
     except Exception:
         repeated = False
     finally:
-        mode.grad = before
+        mode.grad, mode.tracer = before
     alike = _layout(made) == _layout(t) and requires_grad(t) == requires_grad(view.base)
     if not repeated or view.leaf or not alike:
         raise CaptureError(

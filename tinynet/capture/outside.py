@@ -1,18 +1,131 @@
-"""What is compared in tensors from outside before and after a capture; masks that decide shapes."""
+"""The tensors that exist before a captured call: what the call changes in them, and reads."""
 
 from __future__ import annotations
 
+import collections
+import gc
+from collections.abc import Iterator
 from typing import Any
 
+from tinynet.capture.program import CaptureError, root
 from tinynet.core.graph.node import Hooks
-from tinynet.core.tensors.tensor import Tensor
+from tinynet.core.tensors.tensor import Tensor, counter_of
 from tinynet.core.tensors.version import INFERENCE
+from tinynet.core.tensors.views import requires_grad
 
-STATE = "the data", "the history", "requires_grad", "the base", "the hooks"
+_STATE = "the data", "the history", "requires_grad", "the base", "the hooks"
 
 
-def state_of(t: Tensor) -> tuple[Any, ...]:
-    """Return what a program leaves as it is in a tensor from outside."""
+class Outside:
+    """The tensors that exist when a capture begins.
+
+    Attributes:
+        tensors: all of them.
+        gradients_read: by id, those whose ``.grad`` was read: the tensor, whether it had a gradient
+            before, and that gradient if it was the one that was read.
+    """
+
+    def __init__(self) -> None:
+        self.tensors = [t for t in gc.get_objects() if issubclass(type(t), Tensor)]
+        self.gradients_read: dict[int, tuple[Tensor, bool, Tensor | None]] = {}
+        self._ids = {id(t) for t in self.tensors}
+        # Several tensors may have one array; the parameter is the one that users replace.
+        order = sorted(self.tensors, key=lambda t: bool(t._requires_grad))
+        self._owners = {id(t._array): t for t in order}
+        self._roots = {id(root(t._array)) for t in self.tensors}
+        self._states = [_state_of(t) for t in self.tensors]
+        self._gradients = {id(t): t._grad for t in self.tensors if t._grad is not None}
+        counters = [(t._counter, t) for t in self.tensors if t._counter not in (None, INFERENCE)]
+        self._counted = {id(counter): (counter, t) for counter, t in counters}
+        self._versions = {key: counter.n for key, (counter, _) in self._counted.items()}
+        self._recorded: collections.Counter[int] = collections.Counter()
+
+    def __contains__(self, t: Tensor) -> bool:
+        return id(t) in self._ids
+
+    def owner(self, array: Any) -> Tensor | None:
+        """Return the tensor that has an array."""
+        return self._owners.get(id(array))
+
+    def gradients(self) -> dict[int, Tensor]:
+        """Return the tensors with gradients, by the ids of the gradients' arrays."""
+        return {id(t._grad._array): t for t in self.tensors if t._grad is not None}
+
+    def shared(self, arguments: list[Tensor], read: set[int]) -> dict[int, Any]:
+        """Return the arrays of arguments that the function may also get from outside.
+
+        Args:
+            arguments: the tensors that are passed.
+            read: ids of the objects that the function reads.
+        """
+        times = collections.Counter(id(t._array) for t in self.tensors)
+        return {
+            place: t._array
+            for place, t in enumerate(arguments)
+            if (t._edge is None and requires_grad(t)) or times[id(t._array)] > 1 or id(t) in read
+        }
+
+    # ---- what the call reads and writes -----------------------------------------------------
+
+    def read_gradient(self, t: Tensor) -> None:
+        """Note whether a tensor had a gradient before, and the one that is read."""
+        if t in self:
+            before = self._gradients.get(id(t))
+            _, _, read = self.gradients_read.get(id(t), (t, True, None))
+            read = before if t._grad is before else read
+            self.gradients_read[id(t)] = t, before is not None, read
+
+    def writes(self) -> list[int]:
+        """Return the number of writes that are counted for each tensor."""
+        return [0 if t._counter in (None, INFERENCE) else t._counter.n for t in self.tensors]
+
+    def record_writes(self, before: list[int]) -> None:
+        """Note that all writes since ``writes()`` are recorded."""
+        made = {}  # several tensors may share a counter
+        for t, earlier, now in zip(self.tensors, before, self.writes(), strict=True):
+            if now != earlier:
+                made[id(t._counter)] = t, now - earlier
+        for key, (t, count) in made.items():
+            self._counted.setdefault(key, (counter_of(t), t))
+            self._recorded[key] += count
+
+    def record_write(self, t: Tensor, memory: int) -> Tensor | None:
+        """Note that a write is recorded; return the tensor that counts it, or None if it is new.
+
+        Args:
+            t: what was written to.
+            memory: the id of the array that owns its memory.
+        """
+        key = id(t._counter)
+        _, owner = self._counted.get(key, (None, None))
+        if owner is None and memory in self._roots:  # its counter may be new
+            owner = next((u for u in self.tensors if u._counter is t._counter), None)
+            if owner is not None:
+                self._counted[key] = counter_of(t), owner
+        if owner is not None:
+            self._recorded[key] += 1
+        return owner
+
+    def problems(self) -> Iterator[CaptureError]:
+        """Yield what was changed without a record."""
+        for t, before in zip(self.tensors, self._states, strict=True):
+            for what, old, new in zip(_STATE, before, _state_of(t), strict=True):
+                if old is not new and old != new:
+                    reason = f"the function changes {what} of a tensor from outside"
+                    yield CaptureError(reason, "do that outside of the function")
+        for t in self.tensors:
+            counter, key = t._counter, id(t._counter)
+            if counter in (None, INFERENCE):
+                continue
+            if counter.n - self._versions.get(key, 0) != self._recorded[key]:
+                yield CaptureError(
+                    "a tensor from outside is changed by something that is no operation",
+                    "change it by operations, or outside of the function",
+                )
+
+
+def _state_of(t: Tensor) -> tuple[Any, ...]:
+    """Return what a program leaves as it is in a tensor."""
     node = t._edge[0] if t._edge else None
     hooks = [_hooks_of(t._hooks), _hooks_of(getattr(node, "hooks", None))]
     return id(t._array), t._edge, t._requires_grad, id(t._view), hooks
@@ -23,22 +136,3 @@ def _hooks_of(hooks: Hooks | None) -> Any:
         return None
     tensor = [[*of_one] for of_one in hooks.tensor.values()]
     return tensor, [*hooks.retained], [*hooks.pre], [*hooks.post], [*hooks.accumulated]
-
-
-def writes_of(t: Tensor) -> int:
-    """Return the number of writes that are counted for a tensor."""
-    return 0 if t._counter in (None, INFERENCE) else t._counter.n
-
-
-BY_MASK = frozenset({"index", "index_set", "masked_select"})
-
-
-def varies(name: str, array: Any, *args: Any) -> bool:
-    """Return whether the shape of a result, or of a gradient, depends on the values of a mask."""
-    if name == "masked_select":
-        return True
-    indices = args[-2] if name == "index_set" else args[0]
-    masks = [i for i in indices if i is not None and i.dtype == bool]
-    if name == "index" or not masks:
-        return bool(masks)
-    return bool(args[0].ndim > array.ndim - masks[0].ndim)

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from tinynet.capture.outputs import Output
-from tinynet.capture.program import Call, Program
-from tinynet.capture.recorder import CaptureError, Recorder
+from tinynet.capture.program import Call, CaptureError, Program
+from tinynet.capture.recorder import Recorder
 from tinynet.core.graph.engine import BackwardPass
 from tinynet.core.graph.node import Edge, Node
 from tinynet.core.graph.traversal import reachable

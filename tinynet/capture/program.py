@@ -13,6 +13,21 @@ from tinynet.core.callsite import Site
 from tinynet.core.tensors.tensor import Tensor
 
 
+class CaptureError(Exception):
+    """A function cannot be captured.
+
+    Attributes:
+        reason: why not.
+        remedy: the change that would help.
+        site: the user's line.
+        passing: the next call may be free of it, such as the set-up of a cache.
+    """
+
+    def __init__(self, reason: str, remedy: str, site: Site | None = None, passing: bool = True):
+        super().__init__(reason)
+        self.reason, self.remedy, self.site, self.passing = reason, remedy, site, passing
+
+
 class Value:
     """An array (or another object, such as rows) that a program passes from call to call.
 

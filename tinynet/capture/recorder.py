@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import types
 from collections.abc import Iterator
 from typing import Any
@@ -10,72 +9,50 @@ from typing import Any
 import numpy as np
 
 from tinynet.capture.effects import bump, gradient, view_of
-from tinynet.capture.outside import BY_MASK, STATE, state_of, varies, writes_of
-from tinynet.capture.program import SIMPLE, Call, Handle, Program, Value, rebuilt, root
-from tinynet.core.callsite import Site, here
+from tinynet.capture.outside import Outside
+from tinynet.capture.program import (
+    SIMPLE,
+    Call,
+    CaptureError,
+    Handle,
+    Program,
+    Value,
+    rebuilt,
+    root,
+)
+from tinynet.capture.value_shapes import sized_by_values
+from tinynet.core.callsite import here
 from tinynet.core.declaration.observers import observable
 from tinynet.core.graph.backward_observers import BackwardObserver, observing_backward
 from tinynet.core.graph.node import count_nodes
 from tinynet.core.modes import mode
-from tinynet.core.tensors.tensor import Tensor, counter_of
-from tinynet.core.tensors.version import INFERENCE
+from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.tensors.views import requires_grad
 from tinynet.core.trace import Tracer
 from tinynet.random import Generator
-
-
-class CaptureError(Exception):
-    """A function cannot be captured.
-
-    Attributes:
-        reason: why not.
-        remedy: the change that would help.
-        site: the user's line.
-        passing: the next call may be free of it, such as the set-up of a cache.
-    """
-
-    def __init__(self, reason: str, remedy: str, site: Site | None = None, passing: bool = True):
-        super().__init__(reason)
-        self.reason, self.remedy, self.site, self.passing = reason, remedy, site, passing
 
 
 class Recorder(Tracer, BackwardObserver):
     """Records the computations of its thread between ``start`` and ``stop``.
 
     Args:
-        arguments: the tensors that are passed to the function.
+        arguments: the tensors that the function gets.
 
     Attributes:
         program: what was recorded so far.
         problem: why the function cannot be captured; recording stops at the first one.
-        written: the counters of tensors from outside -> the number of recorded writes.
-        gradients_read: by id, tensors from outside whose ``.grad`` was read; what a guard needs.
+        outside: the tensors that exist before the call.
     """
 
     def __init__(self, arguments: list[Tensor]):
         self.program = Program()
         self.problem: CaptureError | None = None
-        self.written: dict[int, int] = {}
-        self.gradients_read: dict[int, tuple[Tensor, bool, Tensor | None]] = {}
         self._values: dict[int, Value] = {}
         self._held: list[Any] = []  # keeps what was seen alive, so that ids stay unique
         self._handles: dict[int, Handle] = {}
         self._count = 0
-        alive = [t for t in gc.get_objects() if issubclass(type(t), Tensor)]
-        self._alive = {id(t) for t in alive}
-        # Several tensors may have one array; the parameter is the one that users replace.
-        order = sorted(alive, key=lambda t: bool(t._requires_grad))
-        self._owners = {id(t._array): t for t in order}
-        self._roots = {id(root(t._array)) for t in alive}
-        self._gradients = {id(t._grad._array): t for t in alive if t._grad is not None}
-        # The counters of tensors from outside, and a tensor of each.
-        self._counters = {
-            id(c): (c, t) for t in alive if (c := t._counter) not in (None, INFERENCE)
-        }
-        self._held.append(alive)
-        self._versions = {key: c.n for key, (c, _) in self._counters.items()}
-        self._states = [(t, state_of(t)) for t in alive]
-        self._gradients_before = {id(t): t._grad for t in alive if t._grad is not None}
+        self.outside = Outside()
+        self._gradients = self.outside.gradients()
         self._written: set[int] = set()  # memory whose last write was not counted yet
         self.spent: set[Any] = set()  # nodes whose saved values a backward pass has freed
         self._visited: Any = None  # the node of a backward pass
@@ -127,24 +104,10 @@ class Recorder(Tracer, BackwardObserver):
         finally:
             self._visited = before
 
-    def check_writes(self) -> None:
+    def check_outside(self) -> None:
         """Refuse the program if a tensor from outside was changed by more than it recorded."""
-        for t, before in self._states:
-            for what, old, new in zip(STATE, before, state_of(t), strict=True):
-                if old is not new and old != new:
-                    reason = f"the function changes {what} of a tensor from outside"
-                    self.refuse(CaptureError(reason, "do that outside of the function"))
-        for t, _ in self._states:
-            counter, key = t._counter, id(t._counter)
-            if counter in (None, INFERENCE):
-                continue
-            if counter.n - self._versions.get(key, 0) != self.written.get(key, 0):
-                self.refuse(
-                    CaptureError(
-                        "a tensor from outside is changed by something that is no operation",
-                        "change it by operations, or outside of the function",
-                    )
-                )
+        for problem in self.outside.problems():
+            self.refuse(problem)
 
     def refuse(self, problem: CaptureError) -> None:
         """Note why the function cannot be captured."""
@@ -158,16 +121,16 @@ class Recorder(Tracer, BackwardObserver):
     def compute(self, function: Any, args: Any, kwargs: Any, op: Any, writes: bool) -> Any:
         """Record a function of arrays."""
         try:
-            if op is not None and op.name in BY_MASK and varies(op.name, *args):
-                raise CaptureError(
-                    f"the shape of the result of {op.title} depends on the values of a mask",
-                    "use `where` or `masked_fill`, which keep the shape",
-                )
             call = self._call("write" if writes else "compute", function, args, kwargs)
         except CaptureError as problem:
             self.refuse(problem)
             return function(*args, **kwargs)
         call.op = op
+        if sized_by_values(call, args):
+            reason = f"the shape of what {call.title} returns depends on the values of a tensor"
+            remedy = "use tn.where or a product with the mask, which keep the shape"
+            self.refuse(CaptureError(reason, remedy))
+            return function(*args, **kwargs)
         if writes:
             self._written.add(id(root(args[0])))
         return self._run(call, function, args, kwargs)
@@ -180,23 +143,16 @@ class Recorder(Tracer, BackwardObserver):
         except CaptureError as problem:
             self.refuse(problem)
             return function(*args, **kwargs)
-        before = [writes_of(t) for t, _ in self._states]
+        before = self.outside.writes()
         result = self._run(call, function, args, kwargs)
-        made = {
-            id(t._counter): (t, writes_of(t) - count)  # several tensors may share a counter
-            for (t, _), count in zip(self._states, before, strict=True)
-            if writes_of(t) != count
-        }
-        for key, (t, count) in made.items():
-            self._counters.setdefault(key, (counter_of(t), t))
-            self.written[key] = self.written.get(key, 0) + count
+        self.outside.record_writes(before)
         self._find_gradients(args)
         return result
 
     def wrote(self, t: Tensor, what: str) -> None:
         """Record that a write was counted, if the tensor is from outside."""
         memory = id(root(t._array))
-        viewed = id(t) not in self._alive and id(t._array) in self._values  # as by squeeze_
+        viewed = t not in self.outside and id(t._array) in self._values  # as by squeeze_
         if memory not in self._written and not viewed and what != "increment_version":
             self.refuse(
                 CaptureError(
@@ -205,30 +161,19 @@ class Recorder(Tracer, BackwardObserver):
                 )
             )
         self._written.discard(memory)
-        key = id(t._counter)
-        _, owner = self._counters.get(key, (None, None))
-        if owner is None:  # its counter may be new
-            if memory not in self._roots:
-                return  # the function made it
-            owner = next((u for u, _ in self._states if u._counter is t._counter), None)
-            if owner is None:
-                return
-            self._counters[key] = counter_of(t), owner
-        self.written[key] = self.written.get(key, 0) + 1
-        self.program.calls.append(Call("perform", bump, (self.constant(owner), what), {}, here()))
+        owner = self.outside.record_write(t, memory)
+        if owner is not None:
+            call = Call("perform", bump, (self.constant(owner), what), {}, here())
+            self.program.calls.append(call)
 
     def read_gradient(self, t: Tensor) -> None:
-        """Note whether a tensor from outside had a gradient before, and the one that is read."""
-        if id(t) in self._alive:
-            before = self._gradients_before.get(id(t))
-            _, _, read = self.gradients_read.get(id(t), (t, True, None))
-            read = before if t._grad is before else read
-            self.gradients_read[id(t)] = t, before is not None, read
+        """Note that the function reads a gradient."""
+        self.outside.read_gradient(t)
 
-    def outside(self) -> Iterator[tuple[Any, Tensor]]:
+    def holders(self) -> Iterator[tuple[Any, Tensor]]:
         """Yield what stands for each tensor from outside in a program, and the tensor."""
         yield from self.arguments()
-        for t, _ in self._states:
+        for t in self.outside.tensors:
             yield t, t
 
     def arguments(self) -> Iterator[tuple[Handle, Tensor]]:
@@ -241,7 +186,7 @@ class Recorder(Tracer, BackwardObserver):
         handle = self._handles.get(id(t))
         if handle is not None and handle.place >= 0:
             return handle
-        return t if id(t) in self._alive else None
+        return t if t in self.outside else None
 
     def known(self) -> set[int]:
         """Return what tells the values that are known from those that will be."""
@@ -304,7 +249,7 @@ class Recorder(Tracer, BackwardObserver):
         handle = self._handles.get(id(t))
         if handle is not None:
             return handle
-        if id(t) in self._alive:
+        if t in self.outside:
             return t
         if t._edge is not None:
             raise CaptureError(
@@ -355,14 +300,14 @@ class Recorder(Tracer, BackwardObserver):
         found = self._values.get(id(array))
         if found is not None:
             return found
-        t = self._owners.get(id(array))
+        t = self.outside.owner(array)
         if t is not None:
             value = self.define(array)
             self.program.states.append((t, value))
             return value
         base = array.base if isinstance(array, np.ndarray) else None
         while isinstance(base, np.ndarray):
-            if id(base) in self._values or id(base) in self._owners:
+            if id(base) in self._values or self.outside.owner(base) is not None:
                 return self._view(array, base)
             base = base.base
         raise CaptureError(

@@ -30,7 +30,7 @@ class Source:
 
     def __init__(self, calls: list[Call], kept: list[Value]):
         self.calls = calls
-        self.namespace: dict[str, Any] = {"asarray": np.asarray, "unexpected": unexpected}
+        self.namespace: dict[str, Any] = {"asarray": np.asanyarray, "unexpected": unexpected}
         self.lines: list[str] = []
         self.overwritten: list[int] = []  # the calls that write over an argument
         self._constants: dict[int, str] = {}
@@ -89,6 +89,10 @@ class Source:
         kind = type(thing)
         if kind in (int, bool, str, type(None)) or (kind is float and math.isfinite(thing)):
             return repr(thing)
+        return self.keep(thing)
+
+    def keep(self, thing: Any) -> str:
+        """Return a name for an object."""
         name = self._constants.get(id(thing))
         if name is None:
             name = self._constants[id(thing)] = f"k{len(self._constants)}"

@@ -40,7 +40,6 @@ class HookedPass:
         registered = [
             (handle, number, hook)
             for number, of_one in hooks.tensor.items()
-            if not (hooks.apart and slots[number] is None)
             for handle, hook in of_one.items()
         ]
         for _handle, number, hook in sorted(registered, key=operator.itemgetter(0)):

@@ -42,13 +42,11 @@ class Hooks:
         retained: per output, a weak reference to the tensor that retains its gradient.
         pre, post: hooks on the node itself.
         accumulated: hooks that run after each update of a leaf's ``.grad``.
-        apart: whether the hooks of an output without a gradient do not run.
     """
 
-    __slots__ = ("accumulated", "apart", "post", "pre", "retained", "tensor")
+    __slots__ = ("accumulated", "post", "pre", "retained", "tensor")
 
-    def __init__(self, apart: bool = False) -> None:
-        self.apart = apart
+    def __init__(self) -> None:
         self.tensor: dict[int, dict[int, Callable[[Any], Any]]] = {}
         self.retained: dict[int, weakref.ref[Any]] = {}
         self.pre: dict[int, Callable[..., Any]] = {}
@@ -125,7 +123,6 @@ class Node:
     saved: tuple[str, ...] = ()  # names of the saved arrays
     inputs: tuple[str, ...] = ()  # names of the tensor inputs, as formulas use them
     by_number: type[Node] | None = None  # the class if PyTorch multiplies by a C++ number
-    apart = False  # the outputs come from different operations: see Hooks
     multiple = False  # several outputs: gradients arrive as a list, shape and dtype are tuples
     takes_missing = False  # runs even without an incoming gradient, like an autograd.Function
     gives_fresh = False  # returns new arrays, the incoming gradient or views of it, no saved arrays
@@ -280,7 +277,7 @@ def new_hooks(holder: Any) -> Hooks:
     """Return the hooks of a node or leaf, created when first needed."""
     hooks: Hooks | None = holder.hooks if isinstance(holder, Node) else holder._hooks
     if hooks is None:
-        hooks = Hooks(getattr(holder, "apart", False))
+        hooks = Hooks()
         if isinstance(holder, Node):
             holder.hooks = hooks
         else:

@@ -178,4 +178,4 @@ def _one_hot(array: Array, num_classes: int) -> Array:
     elif array.size and array.max() >= num_classes:
         raise RuntimeError("Class values must be smaller than num_classes.")
     refuse_huge((*array.shape, num_classes))
-    return (array[..., None] == np.arange(num_classes)).astype(np.int64)  # type: ignore[no-any-return]
+    return (array[..., None] == np.arange(num_classes)).astype(np.int64)

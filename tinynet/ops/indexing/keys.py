@@ -58,8 +58,8 @@ def _index_array(item: Any) -> Array:
         found = copied(item._array) if mode.grad else item._array
     elif isinstance(item, (np.ndarray, list, tuple, range)):
         found = np.asarray(item, dtype=np.int64) if len(item) == 0 else np.asarray(item)
-        if not isinstance(item, np.ndarray) and all(type(i) is int for i in item):
-            found.flags.writeable = False  # a constant for the tracer
+        if mode.tracer is not None and _is_constant(item):
+            found.flags.writeable = False
     else:
         raise IndexError(
             "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables "
@@ -74,6 +74,13 @@ def _index_array(item: Any) -> Array:
         )
         return converted(found, np.dtype(bool))
     return found
+
+
+def _is_constant(item: Any) -> bool:
+    """Return whether an index is one or several Python numbers."""
+    if isinstance(item, (list, tuple)):
+        return all(map(_is_constant, item))
+    return isinstance(item, (int, range))
 
 
 def _used(items: list[Any], ndim: int) -> int:

@@ -106,7 +106,7 @@ def _numbers(starts: Array, length: int) -> Array:
 def _sizes(bags: Array, count: int, kind: Any) -> Array:
     """Return the number of indices in each bag, at least 1, as a column."""
     sizes = np.maximum(np.bincount(bags, minlength=count), 1)
-    return sizes.astype(kind)[:, None]  # type: ignore[no-any-return]
+    return sizes.astype(kind)[:, None]
 
 
 def _largest(rows: Any, bags: Array, count: int) -> Tensor:

@@ -287,8 +287,9 @@ def ctc_loss(
     classes = _check_log_probs(log_probs._array)[-1]
     if not 0 <= blank < classes:
         raise RuntimeError("blank must be in label range")
-    given = (x._array if isinstance(x, Tensor) else x for x in (input_lengths, target_lengths))
-    labels, times, lengths = map(wrap, _constants(targets._array, *given, log_probs.shape, blank))
+    given = [x._array if isinstance(x, Tensor) else x for x in (input_lengths, target_lengths)]
+    found = _constants(targets._array, given[0], given[1], tuple(log_probs.shape), blank)
+    labels, times, lengths = map(wrap, found)
     loss = ctc_nll.function(log_probs, labels, times, lengths, blank, zero_infinity)
     if reduction == "mean":
         loss = loss / lengths.clamp(min=1).to(log_probs.dtype)

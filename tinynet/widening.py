@@ -141,7 +141,7 @@ def formula_of(formula: Callable[..., Any]) -> Callable[..., Any]:
     """Return a formula that computes in float32; the engine casts gradients to their dtypes."""
     if not state.on:
         return formula
-    return lambda *args: formula(*map(wide, args))
+    return functools.wraps(formula)(lambda *args: formula(*map(wide, args)))
 
 
 def switch_on(wrap_all: Callable[[], None]) -> None:

@@ -53,6 +53,18 @@ def test_a_training_step(optimizer, options):
     assert "cross_entropy_slope" in source and source.count("product(") == 5
 
 
+def test_formulas_that_accept_bfloat16_are_native():
+    tn.ones(2, dtype=tn.bfloat16)
+    x = tn.ones(3, requires_grad=True)
+    compiled = tn.compile(lambda x: (x.exp() * x).sum(), backend="numba")
+    for _ in range(4):
+        compiled(x).backward()
+    assert x.grad.tolist() == pytest.approx([8 * np.e] * 3, rel=1e-6)
+    ((entry,),) = compiled._entries.values()
+    spaces = [function.__globals__.values() for _, function in entry.backwards]
+    assert any(hasattr(v, "native_source") for space in spaces for v in space)
+
+
 def test_runs_are_the_same_from_one_to_the_next():
     def run():
         net, _, step = make()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from tinynet.capture.outputs import Output, Results
@@ -62,7 +64,7 @@ def capture(
     started = count_nodes()
     recorder.start()
     try:
-        with watcher:
+        with _no_collection(), watcher:
             result = function(*args, **kwargs)
         captured = Captured(recorder, watcher)
         recorder.check_outside()
@@ -73,6 +75,18 @@ def capture(
     if recorder.problem is not None:
         return result, None, recorder.problem
     return result, captured, None
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Stop the garbage collector: what it finalizes is not what the function does."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
 
 
 def _finish(

@@ -202,6 +202,14 @@ def test_gradients_accumulate_in_those_from_before():
     equal(*nets)
 
 
+def test_uninitialized_parameters_are_no_matter():
+    lazy = nn.LazyLinear(3)
+    compiled = tn.compile(lambda x: x * 2)
+    for _ in range(3):
+        assert compiled(tn.ones(2)).tolist() == [2, 2]
+    assert lazy.has_uninitialized_params()
+
+
 def test_a_program_keeps_nothing_of_its_capture_alive():
     compiled = tn.compile(lambda x: (x * 2).exp())
     tracemalloc.start()

@@ -26,7 +26,7 @@ class Outside:
     """
 
     def __init__(self) -> None:
-        self.tensors = [t for t in gc.get_objects() if issubclass(type(t), Tensor)]
+        self.tensors = [t for t in gc.get_objects() if _has_array(type(t))]
         self.gradients_read: dict[int, tuple[Tensor, bool, Tensor | None]] = {}
         self._ids = {id(t) for t in self.tensors}
         # Several tensors may have one array; the parameter is the one that users replace.
@@ -122,6 +122,11 @@ class Outside:
                     "a tensor from outside is changed by something that is no operation",
                     "change it by operations, or outside of the function",
                 )
+
+
+def _has_array(kind: type) -> bool:
+    """Return whether it is a class of tensors, other than uninitialized parameters."""
+    return issubclass(kind, Tensor) and kind._array is Tensor._array
 
 
 def _state_of(t: Tensor) -> tuple[Any, ...]:

@@ -235,8 +235,8 @@ def attention_steps(
 
 
 @traced
-def _is_zero(array: Array) -> Array:
-    return np.asarray(array == 0)
+def _is_zero(array: Any) -> Any:
+    return array == 0
 
 
 # ---- the derivative -----------------------------------------------------------------------------

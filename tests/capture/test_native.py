@@ -1,5 +1,7 @@
 """The numba backend: the results of float64's truth, within a few roundings."""
 
+import copy
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ import tinynet as tn
 import tinynet.nn.functional as F
 from tests.capture.test_compile import batch, make
 from tinynet import nn, optim
-from tinynet.capture.native import fusion
+from tinynet.capture.native import fusion, symbols
 from tinynet.capture.native.symbols import KERNELS, UFUNCS, form_of
 from tinynet.compat.testing import assert_close
 from tinynet.core.declaration.operation import REGISTRY
@@ -166,6 +168,62 @@ def test_a_module_and_its_backward():
         its = tn.autograd.grad(net(x).square().sum(), [x, *net.parameters()])
         for a, b in zip(mine, its, strict=True):
             assert_close(a, b)
+
+
+@pytest.mark.parametrize("kind", [tn.float32, tn.float64], ids=str)
+def test_layers_of_a_transformer(kind):
+    net = nn.Sequential(nn.LayerNorm(8), nn.Linear(8, 16), nn.GELU(), nn.Linear(16, 8), nn.Tanh())
+    net, truth = net.to(kind), copy.deepcopy(net).double()
+    compiled = tn.compile(lambda x: (net(x) + x).reshape(12, 8).exp(), backend="numba")
+    for i in range(4):
+        x = tn.randn(4, 3, 8, dtype=kind, requires_grad=True)
+        if i == 3:
+            x.data *= 30  # GELU far from zero
+        exact = x.detach().double().requires_grad_()
+        mine = compiled(x).clamp(max=9)
+        its = (truth(exact) + exact).reshape(12, 8).exp().clamp(max=9)
+        slopes = tn.autograd.grad(mine.sum(), [x, *net.parameters()])
+        exact_slopes = tn.autograd.grad(its.sum(), [exact, *truth.parameters()])
+        for a, b in zip([mine, *slopes], [its, *exact_slopes], strict=True):
+            bound = (4e-6 if kind is tn.float32 else 1e-12) * max(1.0, b.abs().max().item())
+            assert_close(a.double(), b, rtol=0, atol=bound)
+    ((entry,),) = compiled._entries.values()
+    ((_, backward),) = entry.backwards
+    sources = [
+        v.native_source for v in backward.__globals__.values() if hasattr(v, "native_source")
+    ]
+    if kind is tn.float32:  # products of float64 are numpy's, so runs of calls are shorter
+        assert "layer_norm(" in "".join(natives(compiled))
+        assert "layer_norm_slope(" in "".join(sources)
+
+
+@pytest.mark.parametrize(
+    ("name", "numbers", "bound"),
+    [("exp", np.linspace(-87, 88.7, 100_001), 1.5), ("tanh", np.linspace(-12, 12, 100_001), 3)],
+)
+def test_exponential_functions(name, numbers, bound):
+    function = tn.compile(lambda x: getattr(tn, name)(x * 1) + 0, backend="numba")
+    given = tn.tensor(numbers, dtype=tn.float32)
+    for _ in range(3):
+        found = function(given)
+    truth = getattr(np, name)(given.numpy().astype(float))
+    roundings = np.abs(found.numpy() - truth) / np.maximum(np.abs(truth), 1e-30) / 2**-24
+    assert roundings.max() < bound
+    special = tn.tensor([np.nan, np.inf, -np.inf, 89, -110, 0], dtype=tn.float32)
+    function = tn.compile(lambda x: getattr(tn, name)(x * 1) + 0, backend="numba")
+    with np.errstate(over="ignore"):
+        for _ in range(3):
+            found, truth = function(special), getattr(np, name)(special.numpy())
+    np.testing.assert_array_equal(found.numpy(), truth)
+
+
+def test_what_numba_cannot_compile_is_left_to_numpy(monkeypatch, recwarn):
+    monkeypatch.setitem(symbols.UFUNCS, "sin", "unknown({0})")
+    function = tn.compile(lambda x: x.sin() * 2, backend="numba")
+    for _ in range(5):
+        assert_close(function(tn.ones(3)), tn.ones(3).sin() * 2)
+    (message,) = [str(w.message) for w in recwarn if "numba" in str(w.message)]
+    assert "which numpy runs instead" in message
 
 
 def test_one_call_is_left_to_numpy():

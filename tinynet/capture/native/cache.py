@@ -21,6 +21,7 @@ from typing import Any
 
 from tinynet.atomic_write import write_atomically
 from tinynet.capture.native import library
+from tinynet.core.callsite import warn
 
 SLOW = 1.0  # seconds: a compilation that takes longer is announced
 
@@ -94,13 +95,30 @@ class Native:
             if self._file is not None:
                 _remove_changed(self._file)
             with Announced(self.title):
-                result = self.function(*args)
+                result = self._compile(args)
             if self._file is not None:
                 _seal(self._file)
             self._compiled = True
             for namespace, name in self._places:
                 namespace[name] = self.function
         return result
+
+    def _compile(self, args: tuple[Any, ...]) -> Any:
+        """Run the function for the first time; warn if numba cannot compile it."""
+        try:
+            return self.function(*args)
+        except library.numba().errors.NumbaError as error:
+            if not self._places:  # nobody looks at the result
+                raise
+            reason = str(error).strip().partition("\n")[0]
+            warn(f"numba cannot compile {self.title}, which numpy runs instead: {reason}")
+            self.function = _refuse
+            return True
+
+
+def _refuse(*args: Any) -> bool:
+    """Return that the function failed."""
+    return True
 
 
 def _stored(digest: str, source: str) -> Path | None:

@@ -146,6 +146,21 @@ def _sum_to(w: Writer, call: Call) -> bool:
     return True
 
 
+def is_reshape(call: Call) -> bool:
+    """Return whether a call gives a view of another shape."""
+    return find(call) is _reshape
+
+
+@form("view_as_shape", "self")
+@form("view_as_shape")
+def _reshape(w: Writer, call: Call) -> bool:
+    x, shape = call.args[:2]
+    if not x.shape or not shape:
+        return False
+    w.view(call.result, f"{w.array(x)}.reshape({tuple(shape)!r})")
+    return True
+
+
 # ---- the affine map -----------------------------------------------------------------------------
 
 

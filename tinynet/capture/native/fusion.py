@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from tinynet.capture.native import layers as layers  # declares forms
 from tinynet.capture.native import library
 from tinynet.capture.native.cache import Native
-from tinynet.capture.native.forms import find
+from tinynet.capture.native.forms import find, is_reshape
 from tinynet.capture.native.optimizers import stepping
 from tinynet.capture.native.writer import Writer, last_uses
 from tinynet.capture.program import Call, Value
@@ -72,6 +73,11 @@ def is_native(call: Call) -> bool:
 def _native(run: list[Call], later: set[int]) -> list[Call]:
     """Return a call of a native function for a run of calls."""
     kinds = [v.dtype for c in run for v in c.inputs() if v.dtype.kind == "f"]
+    views: list[Call] = []  # that are needed: made from what the native function returns
+    for call in reversed(run):
+        if is_reshape(call) and call.result.number in later:
+            views.insert(0, call)
+            later = later - {call.result.number} | {call.args[0].number}
     outputs = [v for call in run for v in call.outputs() if v.number in later]
     if len(set(kinds)) != 1 or not outputs:
         return run
@@ -94,7 +100,7 @@ def _native(run: list[Call], later: set[int]) -> list[Call]:
     lines.append("    return 0")
     space = {**library.namespace(), kind: np.dtype(kind).type}
     title = f"{len(run)} calls from {run[0].title} to {run[-1].title}"
-    return [_call(run, Native(title, "native", lines, space), inputs, outputs)]
+    return [_call(run, Native(title, "native", lines, space), inputs, outputs), *views]
 
 
 def _call(run: list[Call], native: Native, inputs: list[Value], outputs: list[Value]) -> Call:
@@ -103,18 +109,13 @@ def _call(run: list[Call], native: Native, inputs: list[Value], outputs: list[Va
     made = "".join(f"v{v.number}, " for v in outputs)
     space: dict[str, Any] = {
         "empty": np.empty,
-        "Refused": library.numba().errors.NumbaError,
         "otherwise": _otherwise(run, inputs, outputs),
     }
     lines = [f"def fused({given}):"]
     for i, v in enumerate(outputs):
         space[f"k{i}"] = v.dtype
         lines.append(f"    v{v.number} = empty({v.shape!r}, k{i})")
-    lines.append("    try:")
-    lines.append(
-        f"        failed = native({', '.join(f'v{v.number}' for v in (*inputs, *outputs))})"
-    )
-    lines.append("    except Refused: failed = True  # numba has no code for this layout")
+    lines.append(f"    failed = native({', '.join(f'v{v.number}' for v in (*inputs, *outputs))})")
     lines.append(f"    if failed: return otherwise({given})")
     lines.append(f"    return {made.rstrip(', ') if len(outputs) == 1 else f'({made})'}")
     native.put(space, "native")

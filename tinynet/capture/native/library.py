@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import threads
+from tinynet.capture.native.elementary import declare, exp, tanh
 
 FAST = {"arcp", "afn", "contract", "nsz", "reassoc"}
 
@@ -37,8 +38,9 @@ def jit(function: Any, cache: bool = False) -> Any:
 @functools.cache
 def namespace() -> dict[str, Any]:
     """Return the globals of native functions."""
+    declare(numba())
     made = {name: jit(function) for name, function in _FUNCTIONS.items()}
-    made.update(math=math, np=np)
+    made.update(math=math, np=np, exp=exp, tanh=tanh)
     made["product"] = _product()
     return made
 
@@ -122,6 +124,44 @@ def fill_rows(out, row):
             out[i, j] = row[j]
 
 
+def layer_norm(x, weight, bias, eps, y, mean, inverse):
+    """Normalize each row by its mean and variance."""
+    rows, n = x.shape
+    zero = x.dtype.type(0)
+    for i in range(rows):
+        total = zero
+        for j in range(n):
+            total += x[i, j]
+        m, spread = total / x.dtype.type(n), zero
+        for j in range(n):
+            spread += (x[i, j] - m) * (x[i, j] - m)
+        r = x.dtype.type(1) / np.sqrt(spread / x.dtype.type(n) + eps)
+        for j in range(n):
+            y[i, j] = (x[i, j] - m) * r * weight[j] + bias[j]
+        mean[i, 0], inverse[i, 0] = m, r
+
+
+def layer_norm_slope(g, x, weight, mean, inverse, dx, of_weight, of_bias):
+    """Write the gradients of ``layer_norm`` by the input, the weight and the bias."""
+    rows, n = x.shape
+    zero, by_weight, by_bias = x.dtype.type(0), np.zeros(n, np.float64), np.zeros(n, np.float64)
+    for i in range(rows):
+        m, r = mean[i, 0], inverse[i, 0]
+        inner, outer = zero, zero
+        for j in range(n):
+            normal, slope = (x[i, j] - m) * r, g[i, j] * weight[j]
+            inner += slope * normal
+            outer += slope
+            by_weight[j] += g[i, j] * normal
+            by_bias[j] += g[i, j]
+        inner, outer = inner / x.dtype.type(n), outer / x.dtype.type(n)
+        for j in range(n):
+            normal = (x[i, j] - m) * r
+            dx[i, j] = r * (g[i, j] * weight[j] - outer - normal * inner)
+    for j in range(n):
+        of_weight[j], of_bias[j] = by_weight[j], by_bias[j]
+
+
 def cross_entropy(logits, target, powers, totals):
     """Return the sum of the losses of rows; NaN totals and -1 mark a target out of range."""
     m, n = logits.shape
@@ -134,7 +174,7 @@ def cross_entropy(logits, target, powers, totals):
             high = max(high, logits[i, j])
         total = logits.dtype.type(0)
         for j in range(n):
-            power = math.exp(logits[i, j] - high)
+            power = exp(logits[i, j] - high)
             powers[i, j] = power
             total += power
         totals[i] = total
@@ -157,6 +197,6 @@ _FUNCTIONS = {
     f.__name__: f
     for f in (
         larger, smaller, positive, root, log, column_sums, fill_rows, cross_entropy,
-        cross_entropy_slope,
+        cross_entropy_slope, layer_norm, layer_norm_slope,
     )
 }  # fmt: skip

@@ -14,7 +14,7 @@ class NotElementwise(Exception):  # noqa: N818
 UFUNCS = {
     "add": "({0} + {1})", "subtract": "({0} - {1})", "multiply": "({0} * {1})",
     "divide": "({0} / {1})", "negative": "(-{0})", "positive": "{0}", "square": "({0} * {0})",
-    "absolute": "abs({0})", "tanh": "math.tanh({0})", "exp": "math.exp({0})",
+    "absolute": "abs({0})", "tanh": "tanh({0})", "exp": "exp({0})",
     "log": "log({0})", "log1p": "math.log1p({0})", "expm1": "math.expm1({0})",
     "sqrt": "root({0})", "sin": "math.sin({0})", "cos": "math.cos({0})",
     "reciprocal": "(one / {0})", "maximum": "larger({0}, {1})", "minimum": "smaller({0}, {1})",
@@ -23,7 +23,7 @@ UFUNCS = {
 KERNELS = {
     "relu": "positive({0})",
     "relu_backward": "({0} if {1} != zero else zero)",
-    "sigmoid": "(one / (one + math.exp(-{0})))",
+    "sigmoid": "(one / (one + exp(-{0})))",
     "number_minus": "({1} - {0})",
     "scaled": "({0} * {1})",
     "where": "({1} if {0} else {2})",

@@ -71,6 +71,11 @@ class Writer:
             self.lines.append(f"v{value.number} = np.empty({value.shape!r}, {kind})")
         return f"v{value.number}"
 
+    def view(self, value: Value, text: str) -> None:
+        """Name a view of another value."""
+        self._made.add(value.number)
+        self.lines.append(f"v{value.number} = {text}")
+
     def set_scalar(self, value: Value, text: str) -> None:
         """Compute a value of no dimensions."""
         self._made.add(value.number)

@@ -20,7 +20,7 @@ from tinynet.ops.pointwise.erf_kernel import erf_of
 from tinynet.ops.pointwise.exponential import exp, tanh
 
 _ROOT_HALF = math.sqrt(0.5)
-_DENSITY = 1 / math.sqrt(2 * math.pi)
+DENSITY = 1 / math.sqrt(2 * math.pi)
 _INNER = math.sqrt(2 / math.pi)
 _CUBE = 0.044715
 
@@ -37,13 +37,13 @@ def _floating(x: Array) -> Array:
 # P was fitted to atanh(erf(x / sqrt(2))) / x with a maximum error of the result of
 # 2.9e-8; with float32's rounding it is 9e-8, 1.5 units in the last place of numbers below 1.
 # Highest power first. Beyond the fit, x > 6.5, P grows and tanh is 1; it never overflows to NaN.
-_P = tuple(
-    np.array(c, np.float32)
-    for c in (1.756216533e-9, -1.3226484033e-7, 3.9647612516e-6, -5.5306276561e-5,
-              -3.2594803118e-5, 3.63330844435e-2, 7.97884941457e-1)
+COEFFICIENTS = (
+    1.756216533e-9, -1.3226484033e-7, 3.9647612516e-6, -5.5306276561e-5, -3.2594803118e-5,
+    3.63330844435e-2, 7.97884941457e-1,
 )  # fmt: skip
+_P = tuple(np.array(c, np.float32) for c in COEFFICIENTS)
 _ONE, _HALF, _MINUS_HALF, _FACTOR = (
-    np.array(c, np.float32) for c in (1, 0.5, -0.5, _DENSITY)
+    np.array(c, np.float32) for c in (1, 0.5, -0.5, DENSITY)
 )  # arrays, since numpy is slower with Python numbers
 _BLOCK = 24576  # three such blocks fit the cache, and the overhead per call stays small
 
@@ -133,7 +133,7 @@ def _weighted_density(self: Array) -> Array:
     found *= -0.5
     np.exp(found, out=found)
     found *= self
-    found *= _DENSITY
+    found *= DENSITY
     return found
 
 
@@ -148,7 +148,7 @@ derivative(
     gelu,
     "GeluBackwardBackward0",
     self=lambda g, grad_output, self: (
-        g * grad_output * ((2 - self * self) * (exp(self * self * -0.5) * _DENSITY))
+        g * grad_output * ((2 - self * self) * (exp(self * self * -0.5) * DENSITY))
     ),
 )
 

@@ -1,0 +1,37 @@
+"""The numba backend without numba's compiler: native functions run as the Python code they are.
+
+What a program computes is the same, and thousands of programs take minutes rather than days.
+"""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+import numpy as np
+
+from tinynet.capture.native import cache, library
+
+MATH = types.SimpleNamespace(
+    **{name: getattr(np, name) for name in "exp tanh log1p expm1 sin cos".split()}
+)
+
+
+def interpret(monkeypatch: Any) -> None:
+    """Leave native functions uncompiled."""
+    monkeypatch.setattr(library, "jit", lambda function, cache=False: function)
+    monkeypatch.setattr(library, "namespace", _namespace)
+    monkeypatch.setattr(cache, "folder", lambda: None)
+
+
+def _namespace() -> dict[str, Any]:
+    made: dict[str, Any] = {"np": np, "math": MATH, "exp": np.exp, "tanh": np.tanh}
+    made["product"] = _product
+    for name, function in library._FUNCTIONS.items():
+        made[name] = types.FunctionType(function.__code__, made)
+    return made
+
+
+def _product(a: Any, a_turned: Any, b: Any, b_turned: Any, out: Any, add: float) -> None:
+    found = (a.T if a_turned else a) @ (b.T if b_turned else b)
+    out[...] = found + out if add else found

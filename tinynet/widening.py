@@ -126,6 +126,7 @@ def kernel_of(op: Any, kernel: Callable[..., Any]) -> Callable[..., Any]:
             return rounded(result)
         return (*map(rounded, result[:outputs]), *result[outputs:])
 
+    run.unwidened = kernel  # type: ignore[attr-defined]
     return run
 
 
@@ -141,7 +142,17 @@ def formula_of(formula: Callable[..., Any]) -> Callable[..., Any]:
     """Return a formula that computes in float32; the engine casts gradients to their dtypes."""
     if not state.on:
         return formula
-    return functools.wraps(formula)(lambda *args: formula(*map(wide, args)))
+    run = lambda *args: formula(*map(wide, args))  # noqa: E731
+    run.unwidened = formula  # type: ignore[attr-defined]
+    return run
+
+
+def narrowest(function: Callable[..., Any], args: Any, kwargs: Any) -> Callable[..., Any]:
+    """Return the kernel or formula that ``function`` calls if no array is of bfloat16."""
+    plain: Callable[..., Any] | None = getattr(function, "unwidened", None)
+    if plain is None or any(_holds_narrow(x) for x in (*args, *kwargs.values())):
+        return function
+    return plain
 
 
 def switch_on(wrap_all: Callable[[], None]) -> None:

@@ -1,3 +1,5 @@
+import gc
+
 import pytest
 
 from tinynet.capture.native import cache
@@ -11,3 +13,12 @@ def own_cache(tmp_path_factory):
     before, cache.folder = cache.folder, lambda: path
     yield path
     cache.folder = before
+
+
+@pytest.fixture(scope="module", autouse=True)
+def fast_captures():
+    """A capture looks at all objects that are alive; those of other tests do not matter here."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()

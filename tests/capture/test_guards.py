@@ -1287,6 +1287,20 @@ def test_sparse_tensors_run_eagerly():
     both(lambda: lambda x: x.to_dense() * 2, [lambda f: f(sparse)] * 4, "sparse")
 
 
+def test_an_output_that_is_computed_from_another():
+    def call(f):
+        x = tn.ones(3, requires_grad=True)
+        inner, outer = f(x)
+        inner.retain_grad()
+        outer.sum().backward()
+        return inner.grad, x.grad
+
+    def make():
+        return lambda x: (y := x.exp(), y * 3)
+
+    both(make, [call] * 5, "computed from it")
+
+
 def test_sparse_gradients():
     table = nn.Embedding(4, 2, sparse=True)
 

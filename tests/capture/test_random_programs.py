@@ -5,7 +5,6 @@ With the numba backend numbers may differ by rounding, and native functions run 
 A call that is not replayed runs eagerly, which is allowed; the tests report how many do.
 """
 
-import gc
 from random import Random
 
 import numpy as np
@@ -23,15 +22,6 @@ from .interpreted import interpret
 
 QUICK, FULL = 120, 5000
 SEED = 20261124
-
-
-@pytest.fixture(autouse=True)
-def fast_captures():
-    """A capture looks at all tensors that are alive; those of other tests do not matter here."""
-    gc.collect()
-    gc.freeze()
-    yield
-    gc.unfreeze()
 
 
 @pytest.fixture

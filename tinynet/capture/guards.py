@@ -14,6 +14,7 @@ from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.tensors.version import INFERENCE
 from tinynet.core.tensors.views import requires_grad
+from tinynet.dtypes import default_float
 
 
 def is_observed() -> bool:
@@ -27,8 +28,8 @@ def is_observed() -> bool:
 
 
 def modes() -> tuple[Any, ...]:
-    """Return the modes of the thread that operations depend on."""
-    return bool(mode.grad), mode.inference, mode.autocast
+    """Return the modes that operations depend on."""
+    return bool(mode.grad), mode.inference, mode.autocast, default_float()
 
 
 def form(t: Tensor) -> tuple[Any, ...]:

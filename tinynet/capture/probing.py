@@ -87,7 +87,22 @@ def groups(
                 found.append(Group([output], [*ends.values()]))
             else:
                 live.append(one)
+        _require_separate(outputs)
         return found + [_probed(recorder, part, tensors) for part in _parts(live)]
+
+
+def _require_separate(outputs: list[Output]) -> None:
+    """Raise CaptureError if gradients flow through an output: its hooks would miss them."""
+    edges = [(o, edge_of(o.tensor)) for o in outputs if o.tensor is not None]
+    nodes = [(o, edge[0]) for o, edge in edges if edge is not None]
+    for one, start in nodes:
+        below = {*reachable([start])[0]} - {start}
+        for other, node in nodes:
+            if node in below and one.base is not other:
+                raise CaptureError(
+                    "it returns a tensor and another one that is computed from it",
+                    "return the first one detached, or compute the second one outside",
+                )
 
 
 @contextlib.contextmanager

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet import widening
 from tinynet.capture.effects import bump, gradient, view_of
 from tinynet.capture.outside import Outside
 from tinynet.capture.program import (
@@ -140,6 +141,9 @@ class Recorder(Tracer, BackwardObserver):
         args = tuple([*a] if isinstance(a, types.GeneratorType) else a for a in args)
         try:
             call = self._call("perform", function, args, kwargs)
+            for t in args[1:]:
+                if isinstance(t, Tensor) and t not in self.outside:
+                    _require_alone(t)
         except CaptureError as problem:
             self.refuse(problem)
             return function(*args, **kwargs)
@@ -201,7 +205,7 @@ class Recorder(Tracer, BackwardObserver):
     def _call(self, kind: str, function: Any, args: Any, kwargs: Any) -> Call:
         site = here()
         given, named = (rebuilt(a, self.constant) for a in (args, kwargs))
-        call = Call(kind, function, given, named, site)
+        call = Call(kind, widening.narrowest(function, args, kwargs), given, named, site)
         visited = self._visited
         call.scope = mode.scope if visited is None else getattr(visited, "scope", None)
         call.node = "" if visited is None else visited.name()
@@ -342,6 +346,15 @@ class Recorder(Tracer, BackwardObserver):
             if isinstance(t, Tensor) and isinstance(t._grad, Tensor):
                 self._gradients[id(t._grad._array)] = t
                 self._held.append(t._grad._array)
+
+
+def _require_alone(t: Tensor) -> None:
+    """Raise CaptureError unless a new tensor has its memory and its count of writes to itself."""
+    if t._counter is not None or t._view is not None:
+        raise CaptureError(
+            "a tensor that shares its memory, or was written to, is stored in another one",
+            "store a clone of it",
+        )
 
 
 def _as_array(leaf: Any) -> Any:

@@ -49,7 +49,6 @@ _formulas: dict[int, tuple[Any, str]] = {}
 
 def _formula(function: Any) -> tuple[Any, str] | None:
     """Return the operation and the input that a formula belongs to."""
-    function = getattr(function, "__wrapped__", function)  # a formula that accepts bfloat16
     found = _formulas.get(id(function))
     if found is None:
         for op in REGISTRY.values():

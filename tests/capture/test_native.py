@@ -8,6 +8,7 @@ import pytest
 import tinynet as tn
 import tinynet.nn.functional as F
 from tests.capture.test_compile import batch, make
+from tests.rounding import near
 from tinynet import nn, optim
 from tinynet.capture.native import fusion, symbols
 from tinynet.capture.native.symbols import KERNELS, UFUNCS, form_of
@@ -61,7 +62,7 @@ def test_formulas_that_accept_bfloat16_are_native():
     compiled = tn.compile(lambda x: (x.exp() * x).sum(), backend="numba")
     for _ in range(4):
         compiled(x).backward()
-    assert x.grad.tolist() == pytest.approx([8 * np.e] * 3, rel=1e-6)
+    assert x.grad.tolist() == near([8 * np.e] * 3)
     ((entry,),) = compiled._entries.values()
     spaces = [function.__globals__.values() for _, function in entry.backwards]
     assert any(hasattr(v, "native_source") for space in spaces for v in space)

@@ -23,6 +23,9 @@ class Callbacks:
         names: their names in checkpoints; defaults to their positions.
         seed: the seed of random numbers drawn after an evaluation.
 
+    Raises:
+        ValueError: the numbers of callbacks and of names differ.
+
     Example:
         >>> class Losses:
         ...     def on_step_end(self, at):

@@ -11,7 +11,7 @@ import pytest
 
 import tinynet as tn
 from tests.onnx_export.comparing import ROUNDINGS, assert_same, running
-from tests.rounding import assert_near
+from tests.rounding import assert_near, near
 from tinynet import nn
 from tinynet.onnx import OnnxExporterError, TrainingMode
 from tinynet.onnx.errors import UnsupportedOperatorError

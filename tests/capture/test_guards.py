@@ -1039,6 +1039,22 @@ def test_a_loss_whose_graph_the_step_has_freed():
     both(lambda: f, [call] * 5)
 
 
+def test_parts_of_a_graph_that_the_step_has_freed():
+    weight = tn.full((2, 4), 0.5, requires_grad=True)
+
+    def f(x):
+        mean, spread = (x @ weight).chunk(2, 1)
+        image = (mean * spread.exp()).sigmoid().view(-1)
+        image.sum().backward()
+        return image, mean, spread
+
+    both(lambda: f, [lambda f: tuple(t.detach() for t in f(tn.ones(3, 2)))] * 5)
+
+
+def test_numpy_sets_attributes_of_its_own():
+    both(lambda: lambda x: x * len(np.ma.ones(3).harden_mask()), [lambda f: f(tn.ones(2))] * 5)
+
+
 def test_backward_through_two_compiled_functions():
     weight = tn.full((2,), 0.5, requires_grad=True)
     first, second = (lambda x: x * weight), (lambda x: (x * weight).exp())

@@ -87,7 +87,8 @@ def groups(
                 found.append(Group([output], [*ends.values()]))
             else:
                 live.append(one)
-        _require_separate(outputs)
+        freed = [output for group in found for output in group.outputs]
+        _require_separate([o for o in outputs if o not in freed and o.base not in freed])
         return found + [_probed(recorder, part, tensors) for part in _parts(live)]
 
 

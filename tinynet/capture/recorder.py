@@ -141,9 +141,10 @@ class Recorder(Tracer, BackwardObserver):
         args = tuple([*a] if isinstance(a, types.GeneratorType) else a for a in args)
         try:
             call = self._call("perform", function, args, kwargs)
-            for t in args[1:]:
-                if isinstance(t, Tensor) and t not in self.outside:
-                    _require_alone(t)
+            if isinstance(args[0], Tensor):  # stores the others, as set_grad does
+                for t in args[1:]:
+                    if isinstance(t, Tensor) and t not in self.outside:
+                        _require_alone(t)
         except CaptureError as problem:
             self.refuse(problem)
             return function(*args, **kwargs)

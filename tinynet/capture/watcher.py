@@ -52,8 +52,9 @@ _READS[version_of.__code__] = "_version"
 _EXAMINES = frozenset("any all max min item tolist nonzero sum argmax argmin tobytes".split())
 _BUILTINS = {print: "prints", input: "asks for input", open: "opens a file"}
 _STAGES = ModuleHooks.__slots__
-# Code of Python itself; notebooks, the prompt and `python -c` have names such as "<string>".
-_LIBRARY = (os.path.dirname(os.__file__) + os.sep, "<frozen ")
+# Notebooks, the prompt and `python -c` have names such as "<string>".
+_PYTHON = (os.path.dirname(os.__file__) + os.sep, "<frozen ")
+_NUMPY = os.path.dirname(np.__file__) + os.sep
 
 
 class Watcher:
@@ -132,7 +133,7 @@ class Watcher:
                     outward(frame),
                 )
             return None
-        if code.co_filename.startswith(_LIBRARY) and "-packages" not in code.co_filename:
+        if _is_library(code.co_filename):
             return None
         self.reads.of_frame(frame, code)
         if code.co_name in ("__init__", "__new__", "__post_init__"):
@@ -180,6 +181,14 @@ class Watcher:
     def _refuse(self, reason: str, remedy: str, site: Any = None) -> None:
         if self._recorder is not None:
             self._recorder.refuse(CaptureError(reason, remedy, site))
+
+
+@functools.cache
+def _is_library(filename: str) -> bool:
+    """Return whether code is Python's own or numpy's, which caches what it is asked for."""
+    if filename.startswith(_NUMPY):
+        return True
+    return filename.startswith(_PYTHON) and "-packages" not in filename
 
 
 @functools.cache

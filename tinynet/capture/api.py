@@ -113,7 +113,7 @@ def compile(
         >>> @tn.compile
         ... def step(x, y):
         ...     optimizer.zero_grad()
-        ...     loss = F.mse_loss(net(x), y)
+        ...     loss = nn.functional.mse_loss(net(x), y)
         ...     loss.backward()
         ...     optimizer.step()
         ...     return loss

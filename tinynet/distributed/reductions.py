@@ -51,9 +51,10 @@ def all_reduce(
         RuntimeError: the dtype does not suit the operation, or the ranks have different shapes.
 
     Example:
+        >>> # in each of two processes
         >>> t = tn.tensor([1.0, 2.0]) * (1 + tn.distributed.get_rank())  # doctest: +SKIP
         >>> tn.distributed.all_reduce(t)  # doctest: +SKIP
-        >>> t  # with two ranks; doctest: +SKIP
+        >>> t  # doctest: +SKIP
         tensor([3., 6.])
     """
     check_tensor(tensor, "tensor")

@@ -50,16 +50,10 @@ EDGE = {
     "board/notebook.py": {"tensorboard"},
     "board/summaries/lettering.py": {"PIL"},  # board and data do not import each other
     "board/tensorboardx.py": {"google", "tensorboardX"},
-    "capture/native/library.py": {"llvmlite", "numba"},
     "data/readers/pillow.py": {"PIL"},
     "distributed/mpi.py": {"mpi4py"},
     "extension_dtypes.py": {"ml_dtypes"},
-    "numba_kernels/llvm/atomics.py": {"numba", "llvmlite"},  # code in LLVM's language
-    "numba_kernels/llvm/blas_code.py": {"numba", "llvmlite"},  # code in LLVM's language
-    "numba_kernels/compiler.py": {"numba"},
-    "numba_kernels/llvm/vectors.py": {"numba", "llvmlite"},  # code in LLVM's language
-    "numba_kernels/llvm/stream_code.py": {"numba", "llvmlite"},  # code in LLVM's language
-    "numba_kernels/llvm/written.py": {"numba"},
+    "numba_kernels/compiler.py": {"llvmlite", "numba"},
     "onnx/model_proto.py": {"onnx"},
     "train/report/progress.py": {"tqdm"},
 }

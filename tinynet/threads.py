@@ -71,7 +71,6 @@ class _Pool:
 
     def __init__(self) -> None:
         self.count = 0  # unknown so far
-        self.blas_is_single = False
         self.clear()
 
     def clear(self) -> None:
@@ -101,7 +100,6 @@ def _help(jobs: Jobs) -> None:
 
 
 _pool = _Pool()
-on_count: Callable[[int], object] | None = None  # called when the number is set
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_pool.clear)
 
@@ -119,19 +117,7 @@ def set_count(count: int) -> None:
     _pool.count = count
     found = _blas()
     if found is not None:
-        found[1](1 if _pool.blas_is_single else count)
-    if on_count is not None:
-        on_count(count)
-
-
-def use_blas_singly(single: bool) -> None:
-    """Limit BLAS to one thread, for kernels that split products; False lifts the limit.
-
-    BLAS threads spin before they sleep, which takes cores from the threads of this pool.
-    """
-    count = get_count()
-    _pool.blas_is_single = single
-    set_count(count)
+        found[1](count)
 
 
 def slices(length: int, step: int) -> list[slice]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.capture.native import cache, library
+from tinynet.numba_kernels import compiler
 
 MATH = types.SimpleNamespace(
     **{name: getattr(np, name) for name in "exp tanh log1p expm1 sin cos".split()}
@@ -19,7 +20,7 @@ MATH = types.SimpleNamespace(
 
 def interpret(monkeypatch: Any) -> None:
     """Leave native functions uncompiled."""
-    monkeypatch.setattr(library, "jit", lambda function, cache=False: function)
+    monkeypatch.setattr(compiler, "jit", lambda function, cache=False: function)
     monkeypatch.setattr(library, "namespace", _namespace)
     monkeypatch.setattr(cache, "folder", lambda: None)
 

@@ -3,10 +3,10 @@ import pytest
 
 import tinynet as tn
 from tests.numba_kernels.both import assert_alike, assert_gradients_alike, gradients
-from tests.rounding import STEPS, assert_near
-from tinynet import numba_kernels
+from tests.rounding import STEPS, assert_near, assert_product
 from tinynet.nn.functional.recurrent.gru_ops import gru_sequence
 from tinynet.nn.functional.recurrent.lstm_ops import lstm_sequence
+from tinynet.numba_kernels import blas, gates
 from tinynet.numba_kernels.compiler import plain as python
 
 SEQUENCES = {  # gates, states, biases
@@ -98,7 +98,8 @@ def test_switched_off_before_the_backward(compiled, name):
     once = tensors[0].grad.numpy().copy()
     tn.backends.numba.enabled = False
     output.backward()
-    np.testing.assert_array_equal(tensors[0].grad.numpy(), 2 * once)
+    exact = 2 * once.astype(float)
+    assert_near(tensors[0].grad.numpy(), exact, 2 * sum(roundings(5, 2, 3, 8).values()))
 
 
 @pytest.mark.parametrize("name", SEQUENCES)
@@ -145,11 +146,32 @@ def test_infinity_and_nan_in_sums(compiled, name):
 @pytest.mark.parametrize("name", SEQUENCES)
 def test_plain_python_computes_the_same(compiled, name, monkeypatch):
     arrays = inputs(name, 5, 3, 4, 18)
-    module = getattr(numba_kernels, name)
     found = run(name, True, *arrays)
-    for kernel in "forward", "backward":
-        monkeypatch.setattr(module, kernel, python(getattr(module, kernel)))
+    for kernel, function in [*vars(gates).items()]:
+        monkeypatch.setattr(gates, kernel, python(function))
+    monkeypatch.setattr(gates, "product", python(blas.product_by_loops))
     plain = run(name, True, *arrays)
     for key in found:
         exact = found[key].astype(float)
         assert_near(plain[key], exact, sum(roundings(5, 3, 4, 18).values()), name=key)
+
+
+@pytest.mark.parametrize("turned", [(False, False), (False, True), (True, False), (True, True)])
+@pytest.mark.parametrize("kept", [0, 1])
+@pytest.mark.parametrize("product", ["product", "product_by_loops"])
+def test_products(compiled, product, turned, kept):
+    rng = np.random.default_rng(0)
+    a, b, out = (rng.standard_normal(shape).astype("f4") for shape in ((5, 7), (7, 9), (5, 12)))
+    before, part = out.copy(), out[:, 2:11]
+    given = [np.ascontiguousarray(x.T) if t else x for x, t in zip((a, b), turned, strict=True)]
+    getattr(blas, product)(given[0], turned[0], given[1], turned[1], part, kept)
+    assert_product(part, a, b, kept * before[:, 2:11])
+    np.testing.assert_array_equal(out[:, [0, 1, 11]], before[:, [0, 1, 11]])
+
+
+def test_a_product_of_one_row_that_is_repeated(compiled):
+    row, b = np.broadcast_to(np.float32(2), (1, 3)).copy(), np.ones((3, 4), "f4")
+    row = np.lib.stride_tricks.as_strided(row, strides=(0, 4))
+    out = np.empty((1, 4), "f4")
+    blas.product(row, False, b, False, out, 0)
+    np.testing.assert_array_equal(out, np.full((1, 4), 6))

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 import tinynet as tn
-from tinynet import numba_kernels, threads
+from tinynet import numba_kernels
 from tinynet.numba_kernels import compiler
 
 
@@ -40,22 +40,9 @@ def test_on_and_off(compiled):
 
 def test_where_it_is_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "numba", None)
-    compiler._numba.cache_clear()
+    compiler.numba.cache_clear()
+    compiler.prepare.cache_clear()
     with pytest.raises(RuntimeError, match="numba is not installed: pip install"):
         tn.backends.numba.enabled = True
     assert not tn.backends.numba.enabled
-    compiler._numba.cache_clear()
-
-
-def test_blas_has_one_thread_while_kernels_share_the_work(compiled):
-    blas = threads._blas()
-    if blas is None:
-        pytest.skip("numpy comes without OpenBLAS")
-    count = tn.get_num_threads()
-    try:
-        tn.set_num_threads(2)
-        assert (tn.get_num_threads(), blas[0]()) == (2, 1)
-        tn.backends.numba.enabled = False
-        assert (tn.get_num_threads(), blas[0]()) == (2, 2)
-    finally:
-        tn.set_num_threads(count)
+    compiler.numba.cache_clear()

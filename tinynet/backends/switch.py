@@ -9,12 +9,11 @@ from tinynet.numba_kernels import compiler
 
 
 class Numba:
-    """Fused kernels compiled with numba (``pip install numba``).
+    """Kernels compiled with numba (``pip install numba``).
 
-    They replace sequences of numpy operations in float32: GELU, normalizations, recurrent layers,
-    convolutions, optimizers. Results differ from numpy's in the last bits, but never between runs.
-    Each kernel is compiled on its first call and cached on disk. While they are enabled, numpy's
-    BLAS uses one thread, and tinynet's own threads share large matrix products.
+    They replace sequences of numpy operations in float32: the steps of LSTM and GRU layers, and
+    the rows of embeddings. Results differ from numpy's in the last bits, but never between runs.
+    Each kernel is compiled on its first call and cached on disk.
 
     Attributes:
         enabled: whether to use the kernels. The environment variable ``TINYNET_NUMBA=1`` enables

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 from tinynet.capture.compiled import Compiled
 from tinynet.capture.explain import Explanation
-from tinynet.capture.native import library
 from tinynet.nn.base.module import Module
+from tinynet.numba_kernels import compiler
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -133,7 +133,7 @@ def compile(
         raise RuntimeError(
             "Either mode or options can be specified, but both can't be specified at the same time."
         )
-    if backend == "numba" and not library.available():
+    if backend == "numba" and not compiler.is_available():
         raise RuntimeError("backend='numba' needs numba: pip install numba")
     known = "numba" if backend == "numba" else "numpy"
     chosen = {"fullgraph": fullgraph, "verify": verify, "backend": known}

@@ -1,48 +1,54 @@
-"""Products with numpy's BLAS, in parts that threads share.
-
-BLAS has its own threads, but they spin for a long time and occupy the cores that kernels need.
-Here, each part is a single-threaded BLAS call.
-"""
+"""Products of float32 matrices in compiled functions, by numpy's BLAS."""
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
+
+from numpy import float32, int32
 
 from tinynet.dtypes import Array
-from tinynet.numba_kernels.llvm.blas_code import product_code
-from tinynet.numba_kernels.llvm.written import written
-from tinynet.numba_kernels.shared import shared
 
-ROWS = 256  # rows per part: nearly as fast as more; with 64, BLAS takes 1.2 times as long
+sgemm: Any = None  # BLAS's function, once ``compiler.prepare`` has found it
+ROW_MAJOR, AS_IT_IS, TRANSPOSED, ONE = int32(101), int32(111), int32(112), float32(1)
 
 
-@written(product_code)
-def multiply(a: Array, a_turned: int, b: Array, b_turned: int, out: Array) -> None:
-    """Write ``a @ b``; if a ``turned`` argument is 1, with the transpose of that matrix."""
-    np.matmul(a.T if a_turned else a, b.T if b_turned else b, out=out)
-
-
-@shared(span="first last", numbers="a.size * out.shape[1] // 8", cost=2)
-def product(
-    a: Array, a_turned: int, b: Array, b_turned: int, out: Array, first: int, last: int
-) -> None:
-    """Write all or some rows of ``a @ b``.
+def product(a: Array, a_turned: bool, b: Array, b_turned: bool, out: Array, kept: float32) -> None:
+    """Write ``a @ b + kept * out`` to ``out``.
 
     Args:
-        a: ``[rows, inputs]``, or its transpose.
-        a_turned: 1 if it is the transpose, else 0.
-        b: ``[inputs, columns]``, or its transpose.
-        b_turned: 1 if it is the transpose, else 0.
-        out: ``[rows, columns]``.
-        first, last: the first part of 256 rows to compute, and the end of the parts.
+        a, b, out: matrices, or some columns of matrices, with contiguous rows.
+        a_turned, b_turned: whether to take the transpose.
+        kept: 0 to overwrite ``out``, 1 to add to it.
     """
-    low, high = first * ROWS, min(last * ROWS, out.shape[0])
-    if a_turned:
-        multiply(a[:, low:high], 1, b, b_turned, out[low:high])
-    else:
-        multiply(a[low:high], 0, b, b_turned, out[low:high])
+    sgemm(
+        ROW_MAJOR,
+        TRANSPOSED if a_turned else AS_IT_IS,
+        TRANSPOSED if b_turned else AS_IT_IS,
+        out.shape[0],
+        out.shape[1],
+        a.shape[0] if a_turned else a.shape[1],
+        ONE,
+        a.ctypes.data, row_step(a),
+        b.ctypes.data, row_step(b),
+        float32(kept),
+        out.ctypes.data, row_step(out),
+    )  # fmt: skip
 
 
-def units(rows: int) -> int:
-    """Return the number of parts of 256 rows."""
-    return (rows + ROWS - 1) // ROWS
+def row_step(x: Array) -> int:
+    """Return the distance from row to row, in elements."""
+    return max(1, x.shape[1], x.strides[0] // x.itemsize)
+
+
+def product_by_loops(
+    a: Array, a_turned: bool, b: Array, b_turned: bool, out: Array, kept: float32
+) -> None:
+    """Do what ``product`` does, where numpy has no OpenBLAS."""
+    for i in range(out.shape[0]):
+        row = out[i]
+        for j in range(row.size):
+            row[j] = row[j] * float32(kept) if kept else float32(0)
+        for k in range(a.shape[0] if a_turned else a.shape[1]):
+            factor = a[k, i] if a_turned else a[i, k]
+            for j in range(row.size):
+                row[j] += factor * (b[j, k] if b_turned else b[k, j])

@@ -1,8 +1,9 @@
-"""Compiles and enables the kernels; files in ``llvm/`` also import numba."""
+"""Compiles and enables the kernels; loads numba."""
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import functools
 import hashlib
 import importlib.util
@@ -13,45 +14,12 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from tinynet import numba_kernels, threads
-from tinynet.numba_kernels import (
-    activations,
-    attention,
-    blas,
-    elementary,
-    gru,
-    helper_threads,
-    lstm,
-    matrices,
-    normalization,
-    optimizers,
-    pooling,
-    powers,
-    products,
-    rows,
-    shared,
-    sharing,
-    stream_convolutions,
-    streams,
-    tables,
-    transposes,
-)
-from tinynet.numba_kernels.llvm import atomics, blas_code, written
+from tinynet.numba_kernels import blas, elementary, gates, tables
 
-# callees before callers
-MODULES = (
-    *(sharing, elementary, activations, optimizers, rows, powers, products, matrices, transposes),
-    *(attention, blas, lstm, gru, tables, streams, stream_convolutions, pooling, normalization),
-)
-
+MODULES = blas, gates, tables  # callees before callers
 MISSING = "numba is not installed: pip install numba, or leave it off"
 # Allows reordering of sums and fused multiply-add; NaN and infinity are preserved.
-_FAST = {"arcp", "afn", "contract", "nsz", "reassoc"}
-# Not for scalar functions: x - n * high - n * low, with a constant split in two parts, would become
-# x - n * constant, which is rounded on processors without fused multiply-add.
-_IN_ORDER = _FAST - {"reassoc"}
-
-
-_shared: dict[Any, shared.Shared] = {}  # compiled function -> its declaration
+FAST = {"arcp", "afn", "contract", "nsz", "reassoc"}
 
 
 def is_available() -> bool:
@@ -61,11 +29,16 @@ def is_available() -> bool:
 
 def version() -> str | None:
     """Return the version of numba; None if it is not installed."""
-    return str(_numba().__version__) if is_available() else None
+    return str(numba().__version__) if is_available() else None
 
 
 @functools.cache
-def _numba() -> Any:
+def numba() -> Any:
+    """Return numba.
+
+    Raises:
+        RuntimeError: it is not installed, or fails to load.
+    """
     try:
         import numba
     except ImportError as error:
@@ -74,106 +47,85 @@ def _numba() -> Any:
     return numba
 
 
+def jit(function: Any, cache: bool = False) -> Any:
+    """Return a function that numba compiles at its first call."""
+    options = {"fastmath": FAST, "error_model": "numpy", "nogil": True, "cache": cache}
+    return numba().njit(**options)(function)
+
+
 @functools.cache
-def _digest() -> str:
-    files = sorted(Path(__file__).parent.rglob("*.py"))
-    sources = b"".join(file.read_bytes() for file in files)
-    return hashlib.sha256(sources + f"{blas_code.name()}".encode()).hexdigest()[:12]
-
-
 def prepare() -> None:
-    """Prepare for compilation and for reading the cache."""
-    _numba()
-    atomics.publish(sharing.board)
-    blas_code.publish()
+    """Replace the functions of ``MODULES`` with compiled ones.
 
-
-def compile_functions(module: ModuleType) -> None:
-    """Replace the functions of a module with their compiled versions.
-
-    Functions imported from other modules of this package must be compiled first. Compiled code is
-    cached in ``__pycache__``, or where numba's settings say, until a file of this package changes
-    (numba itself checks only the function's own file).
+    Machine code is kept in ``__pycache__``, or where numba's settings say, until a file of this
+    package changes; numba itself compares only the file of the function.
     """
+    elementary.declare(numba())
+    _find_sgemm()
+    for module in MODULES:
+        _compile_functions(module)
+
+
+def _find_sgemm() -> None:
+    """Make BLAS's product known to LLVM by name; without OpenBLAS, take loops."""
+    from llvmlite import binding
+
+    found = threads.blas_function("cblas_sgemm")
+    if found is None:
+        blas.product = blas.product_by_loops
+        return
+    function, bits = found
+    name = f"tinynet_cblas_sgemm_{bits}"
+    binding.add_symbol(name, ctypes.cast(function, ctypes.c_void_p).value)
+    t = numba().types
+    size = t.int64 if bits == 64 else t.int32
+    matrix, order = (t.uintp, size), t.int32
+    takes = order, order, order, size, size, size, t.float32, *matrix, *matrix, t.float32, *matrix
+    blas.sgemm = t.ExternalFunction(name, t.void(*takes))
+
+
+def _compile_functions(module: ModuleType) -> None:
     for name, value in [*vars(module).items()]:
-        if not isinstance(value, FunctionType) or not value.__module__.startswith(__package__):
-            continue
-        if written.register(value):
+        if not isinstance(value, FunctionType):
             continue
         home = sys.modules[value.__module__]
-        if home is not module:
+        if home is module:
+            value.__qualname__ = f"{value.__name__}_{_digest()}"  # numba names the file after it
+            setattr(module, name, jit(value, cache=True))
+        elif home in MODULES:
             setattr(module, name, getattr(home, name))
-        elif value in shared.declared:
-            setattr(module, name, _compile_shared(shared.declared[value]))
-        else:
-            setattr(module, name, _compile(value))
 
 
-def _compile(function: FunctionType) -> Any:
-    function.__qualname__ = f"{function.__name__}_{_digest()}"  # part of the cache file's name
-    fast = _IN_ORDER if function.__module__ == elementary.__name__ else _FAST
-    return _numba().njit(
-        nogil=True, cache=True, fastmath=fast, error_model="numpy", boundscheck=False
-    )(function)
-
-
-def _compile_shared(kernel: shared.Shared) -> Any:
-    """Return the function for callers, which computes all parts."""
-    part = _compile(kernel.part())
-    made = _compile(kernel.all_parts(part))
-    compile_for = made.compile
-
-    def compile_both(kinds: Any) -> Any:
-        atomics.publish_part(part, kinds)
-        return compile_for(kinds)
-
-    made.compile = compile_both
-    _shared[made] = kernel
-    return made
+@functools.cache
+def _digest() -> str:
+    files = sorted(Path(__file__).parent.glob("*.py"))
+    sources = b"".join(file.read_bytes() for file in files)
+    return hashlib.sha256(sources + f"{blas.sgemm}".encode()).hexdigest()[:12]
 
 
 def plain(function: Any) -> Any:
     """Return the Python function of a compiled one."""
-    kernel = _shared.get(function)
-    if kernel is not None:
-        return kernel.plain()
     return getattr(function, "py_func", function)
 
 
 def enable() -> None:
-    """Enable these kernels; each is compiled on its first call, or read from a cache.
-
-    BLAS uses one thread from then on: the kernels divide large products among threads themselves.
+    """Enable the kernels; each is compiled on its first call, or read from disk.
 
     Raises:
         RuntimeError: numba is not installed, or fails to load.
     """
     prepare()
-    for module in MODULES:
-        compile_functions(module)
-    if not numba_kernels.on:
-        threads.use_blas_singly(True)
-        threads.on_count = _have_helpers
-        _have_helpers(threads.get_count())
     numba_kernels.on = True
 
 
-def _have_helpers(count: int) -> None:
-    helper_threads.start(count - 1)
-
-
 def disable() -> None:
-    """Disable these kernels: call sites use numpy again."""
-    if numba_kernels.on:
-        threads.on_count = None
-        helper_threads.end()
-        threads.use_blas_singly(False)
+    """Disable the kernels: call sites use numpy again."""
     numba_kernels.on = False
 
 
 @contextlib.contextmanager
 def used(asked: bool) -> Iterator[None]:
-    """Enable these kernels inside a ``with`` block if asked; otherwise change nothing."""
+    """Enable the kernels inside a ``with`` block if asked; otherwise change nothing."""
     before = numba_kernels.on
     if asked:
         enable()

@@ -10,7 +10,8 @@ import numpy as np
 from numpy import float32, float64
 
 from tinynet.dtypes import Array
-from tinynet.numba_kernels.elementary import ZERO
+
+ZERO = float32(0)
 
 
 def shorten(table: Array, numbers: Array, place: Array, longest: float64) -> None:

@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 
-from tinynet import numba_kernels
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.optim.base.elementwise import Elementwise, direction, running
 from tinynet.optim.base.options import Group, Params, constants, number, options_of
@@ -113,7 +112,7 @@ class Adam(Elementwise):
         if not self.in_one_pass(kind) or group["amsgrad"] or group["maximize"]:
             return block
         kept, penalty = (1 - number(group["lr"]) * decay, 0.0) if decoupled else (1.0, decay)
-        return OnePass(numba_kernels.optimizers.adam, block, kept, penalty, *options)
+        return OnePass("adam", block, kept, penalty, *options)
 
     def refuse(self, sparse: bool, group: Group) -> None:
         """Raise RuntimeError for sparse gradients."""

@@ -102,7 +102,7 @@ class SGD(Elementwise):
         if plain or not self.in_one_pass(kind):
             return block
         options = (group["weight_decay"], group["momentum"], number(group["lr"]))
-        return OnePass(numba_kernels.optimizers.momentum, block, *options)
+        return OnePass("momentum", block, *options)
 
     def refuse(self, sparse: bool, group: Group) -> None:
         """Raise RuntimeError for sparse gradients with weight decay."""

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from tinynet.atomic_write import write_atomically
-from tinynet.capture.native import library
 from tinynet.core.callsite import warn
+from tinynet.numba_kernels import compiler
 
 SLOW = 1.0  # seconds: a compilation that takes longer is announced
 
@@ -49,8 +49,9 @@ folder = functools.cache(find_folder)
 @functools.cache
 def _version() -> str:
     """Return a digest of what native functions are compiled with."""
-    found = hashlib.sha256(sys.version.encode() + library.numba().__version__.encode())
-    for file in sorted(Path(__file__).parent.glob("*.py")):
+    found = hashlib.sha256(sys.version.encode() + compiler.numba().__version__.encode())
+    kernels = Path(compiler.__file__).parent
+    for file in sorted([*Path(__file__).parent.glob("*.py"), *kernels.glob("*.py")]):
         found.update(file.read_bytes())
     return found.hexdigest()
 
@@ -77,7 +78,7 @@ class Native:
         linecache.cache[filename] = (len(self.source), None, self.source.splitlines(True), filename)
         namespace["__name__"] = __name__  # numba looks for the module of a function
         exec(compile(self.source, filename, "exec"), namespace)
-        self.function = library.jit(namespace[name], cache=self._file is not None)
+        self.function = compiler.jit(namespace[name], cache=self._file is not None)
         self._lock = threading.Lock()
         self._compiled = False
         self._places: list[tuple[dict[str, Any], str]] = []
@@ -107,7 +108,7 @@ class Native:
         """Run the function for the first time; warn if numba cannot compile it."""
         try:
             return self.function(*args)
-        except library.numba().errors.NumbaError as error:
+        except compiler.numba().errors.NumbaError as error:
             if not self._places:  # nobody looks at the result
                 raise
             reason = str(error).strip().partition("\n")[0]

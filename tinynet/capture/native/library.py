@@ -1,83 +1,24 @@
-"""What fused loops call: products by BLAS, and functions of numba for whole kernels."""
+"""What fused loops call: products, and plain functions for whole kernels."""
 
 from __future__ import annotations
 
-import ctypes
 import functools
-import importlib.util
 import math
 from typing import Any
 
 import numpy as np
 
-from tinynet import threads
-from tinynet.capture.native.elementary import declare, exp, tanh
-
-FAST = {"arcp", "afn", "contract", "nsz", "reassoc"}
-
-
-def available() -> bool:
-    """Return whether numba is installed."""
-    return importlib.util.find_spec("numba") is not None
-
-
-@functools.cache
-def numba() -> Any:
-    """Return numba."""
-    import numba
-
-    return numba
-
-
-def jit(function: Any, cache: bool = False) -> Any:
-    """Return a function compiled by numba."""
-    options = {"fastmath": FAST, "error_model": "numpy", "nogil": True, "cache": cache}
-    return numba().njit(**options)(function)
+from tinynet.numba_kernels import blas, compiler
+from tinynet.numba_kernels.elementary import exp, tanh
 
 
 @functools.cache
 def namespace() -> dict[str, Any]:
     """Return the globals of native functions."""
-    declare(numba())
-    made = {name: jit(function) for name, function in _FUNCTIONS.items()}
-    made.update(math=math, np=np, exp=exp, tanh=tanh)
-    made["product"] = _product()
+    compiler.prepare()
+    made = {name: compiler.jit(function) for name, function in _FUNCTIONS.items()}
+    made.update(math=math, np=np, exp=exp, tanh=tanh, product=blas.product)
     return made
-
-
-def _product() -> Any:
-    """Return ``product(a, a_turned, b, b_turned, out, add)``: out (+)= a @ b, in float32."""
-    nb = numba()
-    from llvmlite import binding
-
-    found = threads.blas_function("cblas_sgemm")
-    assert found is not None
-    function, bits = found
-    name = f"tinynet_cblas_sgemm_{bits}"
-    binding.add_symbol(name, ctypes.cast(function, ctypes.c_void_p).value)
-    t = nb.types
-    size = t.int64 if bits == 64 else t.int32
-    sizes, matrix = (size, size, size), (t.uintp, size)
-    takes = (t.int32, t.int32, t.int32, *sizes, t.float32, *matrix, *matrix, t.float32, *matrix)
-    sgemm = t.ExternalFunction(name, t.void(*takes))
-
-    @jit
-    def product(a, a_turned, b, b_turned, out, add):
-        m, n = out.shape
-        k = a.shape[0] if a_turned else a.shape[1]
-        sgemm(
-            np.int32(101),
-            np.int32(112 if a_turned else 111),
-            np.int32(112 if b_turned else 111),
-            m, n, k,
-            np.float32(1.0),
-            a.ctypes.data, a.shape[1],
-            b.ctypes.data, b.shape[1],
-            np.float32(add),
-            out.ctypes.data, n,
-        )  # fmt: skip
-
-    return product
 
 
 def larger(a, b):

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.capture.native import library
 from tinynet.capture.native.cache import Native
 from tinynet.capture.program import Call
 from tinynet.core.callsite import here
+from tinynet.numba_kernels import compiler
 from tinynet.optim.base.elementwise import Elementwise
 from tinynet.optim.base.hooks import everywhere
 from tinynet.optim.base.parameter_state import OnePass
@@ -85,9 +85,7 @@ class NativeStep:
             plan.run(block, grads)
             return
         plan.copy_numbers()
-        _update(block.kernel.__name__.removesuffix("_shared"), len(grads))(
-            *lines, *grads, *block.numbers
-        )
+        _update(block.kernel, len(grads))(*lines, *grads, *block.numbers)
 
 
 def _lines(plan: Plan) -> list[Any] | None:
@@ -107,7 +105,7 @@ def _update(name: str, count: int) -> Any:
     for k, each in enumerate(given):
         grad = f"grad{k}.reshape({each[0]}.size)"
         lines.append(f"    one({', '.join([*each, grad, *numbers])})")
-    return Native(f"{name} of {count} parameters", "update", lines, {"one": library.jit(function)})
+    return Native(f"{name} of {count} parameters", "update", lines, {"one": compiler.jit(function)})
 
 
 def _adam(param, mean, square, grad, kept, penalty, beta1, new1, beta2, new2, eps, rate):

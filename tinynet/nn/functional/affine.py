@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from tinynet import errors, numba_kernels
+from tinynet import errors
 from tinynet.core.declaration.operation import operation
 from tinynet.core.declaration.out_argument import written
 from tinynet.core.tensors.tensor import Tensor
@@ -43,7 +43,7 @@ def _product(input: Array, weight: Array, bias: Array | None = None) -> Array:
             f"{inputs}x{outputs}).\n  The last dimension of the input must be {inputs}, that of "
             f"the weight {list(weight.shape)}. Got an input of shape {list(input.shape)} instead."
         )
-    if numba_kernels.on or not _is_faster_transposed(len(flat), *weight.shape):
+    if not _is_faster_transposed(len(flat), *weight.shape):
         product = dot(flat, weight.T, bias)
     else:
         product = np.ascontiguousarray(np.dot(weight, flat.T).T)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import numba_kernels, threads
+from tinynet import threads
 from tinynet.core.declaration.operation import pointwise, public
 from tinynet.core.graph.double_backward import derivative
 from tinynet.core.tensors.tensor import METHODS, Tensor, method, public_function
@@ -295,8 +295,6 @@ def relu_backward(self: Array, result: Array, /) -> Array:
     """Pass the gradient where relu's result is positive; recorded in both, as in PyTorch."""
     if self.shape != result.shape:
         self, result = np.broadcast_arrays(self, result)
-    if result.size > _LARGE and numba_kernels.takes(self, result):
-        return _in_one_pass(numba_kernels.activations.relu_back, self, result)
     bits = _BITS[self.itemsize]
     if result.size <= _PART and result.ndim:
         kept = np.not_equal(result, 0).astype(bits)
@@ -314,14 +312,6 @@ def relu_backward(self: Array, result: Array, /) -> Array:
 
     _in_parts(work, g.size)
     return made.view(self.dtype).reshape(self.shape)
-
-
-def _in_one_pass(kernel: Callable[..., None], *inputs: Array) -> Array:
-    """Apply a kernel compiled by numba to arrays of the same shape."""
-    flat = [np.ascontiguousarray(x).reshape(-1) for x in inputs]
-    made = np.empty(flat[0].shape, np.float32)
-    kernel(*flat, made)
-    return made.reshape(inputs[0].shape)
 
 
 def _in_parts(work: Callable[[slice], None], size: int) -> None:
@@ -344,8 +334,6 @@ def relu(self: Array, /) -> Array:
         raise RuntimeError("Boolean inputs not supported for relu")
     if self.size <= _LARGE:
         return np.maximum(self, np.zeros((), self.dtype))
-    if numba_kernels.takes(self):
-        return _in_one_pass(numba_kernels.activations.relu, self)
     x, zeros = self.reshape(-1), _zeros(self.dtype)
     made = np.empty(x.shape, x.dtype)
 
@@ -357,7 +345,7 @@ def relu(self: Array, /) -> Array:
     return made.reshape(self.shape)
 
 
-_LARGE = 8192  # from this many elements on, an array of zeros doubles the speed, and numba pays off
+_LARGE = 8192  # from this many elements on, an array of zeros doubles the speed
 _PART = 1 << 16  # elements per part
 _BITS = {n: np.dtype(f"i{n}") for n in (1, 2, 4, 8)}
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import dtypes, numba_kernels
+from tinynet import dtypes
 from tinynet.core.declaration.operation import operation
 from tinynet.dtypes import Array, DtypeLike
 from tinynet.ops.argument_errors import bad_dim, name_of
@@ -65,22 +65,6 @@ def _summed_products(a: Array, b: Array, axis: int) -> Array:
     return sums(a * b, (axis,), True)
 
 
-def _by_rows(kernel: str, axis: int, *arrays: Array) -> Array | None:
-    """Apply a kernel compiled by numba to rows; return None if it does not take the arrays.
-
-    It takes arrays of equal layout, along the last dimension.
-    """
-    shape = arrays[0].shape
-    if axis != len(shape) - 1 or not numba_kernels.takes(*arrays):
-        return None
-    if any(a.shape != shape for a in arrays):
-        return None
-    rows = [np.ascontiguousarray(a).reshape(-1, shape[-1]) for a in arrays]
-    made = np.empty_like(rows[0])
-    getattr(numba_kernels.powers, kernel)(*rows, made)
-    return made.reshape(shape)
-
-
 @special()
 @operation(out=EXPECTED)
 def softmax(self: Array, /, dim: int, dtype: DtypeLike = None) -> Array:
@@ -102,9 +86,6 @@ def softmax(self: Array, /, dim: int, dtype: DtypeLike = None) -> Array:
         return in_single(softmax, x, axis)
     if x.size == 0 or x.ndim == 0:
         return x - x + 1 if x.size else x.copy()
-    made = _by_rows("softmax", axis, x)
-    if made is not None:
-        return made
     powers = _powers(x, axis)
     powers /= sums(powers, (axis,), True)
     return powers
@@ -118,9 +99,6 @@ def softmax_backward(self: Array, result: Array, /, dim: int) -> Array:
         return in_single(softmax_backward, self, result, axis)
     if self.ndim == 0 or self.size == 0:
         return result * (self - self * result)
-    made = _by_rows("softmax_back", axis, self, result)
-    if made is not None:
-        return made
     slope = self - _summed_products(self, result, axis)
     slope *= result
     return slope
@@ -156,9 +134,6 @@ def log_softmax(self: Array, /, dim: int, dtype: DtypeLike = None) -> Array:
         return in_single(log_softmax, x, axis)
     if x.size == 0 or x.ndim == 0:
         return x - x
-    made = _by_rows("log_softmax", axis, x)
-    if made is not None:
-        return made
     shifted = _below_top(x, axis)
     shifted -= np.log(sums(np.exp(shifted), (axis,), True))
     return shifted
@@ -172,9 +147,6 @@ def log_softmax_backward(self: Array, result: Array, /, dim: int) -> Array:
         return in_single(log_softmax_backward, self, result, axis)
     if self.ndim == 0 or self.size == 0:
         return self - np.exp(result) * self
-    made = _by_rows("log_softmax_back", axis, self, result)
-    if made is not None:
-        return made
     slope = np.exp(result)
     slope *= sums(self, (axis,), True)
     return np.subtract(self, slope, out=slope)

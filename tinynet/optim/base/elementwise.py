@@ -14,7 +14,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tinynet import numba_kernels
 from tinynet.core.tensors.overlap import refuse_overlap
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
@@ -73,8 +72,8 @@ class Elementwise(Optimizer):
         return 0.0
 
     def in_one_pass(self, kind: Kind) -> bool:
-        """Return whether ``rule`` may return a ``OnePass``: a compiled update of this dtype."""
-        return (self.native or numba_kernels.on) and kind == np.float32
+        """Return whether ``rule`` may return a ``OnePass``, for the numba backend of tn.compile."""
+        return self.native and kind == np.float32
 
     def rule(self, group: Group, numbers: Numbers, kind: Kind, fresh: bool) -> Rule:
         """Return the update of a block for one step; called once for parameters that agree.

@@ -19,28 +19,23 @@ Kind = np.dtype[Any]
 
 
 class OnePass:
-    """The update of a block by a kernel compiled with numba.
+    """The update of a block, which the numba backend of tn.compile has in one pass, too.
 
     Args:
-        kernel: takes param, grad and buffers, in one dimension, and the numbers.
-        otherwise: the update of non-contiguous arrays.
-        numbers: the kernel's arguments after the arrays.
+        kernel: the name of that backend's update.
+        otherwise: the update by numpy.
+        numbers: the arguments of the kernel after the arrays.
     """
 
     __slots__ = ("kernel", "numbers", "otherwise")
 
-    def __init__(self, kernel: Callable[..., None], otherwise: Rule, *numbers: float | Array):
+    def __init__(self, kernel: str, otherwise: Rule, *numbers: float | Array):
         self.kernel, self.otherwise = kernel, otherwise
         self.numbers = [np.float32(x) for x in numbers]
 
     def __call__(self, *arrays: Array) -> None:
-        """Update a non-contiguous block."""
+        """Update a block by numpy."""
         self.otherwise(*arrays)
-
-    def along(self, lines: list[Array], grad: Array) -> None:
-        """Update a parameter given its values and its state as one-dimensional arrays."""
-        param, *buffers = lines
-        self.kernel(param, grad, *buffers, *self.numbers)
 
 
 class Slot:
@@ -113,8 +108,6 @@ class Slot:
         self.fresh = False
         if self.order is None:
             block(self.array, grad, *self.rest)
-        elif isinstance(block, OnePass):
-            block.along(self.lines, grad.transpose(self.order).reshape(-1))
         elif self.blocks:
             flat = grad.transpose(self.order).reshape(-1)
             for start, stop, part, rest in self.blocks:

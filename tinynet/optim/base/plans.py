@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.optim.base.parameter_state import OnePass, Rule, Slot
+from tinynet.optim.base.parameter_state import Rule, Slot
 
 TOGETHER = 32 * 1024  # maximum number of elements updated together
 _array, _shape = attrgetter("_array"), attrgetter("shape")
@@ -107,10 +107,6 @@ class Plan:
     def run(self, block: Rule, grads: Any) -> None:
         """Update the parameters; ``numbers`` have already been advanced."""
         self.copy_numbers()
-        if isinstance(block, OnePass):  # a call for each is cheaper than copying
-            for slot, grad in zip(self.slots, grads, strict=True):
-                slot.run(block, grad)
-            return
         for pack in self.packs:
             pack.run(block, grads)
         for i, slot in self.alone:

@@ -11,11 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import dtypes, numba_kernels, threads
+from tinynet import dtypes, threads
 from tinynet.core.declaration.operation import pointwise
 from tinynet.core.graph.double_backward import derivative
 from tinynet.dtypes import Array
-from tinynet.numba_kernels import activations
 from tinynet.ops.pointwise.erf_kernel import erf_of
 from tinynet.ops.pointwise.exponential import exp, tanh
 
@@ -87,10 +86,7 @@ def _gelu_single(x: Array) -> tuple[Array, Array]:
         part = flat[block]
         _single(part, out[block], below[block], np.empty_like(part))
 
-    if numba_kernels.on:
-        activations.gelu(flat, out, below)
-    else:
-        threads.in_turn(work, threads.slices(flat.size, _BLOCK))
+    threads.in_turn(work, threads.slices(flat.size, _BLOCK))
     return out.reshape(x.shape).astype(x.dtype, copy=False), below.reshape(x.shape)
 
 
@@ -100,10 +96,7 @@ def _slope_single(g: Array, x: Array, below: Array) -> Array:
     def work(block: slice) -> None:
         _single_slope(g1[block], x1[block], b1[block], out[block])
 
-    if numba_kernels.on:
-        activations.gelu_back(g1, x1, b1, out)
-    else:
-        threads.in_turn(work, threads.slices(out.size, _BLOCK))
+    threads.in_turn(work, threads.slices(out.size, _BLOCK))
     return out.reshape(x.shape).astype(x.dtype, copy=False)
 
 

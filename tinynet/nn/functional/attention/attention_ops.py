@@ -13,22 +13,18 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from tinynet import numba_kernels, threads
+from tinynet import threads
 from tinynet.core.declaration.operation import operation
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.core.trace import run_traced, traced
 from tinynet.dtypes import Array
-from tinynet.nn.functional.attention import attention_compiled
-from tinynet.nn.functional.attention.attention_compiled import masks
 from tinynet.nn.functional.double_backward import recorded
-from tinynet.numba_kernels import powers as compiled
 from tinynet.ops.pointwise.exponential import exp
 from tinynet.ops.products.matmul import matmul
 from tinynet.ops.reduction.softmax import SAFE
 from tinynet.ops.reduction.sums import largest, smallest
 
 _BLOCK = 65536  # number of scores per block, which fits the cache
-_SHARED = 2**21  # number of scores from which a second thread is faster
 
 
 def _has_batch(x: Array, scores: Array) -> bool:
@@ -43,10 +39,7 @@ def _by_part(work: Callable[[Any], None], scores: Array, *inputs: Array) -> None
         work(...)
     else:
         step = max(1, _BLOCK * len(scores) // scores.size)
-        # Use threads only if numpy calls are long enough; with numba, BLAS has one.
-        large = numba_kernels.on and scores.size >= _SHARED
-        spread = threads.share if large else threads.in_turn
-        spread(work, threads.slices(len(scores), step))
+        threads.in_turn(work, threads.slices(len(scores), step))
 
 
 def _part(x: Array | None, part: Any, like: Array) -> Array | None:
@@ -102,11 +95,6 @@ def _write_powers(
     sums[sums == 0] = 1  # all keys masked: the output is 0
 
 
-def _write_weights(scores: Array, keep: Array | None) -> None:
-    """Replace scores by their softmax, in one pass of a numba kernel."""
-    compiled.masked_softmax(scores.reshape(-1, scores.shape[-1]), masks(keep, scores))
-
-
 def _allocate(like: Array, shape: tuple[int, ...]) -> Array:
     """Allocate a product in the memory order of ``like`` if it has the same shape."""
     return np.empty_like(like) if like.shape == shape else np.empty(shape, like.dtype)
@@ -139,32 +127,19 @@ def _attend(
     keep: Array | None,
     noise: Array | None,
     scale: float,
-) -> tuple[Array, Array, Array | None]:
-    """Return the output, exponentials of the scores up to a factor, and their sums.
-
-    The numba kernel divides them by their sums while they are in the cache; the sums are then None.
-    """
-    if bias is None and noise is None and attention_compiled.takes(query, key, value):
-        result = attention_compiled.attend(query, key, value, keep, scale)
-        if result is not None:
-            return *result, None
+) -> tuple[Array, Array, Array]:
+    """Return the output, exponentials of the scores up to a factor, and their sums."""
     batch, length, kind = _batch(query, key, value), query.shape[-2], query.dtype
     powers = np.empty((*batch, length, key.shape[-2]), kind)
-    sums = (
-        None if powers.size and numba_kernels.takes(powers) else np.empty((*batch, length, 1), kind)
-    )
+    sums = np.empty((*batch, length, 1), kind)
     output = _allocate(query, (*batch, length, value.shape[-1]))
 
     def work(part: Any) -> None:
         p, out = powers[part], output[part]
         b, k, n = (_part(x, part, powers) for x in (bias, keep, noise))
-        if sums is None:
-            _write_weights(_write_scores(query[part], key[part], scale, b, p), k)
-        else:
-            _write_powers(query[part], key[part], scale, b, k, p, sums[part])
+        _write_powers(query[part], key[part], scale, b, k, p, sums[part])
         np.matmul(p if n is None else p * n, value[part], out=out)
-        if sums is not None:
-            out /= sums[part]
+        out /= sums[part]
 
     _by_part(work, powers, query, key, value)
     return output, powers, sums
@@ -184,7 +159,7 @@ def attend(
     keep: Array | None,
     noise: Array | None,
     scale: float,
-) -> tuple[Array, Array, Array | None]:
+) -> tuple[Array, Array, Array]:
     """Return for each query the mean of the values, weighted by softmax of its scores.
 
     Args:
@@ -207,7 +182,7 @@ def attend(
 )
 def attend_with_bias(
     query: Array, key: Array, value: Array, bias: Array, /, noise: Array | None, scale: float
-) -> tuple[Array, Array, Array | None]:
+) -> tuple[Array, Array, Array]:
     """Return ``attend`` with a bias added to the scores.
 
     Args:
@@ -257,7 +232,7 @@ def _backward(
     value: Array,
     result: Array,
     powers: Array,
-    sums: Array | None,
+    sums: Array,
     noise: Array | None,
     scale: float,
     of_scores: Array | None = None,
@@ -270,7 +245,7 @@ def _backward(
 
     def work(part: Any) -> None:
         p, n = powers[part], _part(noise, part, powers)
-        g_over = g[part] if sums is None else g[part] / sums[part]
+        g_over = g[part] / sums[part]
         weights = p if n is None else p * n
         np.matmul(weights.swapaxes(-1, -2), g_over, out=of_value[part])
         columns = np.multiply(value[part].swapaxes(-1, -2), value.dtype.type(inner), order="C")
@@ -278,11 +253,7 @@ def _backward(
         np.matmul(g_over, columns, out=d)
         if n is not None:
             d *= n
-        if sums is None:
-            rows = d.reshape(-1, d.shape[-1])
-            compiled.softmax_back(rows, p.reshape(rows.shape), rows)
-        else:
-            _write_score_gradient(d, p, g_over, result[part], inner)
+        _write_score_gradient(d, p, g_over, result[part], inner)
         np.matmul(d, key[part], out=of_query[part])
         np.matmul(d.swapaxes(-1, -2), query[part], out=of_key[part])
 

@@ -29,12 +29,7 @@ from tinynet import threads
 from tinynet.core.declaration.operation import operation
 from tinynet.core.graph.double_backward import derivative
 from tinynet.dtypes import Array
-from tinynet.nn.functional.convolution import (
-    channels_last,
-    convolution_compiled,
-    few_channels,
-    winograd,
-)
+from tinynet.nn.functional.convolution import channels_last, few_channels, winograd
 from tinynet.nn.functional.convolution.im2col import BLOCK, Walk, added, columns
 from tinynet.ops.reduction.sums import spread as spread_back
 from tinynet.ops.reduction.sums import sum_dims
@@ -73,10 +68,6 @@ def _by_images(windows: Array) -> bool:
 def _convolved(x: Array, weight: Array, bias: Array | None, walk: Walk, groups: int) -> Array:
     """Return the product of the weight and the windows of ``x``, plus the bias."""
     batch, channels = x.shape[0], weight.shape[0]
-    if convolution_compiled.pays(x, channels, walk, groups):
-        return convolution_compiled.convolved(
-            x, weight, bias, walk, winograd.pays(x, channels, walk, groups)
-        )
     if winograd.pays(x, channels, walk, groups):
         return winograd.convolved(x, weight, bias, walk)
     if groups == 1 and channels_last.pays(x.shape[1], channels, walk):
@@ -111,8 +102,6 @@ def _spread(
     y: Array, weight: Array, bias: Array | None, size: Ints, walk: Walk, groups: int
 ) -> Array:
     """Return the transposed convolution by the algorithm that handles fewer elements."""
-    if convolution_compiled.pays(y, weight.shape[1], walk, groups):
-        return _spread_by_classes(y, weight, bias, size, walk, groups)
     if groups == 1 and channels_last.pays(weight.shape[1], y.shape[1], walk):
         return channels_last.spread(y, weight, bias, size, walk)
     finite = bool(np.isfinite(weight).all())
@@ -174,10 +163,7 @@ def _spread_by_classes(
     for rests in itertools.product(*map(range, walk.stride)):
         inner, chosen = _class(walk, size, rests)
         places: Any = tuple(slice(r, None, s) for r, s in zip(rests, walk.stride, strict=True))
-        if math.prod(inner.kernel) and convolution_compiled.can(y, channels, inner, groups):
-            to = rests[0] * size[1] + rests[1], walk.stride[0] * size[1], walk.stride[1]
-            convolution_compiled.direct(y, weight[chosen], bias, inner, result, to)
-        elif math.prod(inner.kernel):
+        if math.prod(inner.kernel):
             result[(..., *places)] = _convolved(y, weight[chosen], bias, inner, groups)
     return result
 
@@ -212,12 +198,6 @@ def _class(walk: Walk, size: Ints, rests: Ints) -> tuple[Walk, tuple[Any, ...]]:
 def _correlated(x: Array, y: Array, walk: Walk, groups: int) -> Array:
     """Return the sum of all windows of ``x``, each times an element of ``y``."""
     batch, channels = y.shape[:2]
-    if convolution_compiled.pays(x, channels, walk, groups):
-        if winograd.pays(x, channels, walk, groups):
-            return convolution_compiled.winograd_weights(x, y, walk)
-        gradient = convolution_compiled.direct_weights(x, y, walk)
-        if gradient is not None:
-            return gradient
     if winograd.pays(x, channels, walk, groups):
         return winograd.correlated(x, y, walk)
     if groups == 1 and channels_last.pays(x.shape[1], channels, walk):

@@ -31,7 +31,13 @@ from numpy.lib.stride_tricks import as_strided
 from tinynet import threads
 from tinynet.dtypes import Array
 from tinynet.nn.functional.convolution.im2col import Walk
-from tinynet.numba_kernels.polynomials import ELEMENTS, POINTS, RESULTS, TILE, WEIGHTS
+from tinynet.nn.functional.convolution.winograd_matrices import (
+    ELEMENTS,
+    POINTS,
+    RESULTS,
+    TILE,
+    WEIGHTS,
+)
 
 BAND = 4  # tiles treated at once: the matrices of sums grow with its square
 PARTS = 4  # number of partial sums for gradients of weights

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import numba_kernels
 from tinynet.core.declaration.casting import autocast
 from tinynet.core.declaration.operation import operation
 from tinynet.core.tensors.tensor import Tensor, wrap
@@ -71,22 +70,6 @@ ALL = np.ones((), bool)  # stands for the rows that count if all do
 ALL.flags.writeable = False
 
 
-def _losses_of_rows(logits: Array, target: Array) -> tuple[Array, Array, Array]:
-    """Return losses, exponentials and their sums, in one pass of a numba kernel."""
-    x, t = np.ascontiguousarray(logits), np.ascontiguousarray(target)
-    powers, totals, losses = np.empty_like(x), np.empty(len(x), x.dtype), np.empty(len(x))
-    numba_kernels.powers.cross_entropy(x, t, powers, totals, losses)
-    return losses, powers, totals
-
-
-def _slopes_of_rows(g: Array, target: Array, powers: Array, totals: Array) -> Array:
-    """Return ``(softmax - one_hot) * g``, in one pass of a numba kernel."""
-    slopes, t = np.empty(totals.shape, powers.dtype), np.ascontiguousarray(target)
-    slopes[...], made = g, np.empty_like(powers)
-    numba_kernels.powers.cross_entropy_back(slopes, t, powers, totals, made)
-    return made
-
-
 @operation(
     node="NllLossBackward0", hidden=("powers", "totals", "counted"), methods=False, batch="entropy"
 )
@@ -106,14 +89,11 @@ def indexed_cross_entropy(
         _check_classes(target, classes, ignore_index)
         counted = target != ignore_index
     safe = target if counted is None else np.where(counted, target, 0)
-    if logits.size and numba_kernels.takes(logits):
-        losses, powers, totals = _losses_of_rows(logits, safe)
-    else:
-        moved, powers, totals = _powers(logits)
-        # In float64, so that a small difference of two larger numbers is exact.
-        losses = np.log(totals, dtype=np.float64)
-        losses -= moved.reshape(-1).take(_places(safe, classes))
-        np.maximum(losses, 0.0, out=losses)
+    moved, powers, totals = _powers(logits)
+    # In float64, so that a small difference of two larger numbers is exact.
+    losses = np.log(totals, dtype=np.float64)
+    losses -= moved.reshape(-1).take(_places(safe, classes))
+    np.maximum(losses, 0.0, out=losses)
     if counted is not None:
         losses = np.where(counted, losses, 0.0)
     if reduction != "none":
@@ -147,8 +127,6 @@ def _indexed_grad(
         column, classes = reshape(g, (g.numel(), 1)), wrap(np.arange(powers.shape[1]))
         one_hot = (classes == reshape(target, (rows, 1))).to(logits.dtype)
         return column * (softmax(logits, 1) - one_hot)
-    if powers.size and numba_kernels.takes(g, powers, totals):
-        return _slopes_of_rows(g, target, powers, totals)
     factors: Array = g / totals
     made = powers * factors[:, None]
     made.reshape(-1)[_places(target, made.shape[1])] -= g

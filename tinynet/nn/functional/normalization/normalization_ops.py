@@ -25,7 +25,6 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.nn.functional.double_backward import one_node
 from tinynet.nn.functional.normalization.layout import Blocks, Columns, Rows, layout_of, wide
-from tinynet.nn.functional.normalization.normalization_compiled import compiled_rows
 from tinynet.ops.pointwise.exponential import rsqrt
 from tinynet.ops.reduction.sums import mean_dims, sum_dims
 from tinynet.ops.shaping.views import reshape
@@ -61,13 +60,8 @@ def _normalized(
 ) -> tuple[Array, Array, Array]:
     """Return the result, and mean and variance of each group (``[samples or 1, groups, 1]``)."""
     w, b = _vectors(blocks, weight, bias)
-    x = wide(input)
-    rows = compiled_rows(blocks, x, w, b)
-    if rows is not None:
-        y, mean, var = rows.normalized(x, w, b, eps)
-        return y.reshape(input.shape).astype(input.dtype, copy=False), mean, var
     layout = layout_of(blocks)
-    x = x.reshape(layout.shape)
+    x = wide(input).reshape(layout.shape)
     y, totals, squares = np.empty(x.shape, x.dtype), layout.memory(), layout.memory()
     layout.each(lambda part: layout.total(x, part, totals))
     mean = layout.average(totals.reshape(layout.small))
@@ -89,24 +83,6 @@ def _normalized(
 
     layout.each(scale)
     return y.reshape(input.shape).astype(input.dtype, copy=False), mean, var
-
-
-def _batch_gradients(
-    g: Array,
-    input: Array,
-    weight: Array,
-    mean: Array,
-    var: Array,
-    blocks: Blocks,
-    eps: float,
-    needs: tuple[bool, ...],
-) -> Grads:
-    """Return the gradients by input, weight and bias, with the statistics of the input."""
-    rows = compiled_rows(blocks, wide(g), wide(input), wide(weight))
-    if rows is None:
-        return _gradients(g, input, weight, mean, var, blocks, eps, needs)
-    dx, *others = rows.slopes(wide(g), wide(input), wide(weight), mean, var, eps)
-    return dx.reshape(g.shape), *others
 
 
 def _gradients(
@@ -250,7 +226,7 @@ def _batch_formula(
     if isinstance(g, Tensor):
         return recorded_gradients(_BATCH_NORM, g, input, weight, blocks, eps, bias_shape, needs)
     mean, var = (m.reshape(1, -1, 1) for m in (mean, var))
-    found = _batch_gradients(g, input, weight, mean, var, blocks, eps, needs)
+    found = _gradients(g, input, weight, mean, var, blocks, eps, needs)
     return shaped(found, weight, bias_shape, needs)
 
 
@@ -273,12 +249,8 @@ def batch_scaled(
     m, v, w, b = _vectors(blocks, mean, var, weight, bias)
     scale = w / np.sqrt(v + eps)
     x = wide(input)
-    rows = compiled_rows(blocks, x, m, scale, b)
-    if rows is not None:
-        y = rows.scaled(x, m, scale, b)
-    else:
-        y = x.reshape(layout.shape) * layout.spread(scale, x.dtype)
-        y += layout.spread(b - m * scale, x.dtype)
+    y = x.reshape(layout.shape) * layout.spread(scale, x.dtype)
+    y += layout.spread(b - m * scale, x.dtype)
     return y.reshape(input.shape).astype(input.dtype, copy=False)
 
 
@@ -340,7 +312,7 @@ def _group_formula(
     if isinstance(g, Tensor):
         found: Grads = formula_gradients(g, input, weight, blocks, eps)
     else:
-        found = _batch_gradients(g, input, weight, mean, var, blocks, eps, needs)
+        found = _gradients(g, input, weight, mean, var, blocks, eps, needs)
     return shaped(found, weight, bias_shape, needs)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import numba_kernels, threads
+from tinynet import threads
 from tinynet.core.declaration.operation import operation
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
@@ -24,7 +24,6 @@ from tinynet.nn.functional.normalization.normalization_ops import (
     recorded_gradients,
     shaped,
 )
-from tinynet.numba_kernels import rows, sharing
 from tinynet.sums import column_sums, ones, row_dots, row_sums, weighted_column_sums
 
 _NONE = np.empty(0)
@@ -51,9 +50,7 @@ def _row_normalized(
 ) -> tuple[Array, Array, Array]:
     """Return the result, and mean (0 unless ``centered``) and 1 / deviation of each row."""
     x = _as_rows(input, length)
-    if numba_kernels.takes(x):
-        y, mean, inverse = _compiled_normalized(x, weight, bias, eps, centered)
-    elif x.size <= _LARGE:
+    if x.size <= _LARGE:
         y, mean, inverse = _normalized_part(x, weight, bias, length, eps, centered)
     else:
         y, (mean, inverse) = np.empty_like(x), np.empty((2, len(x), 1), x.dtype)
@@ -91,9 +88,6 @@ def _row_gradients(
 ) -> tuple[Array, Array, Array]:
     """Return the gradients by input, weight and bias."""
     x, g2 = _as_rows(input, length), _as_rows(g, length)
-    if numba_kernels.takes(x, g2):
-        dx, by_weight, by_bias = _compiled_gradients(g2, x, weight, mean, inverse, centered)
-        return dx.reshape(g.shape), by_weight, by_bias
     if x.size <= _LARGE:
         dx, by_weight, by_bias = _gradients_part(g2, x, weight, mean, inverse, length, centered)
         return dx.reshape(g.shape), by_weight, by_bias
@@ -137,32 +131,6 @@ def _gradients_part(
 
 def _weight_of(weight: Array, x: Array) -> Array:
     return wide(weight).reshape(-1) if weight.size else ones(x.shape[1], x.dtype)
-
-
-def _compiled_normalized(
-    x: Array, weight: Array, bias: Array, eps: float, centered: bool
-) -> tuple[Array, Array, Array]:
-    """Compute ``_normalized_part`` in one pass of a numba kernel."""
-    x, w = np.ascontiguousarray(x), np.ascontiguousarray(_weight_of(weight, x))
-    b = np.ascontiguousarray(wide(bias).reshape(-1)) if bias.size else np.zeros_like(w)
-    y, (mean, inverse) = np.empty_like(x), np.empty((2, len(x)), x.dtype)
-    small = np.float32(eps)
-    rows.row_norm(x, w, b, small, centered, y, mean, inverse)
-    return y, mean[:, None], inverse[:, None]
-
-
-def _compiled_gradients(
-    g: Array, x: Array, weight: Array, mean: Array, inverse: Array, centered: bool
-) -> tuple[Array, Array, Array]:
-    """Compute ``_gradients_part`` in one pass of a numba kernel."""
-    x, g, w = (np.ascontiguousarray(a) for a in (x, g, _weight_of(weight, x)))
-    r = np.ascontiguousarray(inverse.reshape(-1))
-    m = np.ascontiguousarray(mean.reshape(-1)) if centered else r
-    dx, parts = np.empty_like(x), sharing.parts_of(len(x), x.size * rows.COST)
-    sums = np.empty((2, parts, x.shape[1]), np.float32)
-    rows.row_norm_back(g, x, w, m, r, centered, dx, *sums)
-    by_weight, by_bias = sums[:, 0] if parts == 1 else column_sums(sums)
-    return dx, by_weight, by_bias
 
 
 @operation(

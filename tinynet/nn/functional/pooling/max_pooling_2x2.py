@@ -12,10 +12,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tinynet import numba_kernels, threads
+from tinynet import threads
 from tinynet.dtypes import Array
 from tinynet.nn.functional.dimensions import Ints
-from tinynet.numba_kernels import pooling
 
 _PART = 1 << 17  # elements of the input per block
 
@@ -39,8 +38,6 @@ def _planes(x: Array) -> tuple[Array, Array]:
 
 def maxima(x: Array) -> Array:
     """Return the maximum of each window, ``[..., height // 2, width // 2]``."""
-    if numba_kernels.on and x.dtype == np.float32:
-        return _peaks_compiled(np.ascontiguousarray(x))[0]
     planes, best = _planes(x)
 
     def work(part: slice) -> None:
@@ -59,8 +56,6 @@ def peaks(x: Array) -> tuple[Array, Array]:
 
     In a window with NaNs, the last NaN is the maximum, as in PyTorch.
     """
-    if numba_kernels.on and x.dtype == np.float32:
-        return _peaks_compiled(np.ascontiguousarray(x))
     planes, best = _planes(x)
     offsets = np.empty(best.shape, np.uint8)
 
@@ -88,22 +83,6 @@ def peaks(x: Array) -> tuple[Array, Array]:
     return best.reshape(shape), offsets.reshape(shape)
 
 
-def _peaks_compiled(x: Array) -> tuple[Array, Array]:
-    shape = *x.shape[:-2], x.shape[-2] // 2, x.shape[-1] // 2
-    best, offsets = np.empty(shape, np.float32), np.empty(shape, np.uint8)
-    planes = [a.reshape(-1, *a.shape[-2:]) if a.size else a for a in (x, best, offsets)]
-    if best.size:
-        pooling.peaks(*planes)
-    return best, offsets
-
-
-def _scatter_compiled(g: Array, offsets: Array, sizes: Ints) -> Array:
-    even = not (sizes[0] % 2 or sizes[1] % 2)
-    planes = (np.empty if even else np.zeros)((len(g), *sizes), np.float32)
-    pooling.spread(np.ascontiguousarray(g), np.ascontiguousarray(offsets), planes)
-    return planes.reshape(len(g), math.prod(sizes))
-
-
 @functools.lru_cache(maxsize=32)
 def _corners(planes: int, height: int, width: int, sizes: Ints) -> Array:
     """Return the flat index of the first element of each window, in planes of ``sizes``."""
@@ -127,8 +106,6 @@ def scatter(g: Array, offsets: Array, sizes: Ints) -> Array:
     """Return planes of zeros of ``sizes``, with each element at the offset of its window."""
     count = math.prod(g.shape[:-2])
     g, offsets = (a.reshape(count, *a.shape[-2:]) for a in (g, offsets))
-    if numba_kernels.on and g.dtype == np.float32:
-        return _scatter_compiled(g, offsets, sizes)
     planes = np.zeros((count, math.prod(sizes)), g.dtype)
     corners = _corners(_planes_at_once(*planes.shape), *g.shape[1:], sizes)
 

@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from tinynet import numba_kernels
 from tinynet.core.declaration.operation import operation
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.nn.functional.affine import affine_map
 from tinynet.nn.functional.double_backward import recorded
-from tinynet.nn.functional.recurrent import recurrent_compiled
 from tinynet.nn.functional.recurrent.rnn_ops import (
     as_matrix,
     backward_blocks,
@@ -29,6 +29,7 @@ from tinynet.nn.functional.recurrent.rnn_ops import (
     parameter_gradients,
     rows,
 )
+from tinynet.numba_kernels import gates
 from tinynet.ops.pointwise.exponential import sigmoid, tanh
 from tinynet.ops.products.gemm import dot
 from tinynet.ops.shaping.joining import stack
@@ -57,31 +58,27 @@ def gru_sequence(
     """
     steps, batch, _ = input.shape
     size, kind = w_hh.shape[1], input.dtype
-    if recurrent_compiled.takes(input, size):
-        h, rest = as_matrix(h_0), (w_ih, w_hh, b_ih, b_hh, reverse)
-        output, record = recurrent_compiled.gru_forward(input, h, *rest)
+    record, output = np.empty((steps, 6, batch, size), kind), np.empty((steps, batch, size), kind)
+    if numba_kernels.takes(input) and output.size:
+        given = map(np.ascontiguousarray, (input, as_matrix(h_0), w_ih, w_hh, b_ih, b_hh))
+        gates.gru_forward(output, record, reverse, *given)
         return output, output[0 if reverse else -1].reshape(h_0.shape).copy(), record
     from_input, from_hidden = (panels(w, 3, _ORDER, _SCALE, steps) for w in (w_ih, w_hh))
-    record = np.empty((steps, 6, batch, size), kind)
     np.matmul(input[:, None, None], from_input, out=by_panel(record[:, :3], from_input))
     record[:, _N] += b_ih[2 * size :]
     constant = np.empty((3, batch, size), kind)
     np.multiply((b_ih + b_hh).reshape(3, 1, size), kind.type(0.5), out=constant)
     constant[2] = b_hh[2 * size :]
     targets, half = by_panel(record[:, _H_N:], from_hidden), np.asarray(0.5, kind)
-    output, part, h = (
-        np.empty((steps, batch, size), kind),
-        np.empty((batch, size), kind),
-        as_matrix(h_0),
-    )
+    part, h = np.empty((batch, size), kind), as_matrix(h_0)
     for t in range(steps)[:: -1 if reverse else 1]:
-        step, gates = record[t], record[t, :2]
+        step, opened = record[t], record[t, :2]
         np.matmul(h, from_hidden, out=targets[t])
         np.add(step[_H_N:], constant, out=step[_H_N:])
-        np.add(gates, step[_H_N:_Q], out=gates)
-        np.tanh(gates, out=gates)
-        np.multiply(gates, half, out=gates)
-        np.add(gates, half, out=gates)
+        np.add(opened, step[_H_N:_Q], out=opened)
+        np.tanh(opened, out=opened)
+        np.multiply(opened, half, out=opened)
+        np.add(opened, half, out=opened)
         np.multiply(step[_R], step[_Q], out=part)
         np.add(part, step[_N], out=part)
         n = np.tanh(part, out=step[_N])
@@ -139,8 +136,13 @@ def _back(
     """
     g_output, dh = g[0], as_matrix(g[1]).copy()
     steps, _, batch, size = record.shape
-    weight, order = column_panels(w_hh, steps), backward_blocks(steps, batch, size, reverse)
     of_input, of_hidden = np.empty((2, steps, batch, 3, size), dh.dtype)
+    if numba_kernels.takes(record) and record.size:
+        given = map(np.ascontiguousarray, (g_output, record, w_hh))
+        gates.gru_backward(of_input, of_hidden, dh, reverse, *given)
+        of_input, of_hidden = (x.reshape(steps, batch, 3 * size) for x in (of_input, of_hidden))
+        return of_input, of_hidden, dh.reshape(g[1].shape)
+    weight, order = column_panels(w_hh, steps), backward_blocks(steps, batch, size, reverse)
     flat, target, carried = (
         of_hidden.reshape(steps, batch, 3 * size),
         by_panel(dh, weight),
@@ -179,16 +181,8 @@ def _gradients(
     if isinstance(g[0], Tensor):
         inputs = (input, h_0, w_ih, w_hh, b_ih, b_hh)
         return recorded(lambda tensors: gru_steps(tensors, reverse), inputs, g, needs)
-    dx: Array | None
-    if record.ndim == 1:
-        last, weights = as_matrix(g[1]), (w_ih if needs[0] else None, w_hh)
-        of_input, of_hidden, dx, dh = recurrent_compiled.gru_backward(
-            g[0], last, record, *weights, reverse
-        )
-        dh = dh.reshape(h_0.shape)
-    else:
-        of_input, of_hidden, dh = _back(g, record, w_hh, reverse)
-        dx = dot(rows(of_input), w_ih).reshape(input.shape) if needs[0] else None
+    of_input, of_hidden, dh = _back(g, record, w_hh, reverse)
+    dx = dot(rows(of_input), w_ih).reshape(input.shape) if needs[0] else None
     rest = parameter_gradients(of_input, of_hidden, input, h_0, output, reverse, needs[2:])
     return dx, dh, *rest
 

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from tinynet import numba_kernels
 from tinynet.core.declaration.operation import operation
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.nn.functional.affine import affine_map, linear_map
 from tinynet.nn.functional.double_backward import recorded
-from tinynet.nn.functional.recurrent import recurrent_compiled
 from tinynet.nn.functional.recurrent.rnn_ops import (
     as_matrix,
     backward_blocks,
@@ -28,6 +28,7 @@ from tinynet.nn.functional.recurrent.rnn_ops import (
     parameter_gradients,
     rows,
 )
+from tinynet.numba_kernels import gates
 from tinynet.ops.pointwise.exponential import sigmoid, tanh
 from tinynet.ops.products.gemm import dot
 from tinynet.ops.shaping.joining import stack
@@ -61,20 +62,21 @@ def lstm_sequence(
     """
     steps, batch, _ = input.shape
     size, kind = w_hh.shape[1], input.dtype
-    if recurrent_compiled.takes(input, size):
-        h, c = as_matrix(h_0), as_matrix(c_0)
-        output, *last, record = recurrent_compiled.lstm_forward(
-            input, h, c, w_ih, w_hh, bias, reverse
-        )
+    record = np.empty((steps + 1, 8, batch, size), kind)  # record[-1] holds the last cell state
+    output = np.empty((steps, batch, size), kind)
+    if numba_kernels.takes(input) and output.size:
+        x, h, c = map(np.ascontiguousarray, (input, as_matrix(h_0), as_matrix(c_0)))
+        weights = map(np.ascontiguousarray, (w_ih, w_hh, bias))
+        gates.lstm_forward(output, record, reverse, x, h, c, *weights)
+        last = output[0 if reverse else -1], record[-1, _C]
         return output, *(x.reshape(h_0.shape).copy() for x in last), record
     from_input, from_hidden = (panels(w, 4, _ORDER, _SCALE, steps) for w in (w_ih, w_hh))
-    record = np.empty((steps + 1, 8, batch, size), kind)  # record[-1] holds the last cell state
     np.matmul(input[:, None, None], from_input, out=by_panel(record[:steps, :4], from_input))
     constant = np.empty((4, batch, size), kind)
     scale = np.array(_SCALE, kind)[:, None, None]
     np.multiply(bias.reshape(4, 1, size)[list(_ORDER)], scale, out=constant)
     sums, half = np.empty((4, batch, size), kind), np.asarray(0.5, kind)
-    output, target = np.empty((steps, batch, size), kind), by_panel(sums, from_hidden)
+    target = by_panel(sums, from_hidden)
     step = -1 if reverse else 1
     record[steps - 1 if reverse else 0, _C] = as_matrix(c_0)
     h = as_matrix(h_0)
@@ -84,9 +86,9 @@ def lstm_sequence(
         np.add(sums, constant, out=sums)
         np.add(sums, arrays[:4], out=sums)
         np.tanh(sums, out=arrays[:4])
-        gates = arrays[:3]
-        np.multiply(gates, half, out=gates)
-        np.add(gates, half, out=gates)
+        opened = arrays[:3]
+        np.multiply(opened, half, out=opened)
+        np.add(opened, half, out=opened)
         products = arrays[_IG:]
         np.multiply(arrays[:2], arrays[_G : _C + 1], out=products)
         c = np.add(products[0], products[1], out=record[t + step, _C])
@@ -144,6 +146,11 @@ def _back(
     """Backpropagate; return the gradients of the four sums, of ``h_0`` and of ``c_0``."""
     g_output, dh, dc = g[0], as_matrix(g[1]).copy(), as_matrix(g[2]).copy()
     steps, batch, size = output.shape
+    if numba_kernels.takes(output) and output.size:
+        d = np.empty((steps, batch, 4, size), np.float32)
+        given = map(np.ascontiguousarray, (g_output, output, record, w_hh))
+        gates.lstm_backward(d, dh, dc, reverse, *given)
+        return d.reshape(steps, batch, 4 * size), dh.reshape(g[1].shape), dc.reshape(g[2].shape)
     weight, order = column_panels(w_hh, steps), backward_blocks(steps, batch, size, reverse)
     d = np.empty((steps, batch, 4, size), output.dtype)
     flat, target, part = d.reshape(steps, batch, 4 * size), by_panel(dh, weight), np.empty_like(dh)
@@ -180,14 +187,8 @@ def _gradients(
     if isinstance(g[0], Tensor):
         inputs = (input, h_0, c_0, w_ih, w_hh, bias)
         return recorded(lambda tensors: lstm_steps(tensors, reverse), inputs, g, needs)
-    dx: Array | None
-    if record.ndim == 1:
-        last, weights = (as_matrix(g[1]), as_matrix(g[2])), (w_ih if needs[0] else None, w_hh)
-        d, dx, dh, dc = recurrent_compiled.lstm_backward(g[0], *last, record, *weights, reverse)
-        dh, dc = dh.reshape(h_0.shape), dc.reshape(c_0.shape)
-    else:
-        d, dh, dc = _back(g, output, record, w_hh, reverse)
-        dx = dot(rows(d), w_ih).reshape(input.shape) if needs[0] else None
+    d, dh, dc = _back(g, output, record, w_hh, reverse)
+    dx = dot(rows(d), w_ih).reshape(input.shape) if needs[0] else None
     return dx, dh, dc, *parameter_gradients(d, d, input, h_0, output, reverse, needs[3:])
 
 

@@ -1,1 +1,0 @@
-"""Code in LLVM's language."""

@@ -39,7 +39,7 @@ EXEMPT = {
     "containers and infrastructure": (
         "nn/layers/container nn/base/global_hooks nn/base/hooks nn/base/lazy "
         "nn/layers/convolution/lazy nn/layers/normalization/lazy nn/base/registry "
-        "nn/base/module nn/parallel nn/parameter "
+        "nn/base/module nn/parallel/data_parallel nn/parallel/distributed nn/parameter "
         "nn/layers/parameter_container nn/base/state nn/utils/convert_parameters "
         "nn/utils/parametrization_list nn/utils/parametrize nn/utils/rnn nn/utils/skip_init "
         "nn/utils/stateless optim/base/groups optim/base/hooks optim/optimizer "

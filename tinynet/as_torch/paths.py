@@ -26,7 +26,8 @@ _SAME = """
     autograd.variable backends backends.cuda backends.cudnn backends.mkl backends.mkldnn
     backends.mps backends.openmp backends.opt_einsum cuda distributions func masked nn nn.functional
     nn.init nn.modules.batchnorm nn.modules.dropout nn.modules.instancenorm nn.modules.lazy
-    nn.modules.module nn.modules.normalization nn.modules.utils nn.parallel nn.parameter
+    nn.modules.module nn.modules.normalization nn.modules.utils nn.parallel
+    nn.parallel.data_parallel nn.parallel.distributed nn.parameter
     nn.utils nn.utils.clip_grad nn.utils.convert_parameters nn.utils.parametrizations nn.utils.prune
     nn.utils.parametrize nn.utils.rnn nn.utils.stateless optim optim.lr_scheduler serialization
     signal signal.windows utils utils.checkpoint utils.data utils.data.dataloader
@@ -114,8 +115,6 @@ PATHS: dict[str, str] = {
         "nn.layers.attention.transformer nn.layers.attention.transformer_layers"
     ),
     "torch.nn.modules.upsampling": "nn.layers.images.upsampling",
-    "torch.nn.parallel.data_parallel": "nn.parallel",
-    "torch.nn.parallel.distributed": "nn.parallel",
     "torch.nn.utils.init": "nn.utils.skip_init",
     "torch.nn.utils.spectral_norm": "nn.utils.norm_hooks",
     "torch.nn.utils.weight_norm": "nn.utils.norm_hooks",

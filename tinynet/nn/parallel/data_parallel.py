@@ -1,4 +1,4 @@
-"""``DataParallel`` and related names for a single device."""
+"""``DataParallel``: one process, and one device."""
 
 from __future__ import annotations
 
@@ -66,19 +66,3 @@ def data_parallel(
     """
     arguments = inputs if isinstance(inputs, tuple) else (inputs,)
     return module(*arguments, **(module_kwargs or {}))
-
-
-class DistributedDataParallel:
-    """Not supported: tinynet trains in one process.
-
-    Raises:
-        NotImplementedError: always.
-
-    Example:
-        >>> nn.parallel.DistributedDataParallel(nn.Linear(2, 2))
-        Traceback (most recent call last):
-        NotImplementedError: tinynet trains in one process: use the module itself
-    """
-
-    def __init__(self, module: Module, *args: Any, **kwargs: Any):
-        raise NotImplementedError("tinynet trains in one process: use the module itself")

@@ -1,0 +1,134 @@
+"""DistributedDataParallel against one process that accumulates the batches of all ranks."""
+
+import copy
+import warnings
+
+import tinynet as tn
+import tinynet.distributed as dist
+import tinynet.nn.functional as F
+from tinynet import nn, optim
+from tinynet.nn.parallel import DistributedDataParallel
+
+dist.init_process_group("mpi")
+rank, n = dist.get_rank(), dist.get_world_size()
+STEPS = 4
+
+
+class Words(nn.Module):
+    """A model of rows of a table."""
+
+    def __init__(self, **options):
+        super().__init__()
+        self.table = nn.Embedding(12, 6, **options)
+        self.head = nn.Linear(6, 3)
+
+    def forward(self, x):
+        numbers = (x[:, :5].abs() * 7).long() % 12
+        return self.head(self.table(numbers).tanh().mean(1))
+
+
+def perceptron():
+    return nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Dropout(0.3), nn.Linear(16, 3))
+
+
+def convolutions():
+    first = nn.Conv2d(1, 4, 3, padding=1)
+    head = nn.Linear(32, 3)
+    return nn.Sequential(nn.Unflatten(1, (1, 8, 1)), first, nn.GELU(), nn.Flatten(), head)
+
+
+def batch(step, number):
+    generator = tn.Generator().manual_seed(1000 * step + number)
+    inputs = tn.randn(5, 8, generator=generator)
+    return inputs, tn.randint(0, 3, (5,), generator=generator)
+
+
+def loss_of(net, step, number):
+    tn.manual_seed(1000 * step + number)  # the same noise, wherever the batch is computed
+    inputs, labels = batch(step, number)
+    return F.cross_entropy(net(inputs), labels)
+
+
+def accumulated(net, optimizer, microbatches=1, set_to_none=True):
+    """Train in one process on the batches of all ranks."""
+    for step in range(STEPS):
+        optimizer.zero_grad(set_to_none)
+        total = None
+        for number in range(n):
+            for part in range(microbatches):
+                loss_of(net, step, number + n * part).backward()
+            if microbatches > 1:  # each rank adds its own gradients first
+                own = [p.grad for p in net.parameters()]
+                total = own if total is None else [a + b for a, b in zip(total, own, strict=True)]
+                for p in net.parameters():
+                    p.grad = None
+        for p, g in zip(net.parameters(), total or net.parameters(), strict=True):
+            if total is not None:
+                p.grad = g
+            p.grad /= n
+        optimizer.step()
+    return net
+
+
+def distributed(net, optimizer, microbatches=1, set_to_none=True):
+    for step in range(STEPS):
+        optimizer.zero_grad(set_to_none)
+        for part in range(microbatches - 1):
+            with net.no_sync():
+                loss_of(net, step, rank + n * part).backward()
+        loss_of(net, step, rank + n * (microbatches - 1)).backward()
+        optimizer.step()
+    return net.module
+
+
+def same(a, b, what):
+    for (name, x), (_, y) in zip(a.state_dict().items(), b.state_dict().items(), strict=True):
+        assert x._array.tobytes() == y._array.tobytes(), (what, name, (x - y).abs().max())
+
+
+def compare(make, optimizer, options=None, **training):
+    tn.manual_seed(rank)  # other weights on each rank: the wrapper copies those of rank 0
+    net = make()
+    wrapped = DistributedDataParallel(net, **(options or {}))
+    alone = copy.deepcopy(net)
+    ours = distributed(wrapped, optimizer(net.parameters()), **training)
+    theirs = accumulated(alone, optimizer(alone.parameters()), **training)
+    same(ours, theirs, (make.__name__, options, training))
+    states = [None] * n
+    dist.all_gather_object(states, [p._array.tobytes() for p in net.parameters()])
+    assert all(state == states[0] for state in states)
+
+
+def momentum(parameters):
+    return optim.SGD(parameters, lr=0.1, momentum=0.9)
+
+
+def weights_are_those_of_one_process():
+    for make in (perceptron, convolutions, Words):
+        for optimizer in (momentum, optim.Adam):
+            compare(make, optimizer)
+    compare(perceptron, momentum, {"bucket_cap_mb": 1e-4})
+    compare(perceptron, momentum, {"bucket_cap_mb": 1e-4, "gradient_as_bucket_view": True})
+    compare(perceptron, momentum, {"gradient_as_bucket_view": True}, set_to_none=False)
+    compare(perceptron, optim.Adam, {"static_graph": True, "bucket_cap_mb": 1e-4})
+    compare(perceptron, momentum, {"find_unused_parameters": True, "bucket_cap_mb": 1e-4})
+    compare(perceptron, momentum, microbatches=3)
+
+
+def sparse_words():
+    return Words(sparse=True)
+
+
+def sparse_gradients():
+    def sgd(parameters):
+        return optim.SGD(parameters, lr=0.1)
+
+    compare(sparse_words, sgd)
+    compare(sparse_words, sgd, {"bucket_cap_mb": 1e-4}, set_to_none=False)
+
+
+warnings.simplefilter("error")
+for check in (weights_are_those_of_one_process, sparse_gradients):
+    check()
+dist.destroy_process_group()
+print("passed", flush=True)

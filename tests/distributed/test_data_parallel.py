@@ -1,0 +1,17 @@
+"""DistributedDataParallel under mpirun."""
+
+import pytest
+
+from tests.distributed.launching import needs_mpi, passes
+
+
+@needs_mpi
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_weights_are_those_of_one_process_to_the_bit(n):
+    passes("data_parallel.py", n)
+
+
+@needs_mpi
+@pytest.mark.parametrize("n", [2, 3])
+def test_options_and_refusals(n):
+    passes("data_parallel_options.py", n)

@@ -1,0 +1,286 @@
+"""The reducer: averages gradients over all ranks while backward still computes others."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tinynet.core.graph.node import AccumulateGrad
+from tinynet.core.graph.sparse_gradients import sparse
+from tinynet.core.graph.traversal import reachable
+from tinynet.core.modes import mode
+from tinynet.core.tensors.inplace import wrote
+from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.core.tensors.version import Writer
+from tinynet.distributed.constants import ReduceOp
+from tinynet.distributed.grad_bucket import GradBucket
+from tinynet.distributed.objects import broadcast_object_list
+from tinynet.distributed.process_group import ProcessGroup
+from tinynet.distributed.reductions import all_reduce
+from tinynet.distributed.work import Future
+from tinynet.nn.parallel import messages
+from tinynet.nn.parallel.buckets import MB, Bucket, assign
+from tinynet.nn.parallel.sparse_reduction import gather_rows, rows_of_gradient
+from tinynet.ops.creation.constructors import tensor
+
+WRITER = Writer("DistributedDataParallel (average)", "use a copy of the gradient: `p.grad.clone()`")
+Named = tuple[str, Tensor]
+
+
+class Reducer:
+    """Averages the gradients of parameters over the ranks of a group.
+
+    A hook of each parameter reports its gradient. A bucket whose gradients have all arrived is
+    reduced in the background. Buckets are reduced in one order, the same on all ranks.
+
+    Args:
+        named: the names and the parameters.
+        is_sparse: for each parameter, whether its gradient is sparse.
+        group: the ranks.
+        cap_mb: the size of a bucket in MB; None: 1 for the first, 25 for the others.
+        find_unused: look for parameters that a forward pass did not use.
+        as_view: let ``.grad`` be a part of its bucket.
+
+    Attributes:
+        divisor: what sums are divided by: the number of ranks.
+        static: the same gradients arrive in each pass.
+    """
+
+    def __init__(
+        self,
+        named: Sequence[Named],
+        is_sparse: Sequence[bool],
+        group: ProcessGroup,
+        cap_mb: float | None,
+        find_unused: bool,
+        as_view: bool,
+    ):
+        self.names = [name for name, _ in named]
+        self.parameters = [parameter for _, parameter in named]
+        self.is_sparse, self.group = list(is_sparse), group
+        self.find_unused, self.as_view = find_unused, as_view
+        self.limits = [MB, 25 * MB] if cap_mb is None else [int(cap_mb * MB)]
+        self.divisor = group.size()
+        self.static = False
+        self.comm_hook: tuple[Any, Callable[..., Any]] | None = None
+        self._expected: list[int] | None = None  # static: arrivals of each parameter in a pass
+        self._used_anywhere: Any = None  # static: whether any rank uses the parameter
+        self._order: list[int] | None = []  # of arrival, until the buckets are rebuilt from it
+        self._used: set[int] = set()  # since the last reduction
+        self._active = self._started = False
+        limits = self.limits if find_unused else [2**62]
+        everyone = range(len(named))
+        self._lay_out(self._assigned(everyone, limits)[::-1])
+        self._hooks = [self._hook(index) for index in everyone]
+        weakref.finalize(self, _remove, self._hooks)
+
+    # ---- buckets -----------------------------------------------------------------------------
+
+    def _assigned(self, order: Sequence[int], limits: Sequence[int]) -> list[list[int]]:
+        arrays = [self.parameters[index]._array for index in order]
+        sizes = [(array.dtype, array.nbytes) for array in arrays]
+        alone = [self.is_sparse[index] for index in order]
+        return [[order[place] for place in part] for part in assign(sizes, limits, alone)]
+
+    def _lay_out(self, buckets: Sequence[Sequence[int]]) -> None:
+        self.buckets = [Bucket(part, [self.parameters[i] for i in part]) for part in buckets]
+        self._place = {
+            index: (bucket, place)
+            for bucket in self.buckets
+            for place, index in enumerate(bucket.indices)
+        }
+
+    def _rebuild(self) -> None:
+        """Lay out the buckets in the order in which gradients arrived on rank 0."""
+        order, self._order = self._order, None
+        found: list[Any] = [order]
+        broadcast_object_list(found, group=self.group, group_src=0)
+        rest = set(range(len(self.parameters))) - set(found[0])
+        self._lay_out(self._assigned([*found[0], *sorted(rest, reverse=True)], self.limits))
+
+    # ---- one iteration -----------------------------------------------------------------------
+
+    def before_forward(self) -> None:
+        """Prepare the buckets; raise if gradients of the iteration before are missing."""
+        if self._started:
+            lost = [i for i in range(len(self.parameters)) if not self._is_ready(i)]
+            named = [(index, self.names[index]) for index in lost]
+            raise messages.unfinished(self.group.rank(), named, self.static)
+        complete = not self.find_unused or self.static
+        if complete and self._order and not self._active:
+            self._rebuild()
+
+    def before_backward(self, outputs: Sequence[Tensor]) -> None:
+        """Expect the gradients of one backward pass.
+
+        Args:
+            outputs: those of the forward pass, where the search for unused parameters starts.
+        """
+        self._active, self._started = True, False
+        self._ready: set[int] = set()
+        self._arrived = [0] * len(self.parameters)
+        self._next = 0
+        self._unused: list[int] = []
+        for bucket in self.buckets:
+            bucket.missing, bucket.work = len(bucket.indices), None
+        if self.static and self._expected is not None:
+            self._unused = [i for i, times in enumerate(self._expected) if not times]
+        elif self.static or self.find_unused:
+            differentiable = [output for output in outputs if output.requires_grad]
+            for output in differentiable:
+                output.register_hook(self._complete_at_the_end)
+            if not self.static:
+                _, leaves = reachable([t._edge[0] if t._edge else t for t in differentiable])
+                self._unused = [i for i, p in enumerate(self.parameters) if id(p) not in leaves]
+
+    def _hook(self, index: int) -> Any:
+        reducer = weakref.ref(self)
+
+        def arrived(_inputs: Any, grads: tuple[Any, ...]) -> None:
+            alive = reducer()
+            if alive is not None:
+                alive.arrived(index, grads[0] is not None)
+
+        return AccumulateGrad(self.parameters[index]).register_hook(arrived)
+
+    def arrived(self, index: int, exists: bool = True) -> None:
+        """Note that ``.grad`` of a parameter has its value of this pass."""
+        if exists:
+            self._used.add(index)
+        if not self._active:
+            return
+        self._started = True
+        self._arrived[index] += 1
+        if self._order is not None and self._arrived[index] == 1:
+            self._order.append(index)
+        if self.static:
+            if self._expected is None:
+                return
+            if self._arrived[index] > self._expected[index]:
+                raise messages.changed_graph(self.names[index])
+            if self._arrived[index] < self._expected[index]:
+                return
+        unused, self._unused = self._unused, []
+        for other in unused:
+            self._mark(other)
+        self._mark(index)
+
+    def _is_ready(self, index: int) -> bool:
+        return bool(self._arrived[index]) if self.static else index in self._ready
+
+    def _mark(self, index: int) -> None:
+        """Put a gradient into its bucket, and reduce all buckets that are full and next."""
+        if index in self._ready:
+            raise messages.ready_twice(index, self.names[index])
+        self._ready.add(index)
+        bucket, place = self._place[index]
+        if not self.is_sparse[index]:
+            grad = self.parameters[index].grad
+            if grad is not None and grad.is_sparse:
+                raise messages.sparse_in_bucket(self.names[index])
+            bucket.fill(place)
+        bucket.missing -= 1
+        while self._next < len(self.buckets) and not self.buckets[self._next].missing:
+            self._next += 1
+            # There is nothing left to hide the last reduction behind: no thread for it.
+            if self._next < len(self.buckets):
+                self._launch(self.buckets[self._next - 1])
+        if self._next == len(self.buckets):
+            if mode.backward_pass is None:
+                self._finish()
+            else:
+                mode.backward_pass.callbacks.append(self._finish)
+
+    def _launch(self, bucket: Bucket, in_background: bool = True) -> None:
+        first = bucket.indices[0]
+        if self.is_sparse[first]:
+            own = rows_of_gradient(bucket.parameters[0], self.names[first])
+            body, bucket.rows = gather_rows(self.group, own, self.divisor)
+            bucket.work = self.group.run("DistributedDataParallel", body, [], in_background)
+        elif self.comm_hook is not None:
+            state, hook = self.comm_hook
+            is_last = bucket is self.buckets[-1]
+            number = self.buckets.index(bucket)
+            slots = [wrap(slot) for slot in bucket.slots]
+            view = GradBucket(number, bucket.flat, slots, bucket.parameters, is_last)
+            bucket.work = hook(state, view)
+            if not isinstance(bucket.work, Future):
+                raise messages.no_future(bucket.work)
+        else:
+            bucket.work = self.average(bucket.flat, in_background)
+
+    def average(self, flat: Tensor, in_background: bool) -> Any:
+        """Start the reduction of a bucket; return its `Work`, or None if it has ended."""
+        return all_reduce(flat, ReduceOp.AVG, self.group, in_background)
+
+    # ---- the end of the pass -----------------------------------------------------------------
+
+    def _complete_at_the_end(self, _grad: Any) -> None:
+        """Complete the reduction at the end of the pass that reached an output, the outermost."""
+        callbacks = mode.backward_pass.callbacks
+        if self._active and self._complete not in callbacks:
+            callbacks.append(self._complete)
+
+    def _complete(self) -> None:
+        """Reduce the gradients of parameters that got none, or, in a first static pass, of all."""
+        if self.static and self._expected is None:
+            self._expected = [*self._arrived]
+        if self._active:
+            self._unused = []
+            for index in range(len(self.parameters)):
+                if index not in self._ready:
+                    self._mark(index)
+
+    def _finish(self) -> None:
+        """Wait for all reductions, and put the averages into ``.grad``."""
+        self._active = self._started = False
+        if self.buckets[-1].work is None:
+            self._launch(self.buckets[-1], in_background=False)
+        for bucket in self.buckets:
+            if bucket.work is not None:
+                result = bucket.work.wait()
+                if self.comm_hook is not None and isinstance(bucket.work, Future):
+                    bucket.replace(result[0] if isinstance(result, list) else result)
+        used = self._used_by_any()
+        self._used = set()
+        for bucket in self.buckets:
+            for place, index in enumerate(bucket.indices):
+                if used is None or used[index]:
+                    self._store(bucket, place)
+            bucket.work = None
+
+    def _used_by_any(self) -> Any:
+        """Return for each parameter whether a rank has used it; None if all have been."""
+        if self.static and self._used_anywhere is not None:
+            return self._used_anywhere
+        if not (self.find_unused or self.static):
+            return None
+        flags = tensor([index in self._used for index in range(len(self.parameters))])
+        all_reduce(flags, ReduceOp.MAX, self.group)
+        self._used_anywhere = flags._array
+        return flags._array
+
+    def _store(self, bucket: Bucket, place: int) -> None:
+        parameter = bucket.parameters[place]
+        grad = parameter.grad
+        if self.is_sparse[bucket.indices[0]]:
+            (rows,) = bucket.rows
+            if grad is None:
+                parameter.grad = sparse(rows)
+                return
+            grad._array = rows  # type: ignore[assignment]
+        elif grad is None:
+            slot = bucket.slots[place]
+            parameter.grad = wrap(slot if self.as_view else slot.copy())
+            return
+        elif self.as_view:
+            grad._array = bucket.slots[place]
+        else:
+            grad._array[...] = bucket.slots[place]
+        wrote(grad, WRITER)
+
+
+def _remove(hooks: Sequence[Any]) -> None:
+    for hook in hooks:
+        hook.remove()

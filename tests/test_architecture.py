@@ -55,6 +55,7 @@ EDGE = {
     "extension_dtypes.py": {"ml_dtypes"},
     "numba_kernels/compiler.py": {"llvmlite", "numba"},
     "onnx/model_proto.py": {"onnx"},
+    "train/html_report/plots.py": {"matplotlib"},
     "train/report/progress.py": {"tqdm"},
 }
 # Modules whose names are known only at run time: what a user's config names.

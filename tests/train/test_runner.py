@@ -50,11 +50,12 @@ def test_the_run_folder(write, digits, tmp_path, capsys):
     assert rows[-1]["test/accuracy"] == result.metrics["accuracy"]
     assert rows[1]["train/loss"] < rows[0]["train/loss"]
 
-    *epochs, accuracy, place, look = capsys.readouterr().out.splitlines()
+    *epochs, accuracy, place, report, look = capsys.readouterr().out.splitlines()
     assert len(epochs) == 2
     assert epochs[0].startswith("epoch 1/2: train loss ")
     assert accuracy.startswith(f"test accuracy {100 * result.metrics['accuracy']:.2f} %, test loss")
     assert place == f"run folder: {result.folder}"
+    assert report == f"report: {result.folder}/report.html"
     assert look.startswith("view it: tinynet board runs")
 
 

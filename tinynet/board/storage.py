@@ -28,7 +28,9 @@ MAX_WAITING = 16 << 20
 """Bytes of events kept in memory during an outage; beyond that, the oldest are dropped."""
 
 _DISK_FULL = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))
-_PREFIX = "events.out.tfevents."
+PREFIX = "events.out.tfevents."
+"""What the names of event files begin with."""
+
 _counter = itertools.count()
 
 
@@ -61,7 +63,7 @@ class Outages:
 
 def _newest(folder: str) -> int:
     """Return the time in the name of the newest event file of a folder; 0 if there is none."""
-    names = (name.removeprefix(_PREFIX) for name in os.listdir(folder) if name.startswith(_PREFIX))
+    names = (name.removeprefix(PREFIX) for name in os.listdir(folder) if name.startswith(PREFIX))
     times = (name.partition(".")[0] for name in names)
     return max((int(moment) for moment in times if moment.isdecimal()), default=0)
 
@@ -83,7 +85,7 @@ def trim(folder: str | os.PathLike[str], sizes: Mapping[str, int]) -> None:
         inside = os.path.join(folder, place)
         for name in os.listdir(inside) if os.path.isdir(inside) else ():
             path, known = os.path.join(inside, name), sizes.get(os.path.join(place, name))
-            if not name.startswith(_PREFIX):
+            if not name.startswith(PREFIX):
                 continue
             if known is None:
                 os.unlink(path)
@@ -245,7 +247,7 @@ class EventFile:
         # back, a new file must still come after the existing ones.
         moment, host = max(int(time.time()), _newest(self.folder) + 1), socket.gethostname()
         unique = f"{os.getpid()}.{next(_counter):05d}"
-        return f"{_PREFIX}{moment:010d}.{host}.{unique}{self._suffix}"
+        return f"{PREFIX}{moment:010d}.{host}.{unique}{self._suffix}"
 
     def _close_file(self) -> None:
         if self._file is not None:

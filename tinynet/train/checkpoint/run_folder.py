@@ -100,6 +100,11 @@ class RunFolder:
         return self.path / "vocabulary.json"
 
     @property
+    def report(self) -> Path:
+        """The report, a page for browsers."""
+        return self.path / "report.html"
+
+    @property
     def metrics(self) -> Path:
         """The figures: one JSON object per epoch."""
         return self.path / "metrics.jsonl"

@@ -82,3 +82,10 @@ def _set_loader_position(parts: Parts, saved: Mapping[str, Any]) -> None:
     if saved["epoch_is_complete"] and saved["loader"]["order"] is not None:
         for _ in parts.train_batches:  # end the pass, which has no batches left
             raise ValueError("there are batches left of an epoch that is complete")
+
+
+def weights_of(saved: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the weights used for evaluation: the moving average, if there is one."""
+    average = saved.get("ema")
+    weights: dict[str, Any] = saved["model"] if average is None else average["model"]
+    return weights

@@ -12,9 +12,10 @@ from tinynet import exchange, onnx
 from tinynet.train.build.build import build, first_batch
 from tinynet.train.checkpoint.drift import Drift, recorded_figures
 from tinynet.train.checkpoint.run_folder import RunFolder
+from tinynet.train.checkpoint.state import weights_of
 from tinynet.train.commands.options import add_trained
 from tinynet.train.config.problems import TrainError, UsageError, did_you_mean, one_of
-from tinynet.train.running.runner import config_in, find_checkpoint, load_run, weights_of
+from tinynet.train.running.runner import config_in, find_checkpoint, load_run
 
 NAME = "export"
 HELP = "write the weights or the model of a run to a file"

@@ -92,6 +92,9 @@ class RunSection:
     them: faster, and the same to the bit. What cannot be captured runs as always, with a
     warning."""
 
+    report: bool = True
+    """Whether to write `report.html` into the run folder when the run ends."""
+
 
 @dataclass(frozen=True)
 class DataSection:

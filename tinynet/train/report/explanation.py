@@ -19,7 +19,7 @@ from tinynet.train.incidents.post_mortem import REPORT, Report, read_report
 from tinynet.train.incidents.response import brief
 from tinynet.train.report.progress import describe_figures
 from tinynet.train.report.table import aligned
-from tinynet.train.running.training import EARLY_STOPPING
+from tinynet.train.running.best import EARLY_STOPPING
 
 _STATUS = {
     "finished": "finished",
@@ -49,10 +49,7 @@ def explain_run(path: Path) -> str:
     reports = [(place, read_report(place)) for place in post_mortems(folder)]
     status = str(record.get("status"))
     fatal = [report for _, report in reports if not report.skipped] if status == "failed" else []
-    how = _STATUS.get(status, status)
-    if status == "finished" and (reason := record.get("stopped_by")):
-        how = _STATUS.get(reason, f"finished, stopped by a callback: {reason}")
-    lines = [f"{path}: {how}{_when(record)}", *_figures(folder, record)]
+    lines = [f"{path}: {status_of(record)}{_when(record)}", *_figures(folder, record)]
     lines += run_damage(folder, record).values()
     if fatal:
         lines += [
@@ -69,6 +66,19 @@ def explain_run(path: Path) -> str:
         lines += ["", f"{len(skipped)} steps were skipped:"]
         lines += [f"  {brief(report)}\n    {command('explain', p)}" for p, report in skipped]
     return "\n".join([*lines, "", *_next(folder, status, fatal)])
+
+
+def status_of(record: Mapping[str, Any]) -> str:
+    """Return how a run ended, in words.
+
+    Example:
+        >>> status_of({"status": "finished", "stopped_by": "good enough"})
+        'finished, stopped by a callback: good enough'
+    """
+    status = str(record.get("status"))
+    if status == "finished" and (reason := record.get("stopped_by")):
+        return _STATUS.get(reason, f"finished, stopped by a callback: {reason}")
+    return _STATUS.get(status, status)
 
 
 _LISTED = 20

@@ -24,7 +24,7 @@ def describe_figures(figures: Mapping[str, float]) -> str:
         'train loss 0.1235, train accuracy 97.50 %'
     """
     return ", ".join(
-        f"{name.replace('/', ' ')} {_number(name, value)}" for name, value in figures.items()
+        f"{name.replace('/', ' ')} {figure_text(name, value)}" for name, value in figures.items()
     )
 
 
@@ -42,7 +42,7 @@ def brief_figures(figures: Mapping[str, float]) -> str:
         for name, value in figures.items()
         if not (name == "test/loss" and "test/accuracy" in figures)
     }
-    return ", ".join(f"{short} {_number(*pair, digits=3)}" for short, pair in shown.items())
+    return ", ".join(f"{short} {figure_text(*pair, digits=3)}" for short, pair in shown.items())
 
 
 def as_json(content: Mapping[str, Any]) -> str:
@@ -65,7 +65,13 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _number(name: str, value: float, digits: int = 4) -> str:
+def figure_text(name: str, value: float, digits: int = 4) -> str:
+    """Format a figure: accuracies as percentages.
+
+    Example:
+        >>> figure_text("loss", 0.12345), figure_text("accuracy", 0.975)
+        ('0.1235', '97.50 %')
+    """
     if name.endswith("accuracy") or name.rpartition("/")[2].startswith("top"):
         return f"{100 * value:.{digits - 2}f} %"
     return f"{value:.{digits}g}"

@@ -9,6 +9,8 @@ from typing import Any
 from tinynet.train.config.sections import EvaluationSection
 from tinynet.train.metrics.own import is_higher_better
 
+EARLY_STOPPING = "early stopping"
+
 
 class Best:
     """Keeps track of the best value of one test figure.

@@ -23,6 +23,7 @@ from tinynet.train.checkpoint.run_folder import (
     write_text,
 )
 from tinynet.train.checkpoint.run_record import new_record
+from tinynet.train.checkpoint.state import weights_of
 from tinynet.train.checkpoint.storage import newest_checkpoint
 from tinynet.train.config.document import parse
 from tinynet.train.config.problems import ConfigError, Problem, UsageError
@@ -31,9 +32,10 @@ from tinynet.train.config.resolve import load_config, resolve
 from tinynet.train.config.sections import Config
 from tinynet.train.report.progress import as_json, describe_figures
 from tinynet.train.report.tokens import check_vocabulary, stored_tokenizer
+from tinynet.train.running.best import EARLY_STOPPING
 from tinynet.train.running.interrupt import resumable
 from tinynet.train.running.loop import evaluate
-from tinynet.train.running.training import EARLY_STOPPING, Result, Show, Training
+from tinynet.train.running.training import Result, Show, Training
 
 
 def run(
@@ -215,13 +217,6 @@ def find_checkpoint(place: str | Path, *, best: bool = False) -> tuple[Path, dic
     return path, read_checkpoint(path)
 
 
-def weights_of(saved: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the weights used for evaluation: the moving average, if there is one."""
-    average = saved.get("ema")
-    weights: dict[str, Any] = saved["model"] if average is None else average["model"]
-    return weights
-
-
 def evaluate_run(
     place: str | Path, *, best: bool = False, quiet: bool = False, json: bool = False
 ) -> Result:
@@ -283,6 +278,8 @@ def _print_text(result: Result) -> None:
     if result.compiled:
         print(_describe_programs(result.compiled))
     print(f"run folder: {shown(result.folder)}")
+    if (report := RunFolder(result.folder).report).exists():
+        print(f"report: {shown(report)}")
     out = Path(result.config.run.out)
     runs = out if result.folder.is_relative_to(out) else result.folder  # it may have been moved
     print(f"view it: {command('board', runs)}")

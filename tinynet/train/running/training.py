@@ -27,19 +27,19 @@ from tinynet.train.checkpoint.state import StartingPoint, load_state, state_of
 from tinynet.train.checkpoint.storage import Storage
 from tinynet.train.config.problems import TrainError
 from tinynet.train.config.sections import Config
+from tinynet.train.html_report.writing import costs_of, write_report
 from tinynet.train.incidents.nonfinite import Place
 from tinynet.train.incidents.response import Incidents, error_text
 from tinynet.train.metrics.totals import Totals
 from tinynet.train.report.board_log import BoardLog, rates
 from tinynet.train.report.progress import ProgressPrinter, as_json, showing
 from tinynet.train.report.tokens import vocabulary_files
-from tinynet.train.running.best import Best
+from tinynet.train.running.best import EARLY_STOPPING, Best
 from tinynet.train.running.compilation import Compilation
 from tinynet.train.running.interrupt import StopRequest
 from tinynet.train.running.loop import Step, evaluate_into, fit
 
 Show = Literal["text", "json", "nothing"]
-EARLY_STOPPING = "early stopping"
 
 
 @dataclass(frozen=True)
@@ -133,6 +133,8 @@ class Training:
             record: the content of ``run.json`` so far.
             recording: the step to show as graphs in TensorBoard.
         """
+        if recording is not None:
+            record["costs"] = costs_of(recording)
         self.record_inputs(record)
         status = "failed"
         resumed_step = self.starting_point.step if "resumed" in record else None
@@ -162,7 +164,14 @@ class Training:
                 log.close()
                 with contextlib.suppress(TrainError):  # a full disk must not hide an earlier error
                     write_record(self.folder, record | self.outcome(status))
+                self.write_report()
         return self.result(ended)
+
+    def write_report(self) -> None:
+        """Write the report, unless the config switches it off; a failure only prints a line."""
+        problem = write_report(self.folder, self.parts) if self.parts.config.run.report else ""
+        if problem:
+            self.progress.message(problem)
 
     def record_inputs(self, record: dict[str, Any]) -> None:
         """Write the files that repeating the run and detecting later changes need."""

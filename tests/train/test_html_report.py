@@ -1,0 +1,227 @@
+"""The report of a run: its sections, what hostile names do to it, what it never does to a run."""
+
+import json
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from tinynet.train import resume, run
+from tinynet.train.cli import main
+
+CONFIGS = Path(__file__).parents[2] / "configs"
+ALWAYS = [
+    *("Overview", "Curves", "Weights and gradients", "Graph", "Time and memory", "Config"),
+    *("Environment", "Warnings"),
+]
+CLASSES = ["Confusion matrix", "Examples"]
+VOID = {"img", "meta"}
+
+
+class Page(HTMLParser):
+    """The elements of a page, and its text by section."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.elements, self.texts, self.open, self.titles = [], {}, [], []
+        self.feed(text)
+        assert not self.open, "elements that are not closed"
+
+    def handle_starttag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag, f"</{tag}>"
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] == "h2":
+            self.titles.append(data)
+        elif self.titles:
+            if "footer" in self.open:
+                return
+            self.texts[self.titles[-1]] = self.texts.get(self.titles[-1], "") + data + " "
+
+
+def report_of(result):
+    return (result.folder / "report.html").read_text(encoding="utf-8")
+
+
+def sections(text):
+    """The sections of a page by title, without the times and paths that no two runs share."""
+    found = re.findall(r"<h2>([^<]*)</h2>(.*?)</section>", text, re.DOTALL)
+    return {title: re.sub(r"Started [\d :-]*", "", content) for title, content in found}
+
+
+SHORT = {
+    "digits_mlp": ({}, CLASSES),
+    "digits_cnn": ({}, CLASSES),
+    "spiral": ({}, [*CLASSES, "Exhibits"]),
+    "digits_vae": ({}, ["Examples", "Exhibits"]),
+    "digits_gan": ({}, ["Exhibits"]),
+    "text_lstm": (
+        {"data.limit": 4000, "model.width": 8, "model.hidden": 16},
+        [*CLASSES, "Exhibits"],
+    ),
+    "words_skipgram": ({"data.limit": 60_000}, ["Examples", "Exhibits"]),
+}
+
+
+@pytest.mark.parametrize("name", SHORT)
+def test_the_sections_of_a_config(name, tmp_path):
+    changes, own = SHORT[name]
+    result = run(CONFIGS / f"{name}.toml", {"run.epochs": 2, **changes}, out=tmp_path, quiet=True)
+    text = report_of(result)
+    page = Page(text)
+    assert {*page.titles} == {*ALWAYS, *own}
+    assert all(page.texts[title].strip() for title in page.titles if title != "Exhibits")
+    assert not any("cannot be shown" in content for content in page.texts.values())
+    assert page.texts["Warnings"].strip() == "None."
+    for tag, attributes in page.elements:  # nothing from elsewhere
+        assert tag not in ("script", "link", "iframe", "object")
+        for key in ("src", "href", "xlink:href", "action"):
+            assert attributes.get(key, "#").startswith(("#", "data:image/"))
+    assert not re.search(r"url\((?!#)|@import", text)
+
+
+def test_the_same_run_gives_the_same_bytes(write, digits):
+    result = run(write(digits), quiet=True)
+    before = report_of(result)
+    for seed in ("1", "2"):  # of the order of sets
+        command = [sys.executable, "-m", "tinynet", "report", str(result.folder)]
+        subprocess.run(command, check=True, env={"PYTHONHASHSEED": seed, "PYTHONPATH": ROOT})
+        assert report_of(result) == before
+
+
+ROOT = str(Path(__file__).parents[2])
+
+
+def test_a_killed_and_resumed_run_has_the_same_report(write, digits, dies):
+    config = write(digits.replace("epochs = 2", "epochs = 3"))
+    whole = run(config, quiet=True)
+    restore = dies(30)
+    with pytest.raises(BaseException, match="^$"):
+        run(config, quiet=True, out="killed")
+    restore()
+    (folder,) = Path("killed/digits").iterdir()
+    resumed = resume(folder, quiet=True)
+    ours, theirs = sections(report_of(whole)), sections(report_of(resumed))
+    assert [*ours] == [*theirs]
+    differ = {title for title in ours if ours[title] != theirs[title]}
+    assert differ <= {"Time and memory", "Config", "Environment"}
+
+
+HOSTILE = "<script>alert(1)</script><img src=x onerror='alert(2)'>\"$x^2$</b>\x00\u202e"
+
+
+def test_hostile_names_are_text(write, digits):
+    data = """
+        from tinynet.data import Digits
+
+        class Named(Digits):
+            classes = [HOSTILE + str(i) for i in range(10)]
+    """.replace("HOSTILE", ascii(HOSTILE))
+    net = """
+        from tinynet import nn
+
+        class Net(nn.Sequential):
+            def __init__(self, note):
+                super().__init__()
+                self.add_module("flat", nn.Flatten())
+                self.add_module(note.replace(".", ""), nn.Linear(64, 10))
+    """
+    config = digits.replace('type = "Digits"', 'type = "./named.py:Named"').replace(
+        'type = "mlp"\nsizes = [64, 16, 10]',
+        f'type = "./net.py:Net"\nnote = {json.dumps(HOSTILE)}',
+    )
+    text = report_of(run(write(config, named=data, net=net), quiet=True))
+    page = Page(text)
+    assert "script" not in {tag for tag, _ in page.elements}
+    assert not any(key.startswith("on") for _, own in page.elements for key in own)
+    assert "<script>alert(1)</script>" in page.texts["Confusion matrix"]
+    assert "<script>alert(1)</script>" in page.texts["Config"]
+    assert "<script>alert(1)</script>" in page.texts["Weights and gradients"]
+    assert "\x00" not in text and "\u202e" not in text
+
+
+# ---- a run never fails because of its report ----
+
+
+def test_without_matplotlib_a_line_says_what_to_install(write, digits, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    result = run(write(digits))
+    assert not (result.folder / "report.html").exists()
+    out = capsys.readouterr().out
+    assert out.count("\nthe report needs matplotlib: pip install 'tinynet[report]'\n") == 1
+    assert main(["report", str(result.folder)]) == 2
+    assert "pip install 'tinynet[report]'" in capsys.readouterr().err
+
+
+def test_a_report_that_cannot_be_written_costs_a_line(write, digits, capsys):
+    result = run(write(digits), {"run.report": False}, quiet=True)
+    assert not (result.folder / "report.html").exists()
+    (result.folder / "report.html").mkdir()  # in its place
+    again = resume(result.folder, {"run.epochs": 3, "run.report": True})
+    assert again.is_complete
+    assert "\nreport.html is not written. TrainError: " in capsys.readouterr().out
+
+
+def test_a_failed_run_has_a_report(write, digits):
+    with pytest.raises(Exception, match="the loss is nan"):
+        run(write(digits.replace("lr = 0.1", "lr = 1e30")), quiet=True)
+    (path,) = Path("runs/digits").glob("*/report.html")
+    page = Page(path.read_text())
+    assert page.texts["Overview"].split()[0] == "failed"
+    assert "the loss is nan" in page.texts["Warnings"]
+
+
+# ---- the command ----
+
+
+def test_of_a_run_whose_data_are_gone(write, digits, capsys):
+    data = "from tinynet.data import Digits\nclass Mine(Digits): pass\n"
+    config = write(digits.replace('type = "Digits"', 'type = "./mine.py:Mine"'), mine=data)
+    result = run(config, quiet=True)
+    (result.folder / "sources").rename(result.folder / "elsewhere")
+    Path("mine.py").unlink()
+    assert main(["report", str(result.folder), "--save", "page.html"]) == 0
+    assert capsys.readouterr().out == "report: page.html\n"
+    page = Page(Path("page.html").read_text())
+    assert "Examples" not in page.titles and "Curves" in page.titles
+    assert "The model cannot be tried" in page.texts["Warnings"]
+
+
+def damage_nothing(folder):
+    (folder / "run.json").unlink()
+
+
+def damage_record(folder):
+    (folder / "run.json").write_text("{")
+
+
+def damage_checkpoints(folder):
+    for path in folder.glob("checkpoint*.npz"):
+        path.write_bytes(path.read_bytes()[:-100])
+
+
+@pytest.mark.parametrize(
+    "damage, code, text",
+    [
+        (damage_nothing, 2, "is not the folder of a run: it has no run.json"),
+        (damage_record, 1, "run.json cannot be read"),
+        (damage_checkpoints, 1, "checkpoint.npz"),
+    ],
+)
+def test_a_damaged_or_foreign_folder_is_refused(damage, code, text, write, digits, capsys):
+    folder = run(write(digits), {"run.report": False}, quiet=True).folder
+    damage(folder)
+    assert main(["report", str(folder)]) == code
+    assert text in capsys.readouterr().err
+    assert not (folder / "report.html").exists()

@@ -1,0 +1,65 @@
+"""The page of a report: sections between a head and a foot."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from tinynet.train.checkpoint.provenance import version
+from tinynet.train.html_report.markup import Html, element, escaped, joined
+from tinynet.train.html_report.run_data import RunData
+from tinynet.train.html_report.sections.registry import SECTIONS, Section
+
+# Whatever a hostile name got past the escaping, a browser would neither run nor load it.
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+
+
+def run_page(run: RunData, sections: Sequence[Section] = SECTIONS) -> str:
+    """Return the report of a run as an HTML document.
+
+    Args:
+        run: the run.
+        sections: its sections.
+    """
+    contents = [(section.title, _content(section, run)) for section in sections]
+    return document(run.name, [(title, content) for title, content in contents if content])
+
+
+def _content(section: Section, run: RunData) -> Html | None:
+    """Return the content of a section; of one that fails, the error, so that the others remain."""
+    try:
+        return section.content(run)
+    except Exception as error:
+        return element("p", f"cannot be shown. {type(error).__name__}: {error}", class_="bad")
+
+
+def document(name: str, sections: Iterable[tuple[str, Html]]) -> str:
+    """Return a document of sections: titles and contents."""
+    numbered = [*enumerate(sections, 1)]
+    links = [element("a", title, href=f"#section-{n}") for n, (title, _) in numbered]
+    parts = [
+        element("section", element("h2", title), content, id=f"section-{n}")
+        for n, (title, content) in numbered
+    ]
+    body = element(
+        "body",
+        element("header", element("h1", name), element("nav", *links)),
+        element("main", joined(parts, "\n")),
+        element("footer", f"Written by tinynet {version()}."),
+    )
+    return f'<!DOCTYPE html>\n<html lang="en">\n{_head(name)}\n{body}\n</html>\n'
+
+
+def _head(name: str) -> Html:
+    return Html(
+        '<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escaped(name)}</title>\n<style>\n{_style()}</style>\n</head>"
+    )
+
+
+@functools.cache
+def _style() -> str:
+    return Path(__file__).with_name("style.css").read_text(encoding="utf-8")

@@ -1,0 +1,150 @@
+"""Plots as SVG, drawn by matplotlib in the colours of the page."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from tinynet.train.html_report.markup import Html, element, escaped
+
+MISSING = "matplotlib"
+_WIDTH, _HEIGHT, _POINTS = 400, 230, 72
+_INK, _FAINT = "#010101", "#010102"
+_COLOURS = [f"#0102{number:02x}" for number in range(1, 9)]
+# matplotlib writes colours into the SVG; the page has others by day and by night.
+_VARIABLES = {_INK: "var(--ink)", _FAINT: "var(--faint)"} | {
+    colour: f"var(--plot-{number})" for number, colour in enumerate(_COLOURS, 1)
+}
+_SETTINGS: Any = {
+    "font.size": 10,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "tinynet",
+    "text.parse_math": False,  # a name with dollars in it is a name
+    "axes.edgecolor": _FAINT,
+    "axes.labelcolor": _INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.formatter.use_mathtext": False,
+    "grid.color": _FAINT,
+    "grid.linewidth": 0.4,
+    "xtick.color": _INK,
+    "ytick.color": _INK,
+    "text.color": _INK,
+}
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A curve of a plot."""
+
+    name: str
+    x: Sequence[float]
+    y: Sequence[float]
+    colour: int = 0
+    """The index of its colour."""
+
+    thin: bool = False
+    """Whether it is in the background, such as the loss of single steps."""
+
+
+def is_available() -> bool:
+    """Return whether matplotlib is installed."""
+    return importlib.util.find_spec(MISSING) is not None
+
+
+def lines(title: str, curves: Sequence[Curve], x_label: str, *, log: bool = False) -> Html:
+    """Return a plot of curves over a common axis.
+
+    Args:
+        title: its title.
+        curves: the curves, at least one.
+        x_label: what the axis shows.
+        log: whether the values have a logarithmic scale.
+    """
+    with _axes() as (axes, drawn):
+        for curve in curves:
+            marker = "o" if len(curve.x) < 3 and not curve.thin else None
+            axes.plot(
+                curve.x,
+                curve.y,
+                color=_COLOURS[curve.colour % len(_COLOURS)],
+                linewidth=0.7 if curve.thin else 1.6,
+                alpha=0.55 if curve.thin else 1,
+                marker=marker,
+                label=curve.name,
+            )
+        axes.set_xlabel(x_label)
+        if log:
+            axes.set_yscale("log")
+    return _figure(title, drawn[0], curves)
+
+
+def parallel(title: str, names: Sequence[str], runs: Sequence[Sequence[float]]) -> Html:
+    """Return a plot with an axis per name and a line per run; the last axis colours the lines.
+
+    Args:
+        title: its title.
+        names: the labels of the axes.
+        runs: for each run a place from 0 to 1 on each axis, the best run first.
+    """
+    with _axes() as (axes, drawn):
+        for number, run in reversed([*enumerate(runs)]):
+            best = number == 0
+            colour = _COLOURS[0 if best else 1]
+            axes.plot(run, color=colour, linewidth=2 if best else 1, alpha=1 if best else 0.45)
+        axes.set_xticks(range(len(names)), names)
+        axes.set_yticks([0, 0.5, 1], ["low", "", "high"])
+        axes.set_ylim(-0.05, 1.05)
+    return _figure(title, drawn[0], [])
+
+
+@contextmanager
+def _axes() -> Iterator[tuple[Any, list[str]]]:
+    """Yield the axes of a new figure, and a list that gets its SVG at the end."""
+    import matplotlib
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
+    drawn: list[str] = []
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()  # whatever the user has set for plots of their own
+        matplotlib.rcParams.update(_SETTINGS)
+        size = _WIDTH / _POINTS, _HEIGHT / _POINTS
+        figure = Figure(figsize=size, layout="constrained", facecolor="none")
+        axes = figure.add_subplot(facecolor="none")
+        yield axes, drawn
+        text = io.StringIO()
+        metadata: Mapping[str, None] = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+        FigureCanvasSVG(figure).print_svg(text, metadata=metadata)
+    drawn.append(_for_page(text.getvalue()))
+
+
+def _for_page(svg: str) -> str:
+    """Return a document as an element of the page: its colours, no size of its own."""
+    svg = svg[svg.index("<svg") :].strip()
+    svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg, flags=re.DOTALL)
+    svg = re.sub(r'<g id="[^"]*">', "<g>", svg)
+    head, _, rest = svg.partition(">")
+    (box,) = re.findall(r'viewBox="[^"]*"', head)
+    svg = f'<svg {box} role="img" xmlns:xlink="http://www.w3.org/1999/xlink">{rest}'
+    return re.sub("|".join(_VARIABLES), lambda found: _VARIABLES[found[0]], svg)
+
+
+def _figure(title: str, svg: str, curves: Sequence[Curve]) -> Html:
+    keys = [
+        element("span", curve.name, class_="key", style=f"--key: {_variable(curve)}")
+        for curve in curves
+        if curve.name
+    ]
+    caption = element("figcaption", element("b", title), " ", *keys)
+    return element("figure", caption, Html(svg), class_="plot")
+
+
+def _variable(curve: Curve) -> Html:
+    return escaped(_VARIABLES[_COLOURS[curve.colour % len(_COLOURS)]])

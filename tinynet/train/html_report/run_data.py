@@ -1,0 +1,89 @@
+"""What a run left behind: the data that the sections of a report show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tinynet.board.reading import Logged, read_events
+from tinynet.train.checkpoint.checksums import row_of
+from tinynet.train.checkpoint.drift import run_damage
+from tinynet.train.checkpoint.run_folder import RunFolder, no_run
+from tinynet.train.checkpoint.run_record import parse_record
+from tinynet.train.config.problems import TrainError
+from tinynet.train.html_report.examination import Examination
+
+
+@dataclass(frozen=True)
+class RunData:
+    """Everything that a report shows of a run, which comes from its folder."""
+
+    folder: RunFolder
+    """The paths of its files."""
+
+    record: Mapping[str, Any]
+    """The content of ``run.json``: status, figures, versions, platform."""
+
+    rows: list[dict[str, Any]]
+    """The figures of each epoch, from ``metrics.jsonl``."""
+
+    config: str
+    """The text of ``config.toml``: each value with its origin in a comment."""
+
+    logged: Logged
+    """The curves, images and texts that the run wrote for TensorBoard."""
+
+    damage: Mapping[str, str]
+    """The files of the folder that have changed: name -> problem."""
+
+    model: Examination | None = None
+    """What the trained model does; None if it cannot be loaded."""
+
+    missing: str = ""
+    """Why it cannot be loaded."""
+
+    shown: Mapping[str, Any] = field(default_factory=dict)
+    """Room for what a program adds before it calls `page`, for sections of its own."""
+
+    @property
+    def name(self) -> str:
+        """The name of the run: its folder, in that of its config."""
+        path = self.folder.path.absolute()
+        return f"{path.parent.name}/{path.name}"
+
+
+def read_run(path: Path, model: Examination | None = None, missing: str = "") -> RunData:
+    """Read the folder of a run.
+
+    Args:
+        path: the folder.
+        model: what the trained model does.
+        missing: why that is unknown.
+
+    Raises:
+        UsageError: if it is no run folder.
+        TrainError: if a file in it cannot be read.
+    """
+    folder = RunFolder(path)
+    try:
+        record = parse_record(folder)
+        if "status" not in record:
+            raise TrainError(f"{folder.record} is damaged: it has no status")
+        config = folder.config.read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError as error:
+        raise no_run(path, Path(error.filename).name) from None
+    except OSError as error:
+        raise TrainError(f"{path} cannot be read: {error}") from None
+    logged = read_events(path)
+    damage = run_damage(folder, record)
+    return RunData(folder, record, _rows(folder), config, logged, damage, model, missing)
+
+
+def _rows(folder: RunFolder) -> list[dict[str, Any]]:
+    try:
+        lines = folder.metrics.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:  # it was stopped in its first epoch
+        return []
+    return [row for line in lines if (row := row_of(line)) is not None]

@@ -1,0 +1,70 @@
+"""Curves of losses, metrics and learning rates."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+from tinynet.train.html_report.markup import Html, element
+from tinynet.train.html_report.plots import Curve, lines
+from tinynet.train.html_report.run_data import RunData
+
+_POINTS = 300  # of a curve over steps; more are averaged
+_STEEP = 30.0  # the ratio of values from which a logarithmic scale is easier to read
+_MOST = 12  # plots
+
+
+def curves(run: RunData) -> Html | None:
+    """Return a plot for each loss and metric, of training and test together; and for the rates."""
+    names = dict.fromkeys(key for row in run.rows for key in row if key not in ("epoch", "step"))
+    figures = [*dict.fromkeys(name.removeprefix("train/").removeprefix("test/") for name in names)]
+    figures = figures or [*dict.fromkeys(map(_short, run.logged.scalars))]
+    figures.sort(key=lambda name: (not name.startswith("loss"), name.startswith("lr")))
+    plots = [_plot(run, name) for name in figures[:_MOST]]
+    shown = [*filter(None, plots)]
+    more = len(figures) - _MOST
+    rest = element("p", f"and {more} more figures, in metrics.jsonl", class_="soft")
+    return element("div", *shown, *([rest] if more > 0 else []), class_="plots") if shown else None
+
+
+def _short(tag: str) -> str:
+    return tag.removeprefix("train/").removeprefix("test/")
+
+
+def _plot(run: RunData, name: str) -> Html | None:
+    """Return the plot of a figure."""
+    per_epoch = _steps_per_epoch(run)
+    found = []
+    tag = name if name.startswith("lr") else f"train/{name}"
+    steps = run.logged.scalars.get(tag, {})
+    points = [((step + 1) / per_epoch, value) for step, value in sorted(steps.items())]
+    if points:
+        is_rate = tag == name
+        x, y = zip(*_thinned(points), strict=True)
+        found.append(Curve("" if is_rate else "each step", x, y, thin=not is_rate))
+    for number, part in enumerate(("train", "test")):
+        rows = [(row["epoch"], row.get(f"{part}/{name}")) for row in run.rows if "epoch" in row]
+        known = [(float(x), y) for x, y in rows if isinstance(y, float) and math.isfinite(y)]
+        if known:
+            x, y = zip(*known, strict=True)
+            found.append(Curve(part, x, y, number))
+    if not found:
+        return None
+    values = [value for curve in found for value in curve.y]
+    steep = name.startswith("loss") and min(values) > 0 and max(values) > _STEEP * min(values)
+    return lines(name, found, "epoch" if per_epoch > 1 else "step", log=steep)
+
+
+def _steps_per_epoch(run: RunData) -> float:
+    """Return the number of steps of an epoch; 1 before the first one has ended."""
+    whole = [row for row in run.rows if row.get("epoch") and isinstance(row.get("step"), int)]
+    return max(1.0, (whole[-1]["step"] + 1) / whole[-1]["epoch"]) if whole else 1.0
+
+
+def _thinned(points: Sequence[tuple[float, float]]) -> Iterable[tuple[float, float]]:
+    """Return the means of neighbouring points, where there are more than a plot can show."""
+    finite = [(x, y) for x, y in points if math.isfinite(y)]
+    size = math.ceil(len(finite) / _POINTS) or 1
+    for start in range(0, len(finite), size):
+        group = finite[start : start + size]
+        yield sum(x for x, _ in group) / len(group), sum(y for _, y in group) / len(group)

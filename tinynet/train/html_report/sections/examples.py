@@ -1,0 +1,180 @@
+"""The worst and a few typical examples, with what the model says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tinynet.board.summaries.png import png
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.data import Tokenizer
+from tinynet.dtypes import Array
+from tinynet.train.html_report.examination import Answer
+from tinynet.train.html_report.markup import Html, element, joined, picture, table
+from tinynet.train.html_report.run_data import RunData
+from tinynet.train.html_report.sections.confusion import class_names
+from tinynet.train.metrics.metric import softmax
+from tinynet.train.report import pictures
+from tinynet.train.report.predictions import are_classes, rows_of, sentence_of
+
+_MOST = 12  # values of a row
+_CLASSES = 3  # with the highest probabilities
+
+
+def examples(run: RunData) -> Html | None:
+    """Return the worst and the typical examples."""
+    if run.model is None:
+        return None
+    shown: list[Html] = []
+    ranked = f"among the first {run.model.ranked:,} of the test set"
+    for title, note, answers in (
+        ("Worst", f"The largest losses {ranked}.", run.model.worst),
+        ("Typical", "Losses around the median.", run.model.typical),
+    ):
+        if answers:
+            note = note if answers[0].loss is not None else "The first ones of the test set."
+            cards = [_card(run, answer) for answer in answers]
+            wide = "examples long" if _is_text(run, answers[0]) else "examples"
+            shown += [element("h3", title), element("p", note, class_="soft")]
+            shown.append(element("div", *cards, class_=wide))
+    return joined(shown) if shown else None
+
+
+def _card(run: RunData, answer: Answer) -> Html:
+    loss = "" if answer.loss is None else f", loss {answer.loss:.3g}"
+    foot = element("div", f"example {answer.index}{loss}", class_="soft")
+    output = answer.output
+    first = output[0] if isinstance(output, tuple) and output else output
+    if _is_text(run, answer) and are_classes(first, answer.target):
+        content = _continuation(run, answer, first)
+    elif _is_picture(answer.inputs, first):
+        both = element("div", _image(answer.inputs), _image(first), class_="pair")
+        content = joined([both, element("div", "the example, and what the model makes of it")])
+    else:
+        content = joined([_inputs(run, answer.inputs), _said(run, answer, first)])
+    return element("div", content, foot, class_="example")
+
+
+# ---- what the model was given ----
+
+
+def _inputs(run: RunData, inputs: Any) -> Html:
+    """Return the inputs of an example: a picture, words, or values."""
+    if pictures.are_images(inputs):
+        return _image(inputs)
+    values = _flat(inputs)
+    words = run.model.about("vocabulary") if run.model is not None else None
+    if values is None:
+        return element("div", str(inputs)[:200], class_="mono")
+    if words and values.dtype.kind in "iu" and values.max(initial=0) < len(words):
+        return element("p", element("b", " ".join(words[int(i)] for i in values[:_MOST])))
+    tokenizer = run.model.about("tokenizer") if run.model is not None else None
+    if isinstance(tokenizer, Tokenizer) and values.dtype.kind in "iu":
+        return element("pre", tokenizer.decode(values.tolist()), class_="text")
+    names = run.model.about("feature_names") if run.model is not None else None
+    return _row_of_values(values, names)
+
+
+def _row_of_values(values: Array, names: Sequence[str] | None) -> Html:
+    known = names if names and len(names) == len(values) else [f"x{i}" for i in range(len(values))]
+    pairs = [(name, f"{value:.4g}") for name, value in zip(known, values, strict=True)]
+    more = [(f"and {len(pairs) - _MOST} more", "")] if len(pairs) > _MOST else []
+    return table(["input", "value"], [*pairs[:_MOST], *more], numbers=1)
+
+
+def _flat(inputs: Any) -> Array | None:
+    """Return the values of an example; None if it is no tensor."""
+    if isinstance(inputs, tuple | list) and all(isinstance(part, Tensor) for part in inputs):
+        parts: list[Array] = [part.numpy().ravel() for part in inputs]
+        return np.concatenate(parts) if parts else None
+    return inputs.numpy().ravel() if isinstance(inputs, Tensor) else None
+
+
+def _image(images: Tensor) -> Html:
+    """Return the only image of a batch, from its darkest to its brightest value."""
+    array = images.detach().numpy()[0].astype(float)
+    array = np.nan_to_num(array)
+    low, high = float(array.min()), float(array.max())
+    pixels = ((array - low) / (high - low or 1.0) * 255).round().astype(np.uint8)
+    return picture(png(np.ascontiguousarray(pixels.transpose(1, 2, 0))), "an example")
+
+
+def _is_picture(inputs: Any, output: Any) -> bool:
+    """Return whether inputs and output are images of one shape."""
+    return pictures.are_images(inputs) and pictures.are_images(output)
+
+
+# ---- what it says ----
+
+
+def _said(run: RunData, answer: Answer, output: Any) -> Html:
+    if not isinstance(output, Tensor):
+        return element("div", str(output)[:200], class_="mono")
+    if are_classes(output, answer.target) and output.ndim == 2:
+        return _classes(run, answer, output)
+    classes = are_classes(output, answer.target)
+    row = rows_of(output, answer.target, classes=classes)[0]
+    return element("div", "says ", sentence_of(row))
+
+
+def _classes(run: RunData, answer: Answer, output: Tensor) -> Html:
+    """Return the likeliest classes with their probabilities, and the true one."""
+    shares = softmax(output.detach().numpy())[0]
+    names, true = class_names(run, len(shares)), int(answer.target.numpy().ravel()[0])
+    order = [*np.argsort(-shares, kind="stable")[:_CLASSES]]
+    if 0 <= true < len(shares) and true not in order:
+        order.append(true)
+    rows = []
+    for index in map(int, order):
+        name = element("b", names[index]) if index == true else names[index]
+        bar = element("i", style=f"--share: {100 * shares[index]:.1f}%")
+        share = f"{100 * shares[index]:.1f} %"
+        rows.append(element("div", element("span", name), bar, share, class_="bar"))
+    right = order[0] == true
+    says = "right" if right else f"should be {names[true] if 0 <= true < len(names) else true}"
+    return joined([*rows, element("div", says, class_="good" if right else "bad")])
+
+
+# ---- text ----
+
+
+def _is_text(run: RunData, answer: Answer) -> bool:
+    tokenizer = run.model.about("tokenizer") if run.model is not None else None
+    inputs = answer.inputs
+    if not isinstance(tokenizer, Tokenizer) or not isinstance(inputs, Tensor):
+        return False
+    return inputs.ndim == 2 and inputs.numpy().dtype.kind in "iu"
+
+
+def _continuation(run: RunData, answer: Answer, scores: Tensor) -> Html:
+    """Return a text with the model's surprise at each token, and what it would have written."""
+    assert run.model is not None
+    tokenizer = run.model.about("tokenizer")
+    true = answer.target.numpy()[0]
+    shares = softmax(np.moveaxis(scores.detach().numpy()[0], 0, -1))
+    own = np.take_along_axis(shares, true.clip(0)[:, None], axis=1)[:, 0]
+    found = shares.argmax(axis=1)
+    text = [_token(tokenizer, token, 1 - share) for token, share in zip(true, own, strict=True)]
+    guesses = [
+        _token(tokenizer, token, float(token != right))
+        for token, right in zip(found, true, strict=True)
+    ]
+    return joined(
+        [
+            element("div", "the text; the redder, the less expected", class_="soft"),
+            element("pre", *text, class_="text"),
+            element("div", "the likeliest at each place; red where it is wrong", class_="soft"),
+            element("pre", *guesses, class_="text"),
+        ]
+    )
+
+
+def _token(tokenizer: Tokenizer, token: int, share: float) -> Html:
+    known = 0 <= token < tokenizer.vocab_size  # a model may have more outputs than tokens
+    text = tokenizer.decode([int(token)]) if known else "�"
+    if share < 0.2:
+        return joined([text])
+    seen = text.replace("\n", "↵\n").replace(" ", "·") if share == 1 else text
+    return element("mark", seen, style=f"--share: {70 * share:.0f}%")

@@ -1,0 +1,31 @@
+"""The last pictures and texts that the run wrote for TensorBoard."""
+
+from __future__ import annotations
+
+import textwrap
+
+from tinynet.train.html_report.markup import Html, element, joined, picture
+from tinynet.train.html_report.run_data import RunData
+
+_ELSEWHERE = ("test/confusion_matrix", "test/samples", "graph/folded")
+_MOST = 12
+_LONGEST = 5000  # characters
+
+
+def exhibits(run: RunData) -> Html | None:
+    """Return what exhibits and callbacks showed last."""
+    shown = []
+    for tag, (step, png) in sorted(run.logged.images.items()):
+        if tag not in _ELSEWHERE:
+            image = picture(png, tag).replace('class="pixels"', 'class="pixels shown"')
+            shown.append(_figure(tag, step, Html(image)))
+    for tag, (step, text) in sorted(run.logged.texts.items()):
+        if tag not in _ELSEWHERE:
+            plain = textwrap.dedent(text)[:_LONGEST]
+            shown.append(_figure(tag, step, element("pre", plain, class_="text")))
+    return joined(shown[:_MOST]) if shown else None
+
+
+def _figure(tag: str, step: int, content: Html) -> Html:
+    caption = element("figcaption", element("b", tag), f", after step {step}")
+    return element("figure", caption, content)

@@ -1,0 +1,40 @@
+"""How the run went, in a few numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from tinynet.train.html_report.markup import Html, element, joined
+from tinynet.train.html_report.run_data import RunData
+from tinynet.train.report.explanation import status_of
+from tinynet.train.report.progress import figure_text
+
+
+def overview(run: RunData) -> Html:
+    """Return the status, the last and the best figures, and the size of the model."""
+    status = element("p", status_of(run.record), class_=_tone(run.record))
+    started = str(run.record.get("started", ""))[:19].replace("T", " ")
+    lines = [status, element("p", f"Started {started}.", class_="soft")] if started else [status]
+    shown = {f"test {name}": figure_text(name, value) for name, value in test_figures(run).items()}
+    best = run.record.get("best") or {}
+    if best.get("epoch") and run.rows:
+        shown["best after epoch"] = f"{best['epoch']} of {run.rows[-1].get('epoch')}"
+    if run.model is not None:
+        shown["parameters"] = f"{sum(array.size for array in run.model.weights.values()):,}"
+        shown["training examples"] = f"{len(run.model.parts.train_set):,}"
+        shown["test examples"] = f"{len(run.model.parts.test_set):,}"
+    cards = [element("div", element("b", v), element("span", k)) for k, v in shown.items()]
+    return joined([*lines, element("div", *cards, class_="figures")])
+
+
+def test_figures(run: RunData) -> dict[str, float]:
+    """Return the figures of the last evaluation, the loss last."""
+    figures = run.record.get("test") or {}
+    known = {k: v for k, v in figures.items() if isinstance(v, float) and math.isfinite(v)}
+    return dict(sorted(known.items(), key=lambda item: item[0].startswith("loss")))
+
+
+def _tone(record: Mapping[str, Any]) -> str | None:
+    return {"finished": "good", "failed": "bad"}.get(str(record.get("status")))

@@ -1,0 +1,51 @@
+"""The sections of a report, in their order.
+
+**A new section** is a function that takes a `RunData` and returns its content as `Html`, or None
+if there is nothing to show for this run, and an entry in `SECTIONS`. `markup.element` and
+`markup.table` escape whatever they are given; `plots.lines` draws curves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tinynet.train.html_report.markup import Html
+from tinynet.train.html_report.run_data import RunData
+from tinynet.train.html_report.sections.config import config
+from tinynet.train.html_report.sections.confusion import confusion
+from tinynet.train.html_report.sections.costs import costs
+from tinynet.train.html_report.sections.curves import curves
+from tinynet.train.html_report.sections.environment import environment
+from tinynet.train.html_report.sections.examples import examples
+from tinynet.train.html_report.sections.exhibits import exhibits
+from tinynet.train.html_report.sections.graph import graph
+from tinynet.train.html_report.sections.overview import overview
+from tinynet.train.html_report.sections.warnings import warnings
+from tinynet.train.html_report.sections.weights import weights
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section of a report."""
+
+    title: str
+    """Its title, also in the list of contents."""
+
+    content: Callable[[RunData], Html | None]
+    """Return what it shows of a run; None leaves the section out."""
+
+
+SECTIONS = (
+    Section("Overview", overview),
+    Section("Curves", curves),
+    Section("Confusion matrix", confusion),
+    Section("Examples", examples),
+    Section("Exhibits", exhibits),
+    Section("Weights and gradients", weights),
+    Section("Graph", graph),
+    Section("Time and memory", costs),
+    Section("Config", config),
+    Section("Environment", environment),
+    Section("Warnings", warnings),
+)

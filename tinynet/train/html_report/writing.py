@@ -1,0 +1,70 @@
+"""Writing the report of a run into its folder."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tinynet.board import Recording
+from tinynet.board.graphs.costs import totals
+from tinynet.train.build.build import Parts
+from tinynet.train.checkpoint.run_folder import RunFolder, write_text
+from tinynet.train.checkpoint.storage import newest_checkpoint
+from tinynet.train.html_report import plots
+from tinynet.train.html_report.examination import examine
+from tinynet.train.html_report.page import run_page
+from tinynet.train.html_report.run_data import read_run
+
+INSTALL = "the report needs matplotlib: pip install 'tinynet[report]'"
+
+
+def write_report(folder: RunFolder, parts: Parts) -> str:
+    """Write ``report.html`` for a run that has just ended; return what went wrong, or ``""``.
+
+    A report never fails a run.
+
+    Args:
+        folder: the run folder, with all its other files.
+        parts: the objects of the run.
+    """
+    if not plots.is_available():
+        return INSTALL
+    try:
+        text = report_of(folder, parts)
+        write_text(folder.report, text)
+    except Exception as error:
+        return f"{folder.report.name} is not written. {type(error).__name__}: {error}"
+    return ""
+
+
+def report_of(folder: RunFolder, parts: Parts | None, missing: str = "") -> str:
+    """Return the report of a run.
+
+    Args:
+        folder: the run folder.
+        parts: the objects of its config; None if they cannot be built.
+        missing: why they cannot be built.
+
+    Raises:
+        TrainError: if a file of the run is damaged.
+    """
+    found = newest_checkpoint(folder) if parts is not None else None
+    if found is None or parts is None:
+        return run_page(read_run(folder.path, None, missing))
+    return run_page(read_run(folder.path, examine(parts, found[1])))
+
+
+def costs_of(recording: Recording) -> list[dict[str, Any]]:
+    """Return the time and memory of each module in a recorded step, for ``run.json``."""
+    by_module = totals(recording.costs, by=lambda cost: cost.module)
+    return [
+        {
+            "module": name,
+            "type": recording.classes.get(name, ""),
+            "forward": total.forward,
+            "backward": total.backward,
+            "update": total.update,
+            "memory": total.memory,
+            "flops": total.flops,
+        }
+        for name, total in by_module.items()
+    ]

@@ -49,7 +49,7 @@ def test_train_and_eval(write, digits, capsys):
     assert err == ""
     folder = re.search(r"^run folder: (.*)$", out, re.M)[1]
     assert "lr = 0.2" in Path(folder, "config.toml").read_text()
-    accuracy = re.search(r"test accuracy .*$", out.splitlines()[-3])[0]
+    accuracy = re.search(r"test accuracy .*$", out.splitlines()[-4])[0]
     assert main(["eval", folder]) == 0
     assert capsys.readouterr().out.startswith(accuracy)
 
@@ -140,6 +140,7 @@ def test_python_m_tinynet(write, digits, tmp_path):
         "epoch 2/2",
         lines[2],
         "run folder",
+        "report",
         "view it",
     ]
     assert err == ""  # not a terminal: no bar
@@ -219,7 +220,7 @@ def test_a_bar_on_a_terminal(write, digits, tmp_path):
         assert bar.startswith(f"epoch {number}/2 100%|")
         assert "k ex/s" in bar
         assert re.search(r"loss [\d.]+, acc [\d.]+ %, test acc [\d.]+ %, lr 0.1$", bar)
-    assert screen[-3].startswith("test accuracy")
+    assert screen[-4].startswith("test accuracy")
     assert all(len(line) <= 120 for line in screen)
 
 

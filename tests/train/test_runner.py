@@ -36,7 +36,7 @@ def test_the_run_folder(write, digits, tmp_path, capsys):
     names = sorted(os.listdir(result.folder))
     assert names[:4] == ["best.npz", "checkpoint-23.npz", "checkpoint.npz", "config.toml"]
     assert names[4].startswith("events.out.tfevents.")
-    assert names[5:] == ["metrics.jsonl", "run.json"]
+    assert names[5:] == ["metrics.jsonl", "report.html", "run.json"]
     assert os.getcwd() == str(tmp_path)
 
     record = json.loads((result.folder / "run.json").read_text())

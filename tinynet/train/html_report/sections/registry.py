@@ -1,9 +1,4 @@
-"""The sections of a report, in their order.
-
-**A new section** is a function that takes a `RunData` and returns its content as `Html`, or None
-if there is nothing to show for this run, and an entry in `SECTIONS`. `markup.element` and
-`markup.table` escape whatever they are given; `plots.lines` draws curves.
-"""
+"""The sections of a report, in their order; README.md shows how to add one."""
 
 from __future__ import annotations
 

@@ -1051,6 +1051,24 @@ def test_parts_of_a_graph_that_the_step_has_freed():
     both(lambda: f, [lambda f: tuple(t.detach() for t in f(tn.ones(3, 2)))] * 5)
 
 
+def test_one_of_several_views_whose_base_was_written_to():
+    weight = tn.ones(3, requires_grad=True)
+
+    def f(x):
+        y = (x * weight).exp()
+        part = y.unbind(0)[0]
+        y[0] = 2.0
+        return y, part
+
+    def call(f):
+        y, part = f(tn.ones(3))
+        with pytest.raises(RuntimeError, match="view"):
+            part.backward()
+        return y
+
+    both(lambda: f, [call] * 5, "a view")
+
+
 def test_numpy_sets_attributes_of_its_own():
     both(lambda: lambda x: x * len(np.ma.ones(3).harden_mask()), [lambda f: f(tn.ones(2))] * 5)
 

@@ -145,7 +145,8 @@ def _check_view(t: Tensor, steps: Any) -> None:
     finally:
         mode.grad, mode.tracer = before
     alike = _layout(made) == _layout(t) and requires_grad(t) == requires_grad(view.base)
-    if not repeated or view.leaf or not alike:
+    invalid = origin is not None and view.at != t._counter.n  # type: ignore[union-attr]
+    if not repeated or invalid or view.leaf or not alike:
         raise CaptureError(
             "the function returns a view that was made without recording, or changed since",
             "return a copy: `x.clone()`",

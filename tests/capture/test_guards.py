@@ -1051,6 +1051,29 @@ def test_parts_of_a_graph_that_the_step_has_freed():
     both(lambda: f, [lambda f: tuple(t.detach() for t in f(tn.ones(3, 2)))] * 5)
 
 
+def test_gradients_that_pass_through_earlier_operations():
+    def call(f):
+        x = tn.ones(3, requires_grad=True)
+        y = x * x
+        grad = f(x, y)
+        with pytest.raises(RuntimeError, match="second time"):
+            y.sum().backward()
+        return grad
+
+    both(lambda: lambda x, y: tn.autograd.grad(y.sum(), [x])[0], [call] * 5, "before the call")
+
+
+def test_gradients_that_stop_at_earlier_operations():
+    def call(f):
+        x = tn.ones(3, requires_grad=True)
+        y = x * x
+        grad = f(y)
+        y.sum().backward()
+        return grad, x.grad
+
+    both(lambda: lambda y: tn.autograd.grad(y.exp().sum(), [y])[0], [call] * 5)
+
+
 def test_one_of_several_views_whose_base_was_written_to():
     weight = tn.ones(3, requires_grad=True)
 

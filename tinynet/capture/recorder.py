@@ -87,9 +87,8 @@ class Recorder(Tracer, BackwardObserver):
         if backward_pass.freed is not None:
             wanted = backward_pass.wanted
             self.spent |= {n for n in backward_pass.order if wanted is None or n in wanted}
-        if backward_pass.inputs is None and any(
-            -1 < node.sequence < self._started for node in backward_pass.order
-        ):
+        earlier = (n for n in backward_pass.order if -1 < n.sequence < self._started)
+        if any(backward_pass.goes_on(node) for node in earlier):
             self.refuse(
                 CaptureError(
                     "backward() reaches operations from before the call",

@@ -163,11 +163,16 @@ class BackwardPass(HookedPass):
                         r = arrived + r
                     pending[target] = r
 
+    def goes_on(self, node: Node) -> bool:
+        """Return whether the pass computes gradients of what a node was computed from."""
+        wanted = self.wanted
+        if wanted is None or any(edge and edge[0] in wanted for edge in node.edges):
+            return True
+        return self.accumulate and node in wanted
+
     def _visit(self, node: Node) -> None:
         g = self.pending.pop(node)
-        wanted = self.wanted
-        goes_on = wanted is None or any(edge and edge[0] in wanted for edge in node.edges)
-        goes_on = goes_on or (self.accumulate and node in wanted)  # type: ignore[operator]
+        wanted, goes_on = self.wanted, self.goes_on(node)
         if goes_on and node in self.captured_at:
             self._capture(node, g)  # before hooks; where the pass stops, after them
         if node.hooks is not None:

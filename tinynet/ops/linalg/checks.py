@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -96,12 +96,20 @@ def failed(name: str, info: Array, reason: str) -> None:
 
 
 def named(name: str, fields: Sequence[str]) -> Any:
-    """Return a named tuple type that prints like PyTorch's ``return_types``."""
-    base: Any = namedtuple(name, fields)  # type: ignore[misc]  # known at run time
+    """Return a tuple type with named fields that prints like PyTorch's ``return_types``.
+
+    Making a type with ``collections.namedtuple`` takes ten times as long, which the import of
+    tinynet would show.
+    """
+
+    def made(cls: Any, *values: Any) -> Any:
+        return tuple.__new__(cls, values)
 
     def shown(self: Any) -> str:
         parts = ",\n".join(f"{field}={value!r}" for field, value in zip(fields, self, strict=True))
         return f"tinynet.return_types.{name}(\n{parts})"
 
-    methods = {"__repr__": shown, "__slots__": (), "__module__": "tinynet.return_types"}
-    return type(name, (base,), methods)
+    members: dict[str, Any] = {field: property(itemgetter(i)) for i, field in enumerate(fields)}
+    members.update(__new__=made, __getnewargs__=lambda self: (*self,), __repr__=shown, __slots__=())
+    members.update(_fields=(*fields,), __module__="tinynet.return_types")
+    return type(name, (tuple,), members)

@@ -94,6 +94,10 @@ def compare(make, optimizer, options=None, **training):
     ours = distributed(wrapped, optimizer(net.parameters()), **training)
     theirs = accumulated(alone, optimizer(alone.parameters()), **training)
     same(ours, theirs, (make.__name__, options, training))
+    everywhere_equal(net)
+
+
+def everywhere_equal(net):
     states = [None] * n
     dist.all_gather_object(states, [p._array.tobytes() for p in net.parameters()])
     assert all(state == states[0] for state in states)
@@ -115,6 +119,49 @@ def weights_are_those_of_one_process():
     compare(perceptron, momentum, microbatches=3)
 
 
+def short_words():
+    return Words(max_norm=1.0)
+
+
+def bags_of_short_words():
+    class Bags(Words):
+        def __init__(self):
+            super().__init__()
+            self.table = nn.EmbeddingBag(12, 6, max_norm=0.7, norm_type=1.0)
+
+        def forward(self, x):
+            return self.head(self.table((x[:, :5].abs() * 7).long() % 12))
+
+    return Bags()
+
+
+def tied_words():
+    class Tied(Words):
+        def __init__(self):
+            super().__init__(max_norm=1.0)
+            del self.head
+
+        def forward(self, x):
+            numbers = (x[:, :5].abs() * 7).long() % 12
+            return (self.table(numbers).mean(1) @ self.table.weight.T)[:, :3]
+
+    return Tied()
+
+
+def renormalized_rows():
+    """A lookup scales rows, and each rank looks up others."""
+    for make in (short_words, bags_of_short_words, tied_words):
+        compare(make, momentum)
+    compare(short_words, optim.Adam, {"bucket_cap_mb": 1e-4})
+    net = DistributedDataParallel(short_words())
+    with tn.no_grad():
+        net.module.table.weight *= 3
+        if rank == 0:
+            net(tn.linspace(0, 1, 8)[None])  # rank 0 evaluates alone
+    loss_of(net, 0, rank).backward()
+    everywhere_equal(net)
+
+
 def sparse_words():
     return Words(sparse=True)
 
@@ -128,7 +175,7 @@ def sparse_gradients():
 
 
 warnings.simplefilter("error")
-for check in (weights_are_those_of_one_process, sparse_gradients):
+for check in (weights_are_those_of_one_process, renormalized_rows, sparse_gradients):
     check()
 dist.destroy_process_group()
 print("passed", flush=True)

@@ -172,7 +172,10 @@ class DistributedDataParallel(Module):
             self.reducer.before_forward()
         if self.will_sync_module_buffers():
             self._sync_buffers()
-        output = self.module(*inputs, **kwargs)
+        try:
+            output = self.module(*inputs, **kwargs)
+        finally:
+            self.reducer.after_forward()
         self.require_forward_param_sync = reduces
         if reduces:
             self.reducer.before_backward(list(_tensors(output)))

@@ -19,8 +19,10 @@ from tinynet.distributed.objects import broadcast_object_list
 from tinynet.distributed.process_group import ProcessGroup
 from tinynet.distributed.reductions import all_reduce
 from tinynet.distributed.work import Future
+from tinynet.nn.functional.lookup.embeddings import shared_weights
 from tinynet.nn.parallel import messages
 from tinynet.nn.parallel.buckets import MB, Bucket, assign
+from tinynet.nn.parallel.renormalization import Renormalization
 from tinynet.nn.parallel.sparse_reduction import gather_rows, rows_of_gradient
 from tinynet.ops.creation.constructors import tensor
 
@@ -73,7 +75,10 @@ class Reducer:
         everyone = range(len(named))
         self._lay_out(self._assigned(everyone, limits)[::-1])
         self._hooks = [self._hook(index) for index in everyone]
-        weakref.finalize(self, _remove, self._hooks)
+        self.renormalizations = [Renormalization(p, group) for p in self.parameters if p.ndim == 2]
+        for one in self.renormalizations:
+            shared_weights[id(one.weight)] = one
+        weakref.finalize(self, _remove, self._hooks, [id(p) for p in self.parameters])
 
     # ---- buckets -----------------------------------------------------------------------------
 
@@ -110,6 +115,14 @@ class Reducer:
         complete = not self.find_unused or self.static
         if complete and self._order and not self._active:
             self._rebuild()
+        for one in self.renormalizations:
+            one.complete()
+            one.is_shared = True
+
+    def after_forward(self) -> None:
+        """Note that the forward pass has ended, even by an error."""
+        for one in self.renormalizations:
+            one.is_shared = False
 
     def before_backward(self, outputs: Sequence[Tensor]) -> None:
         """Expect the gradients of one backward pass.
@@ -242,6 +255,8 @@ class Reducer:
                 result = bucket.work.wait()
                 if self.comm_hook is not None and isinstance(bucket.work, Future):
                     bucket.replace(result[0] if isinstance(result, list) else result)
+        for one in self.renormalizations:
+            one.complete()
         used = self._used_by_any()
         self._used = set()
         for bucket in self.buckets:
@@ -281,6 +296,8 @@ class Reducer:
         wrote(grad, WRITER)
 
 
-def _remove(hooks: Sequence[Any]) -> None:
+def _remove(hooks: Sequence[Any], weights: Sequence[int]) -> None:
     for hook in hooks:
         hook.remove()
+    for key in weights:
+        shared_weights.pop(key, None)

@@ -7,6 +7,7 @@ node per look-up and could not skip a padding row or divide by frequencies.
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -164,10 +165,28 @@ def _weighted(table: Array, indices: Array, padding_idx: int, by_frequency: bool
 # ---- renormalisation ----------------------------------------------------------------------------
 
 
+# The id of a weight that several processes share -> what renormalises its rows on all of them.
+shared_weights: dict[int, Callable[[Array, float, float], None]] = {}
+
+
 def renormalise(weight: Tensor, indices: Array, max_norm: float, norm_type: float) -> None:
     """Scale the selected rows whose norm exceeds ``max_norm`` down to it, in place."""
+    if id(weight) in shared_weights:
+        shared_weights[id(weight)](indices, max_norm, norm_type)
+    else:
+        renormalise_rows(weight, indices, max_norm, norm_type)
+
+
+def renormalise_rows(weight: Tensor, indices: Array, max_norm: float, norm_type: float) -> None:
+    """Do what `renormalise` does, in this process alone."""
     _renormalise(weight._array, indices, max_norm, norm_type)
     wrote(weight, _renorm(float(max_norm)))
+
+
+def check_rows(weight: Tensor, indices: Array) -> None:
+    """Raise if ``indices`` are not rows of the weight."""
+    _check(weight._array, indices)
+    _refuse_outside(weight._array, indices)
 
 
 @traced_write

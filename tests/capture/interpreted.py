@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.capture.native import cache, library
+from tinynet.capture.native import cache, fusion, library, optimizers
 from tinynet.numba_kernels import compiler
 
 MATH = types.SimpleNamespace(
@@ -23,6 +23,8 @@ def interpret(monkeypatch: Any) -> None:
     monkeypatch.setattr(compiler, "jit", lambda function, cache=False: function)
     monkeypatch.setattr(library, "namespace", _namespace)
     monkeypatch.setattr(cache, "folder", lambda: None)
+    monkeypatch.setattr(fusion, "with_kernels", lambda call: call)
+    monkeypatch.setattr(optimizers, "enabled", lambda function: function)
 
 
 def _namespace() -> dict[str, Any]:

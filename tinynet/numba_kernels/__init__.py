@@ -10,6 +10,7 @@ site also has numpy's version, and asks ``takes``:
 Users switch with ``tn.backends.numba.enabled = True``, or ``TINYNET_NUMBA=1``.
 """
 
+import threading
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,6 +31,13 @@ else:
 on = False
 
 
+class _Thread(threading.local):
+    on = False  # in this thread
+
+
+thread = _Thread()
+
+
 def takes(*arrays: Array) -> bool:
     """Return whether the kernels are enabled, and all arrays are float32."""
-    return on and all(a.dtype == np.float32 for a in arrays)
+    return (on or thread.on) and all(a.dtype == np.float32 for a in arrays)

@@ -47,7 +47,7 @@ def plain(function: Any) -> Callable[[Form], Form]:
 _formulas: dict[int, tuple[Any, str]] = {}
 
 
-def _formula(function: Any) -> tuple[Any, str] | None:
+def formula_of(function: Any) -> tuple[Any, str] | None:
     """Return the operation and the input that a formula belongs to."""
     found = _formulas.get(id(function))
     if found is None:
@@ -69,7 +69,7 @@ def find(call: Call) -> Form | None:
         return declared
     if call.function in _PLAIN:
         return _PLAIN[call.function]
-    owner = _formula(call.function)
+    owner = formula_of(call.function)
     if owner is None:
         return None
     op, which = owner

@@ -9,6 +9,7 @@ import numpy as np
 from tinynet.capture.native import layers as layers  # declares forms
 from tinynet.capture.native import library
 from tinynet.capture.native.cache import Native
+from tinynet.capture.native.eager_kernels import with_kernels
 from tinynet.capture.native.forms import find, is_reshape
 from tinynet.capture.native.optimizers import stepping
 from tinynet.capture.native.writer import Writer, last_uses
@@ -26,7 +27,7 @@ def fused(calls: list[Call], kept: list[Value]) -> list[Call]:
         calls: the program.
         kept: values that are needed after it.
     """
-    calls = [stepping(call) for call in delayed(calls)]
+    calls = [with_kernels(stepping(call)) for call in delayed(calls)]
     needed = {v.number for v in kept}
     made: list[Call] = []
     run: list[Call] = []

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.capture.native.cache import Native
+from tinynet.capture.native.eager_kernels import enabled
 from tinynet.capture.program import Call
 from tinynet.core.callsite import here
 from tinynet.numba_kernels import compiler
@@ -34,7 +35,7 @@ class NativeStep:
     """
 
     def __init__(self, slowly: Any):
-        self.slowly = slowly
+        self.slowly = enabled(slowly)
         self._ready: dict[int, tuple[Plan, list[Any] | None]] = {}
         self._blocks: dict[int, tuple[list[Any], Any]] = {}
 

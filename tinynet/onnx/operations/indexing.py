@@ -18,7 +18,7 @@ def embedding(g: Graph, weight: Ref, indices: Ref, *options: Any) -> Any:
     return g("Gather", weight, indices, axis=0)
 
 
-@form("nn.functional.lookup.embeddings:_renormalise")
+@form("nn.functional.lookup.embeddings:shorten_rows")
 def renormalise(g: Graph, weight: Ref, indices: Ref, max_norm: float, norm_type: float) -> Any:
     """Return the weight with the chosen rows scaled down to ``max_norm``."""
     rows = g("Gather", weight, indices, axis=0)

@@ -179,7 +179,7 @@ def renormalise(weight: Tensor, indices: Array, max_norm: float, norm_type: floa
 
 def renormalise_rows(weight: Tensor, indices: Array, max_norm: float, norm_type: float) -> None:
     """Do what `renormalise` does, in this process alone."""
-    _renormalise(weight._array, indices, max_norm, norm_type)
+    shorten_rows(weight._array, indices, max_norm, norm_type)
     wrote(weight, _renorm(float(max_norm)))
 
 
@@ -190,7 +190,8 @@ def check_rows(weight: Tensor, indices: Array) -> None:
 
 
 @traced_write
-def _renormalise(array: Array, indices: Array, max_norm: float, norm_type: float) -> None:
+def shorten_rows(array: Array, indices: Array, max_norm: float, norm_type: float) -> None:
+    """Scale the selected rows of an array, for ``renormalise``."""
     _check(array, indices)
     refuse_overlap(array)
     if norm_type == 2 and array.flags.c_contiguous and numba_kernels.takes(array):

@@ -15,3 +15,9 @@ def test_weights_are_those_of_one_process_to_the_bit(n):
 @pytest.mark.parametrize("n", [2, 3])
 def test_options_and_refusals(n):
     passes("data_parallel_options.py", n)
+
+
+@needs_mpi
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_batch_norm_in_sync_is_that_of_the_joined_batch(n):
+    passes("sync_batch_norm.py", n)

@@ -127,12 +127,12 @@ def _batch_norm(
     output, mean, var = batch_normalized.function(input, w, b, blocks, eps)
     count = shape[0] * blocks.places
     if running_mean is not None and running_var is not None and input._array.size:
-        _update(running_mean, mean._array, momentum)
-        _update(running_var, var._array, momentum, count / max(count - 1, 1))
+        update_running(running_mean, mean._array, momentum)
+        update_running(running_var, var._array, momentum, count / max(count - 1, 1))
     return output
 
 
-def _update(running: Tensor, batch: Array, momentum: float, factor: float = 1.0) -> None:
+def update_running(running: Tensor, batch: Array, momentum: float, factor: float = 1.0) -> None:
     """Update running statistics: ``(1 - m) * running + m * (batch * factor)``."""
     _move(running._array, batch, momentum, factor)
     wrote(running, _RUNNING_STATISTICS, sources=[batch])

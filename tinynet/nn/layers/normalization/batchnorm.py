@@ -149,12 +149,16 @@ class _BatchNorm(_NormBase):
         momentum: Any = self.momentum
         if momentum is None:  # cumulative average
             momentum = _share(count._array) if counting and count is not None else 0.0
-        output = F.batch_norm(
-            input, mean, var, self.weight, self.bias, of_batch, momentum, self.eps
-        )
+        output = self._normalized(input, mean, var, of_batch, momentum)
         if counting and count is not None:
             count.add_(1)
         return output
+
+    def _normalized(
+        self, input: Tensor, mean: Any, var: Any, of_batch: bool, momentum: float
+    ) -> Tensor:
+        """Return the result; ``mean`` and ``var`` are running statistics, or None."""
+        return F.batch_norm(input, mean, var, self.weight, self.bias, of_batch, momentum, self.eps)
 
     def _load_from_state_dict(
         self, state_dict: Any, prefix: str, local_metadata: Any, *rest: Any

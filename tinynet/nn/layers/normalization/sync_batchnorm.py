@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from tinynet.core.tensors.tensor import Tensor
+from tinynet.distributed.process_group import world
 from tinynet.nn.base.module import Module
+from tinynet.nn.functional.normalization.sync_batch_norm import sync_batch_norm
 from tinynet.nn.layers.docstrings import complete
 from tinynet.nn.layers.normalization.batchnorm import _BatchNorm
 
@@ -15,10 +17,14 @@ __all__ = ["SyncBatchNorm"]
 class SyncBatchNorm(_BatchNorm):
     """Normalises each channel by the statistics of the batches of all processes.
 
-    In a single process this is batch norm for inputs of any number of dimensions.
+    In training, the result and its gradients are those of batch norm over the joined batch, and all
+    ranks get the same running statistics. In evaluation, and in a single process, this is batch
+    norm for inputs of any number of dimensions.
+
+    Gradients of weight and bias are those of the own batch, which `DistributedDataParallel` adds.
 
     Args:
-        process_group: stored, but unused: there is one process.
+        process_group: the ranks whose batches are joined; by default all.
 
     Shape:
         ``[batch, channels, ...]``; the output has the same shape.
@@ -50,6 +56,14 @@ class SyncBatchNorm(_BatchNorm):
             num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias
         )
         self.process_group = process_group
+
+    def _normalized(
+        self, input: Tensor, mean: Any, var: Any, of_batch: bool, momentum: float
+    ) -> Tensor:
+        group = self.process_group or world.default
+        if not self.training or group is None or group.size() == 1:
+            return super()._normalized(input, mean, var, of_batch, momentum)
+        return sync_batch_norm(input, mean, var, self.weight, self.bias, momentum, self.eps, group)
 
     def _check_input_dim(self, input: Tensor) -> None:
         if input.ndim < 2:

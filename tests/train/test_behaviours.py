@@ -249,7 +249,7 @@ def test_18_quiet_when_not_on_a_terminal(write, digits, tmp_path, capsys):
     path = write(digits)
     program = start("train", path, cwd=tmp_path)
     out, err = program.communicate(timeout=60)
-    assert err == "" and len(out.splitlines()) == 5
+    assert err == "" and len(out.splitlines()) == 6
     assert not re.search(r"[\r\x1b]", out)
     assert main(["train", path, "--json"]) == 0
     assert all(json.loads(line) for line in capsys.readouterr().out.splitlines())

@@ -66,7 +66,7 @@ def set_up(folder):
     spec.loader.exec_module(script)
     script.VENV_PYTHON.parent.mkdir(parents=True)
     script.VENV_PYTHON.write_text(f"#!/bin/sh\nexec '{sys.executable}' \"$@\"\n")
-    state = {"made_here": True, "extras": ["tensorboard"]}
+    state = {"made_here": True, "extras": ["report", "tensorboard"]}
     script.write_state(script.wanted_state() | state)
 
 

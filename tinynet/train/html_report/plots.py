@@ -82,6 +82,8 @@ def lines(title: str, curves: Sequence[Curve], x_label: str, *, log: bool = Fals
         axes.set_xlabel(x_label)
         if log:
             axes.set_yscale("log")
+            axes.yaxis.set_major_formatter("{x:g}")
+            axes.yaxis.set_minor_formatter("")
     return _figure(title, drawn[0], curves)
 
 

@@ -13,6 +13,7 @@ from tinynet.train.html_report import plots
 from tinynet.train.html_report.examination import examine
 from tinynet.train.html_report.page import run_page
 from tinynet.train.html_report.run_data import read_run
+from tinynet.train.incidents.response import error_text
 
 INSTALL = "the report needs matplotlib: pip install 'tinynet[report]'"
 
@@ -50,7 +51,11 @@ def report_of(folder: RunFolder, parts: Parts | None, missing: str = "") -> str:
     found = newest_checkpoint(folder) if parts is not None else None
     if found is None or parts is None:
         return run_page(read_run(folder.path, None, missing))
-    return run_page(read_run(folder.path, examine(parts, found[1])))
+    try:
+        model = examine(parts, found[1])
+    except Exception as error:  # in code of the user's, such as what ended the run
+        return run_page(read_run(folder.path, None, error_text(error)))
+    return run_page(read_run(folder.path, model))
 
 
 def costs_of(recording: Recording) -> list[dict[str, Any]]:

@@ -164,7 +164,8 @@ class Training:
                 log.close()
                 with contextlib.suppress(TrainError):  # a full disk must not hide an earlier error
                     write_record(self.folder, record | self.outcome(status))
-                self.write_report()
+                if status != "interrupted":  # it has not ended, and should stop soon
+                    self.write_report()
         return self.result(ended)
 
     def write_report(self) -> None:

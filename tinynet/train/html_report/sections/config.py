@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tinynet.train.html_report.markup import Html, element, folded, joined, table
+from tinynet.train.html_report.markup import Html, element, folded, table
 from tinynet.train.html_report.run_data import RunData
 
 _SECTION = re.compile(r"\[([^\[\]=]+)\]")
@@ -23,7 +23,7 @@ def config(run: RunData) -> Html:
         if defaults:
             count = f"{len(defaults)} default" + ("" if len(defaults) == 1 else "s")
             shown.append(folded(count, _table(defaults)))
-    return joined(shown)
+    return element("div", *shown, class_="config")
 
 
 def sections_of(text: str) -> dict[str, list[Row]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tinynet.data import Tokenizer
 from tinynet.dtypes import Array
 from tinynet.train.html_report.markup import Html, element, joined, table
 from tinynet.train.html_report.run_data import RunData
@@ -31,8 +32,10 @@ def class_names(run: RunData, count: int) -> list[str]:
         if isinstance(given, list | tuple) and len(given) == count:
             return [*map(str, given)]
     tokenizer = model.about("tokenizer") if model is not None else None
-    if tokenizer is not None and tokenizer.vocab_size == count:
-        return [repr(tokenizer.decode([number])) for number in range(count)]
+    if isinstance(tokenizer, Tokenizer):  # a model may have more outputs than tokens
+        known = range(min(count, tokenizer.vocab_size))
+        tokens = [repr(tokenizer.decode([number])) for number in known]
+        return [*tokens, *map(str, range(len(tokens), count))]
     return [*map(str, range(count))]
 
 

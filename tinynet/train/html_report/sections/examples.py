@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet import nn
 from tinynet.board.summaries.png import png
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.data import Tokenizer
@@ -36,22 +37,27 @@ def examples(run: RunData) -> Html | None:
         if answers:
             note = note if answers[0].loss is not None else "The first ones of the test set."
             cards = [_card(run, answer) for answer in answers]
+            if _is_picture(answers[0].inputs, _first(answers[0].output)):
+                note += " On the left the example, on the right what the model makes of it."
             wide = "examples long" if _is_text(run, answers[0]) else "examples"
             shown += [element("h3", title), element("p", note, class_="soft")]
             shown.append(element("div", *cards, class_=wide))
     return joined(shown) if shown else None
 
 
+def _first(output: Any) -> Any:
+    """Return the first of several outputs, or the only one."""
+    return output[0] if isinstance(output, tuple) and output else output
+
+
 def _card(run: RunData, answer: Answer) -> Html:
     loss = "" if answer.loss is None else f", loss {answer.loss:.3g}"
     foot = element("div", f"example {answer.index}{loss}", class_="soft")
-    output = answer.output
-    first = output[0] if isinstance(output, tuple) and output else output
+    first = _first(answer.output)
     if _is_text(run, answer) and are_classes(first, answer.target):
         content = _continuation(run, answer, first)
     elif _is_picture(answer.inputs, first):
-        both = element("div", _image(answer.inputs), _image(first), class_="pair")
-        content = joined([both, element("div", "the example, and what the model makes of it")])
+        content = element("div", _image(answer.inputs), _image(first), class_="pair")
     else:
         content = joined([_inputs(run, answer.inputs), _said(run, answer, first)])
     return element("div", content, foot, class_="example")
@@ -72,7 +78,7 @@ def _inputs(run: RunData, inputs: Any) -> Html:
         return element("p", element("b", " ".join(words[int(i)] for i in values[:_MOST])))
     tokenizer = run.model.about("tokenizer") if run.model is not None else None
     if isinstance(tokenizer, Tokenizer) and values.dtype.kind in "iu":
-        return element("pre", tokenizer.decode(values.tolist()), class_="text")
+        return element("pre", "\n", tokenizer.decode(values.tolist()), class_="text")
     names = run.model.about("feature_names") if run.model is not None else None
     return _row_of_values(values, names)
 
@@ -114,6 +120,8 @@ def _said(run: RunData, answer: Answer, output: Any) -> Html:
         return element("div", str(output)[:200], class_="mono")
     if are_classes(output, answer.target) and output.ndim == 2:
         return _classes(run, answer, output)
+    if _are_labels(run, answer, output):
+        return _labels(run, answer, output)
     classes = are_classes(output, answer.target)
     row = rows_of(output, answer.target, classes=classes)[0]
     return element("div", "says ", sentence_of(row))
@@ -129,12 +137,39 @@ def _classes(run: RunData, answer: Answer, output: Tensor) -> Html:
     rows = []
     for index in map(int, order):
         name = element("b", names[index]) if index == true else names[index]
-        bar = element("i", style=f"--share: {100 * shares[index]:.1f}%")
-        share = f"{100 * shares[index]:.1f} %"
-        rows.append(element("div", element("span", name), bar, share, class_="bar"))
+        rows.append(_bar(name, float(shares[index])))
     right = order[0] == true
     says = "right" if right else f"should be {names[true] if 0 <= true < len(names) else true}"
     return joined([*rows, element("div", says, class_="good" if right else "bad")])
+
+
+def _are_labels(run: RunData, answer: Answer, output: Tensor) -> bool:
+    """Return whether outputs are logits of labels: one each, for targets of 0 or 1."""
+    assert run.model is not None
+    target = answer.target
+    if not isinstance(run.model.parts.loss, nn.BCEWithLogitsLoss) or output.shape != target.shape:
+        return False
+    return output.numel() <= _MOST and bool(np.isin(target.numpy(), (0, 1)).all())
+
+
+def _labels(run: RunData, answer: Answer, output: Tensor) -> Html:
+    """Return the probability of each label, those that apply in bold."""
+    assert run.model is not None
+    logits, targets = (tensor.detach().numpy().ravel() for tensor in (output, answer.target))
+    shares = 0.5 * (1 + np.tanh(logits.astype(float) / 2))
+    names, given = class_names(run, len(shares)), _flat(answer.inputs)
+    words = run.model.about("vocabulary")
+    if words and given is not None and len(given) == len(shares) + 1:  # a word and its context
+        names = [words[int(index)] for index in given[1:]]
+    return joined(
+        _bar(element("b", name) if target else name, share)
+        for name, share, target in zip(names, shares, targets, strict=True)
+    )
+
+
+def _bar(name: object, share: float) -> Html:
+    bar = element("i", style=f"--share: {100 * share:.1f}%")
+    return element("div", element("span", name), bar, f"{100 * share:.1f} %", class_="bar")
 
 
 # ---- text ----
@@ -156,7 +191,9 @@ def _continuation(run: RunData, answer: Answer, scores: Tensor) -> Html:
     shares = softmax(np.moveaxis(scores.detach().numpy()[0], 0, -1))
     own = np.take_along_axis(shares, true.clip(0)[:, None], axis=1)[:, 0]
     found = shares.argmax(axis=1)
-    text = [_token(tokenizer, token, 1 - share) for token, share in zip(true, own, strict=True)]
+    text = [
+        _token(tokenizer, token, (1 - share) ** 2) for token, share in zip(true, own, strict=True)
+    ]
     guesses = [
         _token(tokenizer, token, float(token != right))
         for token, right in zip(found, true, strict=True)
@@ -164,9 +201,9 @@ def _continuation(run: RunData, answer: Answer, scores: Tensor) -> Html:
     return joined(
         [
             element("div", "the text; the redder, the less expected", class_="soft"),
-            element("pre", *text, class_="text"),
+            element("pre", "\n", *text, class_="text"),
             element("div", "the likeliest at each place; red where it is wrong", class_="soft"),
-            element("pre", *guesses, class_="text"),
+            element("pre", "\n", *guesses, class_="text"),
         ]
     )
 
@@ -174,7 +211,7 @@ def _continuation(run: RunData, answer: Answer, scores: Tensor) -> Html:
 def _token(tokenizer: Tokenizer, token: int, share: float) -> Html:
     known = 0 <= token < tokenizer.vocab_size  # a model may have more outputs than tokens
     text = tokenizer.decode([int(token)]) if known else "�"
-    if share < 0.2:
+    if share < 0.1:
         return joined([text])
     seen = text.replace("\n", "↵\n").replace(" ", "·") if share == 1 else text
-    return element("mark", seen, style=f"--share: {70 * share:.0f}%")
+    return element("mark", seen, style=f"--share: {60 * share:.0f}%")

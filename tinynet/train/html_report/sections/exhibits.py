@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
-from tinynet.train.html_report.markup import Html, element, joined, picture
+from tinynet.train.html_report.markup import Html, element, joined, picture, table
 from tinynet.train.html_report.run_data import RunData
 
 _ELSEWHERE = ("test/confusion_matrix", "test/samples", "graph/folded")
@@ -21,9 +21,18 @@ def exhibits(run: RunData) -> Html | None:
             shown.append(_figure(tag, step, Html(image)))
     for tag, (step, text) in sorted(run.logged.texts.items()):
         if tag not in _ELSEWHERE:
-            plain = textwrap.dedent(text)[:_LONGEST]
-            shown.append(_figure(tag, step, element("pre", plain, class_="text")))
+            shown.append(_figure(tag, step, _text(text[:_LONGEST])))
     return joined(shown[:_MOST]) if shown else None
+
+
+def _text(markdown: str) -> Html:
+    """Return a text for TensorBoard: a table as a table, all else as it is written."""
+    lines = markdown.strip().splitlines()
+    if len(lines) > 2 and all(line.startswith("|") for line in lines):
+        cells = [line.strip("| ").replace("*", "").split("|") for line in lines]
+        if len({*map(len, cells)}) == 1:
+            return table(cells[0], cells[2:])
+    return element("pre", "\n", textwrap.dedent(markdown), class_="text")
 
 
 def _figure(tag: str, step: int, content: Html) -> Html:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 
@@ -180,6 +181,52 @@ def test_a_failed_run_has_a_report(write, digits):
     page = Page(path.read_text())
     assert page.texts["Overview"].split()[0] == "failed"
     assert "the loss is nan" in page.texts["Warnings"]
+
+
+# ---- several runs ----
+
+
+def test_several_runs_are_compared(write, digits, capsys):
+    path = write(digits)
+    assert main(["sweep", path, "optimizer.lr=1e-9,0.1", "seed=0..1", "epochs=1"]) == 0
+    out = capsys.readouterr().out
+    (folder,) = Path("runs/digits").iterdir()
+    assert f"\nreport: {folder}/report.html\n" in out
+    text = (folder / "report.html").read_text()
+    page = Page(text)
+    assert page.titles == ["Best run", "Runs", "Parallel coordinates", "Curves", "Warnings"]
+    assert (
+        "lr=0.1" in page.texts["Best run"] and "4 runs, by test accuracy" in page.texts["Best run"]
+    )
+    rows = re.findall(r"<tr>(.*?)</tr>", sections(text)["Runs"])
+    assert re.findall(r">([^<>]+)</th>", rows[0])[:4] == ["seed", "lr", "accuracy", "loss"]
+    assert [">0.1<" in row for row in rows[1:]] == [True, True, False, False]  # the best first
+    links = [own["href"] for tag, own in page.elements if tag == "a" and own["href"][0] != "#"]
+    assert len(links) == 5 and all((folder / unquote(link)).is_file() for link in links)
+    again = [str(path.parent) for path in sorted(folder.glob("*/*/run.json"))]
+    assert main(["report", *again, "--save", str(folder / "again.html")]) == 0
+    assert sections((folder / "again.html").read_text()) == sections(text)
+
+
+def test_runs_of_different_configs_are_compared(write, digits, capsys):
+    first = run(write(digits), {"run.epochs": 1}, quiet=True).folder
+    names = digits.replace("mlp", "sequential").replace(
+        "sizes = [64, 16, 10]",
+        'layers = [{type = "Flatten"}, {type = "Linear", in_features = 64, out_features = 10}]',
+    )
+    second = run(write(names), {"evaluation.metrics": ["top3"], "run.epochs": 2}, quiet=True).folder
+    assert main(["report", str(first), str(second)]) == 0
+    assert capsys.readouterr().out == "report: runs/digits/report.html\n"
+    page = Page(Path("runs/digits/report.html").read_text())
+    assert not any("cannot be shown" in content for content in page.texts.values())
+    assert '"sequential"' in page.texts["Runs"] and "top3" in page.texts["Runs"]
+
+
+def test_a_folder_without_runs_is_refused(write, digits, capsys):
+    folder = run(write(digits), {"run.epochs": 1}, quiet=True).folder
+    Path("empty").mkdir()
+    assert main(["report", str(folder), "empty"]) == 2
+    assert "empty is not the folder of a run: it has no run.json" in capsys.readouterr().err
 
 
 # ---- the command ----

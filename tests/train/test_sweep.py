@@ -112,7 +112,8 @@ def test_a_sweep_with_a_failure(write, digits, sweep, tmp_path):
     run = json.loads((tmp_path / folder / rows[0]["folder"] / "run.json").read_text())
     assert run["test"]["accuracy"] == pytest.approx(float(rows[0]["accuracy"]), abs=1e-4)
     assert re.search(r"^0\.1 +0\.\d+ ± ", out, re.M)  # over the seeds
-    assert f"table: {folder}/results.csv\nview it: tinynet board {folder}\n" in out
+    pages = f"table: {folder}/results.csv\nreport: {folder}/report.html\n"
+    assert f"{pages}view it: tinynet board {folder}\n" in out
     assert out.endswith(f"  tinynet sweep --resume {folder}\n") and not Path(folder).is_absolute()
 
     before = sorted(os.listdir(tmp_path / folder))

@@ -3,32 +3,38 @@
 from __future__ import annotations
 
 import argparse
+import os
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from tinynet import numba_kernels
 from tinynet.invocation import shown
 from tinynet.train.checkpoint.files import CheckpointError
-from tinynet.train.checkpoint.run_folder import RunFolder, write_text
+from tinynet.train.checkpoint.run_folder import RunFolder, no_run, runs_in, write_text
 from tinynet.train.config.problems import TrainError, UsageError
 from tinynet.train.html_report import plots
+from tinynet.train.html_report.comparison.writing import comparison_of
 from tinynet.train.html_report.run_data import read_run
 from tinynet.train.html_report.writing import INSTALL, report_of
 from tinynet.train.running.runner import load_run
 
 NAME = "report"
-HELP = "write the report of a run as a web page"
+HELP = "write the report of a run, or a comparison of several, as a web page"
 DESCRIPTION = """\
 Write report.html into the folder of a run: curves, confusion matrix, examples, weights, graph, time
 and memory, config, environment and warnings, in one file for any browser. A run writes it when it
-ends; this command writes it again, also for a run that is still training or was killed.
+ends; this command writes it again, also for a run that is still training or was killed. Of several
+runs, or of a folder with runs such as a sweep, write a page that compares them.
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("run", metavar="RUN", help="a run folder")
+    parser.add_argument("runs", metavar="RUN", nargs="+", help="run folders, or folders of runs")
     parser.add_argument(
-        "--save", metavar="FILE", help="the page to write (default: report.html in the run folder)"
+        "--save",
+        metavar="FILE",
+        help="the page to write (default: report.html in the folder, or in that of all runs)",
     )
 
 
@@ -36,12 +42,28 @@ def run_command(arguments: argparse.Namespace) -> int:
     """Write the report, and print where it is."""
     if not plots.is_available():
         raise UsageError(INSTALL)
-    folder = RunFolder(Path(arguments.run))
-    text = _report(folder)
-    path = folder.report if arguments.save is None else Path(arguments.save)
+    given = [Path(run) for run in arguments.runs]
+    folders = [*_run_folders(given)]
+    is_one = folders == given and len(given) == 1
+    path = Path(arguments.save) if arguments.save else _common(given) / RunFolder(Path()).report
+    text = _report(RunFolder(given[0])) if is_one else comparison_of(folders, path)
     write_text(path, text)
     print(f"report: {shown(path)}")
     return 0
+
+
+def _run_folders(given: Iterable[Path]) -> Iterable[Path]:
+    """Yield the given runs, and those in other folders."""
+    for path in given:
+        found = [path] if RunFolder(path).record.is_file() else [*runs_in(path)]
+        if not found:
+            raise no_run(path, RunFolder(path).record.name)
+        yield from found
+
+
+def _common(given: Sequence[Path]) -> Path:
+    """Return the folder that holds all the given ones; a single one itself."""
+    return given[0] if len(given) == 1 else Path(os.path.commonpath([p.absolute() for p in given]))
 
 
 def _report(folder: RunFolder) -> str:

@@ -6,12 +6,14 @@ import argparse
 from pathlib import Path
 
 from tinynet.invocation import command, shown
-from tinynet.train.checkpoint.run_folder import new_folder
+from tinynet.train.checkpoint.run_folder import RunFolder, new_folder, runs_in
 from tinynet.train.commands.options import full_keys
 from tinynet.train.config.grid import Axis, axis
 from tinynet.train.config.grid import points as all_points
 from tinynet.train.config.problems import UsageError
 from tinynet.train.config.resolve import load_config
+from tinynet.train.html_report.comparison.writing import comparison_of
+from tinynet.train.html_report.writing import attempt
 from tinynet.train.report.progress import as_json, describe_figures
 from tinynet.train.report.table import aligned
 from tinynet.train.running.interrupt import resumable
@@ -77,7 +79,9 @@ def run_command(arguments: argparse.Namespace) -> int:
     if not arguments.json:
         for block in filter(None, (rows, over_seeds(sweep, outcomes))):
             print("", *aligned(block), sep="\n")
-        print(f"\ntable: {shown(path)}\nview it: {command('board', sweep.folder)}")
+        print(
+            f"\ntable: {shown(path)}\n{_report(sweep)}\nview it: {command('board', sweep.folder)}"
+        )
     unfinished = [outcome for outcome in outcomes if outcome.status != "finished"]
     if unfinished and not arguments.json:
         print(f"{len(unfinished)} of {count} runs are not finished; to resume:")
@@ -98,6 +102,13 @@ def _new(arguments: argparse.Namespace) -> Sweep:
     if not arguments.json:
         print(f"{len(sweep.points)} runs in {folder}", flush=True)
     return sweep
+
+
+def _report(sweep: Sweep) -> str:
+    """Write the page that compares the runs; return a line about it."""
+    page = RunFolder(sweep.folder).report
+    problem = attempt(page, lambda: comparison_of(runs_in(sweep.folder), page))
+    return problem or f"report: {shown(page)}"
 
 
 def _axes(assignments: list[str]) -> list[Axis]:

@@ -3,33 +3,48 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Generic, TypeVar
 
 from tinynet.train.checkpoint.provenance import version
 from tinynet.train.html_report.markup import Html, element, escaped, joined
-from tinynet.train.html_report.run_data import RunData
-from tinynet.train.html_report.sections.registry import SECTIONS, Section
 
 # Whatever a hostile name got past the escaping, a browser would neither run nor load it.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 
-def run_page(run: RunData, sections: Sequence[Section] = SECTIONS) -> str:
-    """Return the report of a run as an HTML document.
+Subject = TypeVar("Subject")
+
+
+@dataclass(frozen=True)
+class Section(Generic[Subject]):
+    """A section of a page about a subject, such as a run."""
+
+    title: str
+    """Its title, also in the list of contents."""
+
+    content: Callable[[Subject], Html | None]
+    """Return what it shows of the subject; None leaves the section out."""
+
+
+def page(name: str, subject: Subject, sections: Sequence[Section[Subject]]) -> str:
+    """Return a page about a subject as an HTML document.
 
     Args:
-        run: the run.
-        sections: its sections.
+        name: its title.
+        subject: what the sections take.
+        sections: the sections.
     """
-    contents = [(section.title, _content(section, run)) for section in sections]
-    return document(run.name, [(title, content) for title, content in contents if content])
+    contents = [(section.title, _content(section, subject)) for section in sections]
+    return document(name, [(title, content) for title, content in contents if content])
 
 
-def _content(section: Section, run: RunData) -> Html | None:
+def _content(section: Section[Subject], subject: Subject) -> Html | None:
     """Return the content of a section; of one that fails, the error, so that the others remain."""
     try:
-        return section.content(run)
+        return section.content(subject)
     except Exception as error:
         return element("p", f"cannot be shown. {type(error).__name__}: {error}", class_="bad")
 

@@ -15,10 +15,16 @@ from tinynet.train.html_report.markup import Html, element, escaped
 MISSING = "matplotlib"
 _WIDTH, _HEIGHT, _POINTS = 400, 230, 72
 _INK, _FAINT = "#010101", "#010102"
+_SHADES = [f"#0103{number:02x}" for number in range(21)]  # from the best run to the worst
+_SPREAD = 0.05
 _COLOURS = [f"#0102{number:02x}" for number in range(1, 9)]
 # matplotlib writes colours into the SVG; the page has others by day and by night.
 _VARIABLES = {_INK: "var(--ink)", _FAINT: "var(--faint)"} | {
     colour: f"var(--plot-{number})" for number, colour in enumerate(_COLOURS, 1)
+}
+_VARIABLES |= {
+    shade: f"color-mix(in srgb, var(--plot-2) {5 * number}%, var(--plot-1))"
+    for number, shade in enumerate(_SHADES)
 }
 _SETTINGS: Any = {
     "font.size": 10,
@@ -87,23 +93,49 @@ def lines(title: str, curves: Sequence[Curve], x_label: str, *, log: bool = Fals
     return _figure(title, drawn[0], curves)
 
 
-def parallel(title: str, names: Sequence[str], runs: Sequence[Sequence[float]]) -> Html:
-    """Return a plot with an axis per name and a line per run; the last axis colours the lines.
+@dataclass(frozen=True)
+class Axis:
+    """An axis of a plot of parallel coordinates."""
+
+    name: str
+    ticks: Sequence[tuple[float, str]]
+    """Labels, and their places from 0 to 1."""
+
+
+def parallel(title: str, axes: Sequence[Axis], runs: Sequence[Sequence[float]]) -> Html:
+    """Return a plot of parallel coordinates: an axis per quantity, a line per run.
 
     Args:
         title: its title.
-        names: the labels of the axes.
-        runs: for each run a place from 0 to 1 on each axis, the best run first.
+        axes: the axes, from left to right.
+        runs: for each run its places from 0 to 1 on these axes, the best run first.
     """
-    with _axes() as (axes, drawn):
+    last = max(1, len(runs) - 1)
+    with _axes() as (plot, drawn):
         for number, run in reversed([*enumerate(runs)]):
-            best = number == 0
-            colour = _COLOURS[0 if best else 1]
-            axes.plot(run, color=colour, linewidth=2 if best else 1, alpha=1 if best else 0.45)
-        axes.set_xticks(range(len(names)), names)
-        axes.set_yticks([0, 0.5, 1], ["low", "", "high"])
-        axes.set_ylim(-0.05, 1.05)
-    return _figure(title, drawn[0], [])
+            # Runs with the same values would hide each other; the last axis is the figure.
+            shift = _SPREAD * (0.5 - number / last)
+            places = [*(place + shift for place in run[:-1]), *run[-1:]]
+            colour = _SHADES[round(number / last * (len(_SHADES) - 1))]
+            plot.plot(places, color=colour, linewidth=2.4 if number == 0 else 1)
+        for number, axis in enumerate(axes):
+            plot.axvline(number, color=_FAINT, linewidth=1)
+            for place, text in axis.ticks:
+                side = "right" if number and number == len(axes) - 1 else "left"
+                plot.annotate(
+                    text,
+                    (number, place),
+                    (-4 if side == "right" else 4, 3),
+                    textcoords="offset points",
+                    horizontalalignment=side,
+                    size=8,
+                )
+        plot.set_xticks(range(len(axes)), [axis.name for axis in axes])
+        plot.set_yticks([])
+        plot.grid(visible=False)
+        plot.spines[:].set_visible(False)
+        plot.set_ylim(-0.05, 1.1)
+    return _figure(title, drawn[0], [Curve("the best run", (), ()), Curve("the worst", (), (), 1)])
 
 
 @contextmanager

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,9 +34,6 @@ class RunData:
     config: str
     """The text of ``config.toml``: each value with its origin in a comment."""
 
-    logged: Logged
-    """The curves, images and texts that the run wrote for TensorBoard."""
-
     damage: Mapping[str, str]
     """The files of the folder that have changed: name -> problem."""
 
@@ -44,8 +43,18 @@ class RunData:
     missing: str = ""
     """Why it cannot be loaded."""
 
-    shown: Mapping[str, Any] = field(default_factory=dict)
-    """Room for what a program adds before it calls `page`, for sections of its own."""
+    @functools.cached_property
+    def logged(self) -> Logged:
+        """The curves, images and texts that the run wrote for TensorBoard."""
+        return read_events(self.folder.path)
+
+    @property
+    def test_figures(self) -> dict[str, float]:
+        """The figures of the last evaluation."""
+        found: dict[str, float] = dict(self.record.get("test") or {})
+        for row in self.rows if not found else ():  # it is still running
+            found |= {k[5:]: v for k, v in row.items() if k.startswith("test/")}
+        return {k: v for k, v in found.items() if isinstance(v, float) and math.isfinite(v)}
 
     @property
     def name(self) -> str:
@@ -76,9 +85,8 @@ def read_run(path: Path, model: Examination | None = None, missing: str = "") ->
         raise no_run(path, Path(error.filename).name) from None
     except OSError as error:
         raise TrainError(f"{path} cannot be read: {error}") from None
-    logged = read_events(path)
     damage = run_damage(folder, record)
-    return RunData(folder, record, _rows(folder), config, logged, damage, model, missing)
+    return RunData(folder, record, _rows(folder), config, damage, model, missing)
 
 
 def _rows(folder: RunFolder) -> list[dict[str, Any]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from tinynet.board import Recording
@@ -11,8 +13,9 @@ from tinynet.train.checkpoint.run_folder import RunFolder, write_text
 from tinynet.train.checkpoint.storage import newest_checkpoint
 from tinynet.train.html_report import plots
 from tinynet.train.html_report.examination import examine
-from tinynet.train.html_report.page import run_page
-from tinynet.train.html_report.run_data import read_run
+from tinynet.train.html_report.page import page
+from tinynet.train.html_report.run_data import RunData, read_run
+from tinynet.train.html_report.sections.registry import SECTIONS
 from tinynet.train.incidents.response import error_text
 
 INSTALL = "the report needs matplotlib: pip install 'tinynet[report]'"
@@ -27,13 +30,17 @@ def write_report(folder: RunFolder, parts: Parts) -> str:
         folder: the run folder, with all its other files.
         parts: the objects of the run.
     """
+    return attempt(folder.report, lambda: report_of(folder, parts))
+
+
+def attempt(path: Path, text: Callable[[], str]) -> str:
+    """Write a page; return what went wrong, or ``""``."""
     if not plots.is_available():
         return INSTALL
     try:
-        text = report_of(folder, parts)
-        write_text(folder.report, text)
+        write_text(path, text())
     except Exception as error:
-        return f"{folder.report.name} is not written. {type(error).__name__}: {error}"
+        return f"{path.name} is not written. {type(error).__name__}: {error}"
     return ""
 
 
@@ -50,12 +57,16 @@ def report_of(folder: RunFolder, parts: Parts | None, missing: str = "") -> str:
     """
     found = newest_checkpoint(folder) if parts is not None else None
     if found is None or parts is None:
-        return run_page(read_run(folder.path, None, missing))
+        return _page(read_run(folder.path, None, missing))
     try:
         model = examine(parts, found[1])
     except Exception as error:  # in code of the user's, such as what ended the run
-        return run_page(read_run(folder.path, None, error_text(error)))
-    return run_page(read_run(folder.path, model))
+        return _page(read_run(folder.path, None, error_text(error)))
+    return _page(read_run(folder.path, model))
+
+
+def _page(run: RunData) -> str:
+    return page(run.name, run, SECTIONS)
 
 
 def costs_of(recording: Recording) -> list[dict[str, Any]]:

@@ -39,6 +39,11 @@ def examples(run: RunData) -> Html | None:
             cards = [_card(run, answer) for answer in answers]
             if _is_picture(answers[0].inputs, _first(answers[0].output)):
                 note += " On the left the example, on the right what the model makes of it."
+            elif _is_text(run, answers[0]):
+                note += (
+                    " Above is the text: the redder a token, the less the model expected it. Below "
+                    "is the likeliest token at each place, red where it is wrong."
+                )
             wide = "examples long" if _is_text(run, answers[0]) else "examples"
             shown += [element("h3", title), element("p", note, class_="soft")]
             shown.append(element("div", *cards, class_=wide))
@@ -198,14 +203,7 @@ def _continuation(run: RunData, answer: Answer, scores: Tensor) -> Html:
         _token(tokenizer, token, float(token != right))
         for token, right in zip(found, true, strict=True)
     ]
-    return joined(
-        [
-            element("div", "the text; the redder, the less expected", class_="soft"),
-            element("pre", "\n", *text, class_="text"),
-            element("div", "the likeliest at each place; red where it is wrong", class_="soft"),
-            element("pre", "\n", *guesses, class_="text"),
-        ]
-    )
+    return joined(element("pre", "\n", *part, class_="text") for part in (text, guesses))
 
 
 def _token(tokenizer: Tokenizer, token: int, share: float) -> Html:

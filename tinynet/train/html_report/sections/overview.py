@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,7 +16,8 @@ def overview(run: RunData) -> Html:
     status = element("p", status_of(run.record), class_=_tone(run.record))
     started = str(run.record.get("started", ""))[:19].replace("T", " ")
     lines = [status, element("p", f"Started {started}.", class_="soft")] if started else [status]
-    shown = {f"test {name}": figure_text(name, value) for name, value in test_figures(run).items()}
+    figures = sorted(run.test_figures.items(), key=lambda item: item[0].startswith("loss"))
+    shown = {f"test {name}": figure_text(name, value) for name, value in figures}
     best = run.record.get("best") or {}
     if best.get("epoch") and run.rows:
         shown["best after epoch"] = f"{best['epoch']} of {run.rows[-1].get('epoch')}"
@@ -27,13 +27,6 @@ def overview(run: RunData) -> Html:
         shown["test examples"] = f"{len(run.model.parts.test_set):,}"
     cards = [element("div", element("b", v), element("span", k)) for k, v in shown.items()]
     return joined([*lines, element("div", *cards, class_="figures")])
-
-
-def test_figures(run: RunData) -> dict[str, float]:
-    """Return the figures of the last evaluation, the loss last."""
-    figures = run.record.get("test") or {}
-    known = {k: v for k, v in figures.items() if isinstance(v, float) and math.isfinite(v)}
-    return dict(sorted(known.items(), key=lambda item: item[0].startswith("loss")))
 
 
 def _tone(record: Mapping[str, Any]) -> str | None:

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
-from tinynet.train.html_report.markup import Html
-from tinynet.train.html_report.run_data import RunData
+from tinynet.train.html_report.page import Section
 from tinynet.train.html_report.sections.config import config
 from tinynet.train.html_report.sections.confusion import confusion
 from tinynet.train.html_report.sections.costs import costs
@@ -18,18 +14,6 @@ from tinynet.train.html_report.sections.graph import graph
 from tinynet.train.html_report.sections.overview import overview
 from tinynet.train.html_report.sections.warnings import warnings
 from tinynet.train.html_report.sections.weights import weights
-
-
-@dataclass(frozen=True)
-class Section:
-    """A section of a report."""
-
-    title: str
-    """Its title, also in the list of contents."""
-
-    content: Callable[[RunData], Html | None]
-    """Return what it shows of a run; None leaves the section out."""
-
 
 SECTIONS = (
     Section("Overview", overview),

@@ -1,0 +1,26 @@
+"""Writing the page that compares several runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from tinynet.train.html_report.comparison.compared import Comparison
+from tinynet.train.html_report.comparison.sections import COMPARISON
+from tinynet.train.html_report.page import page
+from tinynet.train.html_report.run_data import read_run
+
+
+def comparison_of(folders: Iterable[Path], path: Path) -> str:
+    """Return the page that compares runs.
+
+    Args:
+        folders: their folders.
+        path: where the page will be, for links to the reports of the runs.
+
+    Raises:
+        TrainError: if a folder is no run folder, or a file in it is damaged.
+    """
+    compared = Comparison([read_run(folder) for folder in folders], path)
+    name = f"{path.absolute().parent.name}: {len(compared.runs)} runs"
+    return page(name, compared, COMPARISON)

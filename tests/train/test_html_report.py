@@ -152,6 +152,27 @@ def test_hostile_names_are_text(write, digits):
     assert "\x00" not in text and "\u202e" not in text
 
 
+def test_warnings_of_a_run_are_in_its_report(write, digits):
+    net = """
+        import warnings
+        from tinynet import nn
+
+        class Net(nn.Sequential):
+            def __init__(self):
+                super().__init__(nn.Flatten(), nn.Linear(64, 10))
+
+            def forward(self, images):
+                if self.training:
+                    warnings.warn("the images are <small>", stacklevel=2)
+                return super().forward(images)
+    """
+    config = digits.replace('"mlp"\nsizes = [64, 16, 10]', '"./net.py:Net"')
+    with pytest.warns(UserWarning, match="the images are <small>"):
+        result = run(write(config, net=net), quiet=True)
+    page = Page(report_of(result))
+    assert page.texts["Warnings"].split("\n")[0].strip() == "UserWarning: the images are <small>"
+
+
 # ---- a run never fails because of its report ----
 
 

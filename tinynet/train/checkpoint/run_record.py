@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from tinynet.train.checkpoint.checksums import is_sealed, sealed
 from tinynet.train.checkpoint.provenance import repository, surroundings, uncommitted
 from tinynet.train.checkpoint.run_folder import RunFolder, StorageWarning, write_json, write_text
 from tinynet.train.config.problems import TrainError
 from tinynet.train.config.sections import Config
+
+_MOST_WARNINGS = 100
 
 
 def new_record(config: Config, folder: RunFolder) -> dict[str, Any]:
@@ -93,6 +96,36 @@ def read_record(folder: RunFolder) -> dict[str, Any]:
     if "files" in record and not is_sealed(record):  # older versions wrote neither
         _warn(f"{folder.record} was changed or damaged since the run wrote it")
     return record
+
+
+@contextlib.contextmanager
+def recorded_warnings(record: dict[str, Any]) -> Iterator[None]:
+    """Add the warnings that are given inside to a record, each once; show them as usual.
+
+    Args:
+        record: the content of ``run.json``, which gets them as ``warnings``.
+    """
+    usual = warnings.showwarning
+
+    def show(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        text = f"{category.__name__}: {message}"
+        found = record.get("warnings", [])
+        if text not in found and len(found) < _MOST_WARNINGS:
+            record["warnings"] = [*found, text]
+        usual(message, category, filename, lineno, file, line)
+
+    warnings.showwarning = show
+    try:
+        yield
+    finally:
+        warnings.showwarning = usual
 
 
 def _warn(text: str) -> None:

@@ -21,7 +21,7 @@ from tinynet.train.checkpoint.checksums import sealed_row, sha256
 from tinynet.train.checkpoint.files import CheckpointError
 from tinynet.train.checkpoint.fingerprint import fingerprints
 from tinynet.train.checkpoint.run_folder import RunFolder
-from tinynet.train.checkpoint.run_record import write_record
+from tinynet.train.checkpoint.run_record import recorded_warnings, write_record
 from tinynet.train.checkpoint.sources import source_copies
 from tinynet.train.checkpoint.state import StartingPoint, load_state, state_of
 from tinynet.train.checkpoint.storage import Storage
@@ -140,7 +140,7 @@ class Training:
         resumed_step = self.starting_point.step if "resumed" in record else None
         position = record.get("events", {}).get(str(resumed_step)) if resumed_step else {}
         log = BoardLog(self.folder.path, self.parts, resumed_step, position)
-        with StopRequest() as stop:  # until the outcome is recorded
+        with recorded_warnings(record), StopRequest() as stop:  # until the outcome is recorded
             try:
                 if recording is not None:
                     log.log_graph(recording)

@@ -1,0 +1,86 @@
+"""Reports in a real browser: as wide as the screen, light and dark, nothing loaded or refused.
+
+Screenshots go to the folder that TINYNET_SCREENSHOTS names, if it does.
+"""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.board import browser
+from tinynet.train import run
+from tinynet.train.cli import main
+
+pytestmark = pytest.mark.skipif(bool(browser.missing()), reason=f"needs: {browser.missing()}")
+
+CONFIGS = Path(__file__).parents[2] / "configs"
+SCREENS = {"desktop": (1280, 900), "phone": (390, 844), "small phone": (320, 600)}
+LONG = "a_very_long_name_without_any_place_to_break_it_" * 3
+
+
+@pytest.fixture(scope="module")
+def driver():
+    with browser.browser() as driver:
+        yield driver
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    """The reports of runs with pictures, text, tables and long names; and of a sweep."""
+    out = tmp_path_factory.mktemp("runs")
+    text = {"data.limit": 4000, "model.width": 8, "model.hidden": 16}
+    changes = {"digits_vae": {}, "text_lstm": text, "spiral": {"run.name": LONG}}
+    found = {}
+    for name, own in changes.items():
+        result = run(CONFIGS / f"{name}.toml", {"run.epochs": 2, **own}, out=out, quiet=True)
+        found[name] = result.folder / "report.html"
+    lr = ["--set", "optimizer.lr=0.001,0.01", "--set", "run.epochs=1", "--out", str(out)]
+    assert main(["sweep", str(CONFIGS / "spiral.toml"), *lr]) == 0
+    (found["sweep"],) = out.glob("spiral/sweep_*/report.html")
+    return found
+
+
+def show(driver, page, screen, scheme):
+    """Open a page on a screen, as a person who prefers a colour scheme."""
+    width, height = SCREENS[screen]
+    metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    preferred = [{"name": "prefers-color-scheme", "value": scheme}]
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": preferred})
+    driver.get_log("browser")
+    driver.get(page.as_uri())
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("name", ["digits_vae", "text_lstm", "spiral", "sweep"])
+def test_a_page_fits_the_screen(name, screen, scheme, driver, pages):
+    show(driver, pages[name], screen, scheme)
+    widths = "return [document.documentElement.scrollWidth, window.innerWidth]"
+    page, window = driver.execute_script(widths)
+    assert page <= window == SCREENS[screen][0]
+    assert driver.get_log("browser") == []  # such as something that its policy refused
+    if folder := os.environ.get("TINYNET_SCREENSHOTS"):
+        driver.save_screenshot(str(Path(folder, f"report_{name}_{screen}_{scheme}.png")))
+
+
+LIGHTNESS = """
+const lightness = (element, what) => {
+  const numbers = getComputedStyle(element)[what].match(/[0-9.]+/g).map(Number);
+  return numbers.slice(0, 3).reduce((sum, value) => sum + value) / 3;
+};
+const label = document.querySelector('.plot svg text');
+return [lightness(document.body, 'backgroundColor'), lightness(document.body, 'color'),
+        lightness(label, 'fill')];
+"""
+
+
+@pytest.mark.parametrize("name", ["digits_vae", "sweep"])
+def test_light_and_dark(name, driver, pages):
+    show(driver, pages[name], "phone", "light")
+    paper, ink, label = driver.execute_script(LIGHTNESS)
+    assert paper > 200 and ink < 80 and label < 80
+    show(driver, pages[name], "phone", "dark")
+    paper, ink, label = driver.execute_script(LIGHTNESS)
+    assert paper < 60 and ink > 180 and label > 180

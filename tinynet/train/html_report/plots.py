@@ -125,7 +125,7 @@ def parallel(title: str, axes: Sequence[Axis], runs: Sequence[Sequence[float]]) 
                 plot.annotate(
                     text,
                     (number, place),
-                    (-4 if side == "right" else 4, 3),
+                    (-4 if side == "right" else 4, 8),
                     textcoords="offset points",
                     horizontalalignment=side,
                     size=8,
@@ -134,7 +134,7 @@ def parallel(title: str, axes: Sequence[Axis], runs: Sequence[Sequence[float]]) 
         plot.set_yticks([])
         plot.grid(visible=False)
         plot.spines[:].set_visible(False)
-        plot.set_ylim(-0.05, 1.1)
+        plot.set_ylim(-0.05, 1.12)
     return _figure(title, drawn[0], [Curve("the best run", (), ()), Curve("the worst", (), (), 1)])
 
 

@@ -50,6 +50,7 @@ EDGE = {
     "board/notebook.py": {"tensorboard"},
     "board/summaries/lettering.py": {"PIL"},  # board and data do not import each other
     "board/tensorboardx.py": {"google", "tensorboardX"},
+    "data/readers/parquet.py": {"pyarrow"},
     "data/readers/pillow.py": {"PIL"},
     "distributed/mpi.py": {"mpi4py"},
     "extension_dtypes.py": {"ml_dtypes"},

@@ -31,6 +31,7 @@ from tinynet.data.readers.idx import MNIST as MNIST
 from tinynet.data.readers.idx import FashionMNIST as FashionMNIST
 from tinynet.data.readers.idx import read_idx as read_idx
 from tinynet.data.readers.image_folder import ImageFolder as ImageFolder
+from tinynet.data.readers.parquet import Parquet as Parquet
 from tinynet.data.readers.spirals import Spirals as Spirals
 from tinynet.data.stack import StackDataset as StackDataset
 from tinynet.data.subset import Subset as Subset

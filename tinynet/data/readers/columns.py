@@ -12,6 +12,7 @@ from tinynet.dtypes import Array
 
 Fill = Literal["refuse", "drop", "mean", "median"] | float
 Encode = Literal["one_hot", "index"]
+Unknown = Literal["refuse", "ignore"]
 
 MISSING = "(missing)"
 _MOST_CATEGORIES = 1000
@@ -41,29 +42,30 @@ class Column:
 
 def learn(
     table: Table, name: str, categorical: bool, missing: Collection[str], fill: Fill
-) -> Column:
+) -> Column | None:
     """Return the conversion of a column, learned from its values.
 
-    A column is numeric if all its values are numbers, and categorical if most are not.
-
-    Raises:
-        FormatError: the column has no values, or a few values that are not numbers among many
-            that are.
+    A column is numeric if all its values are numbers, and categorical if most are not. If it has
+    no values, or a few values that are not numbers among many that are, these are mistakes of the
+    table, and the result is None.
     """
     values = table.column(name)
     present = [value for value in values if value not in missing]
     if not present:
-        raise table.error(0, name, "a value in at least one row", "none")
+        table.add_mistake(0, name, "a value in at least one row", "none")
+        return None
     numbers = [] if categorical else [n for value in present if (n := number(value)) is not None]
     if len(numbers) == len(present):
         return Column(name, filler=_filler(numbers, fill))
     if 2 * len(numbers) > len(present):
-        row = next(i for i, v in enumerate(values) if v not in missing and number(v) is None)
         expected = (
             f"a number, as in {len(numbers)} of {len(present)} rows "
             "(or name the column in 'categorical')"
         )
-        raise table.error(row, name, expected, repr(values[row]))
+        for row, value in enumerate(values):
+            if value not in missing and number(value) is None:
+                table.add_mistake(row, name, expected, repr(value))
+        return None
     gap = [MISSING] if len(present) < len(values) and fill != "refuse" else []
     return Column(name, ordered({*present}) + gap)
 
@@ -94,52 +96,61 @@ def _filler(numbers: Sequence[float], fill: Fill) -> float | None:
 
 
 def to_numbers(table: Table, column: Column, missing: Collection[str]) -> Array:
-    """Return a numeric column as float64; FormatError for a value that is not a number."""
-    result = np.empty(len(table.rows))
+    """Return a numeric column as float64, and add values that are no numbers to the mistakes."""
+    result = np.zeros(len(table.rows))
     for row, value in enumerate(table.column(column.name)):
         if value in missing:
             if column.filler is None:
-                raise missing_value(table, row, column.name)
-            result[row] = column.filler
-            continue
-        found = number(value)
-        if found is None:
-            raise table.error(row, column.name, "a finite number", repr(value))
-        result[row] = found
+                _add_missing(table, row, column.name)
+            else:
+                result[row] = column.filler
+        elif (found := number(value)) is None:
+            table.add_mistake(row, column.name, "a finite number", repr(value))
+        else:
+            result[row] = found
     return result
 
 
-def to_classes(table: Table, column: Column, missing: Collection[str]) -> Array:
-    """Return the category numbers of a column as int64; FormatError for an unknown category."""
+def to_classes(
+    table: Table, column: Column, missing: Collection[str], unknown: Unknown = "refuse"
+) -> Array:
+    """Return the category numbers of a column as int64.
+
+    Unknown categories are mistakes of the table, or get the number after the last category.
+    """
     categories = column.categories or []
     numbers = {category: index for index, category in enumerate(categories)}
-    result = np.empty(len(table.rows), np.int64)
+    result = np.zeros(len(table.rows), np.int64)
     for row, value in enumerate(table.column(column.name)):
-        if value in missing:
-            if MISSING not in numbers:
-                raise missing_value(table, row, column.name)
-            value = MISSING
-        found = numbers.get(value)
-        if found is None:
+        is_missing = value in missing
+        found = numbers.get(MISSING if is_missing else value)
+        if found is not None:
+            result[row] = found
+        elif unknown == "ignore":
+            result[row] = len(categories)
+        elif is_missing:
+            _add_missing(table, row, column.name)
+        else:
             shown = ", ".join(map(repr, categories[:8])) + (", ..." if len(categories) > 8 else "")
-            raise table.error(row, column.name, f"one of {shown}", repr(value))
-        result[row] = found
+            table.add_mistake(row, column.name, f"one of {shown}", repr(value))
     return result
 
 
-def missing_value(table: Table, row: int, name: str) -> ValueError:
-    """Return the error for a missing value."""
-    return table.error(row, name, "a value ('fill' says what else to do)", "none")
+def _add_missing(table: Table, row: int, name: str) -> None:
+    table.add_mistake(row, name, "a value ('fill' says what else to do)", "none")
 
 
 def to_features(
-    table: Table, column: Column, missing: Collection[str], encode: Encode
+    table: Table, column: Column, missing: Collection[str], encode: Encode, unknown: Unknown
 ) -> tuple[Array, list[str]]:
-    """Return a column as features (rows x features, float64), and their names."""
+    """Return a column as features (rows x features, float64), and their names.
+
+    The one-hot vector of an unknown category is zero.
+    """
     if column.categories is None:
         numbers = (to_numbers(table, column, missing) - column.mean) / column.std
         return numbers[:, None], column.features
-    classes = to_classes(table, column, missing)
+    classes = to_classes(table, column, missing, unknown)
     if encode == "index":
         return classes[:, None].astype(np.float64), [column.name]
     count = len(column.categories)
@@ -148,4 +159,4 @@ def to_features(
             f"{table.path}, column {column.name!r}: {count} different values are too many for "
             "one-hot vectors. Leave the column out of 'columns', or say encode='index'."
         )
-    return np.eye(count)[classes], column.features
+    return np.eye(count + 1)[classes, :count], column.features

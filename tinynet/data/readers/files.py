@@ -27,6 +27,9 @@ _BEGINNINGS = (
 )
 
 
+_SHOWN = 20  # mistakes in a message
+
+
 class FormatError(ValueError):
     """The contents of a file are invalid: truncated, corrupt, or in another format.
 
@@ -53,6 +56,43 @@ class FormatError(ValueError):
     def __str__(self) -> str:
         place = f"{self.path}, {self.where}" if self.where else self.path
         return f"{place}: expected {self.expected}, found {self.found}"
+
+
+class CombinedFormatError(FormatError):
+    """All mistakes of a file.
+
+    Attributes:
+        errors: the mistakes, one `FormatError` each. The other attributes are those of the first.
+
+    Example:
+        >>> from tinynet.data.readers.files import CombinedFormatError
+        >>> wrong = [tn.data.FormatError("a.csv", "a number", "'x'", f"line {n}") for n in (2, 7)]
+        >>> print(CombinedFormatError(wrong))
+        a.csv: 2 mistakes
+          line 2: expected a number, found 'x'
+          line 7: expected a number, found 'x'
+    """
+
+    def __init__(self, errors: Sequence[FormatError]):
+        first = errors[0]
+        super().__init__(first.path, first.expected, first.found, first.where)
+        self.args = (errors,)
+        self.errors = errors
+
+    def __str__(self) -> str:
+        lines = [f"{self.path}: {len(self.errors)} mistakes"]
+        for error in self.errors[:_SHOWN]:
+            place = f"{error.where}: " if error.where else ""
+            lines.append(f"  {place}expected {error.expected}, found {error.found}")
+        if len(self.errors) > _SHOWN:
+            lines.append(f"  ... and {len(self.errors) - _SHOWN} more")
+        return "\n".join(lines)
+
+
+def raise_all(errors: Sequence[FormatError]) -> None:
+    """Raise one error for all mistakes; do nothing if there are none."""
+    if errors:
+        raise errors[0] if len(errors) == 1 else CombinedFormatError(errors)
 
 
 def first_existing(folders: Sequence[StrPath], names: Sequence[str], what: str) -> str:

@@ -2,10 +2,10 @@
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 
-from tinynet.data.readers.files import FormatError, StrPath, listed, text_of
+from tinynet.data.readers.files import FormatError, StrPath, listed, raise_all, text_of
 
 
 @dataclass
@@ -20,27 +20,44 @@ class Table:
     lines: list[int]
     """The line in the file where each row begins, from 1."""
 
+    unit: str = "line"
+    """What ``lines`` counts."""
+
+    mistakes: list[FormatError] = field(default_factory=list)
+    """The mistakes found so far; `check` raises them."""
+
     def column(self, name: str) -> list[str]:
         """Return the values of a column; FormatError if there is no such column."""
-        if name not in self.names:
-            hint = ""
-            if len(self.names) == 1 and (other := [c for c in ",;\t|" if c in self.names[0]]):
-                hint = f" (is the delimiter {other[0]!r}?)"
-            found = f"the columns {listed(map(repr, self.names))}{hint}"
-            raise FormatError(self.path, f"a column {name!r}", found)
+        raise_all(self.unknown([name]))
         index = self.names.index(name)
         return [row[index] for row in self.rows]
 
+    def unknown(self, names: Iterable[str]) -> list[FormatError]:
+        """Return the errors for the names that no column has."""
+        hint = ""
+        if len(self.names) == 1 and (other := [c for c in ",;\t|" if c in self.names[0]]):
+            hint = f" (is the delimiter {other[0]!r}?)"
+        found = f"the columns {listed(map(repr, self.names))}{hint}"
+        wrong = [name for name in dict.fromkeys(names) if name not in self.names]
+        return [FormatError(self.path, f"a column {name!r}", found) for name in wrong]
+
     def error(self, row: int, name: str, expected: str, found: str) -> FormatError:
         """Return the error for one value."""
-        where = f"line {self.lines[row]}, column {name!r}"
+        where = f"{self.unit} {self.lines[row]}, column {name!r}"
         return FormatError(self.path, expected, found, where)
 
-    def without(self, dropped: Sequence[bool]) -> "Table":
-        """Return the table without some rows."""
-        kept = [index for index, drop in enumerate(dropped) if not drop]
+    def add_mistake(self, row: int, name: str, expected: str, found: str) -> None:
+        """Add the error for one value to the mistakes."""
+        self.mistakes.append(self.error(row, name, expected, found))
+
+    def check(self) -> None:
+        """Raise the mistakes found so far, all at once."""
+        raise_all(self.mistakes)
+
+    def only(self, kept: Sequence[int]) -> "Table":
+        """Return the table with the rows at these indices."""
         rows, lines = [self.rows[i] for i in kept], [self.lines[i] for i in kept]
-        return Table(self.path, self.names, rows, lines)
+        return Table(self.path, self.names, rows, lines, self.unit)
 
 
 def read_table(
@@ -65,13 +82,14 @@ def read_table(
     if names is None:
         line, first = next(records, (1, []))
         names = _checked_names(path, first, line)
-    rows, lines = [], []
+    rows, lines, mistakes = [], [], []
     for line, row in records:
         if len(row) != len(names):
             expected = f"{len(names)} values, as there are columns"
-            raise FormatError(path, expected, str(len(row)), f"line {line}")
+            mistakes.append(FormatError(path, expected, str(len(row)), f"line {line}"))
         rows.append(row)
         lines.append(line)
+    raise_all(mistakes)
     if not rows:
         raise FormatError(path, "rows of values", "none")
     return Table(path, list(names), rows, lines)

@@ -9,6 +9,7 @@ from typing import Any
 
 from tinynet import data, nn
 from tinynet.random import Generator
+from tinynet.train.build.data_rules import takes_class_weights
 from tinynet.train.build.method import Method
 from tinynet.train.build.optimizers import (
     PlateauSchedule,
@@ -22,6 +23,7 @@ from tinynet.train.build.optimizers import (
 from tinynet.train.build.seeds import derive, isolated, seed_all
 from tinynet.train.build.shapes import shape_of
 from tinynet.train.build.source_lines import point_to
+from tinynet.train.build.splitting import balanced_weights, divided, split
 from tinynet.train.build.targets import InputsAsTargets
 from tinynet.train.build.task import Loss, Updater
 from tinynet.train.callbacks.callback import EVENTS, unknown_events
@@ -38,6 +40,7 @@ from tinynet.train.config.problems import (
 from tinynet.train.config.sections import Config, DataSection
 from tinynet.train.config.signatures import Component, construct
 from tinynet.train.config.user_code import on_path
+from tinynet.train.exhibits import dataset_attribute
 from tinynet.train.exhibits.shown import Shown
 from tinynet.train.metrics.own import Own
 
@@ -80,20 +83,25 @@ class Parts:
         return [schedule for schedule in schedules if isinstance(schedule, PlateauSchedule)]
 
 
-def build(config: Config) -> Parts:
+def build(config: Config, preprocessing: Any = None) -> Parts:
     """Build the objects of a config, and seed the default generators for training.
+
+    Args:
+        config: the config.
+        preprocessing: what the data set learned from its training part in an earlier run
+            (`preprocessing_of`), to use again.
 
     Raises:
         ConfigError: if a constructor refuses its arguments, or returns an unsuitable object.
     """
     seed = config.run.seed
-    builder = _Builder(config)
+    builder = _Builder(config, preprocessing)
     with on_path(config.run.path):
         seed_all(seed, "data")
         sets = builder.sets(config.data)
         seed_all(seed, "model")
         model = builder.make("model", config.model.component)
-        loss = builder.make("loss", config.loss.component)
+        loss = builder.loss(sets and sets[0])
         method = builder.make("method", config.method.component)
         builder.problems.raise_if_any()
         assert sets is not None
@@ -137,8 +145,9 @@ def build_model(config: Config) -> nn.Module:
 class _Builder:
     """Calls the constructors that a config names, and collects the problems."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, preprocessing: Any = None) -> None:
         self.config = config
+        self.preprocessing = preprocessing
         self.problems = Problems()
 
     def make(self, section: str, component: Component, *supplied: Any, **hidden: Any) -> Any:
@@ -224,11 +233,36 @@ class _Builder:
         dataset = self.make("data", component)
         if dataset is None or not self.has_length(component, dataset):
             return None
-        count = round(len(dataset) * section.test_fraction)
-        lengths = [len(dataset) - count, count]
-        split = Generator().manual_seed(derive(self.config.run.seed, "split"))
-        train_set, test_set = data.random_split(dataset, lengths, generator=split)
-        return self.not_empty(component, train_set, test_set)
+        generator = Generator().manual_seed(derive(self.config.run.seed, "split"))
+        try:
+            parts = split(dataset, section, generator)
+        except ValueError as error:
+            given = "test_by" if section.test_by else "test_split"
+            self.problem_at(f"data.{given}", str(error))
+            return None
+        if not all(parts):
+            return self.not_empty(component, *parts)
+        try:
+            return self.not_empty(component, *divided(dataset, parts, self.preprocessing))
+        except Exception as error:
+            self.problem_at(refused_at(component, error), refusal(component, error))
+            return None
+
+    def loss(self, train_set: Any) -> Any:
+        """Return the loss, with the weights of the classes if the config asks for them."""
+        section = self.config.loss
+        if section.class_weights == "none" or train_set is None:
+            return self.make("loss", section.component)
+        path = "loss.class_weights"
+        if not takes_class_weights(section.component.target):
+            return self.problem_at(path, f"{section.component.type} does not weigh classes")
+        if "weight" in section.component.arguments:
+            return self.problem_at(path, "the loss has a weight of its own")
+        try:
+            weights = balanced_weights(train_set)
+        except ValueError as error:
+            return self.problem_at(path, str(error))
+        return self.make("loss", section.component, weight=weights)
 
     def has_length(self, component: Component, dataset: Any) -> bool:
         """Return whether a data set has a usable length; if not, add the problem."""
@@ -272,6 +306,12 @@ def _batches(
         persistent_workers=section.workers > 0,
     )
     return train_batches, data.DataLoader(test_set, batch_size=section.batch_size)
+
+
+def preprocessing_of(parts: Parts) -> dict[str, Any] | None:
+    """Return what the data set learned from its training part, as plain data; None if nothing."""
+    learned = dataset_attribute(parts.train_set, "preprocessing")
+    return learned.state_dict() if hasattr(learned, "state_dict") else None
 
 
 def copied(parts: Parts) -> nn.Module:

@@ -14,6 +14,11 @@ from tinynet.dtypes import Array
 _OF_CLASSES = (nn.CrossEntropyLoss, nn.NLLLoss, nn.MultiMarginLoss)
 
 
+def takes_class_weights(target: Any) -> bool:
+    """Return whether a type is a loss of classes with an argument ``weight``."""
+    return isinstance(target, type) and issubclass(target, _OF_CLASSES)
+
+
 @dataclass(frozen=True)
 class Rule:
     """A condition on each row of a part of the examples, such as ``"targets"``."""

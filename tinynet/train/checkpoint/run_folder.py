@@ -100,6 +100,11 @@ class RunFolder:
         return self.path / "vocabulary.json"
 
     @property
+    def preprocessing(self) -> Path:
+        """What the data set learned from its training part, if that is a table."""
+        return self.path / "preprocessing.json"
+
+    @property
     def report(self) -> Path:
         """The report, a page for browsers."""
         return self.path / "report.html"

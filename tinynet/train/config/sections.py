@@ -101,7 +101,8 @@ class DataSection:
     """The data set, of pairs (input, target), and how it is split into batches.
 
     A type with a parameter `train` provides its own training and test sets. From any other data
-    set, a random `test_fraction` is split off; the split depends only on the seed.
+    set, `test_fraction` is split off as `test_split` says; the split depends only on the seed.
+    What a table learns from its rows, it learns from the training part.
     """
 
     component: Component
@@ -131,6 +132,14 @@ class DataSection:
     )
     """The fraction of the examples to use for testing, if the data set has no test set."""
 
+    test_split: Literal["random", "stratified", "grouped", "time"] = "random"
+    """How to choose these examples: at random; with the same share of each class as the training
+    part; by whole groups, such as patients (`test_by`); or the last ones in time, in the order of
+    `test_by` or, without it, of the rows."""
+
+    test_by: str = ""
+    """The column of a table to group by, to stratify by (instead of the target), or to sort by."""
+
     targets: Literal["own", "inputs"] = "own"
     """The targets: those of the data set, or its inputs (for autoencoders)."""
 
@@ -149,6 +158,11 @@ class LossSection:
 
     component: Component
     """The loss."""
+
+    class_weights: Literal["none", "balanced"] = "none"
+    """Whether the loss weighs classes: `balanced` gives a class the weight examples / (classes *
+    examples of the class) in the training set, so that rare classes count as much as frequent
+    ones. It sets the argument `weight` of CrossEntropyLoss, NLLLoss and MultiMarginLoss."""
 
 
 @dataclass(frozen=True)

@@ -104,7 +104,7 @@ def _resume(drift: Drift, config: Config, show: Show, force: bool) -> Result:
     if folder.config.name in drift.damage:
         edits = "; ".join(map(str, changes)) or "no values"
         drift.damage[folder.config.name] += f" (changed: {edits})"
-    parts = build(config)
+    parts = build(config, saved.get("preprocessing"))
     check_vocabulary(parts.train_set, folder, drift.damage)
     drift.compare(parts)
     drift.refuse_changes(force)

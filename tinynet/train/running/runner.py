@@ -152,7 +152,7 @@ def load_run(place: str | Path, *, best: bool = False) -> Trained:
     """
     path, saved = find_checkpoint(place, best=best)
     drift = Drift(RunFolder(path.parent))
-    parts = build(config_in(saved, path, drift))
+    parts = build(config_in(saved, path, drift), saved.get("preprocessing"))
     check_vocabulary(parts.train_set, drift.folder, drift.damage)
     drift.compare(parts)
     drift.warn(recorded_figures(parts.config, saved))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import signal
 import time
 from collections.abc import Mapping
@@ -13,7 +14,7 @@ from typing import Any, Literal
 from tinynet import nn
 from tinynet.board import Recording
 from tinynet.train.build import seeds
-from tinynet.train.build.build import Parts
+from tinynet.train.build.build import Parts, preprocessing_of
 from tinynet.train.build.ema import MovingAverage
 from tinynet.train.build.task import check_weights
 from tinynet.train.callbacks.callback import Moment
@@ -118,6 +119,7 @@ class Training:
         self.epoch = -1
         self.incidents = Incidents(config.run, folder, self.progress.message)
         self.callbacks = parts.callbacks
+        self.preprocessing = preprocessing_of(parts)
         self.saved_at = time.monotonic()
         if saved is not None:
             self.starting_point = load_state(parts, saved, self.average, self.best, self.totals)
@@ -184,6 +186,9 @@ class Training:
         record["data"] = record.get("data") or fingerprints(parts)
         text = self.config_text.encode("utf-8", "backslashreplace")
         files = {folder.config.name: text, **vocabulary_files(parts.train_set, folder), **copies}
+        if self.preprocessing:
+            learned = json.dumps(self.preprocessing, ensure_ascii=False, indent=1) + "\n"
+            files[folder.preprocessing.name] = learned.encode("utf-8", "backslashreplace")
         self.storage.write_constant_files(files, record)
 
     def outcome(self, status: str) -> dict[str, Any]:
@@ -339,6 +344,7 @@ class Training:
             "step": step.number + 1,
             "model": self.parts.model.state_dict(),
             "test": self.metrics,
+            **({"preprocessing": self.preprocessing} if self.preprocessing else {}),
         }
 
     def checkpoint_state(self, step: Step) -> dict[str, Any]:

@@ -1,0 +1,251 @@
+"""Tables in configs: what is learned from the training part, splits, class weights, mistakes."""
+
+import json
+
+import numpy as np
+import pytest
+
+import tinynet as tn
+from tinynet.data import CSV, FormatError, Parquet
+from tinynet.data.splits import grouped_split, stratified_split, time_split
+from tinynet.train import ConfigError, evaluate_run, load_config, load_run, resume, run
+from tinynet.train.build.build import build
+from tinynet.train.checkpoint.files import read_checkpoint
+
+CONFIG = """\
+[data]
+type = "CSV"
+path = "rows.csv"
+target = "kind"
+ignore = ["patient", "day"]
+fill = "mean"
+standardize = true
+test_fraction = 0.25
+
+[model]
+type = "LazyLinear"
+out_features = 2
+
+[loss]
+type = "CrossEntropyLoss"
+
+[optimizer]
+type = "SGD"
+lr = 0.1
+
+[run]
+epochs = 1
+"""
+MODEL = {"model.type": "Linear", "model.in_features": 5}
+
+
+def table(count=80):
+    """Rows of two kinds, one of them rare, with gaps in a column of numbers and one of colours."""
+    random = np.random.default_rng(0)
+    lines = ["patient,day,age,color,dose,kind"]
+    for row in range(count):
+        age = "" if row % 9 == 4 else f"{random.normal(40 + row, 9):.2f}"
+        color = ("red", "blue", "")[int(random.integers(3))]
+        kind = "rare" if row % 10 == 3 else "common"
+        day = f"2024-{1 + row // 28:02d}-{1 + row % 28:02d}"
+        lines.append(f"p{row // 4},{day},{age},{color},{random.random():.3f},{kind}")
+    return "\n".join(lines) + "\n"
+
+
+@pytest.fixture
+def config(tmp_path):
+    (tmp_path / "rows.csv").write_text(table())
+    path = tmp_path / "c.toml"
+    path.write_text(CONFIG.replace('"LazyLinear"', '"Linear"\nin_features = 5'))
+    return path
+
+
+def parts_of(config, **values):
+    return build(load_config(config, {f"data.{key}": value for key, value in values.items()}))
+
+
+def ages(part):
+    return [float(value) for value in part.column("age") if value]
+
+
+# ---- learned from the training part ----
+
+
+def test_numbers_are_learned_from_the_training_part(config):
+    parts = parts_of(config)
+    column = parts.train_set.preprocessing.inputs[0]
+    known = np.array(ages(parts.train_set))
+    assert column.filler == np.mean(known)
+    filled = [float(value) if value else column.filler for value in parts.train_set.column("age")]
+    assert column.mean == np.mean(filled)
+    assert column.std == np.std(filled)
+    assert np.mean(known) != np.mean(ages(CSV(config.parent / "rows.csv", "kind", fill="mean")))
+    assert parts.test_set.preprocessing == parts.train_set.preprocessing
+    raw = np.array([float(v) if v else column.filler for v in parts.test_set.column("age")])
+    expected = ((raw - column.mean) / column.std).astype(np.float32)
+    assert parts.test_set.features[:, 0].numpy().tolist() == expected.tolist()
+    assert abs(parts.train_set.features[:, 0].mean().item()) < 1e-6
+
+
+def test_a_category_of_the_test_part_alone(config):
+    rows = config.parent / "rows.csv"
+    lines = rows.read_text().splitlines()
+    lines[-1] = lines[-1].replace("red", "green").replace("blue", "green").replace(",,", ",green,")
+    assert "green" in lines[-1]
+    rows.write_text("\n".join(lines))
+    with pytest.raises(ConfigError, match="line 81, column 'color': expected one of .* 'green'"):
+        parts_of(config, test_split="time")
+    parts = parts_of(config, test_split="time", unknown="ignore")
+    assert parts.test_set.features[-1, 1:4].tolist() == [0, 0, 0]
+    parts = parts_of(config, test_split="time", unknown="ignore", encode="index")
+    assert parts.test_set[len(parts.test_set) - 1][0][1].item() == 3
+
+
+def test_it_is_kept_with_the_model(config, tmp_path):
+    folder = run(config, out=tmp_path / "runs", quiet=True).folder
+    stored = json.loads((folder / "preprocessing.json").read_text())
+    assert stored == read_checkpoint(folder / "checkpoint.npz")["preprocessing"]
+    assert stored == read_checkpoint(folder / "best.npz")["preprocessing"]
+    assert [column["name"] for column in stored["inputs"]] == ["age", "color", "dose"]
+    before = evaluate_run(folder, quiet=True).metrics
+    again = load_run(folder).parts.train_set.preprocessing
+    assert again.state_dict() == stored
+    assert before == evaluate_run(folder, quiet=True).metrics
+    assert resume(folder, {"run.epochs": 2}, quiet=True).is_complete
+
+
+# ---- splits ----
+
+
+def test_stratified(config):
+    parts = parts_of(config, test_split="stratified")
+    assert (len(parts.train_set), len(parts.test_set)) == (60, 20)
+    assert parts.train_set.targets.sum().item() == 6
+    assert parts.test_set.targets.sum().item() == 2
+    by_color = parts_of(config, test_split="stratified", test_by="color")
+    for color in ("red", "blue", ""):
+        share = by_color.train_set.column("color").count(color) / 60
+        assert abs(share - by_color.test_set.column("color").count(color) / 20) <= 1 / 20
+
+
+def test_grouped(config):
+    parts = parts_of(config, test_split="grouped", test_by="patient")
+    train, test = ({*part.column("patient")} for part in (parts.train_set, parts.test_set))
+    assert not train & test
+    assert len(train | test) == 20
+    assert len(parts.test_set) == 20
+
+
+def test_time(config):
+    parts = parts_of(config, test_split="time", test_by="day")
+    assert max(parts.train_set.column("day")) < min(parts.test_set.column("day"))
+    assert len(parts.test_set) == 20
+
+
+def test_the_split_follows_the_seed(config):
+    def rows(seed):
+        parts = build(load_config(config, {"run.seed": seed, "data.test_split": "stratified"}))
+        return parts.test_set.column("dose")
+
+    assert rows(1) == rows(1)
+    assert rows(1) != rows(2)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_splits_are_partitions(seed):
+    random = np.random.default_rng(seed)
+    labels = random.integers(0, 4, 50).tolist()
+    for fraction in (0.1, 0.3, 0.5):
+        generator = tn.Generator().manual_seed(seed)
+        train, test = stratified_split(labels, fraction, generator)
+        assert sorted(train + test) == [*range(50)]
+        assert len(test) == round(50 * fraction)
+        for label in range(4):
+            count = sum(labels[i] == label for i in test)
+            assert abs(count - fraction * labels.count(label)) < 1
+        train, test = grouped_split(labels, fraction, generator)
+        assert sorted(train + test) == [*range(50)]
+        assert not {labels[i] for i in train} & {labels[i] for i in test}
+        train, test = time_split(labels, fraction)
+        assert sorted(train + test) == [*range(50)]
+        assert not train or max(labels[i] for i in train) < min(labels[i] for i in test)
+
+
+@pytest.mark.parametrize(
+    "values, message",
+    [
+        ({"test_split": "grouped"}, 'data.test_split: test_split = "grouped" needs test_by'),
+        ({"test_by": "day"}, 'data.test_by: test_by needs test_split = "grouped"'),
+        ({"test_split": "time", "test_by": "dya"}, "data.test_by: .*expected a column 'dya'"),
+        ({"test_split": "stratified", "target": "dose"}, "targets are not classes"),
+        ({"test_split": "sorted"}, "data.test_split: must be one of 'random', 'strat"),
+    ],
+)
+def test_splits_that_do_not_fit(config, values, message):
+    with pytest.raises(ConfigError, match=message):
+        parts_of(config, **values)
+
+
+# ---- class weights ----
+
+
+def test_balanced(config):
+    overrides = {"data.test_split": "stratified", "loss.class_weights": "balanced"}
+    parts = build(load_config(config, overrides))
+    assert np.allclose(parts.loss.weight.numpy(), [60 / (2 * 54), 60 / (2 * 6)], rtol=1e-6)
+    assert build(load_config(config)).loss.weight is None
+
+
+def test_weights_that_do_not_fit(config):
+    with pytest.raises(ConfigError, match="loss.class_weights: MSELoss does not weigh classes"):
+        build(load_config(config, {"loss.type": "MSELoss", "loss.class_weights": "balanced"}))
+    rows = config.parent / "rows.csv"
+    lines = rows.read_text().replace("rare", "common").splitlines()
+    lines[-1] = lines[-1].replace("common", "rare")
+    rows.write_text("\n".join(lines))
+    overrides = {"data.test_split": "time", "loss.class_weights": "balanced"}
+    with pytest.raises(ConfigError, match="no examples of the classes 'rare'"):
+        build(load_config(config, overrides))
+
+
+# ---- mistakes ----
+
+
+def test_all_mistakes_at_once(config):
+    (config.parent / "rows.csv").write_text("a,b,kind\n1,2,x\n?,4,y\n4,oops,x\n5,6,\n7,8,x\n")
+    with pytest.raises(ConfigError) as raised:
+        build(load_config(config, {"data.fill": "refuse", "data.ignore": []}))
+    text = str(raised.value)
+    assert "rows.csv: 3 mistakes" in text
+    assert "line 3, column 'a': expected a value ('fill' says what else to do), found none" in text
+    assert "line 4, column 'b': expected a number, as in 4 of 5 rows" in text
+    assert "line 5, column 'kind': expected a value" in text
+
+
+# ---- Parquet ----
+
+
+def test_parquet(tmp_path, config):
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import csv, parquet
+
+    convert = csv.ConvertOptions(strings_can_be_null=True)
+    parquet.write_table(
+        csv.read_csv(config.parent / "rows.csv", convert_options=convert), tmp_path / "rows.parquet"
+    )
+    options = {"ignore": ["patient", "day"], "fill": "mean", "standardize": True}
+    one = CSV(config.parent / "rows.csv", "kind", **options)
+    other = Parquet(tmp_path / "rows.parquet", "kind", **options)
+    assert other.feature_names == one.feature_names
+    assert other.features.tolist() == one.features.tolist()
+    assert other.targets.tolist() == one.targets.tolist()
+    values = {"type": "Parquet", "path": str(tmp_path / "rows.parquet"), "test_split": "stratified"}
+    assert len(parts_of(config, **values).test_set) == 20
+    with pytest.raises(FormatError, match=r"rows.parquet: 9 mistakes\n  row 5, column 'age'"):
+        Parquet(tmp_path / "rows.parquet", "kind", ["age", "dose"])
+    (tmp_path / "cut.parquet").write_bytes((tmp_path / "rows.parquet").read_bytes()[:-9])
+    with pytest.raises(FormatError, match="expected a complete Parquet file"):
+        Parquet(tmp_path / "cut.parquet")
+    parquet.write_table(pa.table({"a": [[1], [2]]}), tmp_path / "list.parquet")
+    with pytest.raises(FormatError, match="column 'a': expected single values, found list"):
+        Parquet(tmp_path / "list.parquet")

@@ -173,6 +173,26 @@ def test_warnings_of_a_run_are_in_its_report(write, digits):
     assert page.texts["Warnings"].split("\n")[0].strip() == "UserWarning: the images are <small>"
 
 
+def test_rows_of_a_table_are_shown_as_values(write):
+    rows = [f"{x},{x % 7},{3 * x}" for x in range(60)]
+    Path("houses.csv").write_text("\n".join(["size,<b>rooms</b>,price", *rows]))
+    config = """
+        run.epochs = 1
+        data = {type = "CSV", path = "houses.csv", target = "price", standardize = false}
+        model = {type = "mlp", sizes = [2, 1]}
+        loss = {type = "MSELoss"}
+        optimizer = {type = "SGD", lr = 1e-9}
+    """
+    text = report_of(run(write(config), quiet=True))
+    worst, typical = re.findall(r"<tbody>(.*?)</tbody>", sections(text)["Examples"])
+    header = re.search(r"<thead>.*?</thead>", sections(text)["Examples"])[0]
+    names = re.findall(r">([^<>]+)</th>", header)
+    assert names[3:] == ["loss", "size", "&lt;b&gt;rooms&lt;/b&gt;"]
+    for row in re.findall(r"<tr>(.*?)</tr>", worst + typical):
+        _, _, right, _, size, rooms = re.findall(r">([^<>]+)</(?:td|span)>", row)
+        assert (float(right), float(rooms)) == (3 * float(size), float(size) % 7)
+
+
 # ---- a run never fails because of its report ----
 
 

@@ -13,7 +13,7 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.data import Tokenizer
 from tinynet.dtypes import Array
 from tinynet.train.html_report.examination import Answer
-from tinynet.train.html_report.markup import Html, element, joined, picture, table
+from tinynet.train.html_report.markup import Html, element, escaped, joined, picture, table
 from tinynet.train.html_report.run_data import RunData
 from tinynet.train.html_report.sections.confusion import class_names
 from tinynet.train.metrics.metric import softmax
@@ -36,7 +36,6 @@ def examples(run: RunData) -> Html | None:
     ):
         if answers:
             note = note if answers[0].loss is not None else "The first ones of the test set."
-            cards = [_card(run, answer) for answer in answers]
             if _is_picture(answers[0].inputs, _first(answers[0].output)):
                 note += " On the left the example, on the right what the model makes of it."
             elif _is_text(run, answers[0]):
@@ -46,6 +45,10 @@ def examples(run: RunData) -> Html | None:
                 )
             wide = "examples long" if _is_text(run, answers[0]) else "examples"
             shown += [element("h3", title), element("p", note, class_="soft")]
+            if _is_row(run, answers[0]):
+                shown.append(_table(run, answers))
+                continue
+            cards = [_card(run, answer) for answer in answers]
             shown.append(element("div", *cards, class_=wide))
     return joined(shown) if shown else None
 
@@ -68,6 +71,49 @@ def _card(run: RunData, answer: Answer) -> Html:
     return element("div", content, foot, class_="example")
 
 
+# ---- rows of values ----
+
+
+def _is_row(run: RunData, answer: Answer) -> bool:
+    """Return whether an example is a row of values, and not an image, a text or words."""
+    inputs = answer.inputs
+    names = run.model is not None and run.model.about("vocabulary")
+    return (
+        isinstance(inputs, Tensor) and inputs.ndim == 2 and not names and not _is_text(run, answer)
+    )
+
+
+def _table(run: RunData, answers: Sequence[Answer]) -> Html:
+    """Return examples as the rows of a table, with what the model says and what is right."""
+    count = answers[0].inputs.shape[1]
+    given = run.model.about("feature_names") if run.model is not None else None
+    names = given if given and len(given) == count else [f"x{i}" for i in range(count)]
+    more = [f"and {count - _MOST} more"] if count > _MOST else []
+    header = ["example", "says", "should be", "loss", *names[:_MOST], *more]
+    rows = []
+    for answer in answers:
+        values = [f"{value:.4g}" for value in answer.inputs.numpy()[0, :_MOST]]
+        loss = "" if answer.loss is None else f"{answer.loss:.3g}"
+        rows.append([answer.index, *_pair(run, answer), loss, *values, *[""] * len(more)])
+    return table(header, rows, numbers=3)
+
+
+def _pair(run: RunData, answer: Answer) -> tuple[Html, str]:
+    """Return what the model says and the target, in a few words each."""
+    output, target = _first(answer.output), answer.target
+    if not isinstance(output, Tensor):
+        return escaped(str(output)[:80]), str(target)[:80]
+    if are_classes(output, target) and output.ndim == 2:
+        names, true = class_names(run, output.shape[1]), int(target.numpy().ravel()[0])
+        row = rows_of(output, classes=True)[0]
+        text = f"{names[row['class']]} ({100 * row['probability']:.1f} %)"
+        tone = "good" if row["class"] == true else "bad"
+        right = names[true] if 0 <= true < len(names) else str(true)
+        return element("span", text, class_=tone), right
+    said, right = (sentence_of(rows_of(value, classes=False)[0]) for value in (output, target))
+    return escaped(said), right
+
+
 # ---- what the model was given ----
 
 
@@ -84,15 +130,8 @@ def _inputs(run: RunData, inputs: Any) -> Html:
     tokenizer = run.model.about("tokenizer") if run.model is not None else None
     if isinstance(tokenizer, Tokenizer) and values.dtype.kind in "iu":
         return element("pre", "\n", tokenizer.decode(values.tolist()), class_="text")
-    names = run.model.about("feature_names") if run.model is not None else None
-    return _row_of_values(values, names)
-
-
-def _row_of_values(values: Array, names: Sequence[str] | None) -> Html:
-    known = names if names and len(names) == len(values) else [f"x{i}" for i in range(len(values))]
-    pairs = [(name, f"{value:.4g}") for name, value in zip(known, values, strict=True)]
-    more = [(f"and {len(pairs) - _MOST} more", "")] if len(pairs) > _MOST else []
-    return table(["input", "value"], [*pairs[:_MOST], *more], numbers=1)
+    more = f" and {len(values) - _MOST} more" if len(values) > _MOST else ""
+    return element("p", " ".join(f"{value:.4g}" for value in values[:_MOST]) + more, class_="mono")
 
 
 def _flat(inputs: Any) -> Array | None:

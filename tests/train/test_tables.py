@@ -1,6 +1,9 @@
 """Tables in configs: what is learned from the training part, splits, class weights, mistakes."""
 
+import csv
+import io
 import json
+import subprocess
 
 import numpy as np
 import pytest
@@ -8,9 +11,12 @@ import pytest
 import tinynet as tn
 from tinynet.data import CSV, FormatError, Parquet
 from tinynet.data.splits import grouped_split, stratified_split, time_split
-from tinynet.train import ConfigError, evaluate_run, load_config, load_run, resume, run
+from tinynet.train import ConfigError, UsageError, evaluate_run, load_config, load_run, resume, run
 from tinynet.train.build.build import build
 from tinynet.train.checkpoint.files import read_checkpoint
+from tinynet.train.cli import main
+
+from .test_cli import ENVIRONMENT, PROGRAM
 
 CONFIG = """\
 [data]
@@ -249,3 +255,96 @@ def test_parquet(tmp_path, config):
     parquet.write_table(pa.table({"a": [[1], [2]]}), tmp_path / "list.parquet")
     with pytest.raises(FormatError, match="column 'a': expected single values, found list"):
         Parquet(tmp_path / "list.parquet")
+
+
+# ---- predictions for raw rows ----
+
+
+@pytest.fixture
+def folder(config, tmp_path):
+    overrides = {"data.test_split": "stratified", "run.epochs": 3}
+    return run(config, overrides, out=tmp_path / "runs", quiet=True).folder
+
+
+def raw_rows(config):
+    with open(config.parent / "rows.csv", newline="") as file:
+        return [*csv.DictReader(file)]
+
+
+def test_raw_rows_get_what_the_test_set_gets(config, folder):
+    trained = load_run(folder)
+    by_day = {row["day"]: row for row in raw_rows(config)}
+    chosen = [by_day[day] for day in trained.parts.test_set.column("day")]
+    inputs = trained.inputs_of(chosen)
+    assert inputs.tolist() == trained.parts.test_set.features.tolist()
+    answers = trained.predict(chosen)
+    scores = trained.model.eval()(inputs).softmax(1)
+    assert [row["class"] for row in answers] == scores.argmax(1).tolist()
+    assert {row["label"] for row in answers} <= {"common", "rare"}
+
+
+def test_it_predicts_without_the_data(config, folder):
+    rows = raw_rows(config)
+    expected = load_run(folder).predict(rows)
+    (config.parent / "rows.csv").unlink()
+    trained = load_run(folder, data=False)
+    assert trained.predict(rows) == expected
+    typed = {"age": None, "color": "red", "dose": 0.5}
+    assert trained.predict([typed]) == trained.predict([{"age": "", "color": "red", "dose": ".5"}])
+    with pytest.raises(UsageError, match="was loaded without its data"):
+        _ = trained.parts
+    with pytest.raises(FormatError) as raised:
+        trained.predict([{"age": "old", "color": "pink", "dose": 1}, {"age": 1}])
+    assert str(raised.value).splitlines() == [
+        "rows: 2 mistakes",
+        "  row 2, column 'color': expected this column, found the columns 'age'",
+        "  row 2, column 'dose': expected this column, found the columns 'age'",
+    ]
+    with pytest.raises(FormatError, match="row 1, column 'color': expected one of .* 'pink'"):
+        trained.predict([{"age": "old", "color": "pink", "dose": 1}])
+
+
+def test_predict_on_a_table(config, folder, capsys):
+    rows = config.parent / "rows.csv"
+    assert main(["predict", str(folder), str(rows), "--json"]) == 0
+    found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    expected = load_run(folder, data=False).predict(raw_rows(config))
+    assert [row["label"] for row in found] == [row["label"] for row in expected]
+    bad = config.parent / "bad.csv"
+    bad.write_text("color,age,dose\nred,1,2\nred,x,2\nblue,1,y\n")
+    assert main(["predict", str(folder), str(bad)]) == 2
+    error = capsys.readouterr().err
+    assert "line 3, column 'age': expected a finite number, found 'x'" in error
+    assert "line 4, column 'dose': expected a finite number, found 'y'" in error
+    bad.write_text("color\nred\n")
+    assert main(["predict", str(folder), str(bad)]) == 2
+    assert "expected a column 'age', found the columns 'color'" in capsys.readouterr().err
+
+
+def test_standard_input_is_answered_line_by_line(folder):
+    command = [*PROGRAM, "predict", str(folder), "-", "--json"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=ENVIRONMENT) as process:
+        answers = []
+        lines = ['{"age": 41, "color": "red", "dose": 0.5}', "41,red,0.5", '{"age": 41}', "1,2"]
+        for line in lines:
+            process.stdin.write(line + "\n")
+            process.stdin.flush()
+            answers.append(json.loads(process.stdout.readline()))  # before the next line is sent
+        process.stdin.close()
+        assert process.wait(60) == 1
+    first, second, third, fourth = answers
+    assert {**first, "example": 1} == second
+    assert first["label"] in ("common", "rare")
+    assert "column 'color': expected this column" in third["error"]
+    assert fourth["error"] == "expected 3 values (age, color, dose), found 2"
+
+
+def test_a_header_in_standard_input(folder, capsys, monkeypatch):
+    text = "dose,age,patient,color\n0.5,41,p1,red\n\n0.5,,p2,blue\n"
+    monkeypatch.setattr("sys.stdin", io.StringIO(text))
+    assert main(["predict", str(folder), "-", "--json"]) == 0
+    found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    rows = [{"age": 41, "color": "red", "dose": 0.5}, {"age": "", "color": "blue", "dose": 0.5}]
+    expected = load_run(folder, data=False).predict(rows)
+    assert found == [{"example": i, **row} for i, row in enumerate(expected)]

@@ -126,8 +126,9 @@ class TableEncoder:
     def __call__(
         self,
         rows: Sequence[Mapping[str, Any]],
-        path: str = "row",
+        path: str = "rows",
         lines: Sequence[int] | None = None,
+        unit: str = "row",
     ) -> Tensor:
         """Return the features of raw rows.
 
@@ -135,14 +136,15 @@ class TableEncoder:
             rows: mappings from column names to values; None is a missing value, and columns that
                 the model does not use are ignored.
             path: what messages call the rows.
-            lines: the line of each row, for messages (1, 2, ...).
+            lines: the number of each row, for messages (1, 2, ...).
+            unit: what ``lines`` counts.
 
         Raises:
             FormatError: with all columns that are missing, and all values that do not fit.
         """
         names = [column.name for column in self.inputs]
         numbers = list(range(1, len(rows) + 1)) if lines is None else list(lines)
-        table = Table(path, names, [], numbers)
+        table = Table(path, names, [], numbers, unit)
         for index, row in enumerate(rows):
             for name in names:
                 if name not in row:

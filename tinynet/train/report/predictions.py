@@ -12,8 +12,8 @@ from tinynet.dtypes import Array
 from tinynet.train.metrics.metric import UnsuitableError, classes_of
 
 Row = dict[str, Any]
-"""``class`` and ``probability``, or ``classes`` (of a sequence), or ``output``; and ``target``, if
-known."""
+"""``class``, ``probability`` and perhaps ``label`` (the name of the class), or ``classes`` (of a
+sequence), or ``output``; and ``target``, if known."""
 
 
 def are_classes(outputs: Any, targets: Any) -> bool:
@@ -89,7 +89,7 @@ def sentence_of(row: Mapping[str, Any]) -> str:
         '0.5 1.5, should be 0.5 1'
     """
     if "class" in row:
-        text = f"{row['class']} ({100 * row['probability']:.1f} %)"
+        text = f"{row.get('label', row['class'])} ({100 * row['probability']:.1f} %)"
         wrong = row.get("target", row["class"]) != row["class"]
         return f"{text}, should be {row['target']}" if wrong else text
     text = _numbers(row["classes" if "classes" in row else "output"])

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from importlib import util
 from pathlib import Path
 from typing import Any
 
-from tinynet import data, nn, numba_kernels
+from tinynet import nn, numba_kernels
+from tinynet.data import Tokenizer
 from tinynet.invocation import command, is_wrapped, python, shown
 from tinynet.train.build.build import Parts, build, build_model
 from tinynet.train.build.data_check import check_data
@@ -35,6 +35,7 @@ from tinynet.train.report.tokens import check_vocabulary, stored_tokenizer
 from tinynet.train.running.best import EARLY_STOPPING
 from tinynet.train.running.interrupt import resumable
 from tinynet.train.running.loop import evaluate
+from tinynet.train.running.trained import Trained
 from tinynet.train.running.training import Result, Show, Training
 
 
@@ -122,23 +123,14 @@ def prepare(config: Config) -> Parts:
     return parts
 
 
-@dataclass(frozen=True)
-class Trained:
-    """A run loaded from its folder: its parts, and its model with the trained weights."""
-
-    parts: Parts
-    checkpoint: Path
-    saved: dict[str, Any]
-    changes: Sequence[str] = ()
-    """What has changed since the run, one sentence each."""
-
-
-def load_run(place: str | Path, *, best: bool = False) -> Trained:
+def load_run(place: str | Path, *, best: bool = False, data: bool = True) -> Trained:
     """Load the trained model of a run, with the data and everything else in its config.
 
     Args:
         place: a run folder, or a checkpoint in one.
         best: load the best weights of a run folder instead of the last.
+        data: whether to load the data, too. The model of a table predicts without it, because its
+            checkpoint has what was learned from the training part.
 
     Raises:
         TrainError: if there is no checkpoint, it is damaged, its config is no longer valid, or its
@@ -147,22 +139,29 @@ def load_run(place: str | Path, *, best: bool = False) -> Trained:
     Example:
         >>> few = {"run.epochs": 1, "run.out": str(getfixture("tmp_path"))}
         >>> folder = run("configs/digits_mlp.toml", few, quiet=True).folder
-        >>> load_run(folder).parts.model(tn.zeros(5, 64)).shape
+        >>> trained = load_run(folder)
+        >>> trained.model(tn.zeros(5, 64)).shape
         tinynet.Size([5, 10])
+        >>> len(trained.predict(tn.zeros(5, 64)))
+        5
     """
     path, saved = find_checkpoint(place, best=best)
     drift = Drift(RunFolder(path.parent))
-    parts = build(config_in(saved, path, drift), saved.get("preprocessing"))
+    config = config_in(saved, path, drift)
+    if not data:
+        drift.warn(recorded_figures(config, saved))
+        model = build_model(config)
+        _load_weights(model, saved, path)
+        return Trained(model, config, path, saved, drift.changes)
+    parts = build(config, saved.get("preprocessing"))
     check_vocabulary(parts.train_set, drift.folder, drift.damage)
     drift.compare(parts)
     drift.warn(recorded_figures(parts.config, saved))
     _load_weights(parts.model, saved, path)
-    return Trained(parts, path, saved, drift.changes)
+    return Trained(parts.model, config, path, saved, drift.changes, parts)
 
 
-def load_language_model(
-    place: str | Path, *, best: bool = False
-) -> tuple[nn.Module, data.Tokenizer]:
+def load_language_model(place: str | Path, *, best: bool = False) -> tuple[nn.Module, Tokenizer]:
     """Load a language model and its tokenizer; the training text is not needed.
 
     Args:

@@ -21,3 +21,9 @@ def test_options_and_refusals(n):
 @pytest.mark.parametrize("n", [2, 3, 4])
 def test_batch_norm_in_sync_is_that_of_the_joined_batch(n):
     passes("sync_batch_norm.py", n)
+
+
+@needs_mpi
+@pytest.mark.parametrize("n", [2, 3])
+def test_optimizers_in_shards_give_the_same_weights(n):
+    passes("zero_redundancy.py", n)

@@ -60,7 +60,7 @@ PATHS: dict[str, str] = {
     "torch.distributed.fsdp": "compat.distributed",
     "torch.distributed.nn": "compat.distributed",
     "torch.distributed.nn.functional": "compat.distributed",
-    "torch.distributed.optim": "compat.distributed",
+    "torch.distributed.optim": "optim.zero_redundancy_optimizer",
     "torch.distributions.constraint_registry": "distributions.constraint_registry",
     "torch.distributions.constraints": "distributions.constraints",
     "torch.distributions.kl": "distributions.kl",

@@ -118,6 +118,10 @@ class Recorder(Tracer, BackwardObserver):
 
     # ---- what the tracer hears --------------------------------------------------------------
 
+    def cannot_capture(self, reason: str, remedy: str) -> None:
+        """Refuse the program."""
+        self.refuse(CaptureError(reason, remedy))
+
     def compute(self, function: Any, args: Any, kwargs: Any, op: Any, writes: bool) -> Any:
         """Record a function of arrays."""
         try:

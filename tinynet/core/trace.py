@@ -89,6 +89,14 @@ class Tracer:
         """
         raise NotImplementedError
 
+    def cannot_capture(self, reason: str, remedy: str) -> None:
+        """Handle code that a replay could not repeat.
+
+        Args:
+            reason: what the code does.
+            remedy: what the user can do.
+        """
+
     def wrote(self, t: Any, what: str) -> None:
         """Handle a write that was counted on the version of ``t``."""
 

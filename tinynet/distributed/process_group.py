@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.core.callsite import here, locate, warn
+from tinynet.core.modes import mode
 from tinynet.distributed.buffers import Buffer
 from tinynet.distributed.channel import TAGS, Channel, Patience
 from tinynet.distributed.constants import Backend
@@ -94,6 +95,10 @@ class ProcessGroup:
             outputs: what it writes to.
             async_op: return at once, with a handle; the operation runs in a thread.
         """
+        if mode.tracer is not None:
+            mode.tracer.cannot_capture(
+                f"{name} exchanges values with other processes", "call it outside of the function"
+            )
         patience = self.patience(name)
         work = Work(outputs)
         if async_op or (self._last is not None and not self._last.is_completed()):

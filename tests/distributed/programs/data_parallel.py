@@ -3,10 +3,13 @@
 import copy
 import warnings
 
+import pytest
+
 import tinynet as tn
 import tinynet.distributed as dist
 import tinynet.nn.functional as F
 from tinynet import nn, optim
+from tinynet.capture.compiled import CompileWarning
 from tinynet.nn.parallel import DistributedDataParallel
 
 dist.init_process_group("mpi")
@@ -162,6 +165,26 @@ def renormalized_rows():
     everywhere_equal(net)
 
 
+def compiled_steps():
+    """A compiled module is trained as any other; a whole step runs eagerly, with a warning."""
+
+    def compiled():
+        return tn.compile(perceptron())
+
+    compare(compiled, momentum)
+    net = DistributedDataParallel(perceptron().eval())
+
+    @tn.compile
+    def step(inputs, labels):
+        F.cross_entropy(net(inputs), labels).backward()
+
+    with pytest.warns(CompileWarning, match="DistributedDataParallel exchanges gradients with oth"):
+        for number in range(5):
+            net.zero_grad()
+            step(*batch(number, rank))
+    everywhere_equal(net)
+
+
 def sparse_words():
     return Words(sparse=True)
 
@@ -175,7 +198,12 @@ def sparse_gradients():
 
 
 warnings.simplefilter("error")
-for check in (weights_are_those_of_one_process, renormalized_rows, sparse_gradients):
+for check in (
+    weights_are_those_of_one_process,
+    renormalized_rows,
+    compiled_steps,
+    sparse_gradients,
+):
     check()
 dist.destroy_process_group()
 print("passed", flush=True)

@@ -68,7 +68,7 @@ class Joined(tn.autograd.Function):
     @staticmethod
     def forward(ctx, norm, weight, bias, *parts):
         ctx.total = formulas.combined([formulas.moments(x._array) for x in parts])
-        unbiased = ctx.total.count / (ctx.total.count - 1)
+        unbiased = ctx.total.number / (ctx.total.number - 1)
         formulas.update_running(norm.running_mean, ctx.total.mean, norm.momentum)
         formulas.update_running(norm.running_var, ctx.total.var, norm.momentum, unbiased)
         ctx.eps = norm.eps

@@ -25,6 +25,10 @@ _UNSUPPORTED = (
     "device_mesh",
     "bucket_cap_mb_list",
 )
+_CAPTURE = (
+    "DistributedDataParallel exchanges gradients with other processes",
+    "compile the module inside of it: DistributedDataParallel(tn.compile(module))",
+)
 _BROADCAST_BUFFERS = (
     "`broadcast_buffers` is deprecated. Use `forward_sync_buffers` instead. IMPORTANT: unlike "
     "`broadcast_buffers=False`, `forward_sync_buffers=False` still syncs buffers at init. If you "
@@ -168,6 +172,8 @@ class DistributedDataParallel(Module):
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         reduces = bool(mode.grad) and self.require_backward_grad_sync
+        if mode.tracer is not None and (reduces or self.will_sync_module_buffers()):
+            mode.tracer.cannot_capture(*_CAPTURE)
         if reduces:
             self.reducer.before_forward()
         if self.will_sync_module_buffers():

@@ -34,19 +34,19 @@ class Moments(NamedTuple):
     """Statistics per channel, in float64.
 
     Attributes:
-        count: the number of values of a channel.
+        number: that of the values of a channel.
         mean: ``[channels]``.
         squares: ``[channels]``, the sum of ``(x - mean) ** 2``.
     """
 
-    count: float
+    number: float
     mean: Array
     squares: Array
 
     @property
     def var(self) -> Array:
         """The biased variance."""
-        return self.squares / max(self.count, 1.0)
+        return self.squares / max(self.number, 1.0)
 
 
 def _sums(x: Array) -> Array:
@@ -73,14 +73,14 @@ def moments(x: Array) -> Moments:
 
 def combined(batches: list[Moments]) -> Moments:
     """Return the statistics of several batches together, computed in their order."""
-    count = sum(batch.count for batch in batches)
+    count = sum(batch.number for batch in batches)
     mean = np.zeros_like(batches[0].mean)
     for batch in batches:
-        mean += batch.count * batch.mean
+        mean += batch.number * batch.mean
     mean /= max(count, 1.0)
     squares = np.zeros_like(mean)
     for batch in batches:
-        squares += batch.squares + batch.count * (batch.mean - mean) ** 2
+        squares += batch.squares + batch.number * (batch.mean - mean) ** 2
     return Moments(count, mean, squares)
 
 
@@ -109,7 +109,7 @@ def input_gradient(
     """Return the gradient of one batch, from the ``gradient_sums`` of all batches together."""
     c, rest = _centered(x, total.mean)
     r = 1 / np.sqrt(total.var + eps)
-    mean_g, mean_gc = sums / max(total.count, 1.0)
+    mean_g, mean_gc = sums / max(total.number, 1.0)
     by_place = r**2 * mean_gc
     c *= _by_channel(-by_place, x)
     c += g
@@ -144,13 +144,13 @@ class SyncBatchNorm(Function):
         x = wide(input._array)
         w, b = (None if p is None else p._array for p in (weight, bias))
         own = moments(x)
-        rows = _gathered(np.concatenate([own.mean, own.squares, [own.count]]), group)
+        rows = _gathered(np.concatenate([own.mean, own.squares, [own.number]]), group)
         channels = x.shape[1]
         ctx.total = total = combined(
             [Moments(row[-1], row[:channels], row[channels:-1]) for row in rows]
         )
-        if running_mean is not None and running_var is not None and total.count:
-            unbiased = total.count / max(total.count - 1, 1)
+        if running_mean is not None and running_var is not None and total.number:
+            unbiased = total.number / max(total.number - 1, 1)
             update_running(running_mean, total.mean, momentum)
             update_running(running_var, total.var, momentum, unbiased)
         ctx.save_for_backward(input, weight)

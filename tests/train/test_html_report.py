@@ -249,6 +249,13 @@ def test_several_runs_are_compared(write, digits, capsys):
     assert sections((folder / "again.html").read_text()) == sections(text)
 
 
+def test_a_sweep_without_reports(write, digits, capsys):
+    arguments = ["sweep", write(digits), "seed=0..1", "epochs=1", "report=false"]
+    assert main(arguments) == 0
+    assert "report: " not in capsys.readouterr().out
+    assert not [*Path("runs").rglob("report.html")]
+
+
 def test_runs_of_different_configs_are_compared(write, digits, capsys):
     first = run(write(digits), {"run.epochs": 1}, quiet=True).folder
     names = digits.replace("mlp", "sequential").replace(

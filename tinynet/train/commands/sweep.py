@@ -76,12 +76,12 @@ def run_command(arguments: argparse.Namespace) -> int:
         outcomes, stopped_by = run_all(sweep, arguments.jobs, report)
     rows = table(sweep, outcomes)
     path = write_table(sweep, rows)
+    pages = _report(sweep)
     if not arguments.json:
         for block in filter(None, (rows, over_seeds(sweep, outcomes))):
             print("", *aligned(block), sep="\n")
-        print(
-            f"\ntable: {shown(path)}\n{_report(sweep)}\nview it: {command('board', sweep.folder)}"
-        )
+        print("", f"table: {shown(path)}", *pages, sep="\n")
+        print(f"view it: {command('board', sweep.folder)}")
     unfinished = [outcome for outcome in outcomes if outcome.status != "finished"]
     if unfinished and not arguments.json:
         print(f"{len(unfinished)} of {count} runs are not finished; to resume:")
@@ -104,11 +104,13 @@ def _new(arguments: argparse.Namespace) -> Sweep:
     return sweep
 
 
-def _report(sweep: Sweep) -> str:
-    """Write the page that compares the runs; return a line about it."""
+def _report(sweep: Sweep) -> list[str]:
+    """Write the page that compares the runs, unless the config says not to; return lines on it."""
+    if not load_config(sweep.config, sweep.points[0].assignments).run.report:
+        return []
     page = RunFolder(sweep.folder).report
     problem = attempt(page, lambda: comparison_of(runs_in(sweep.folder), page))
-    return problem or f"report: {shown(page)}"
+    return [problem or f"report: {shown(page)}"]
 
 
 def _axes(assignments: list[str]) -> list[Axis]:

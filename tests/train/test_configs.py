@@ -1,6 +1,8 @@
 """The configs and examples that are shipped: each says how it is started, and runs."""
 
 import os
+import subprocess
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -56,11 +58,21 @@ def clothes(folder):
     return {"data.root": str(folder)}
 
 
+def tumours(folder):
+    """The data set of scikit-learn, as the example writes it."""
+    pytest.importorskip("sklearn")
+    program = ROOT / "examples" / "table" / "write_csv.py"
+    path = folder / "breast_cancer.csv"
+    subprocess.run([sys.executable, program, path], check=True, stdout=subprocess.DEVNULL)
+    return {"data.path": str(path)}
+
+
 SHORT_TEXT = {"data.limit": 40_000, "data.batch_size": 16}
 SHORT = {
     "spiral.toml": accuracy(0.45, overrides={"run.epochs": 2}),
     "fashion_mlp.toml": accuracy(0.8, overrides={"data.batch_size": 16}, files=clothes),
     "fashion_cnn.toml": accuracy(0.8, overrides={"data.batch_size": 16}, files=clothes),
+    "breast_cancer.toml": accuracy(0.9, overrides={"run.epochs": 3}, files=tumours),
     "digits_vae.toml": Short({"loss": (20, 28)}, {"run.epochs": 2}),
     "digits_gan.toml": Short(
         {"loss_generator": (0.5, 3), "loss_discriminator": (0.5, 1.4)}, {"run.epochs": 2}

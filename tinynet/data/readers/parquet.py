@@ -29,6 +29,15 @@ class Parquet(TableRows):
             each mistake.
         ModuleNotFoundError: pyarrow is not installed.
         ValueError: the arguments do not fit together.
+
+    Example:
+        >>> import pathlib, tempfile
+        >>> from pyarrow import parquet, table
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "a.parquet")
+        >>> parquet.write_table(table({"age": [3, 5], "kind": ["a", "b"]}), path)
+        >>> rows = tn.data.Parquet(path, target="kind")
+        >>> rows[1]
+        (tensor([5.]), tensor(1))
     """
 
     def __init__(

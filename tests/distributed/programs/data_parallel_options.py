@@ -205,6 +205,36 @@ def test_copies_and_pickles_are_wrappers():
     del net  # its hooks go
 
 
+def test_ranks_may_have_different_numbers_of_batches():
+    for initial in (True, False):
+        tn.manual_seed(0)
+        net = DistributedDataParallel(
+            nn.Sequential(nn.BatchNorm1d(2), nn.Linear(2, 1)), bucket_cap_mb=1e-6
+        )
+        bias = net.module[1].bias
+        start = bias.item()
+        with net.join(divide_by_initial_world_size=initial):
+            for _ in range(2 * (rank + 1)):  # the gradient of the bias is 2 on each rank
+                net.zero_grad()
+                net(tn.eye(2)).sum().backward()
+                with tn.no_grad():
+                    for p in net.parameters():
+                        p -= p.grad / 8
+        steps = [n - step // 2 for step in range(2 * n)]  # the number of ranks that train
+        expected = sum(k / n if initial else 1 for k in steps) / 4
+        near = abs(start - expected - bias.item())
+        assert near < 2**-18
+        assert net.module[0].num_batches_tracked == 2 * n
+        net(tn.eye(2)).sum().backward()  # after the block as before
+    with pytest.raises(RuntimeError, match=r"exhausted all inputs|one rank that exhausted inputs"):
+        with net.join(throw_on_early_termination=True):
+            for _ in range(1 + (rank == 0)):
+                net(tn.eye(2)).sum().backward()
+    with pytest.raises(NotImplementedError, match=r"join\(\) does not work with SyncBatchNorm"):
+        with DistributedDataParallel(nn.SyncBatchNorm(2)).join():
+            pass
+
+
 REFUSALS = {
     "nn.ReLU()": (RuntimeError, "is not needed when a module doesn't have any parameter that"),
     "nn.LazyLinear(1)": (RuntimeError, "Modules with uninitialized parameters can't be used"),

@@ -14,6 +14,7 @@ from tinynet.distributed.grad_bucket import GradBucket
 from tinynet.distributed.process_group import ProcessGroup, default_group
 from tinynet.nn.base.module import Module
 from tinynet.nn.layers.embedding import Embedding, EmbeddingBag
+from tinynet.nn.parallel.join import Join, Status, joining
 from tinynet.nn.parallel.module_state import broadcast_coalesced, check_same_model
 from tinynet.nn.parallel.reducer import Reducer
 from tinynet.nn.parameter import UninitializedParameter
@@ -100,6 +101,7 @@ class DistributedDataParallel(Module):
     static_graph = is_multi_device_module = False
     device_ids = output_device = None
     device_type = "cpu"
+    joined: Join | None = None  # in a block of join()
 
     def __init__(
         self,
@@ -174,10 +176,15 @@ class DistributedDataParallel(Module):
         reduces = bool(mode.grad) and self.require_backward_grad_sync
         if mode.tracer is not None and (reduces or self.will_sync_module_buffers()):
             mode.tracer.cannot_capture(*_CAPTURE)
+        source = 0
+        if self.joined is not None:
+            rebuilds = reduces and self.reducer.will_rebuild()
+            self.joined.exchange(Status(1, reduces, rebuilds, self.will_sync_module_buffers()))
+            source = self.joined.last[-1]
         if reduces:
-            self.reducer.before_forward()
+            self.reducer.before_forward(shares_lookups=self.joined is None)
         if self.will_sync_module_buffers():
-            self._sync_buffers()
+            self.sync_buffers(source)
         try:
             output = self.module(*inputs, **kwargs)
         finally:
@@ -200,9 +207,10 @@ class DistributedDataParallel(Module):
             and next(self._named(self.module.named_buffers()), None) is not None
         )
 
-    def _sync_buffers(self) -> None:
+    def sync_buffers(self, source: int = 0) -> None:
+        """Copy the buffers of one rank to all others."""
         buffers = [buffer for _, buffer in self._named(self.module.named_buffers())]
-        broadcast_coalesced(buffers, self.process_group)
+        broadcast_coalesced(buffers, self.process_group, source)
 
     @contextlib.contextmanager
     def no_sync(self) -> Iterator[None]:
@@ -221,6 +229,35 @@ class DistributedDataParallel(Module):
             yield
         finally:
             self.require_backward_grad_sync = before
+
+    def join(
+        self,
+        divide_by_initial_world_size: bool = True,
+        enable: bool = True,
+        throw_on_early_termination: bool = False,
+    ) -> contextlib.AbstractContextManager[None]:
+        """Return a ``with`` block in which ranks may train on different numbers of batches.
+
+        A rank that leaves the block answers the messages of the others until they leave it, too;
+        then it gets the parameters of those that trained last.
+
+        Args:
+            divide_by_initial_world_size: divide sums of gradients by the number of all ranks; else
+                of those that still train.
+            enable: False for a block without effect.
+            throw_on_early_termination: raise on all ranks as soon as one leaves the block.
+
+        Raises:
+            NotImplementedError: the module has a SyncBatchNorm.
+            RuntimeError: in the block or at its end, with ``throw_on_early_termination``.
+
+        Example:
+            >>> with net.join():  # doctest: +SKIP
+            ...     for inputs in own_batches:
+            ...         net(inputs).sum().backward()
+            ...         optimizer.step()
+        """
+        return joining(self, divide_by_initial_world_size, enable, throw_on_early_termination)
 
     # ---- options -----------------------------------------------------------------------------
 

@@ -96,7 +96,11 @@ class Reducer:
             for place, index in enumerate(bucket.indices)
         }
 
-    def _rebuild(self) -> None:
+    def will_rebuild(self) -> bool:
+        """Return whether the next iteration begins with a new layout of the buckets."""
+        return bool((not self.find_unused or self.static) and self._order and not self._active)
+
+    def rebuild(self) -> None:
         """Lay out the buckets in the order in which gradients arrived on rank 0."""
         order, self._order = self._order, None
         found: list[Any] = [order]
@@ -106,18 +110,21 @@ class Reducer:
 
     # ---- one iteration -----------------------------------------------------------------------
 
-    def before_forward(self) -> None:
-        """Prepare the buckets; raise if gradients of the iteration before are missing."""
+    def before_forward(self, shares_lookups: bool = True) -> None:
+        """Prepare the buckets; raise if gradients of the iteration before are missing.
+
+        Args:
+            shares_lookups: all ranks make the same look-ups in embeddings.
+        """
         if self._started:
             lost = [i for i in range(len(self.parameters)) if not self._is_ready(i)]
             named = [(index, self.names[index]) for index in lost]
             raise messages.unfinished(self.group.rank(), named, self.static)
-        complete = not self.find_unused or self.static
-        if complete and self._order and not self._active:
-            self._rebuild()
+        if self.will_rebuild():
+            self.rebuild()
         for one in self.renormalizations:
             one.complete()
-            one.is_shared = True
+            one.is_shared = shares_lookups
 
     def after_forward(self) -> None:
         """Note that the forward pass has ended, even by an error."""
@@ -225,7 +232,21 @@ class Reducer:
 
     def average(self, flat: Tensor, in_background: bool) -> Any:
         """Start the reduction of a bucket; return its `Work`, or None if it has ended."""
-        return all_reduce(flat, ReduceOp.AVG, self.group, in_background)
+        op = ReduceOp.AVG if self.divisor == self.group.size() else ReduceOp.SUM
+        return all_reduce(flat, op, self.group, in_background)
+
+    def contribute_nothing(self) -> None:
+        """Take part in the reductions of a backward pass of the other ranks."""
+        for bucket in self.buckets:
+            bucket.flat._array[...] = 0
+            if self.is_sparse[bucket.indices[0]]:
+                bucket.parameters[0].grad = None
+            bucket.work = None
+            self._launch(bucket, in_background=False)
+            if bucket.work is not None:
+                bucket.work.wait()
+        self._used = set()
+        self._used_by_any()
 
     # ---- the end of the pass -----------------------------------------------------------------
 
@@ -255,6 +276,8 @@ class Reducer:
                 result = bucket.work.wait()
                 if self.comm_hook is not None and isinstance(bucket.work, Future):
                     bucket.replace(result[0] if isinstance(result, list) else result)
+            if self.divisor != self.group.size() and self.comm_hook is None:
+                bucket.flat._array /= self.divisor  # see ``average``
         for one in self.renormalizations:
             one.complete()
         used = self._used_by_any()

@@ -1074,6 +1074,20 @@ def test_gradients_that_stop_at_earlier_operations():
     both(lambda: lambda y: tn.autograd.grad(y.exp().sum(), [y])[0], [call] * 5)
 
 
+def test_a_returned_view_with_a_hook():
+    def f(x):
+        view = x.view(-1)
+        view.register_hook(lambda g: 2 * g)
+        return view
+
+    def call(f):
+        x = tn.ones(3, requires_grad=True)
+        f(x).sum().backward()
+        return x.grad
+
+    both(lambda: f, [call] * 5, "a view")
+
+
 def test_one_of_several_views_whose_base_was_written_to():
     weight = tn.ones(3, requires_grad=True)
 

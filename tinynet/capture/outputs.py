@@ -6,6 +6,7 @@ from typing import Any
 
 from tinynet.capture.program import CaptureError, Value, rebuilt, same
 from tinynet.capture.recorder import Recorder
+from tinynet.core.graph.node import Node
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.tensors.version import INFERENCE, Version
@@ -146,11 +147,23 @@ def _check_view(t: Tensor, steps: Any) -> None:
         mode.grad, mode.tracer = before
     alike = _layout(made) == _layout(t) and requires_grad(t) == requires_grad(view.base)
     invalid = origin is not None and view.at != t._counter.n  # type: ignore[union-attr]
-    if not repeated or invalid or view.leaf or not alike:
+    if not repeated or invalid or view.leaf or not alike or _is_hooked(t, len(steps)):
         raise CaptureError(
-            "the function returns a view that was made without recording, or changed since",
+            "the function returns a view with hooks, made without recording, or changed since",
             "return a copy: `x.clone()`",
         )
+
+
+def _is_hooked(t: Tensor, steps: int) -> bool:
+    """Return whether a view, or one that it was made of, has hooks."""
+    edge = t._edge
+    for _ in range(steps):
+        if edge is None or not isinstance(edge[0], Node):
+            return False
+        if edge[0].hooks is not None:
+            return True
+        edge = edge[0].edges[0] if edge[0].edges else None
+    return False
 
 
 def _layout(t: Tensor) -> tuple[Any, ...]:

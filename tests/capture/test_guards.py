@@ -1088,6 +1088,16 @@ def test_a_returned_view_with_a_hook():
     both(lambda: f, [call] * 5, "a view")
 
 
+def test_a_view_without_a_history():
+    def call(f):
+        x = tn.ones((), requires_grad=True)
+        squared = x * x
+        (slope,) = tn.autograd.grad(squared, [x], create_graph=True)
+        return f(slope)
+
+    both(lambda: lambda x: x.view(()), [call] * 5)
+
+
 def test_one_of_several_views_whose_base_was_written_to():
     weight = tn.ones(3, requires_grad=True)
 

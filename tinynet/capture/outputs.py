@@ -158,7 +158,7 @@ def _is_hooked(t: Tensor, steps: int) -> bool:
     """Return whether a view, or one that it was made of, has hooks."""
     edge = t._edge
     for _ in range(steps):
-        if edge is None or not isinstance(edge[0], Node):
+        if not edge or not isinstance(edge[0], Node):
             return False
         if edge[0].hooks is not None:
             return True

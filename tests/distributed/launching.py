@@ -28,8 +28,24 @@ needs_mpi = pytest.mark.skipif(
 )
 
 
-def launch(program, n, *arguments, timeout=60, environment=None, cwd=None):
+def launch(program, n, *arguments, **options):
     """Start a program of ``programs/`` in ``n`` processes; return subprocess's result."""
+    return start(n, str(PROGRAMS / program), *arguments, **options)
+
+
+def start(n, *words, timeout=60, environment=None, cwd=None):
+    """Run Python in ``n`` processes; return subprocess's result."""
+    with begin(n, *words, environment=environment, cwd=cwd) as running:
+        try:
+            printed, errors = running.communicate(timeout=timeout)
+        except BaseException:
+            running.kill()
+            raise
+    return subprocess.CompletedProcess(running.args, running.returncode, printed, errors)
+
+
+def begin(n, *words, environment=None, cwd=None):
+    """Start Python in ``n`` processes; return the process of mpirun."""
     extra = {
         "OPENBLAS_NUM_THREADS": "1",
         "PYTHONPATH": str(ROOT),
@@ -40,12 +56,11 @@ def launch(program, n, *arguments, timeout=60, environment=None, cwd=None):
     }
     unset = {"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"}
     inherited = {name: value for name, value in os.environ.items() if name not in unset}
-    command = [mpirun(), "-n", str(n), sys.executable, str(PROGRAMS / program), *arguments]
-    return subprocess.run(
-        command,
-        capture_output=True,
+    return subprocess.Popen(
+        [mpirun(), "-n", str(n), sys.executable, *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-        timeout=timeout,
         cwd=cwd,
         env=inherited | extra | (environment or {}),
     )

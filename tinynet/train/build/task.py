@@ -16,7 +16,8 @@ from tinynet.core.trace import repeated
 from tinynet.dtypes import Array
 from tinynet.nn.utils import clip_grad_norm_, clip_grad_value_
 from tinynet.optim import Optimizer
-from tinynet.train.incidents.nonfinite import NonFiniteError, Place
+from tinynet.train.build.ranks import Apart, Ranks
+from tinynet.train.incidents.nonfinite import NonFiniteError, Place, RankError
 
 Loss = Callable[[Any, Any], Tensor]
 
@@ -115,6 +116,15 @@ class Task:
     strict: bool = True
     """Whether to raise if losses or gradients are not finite; False in a trial."""
 
+    count: int = 0
+    """The number of batches of the step in all processes; 0 if it has just ``batches``."""
+
+    ranks: Ranks | None = None
+    """The processes that share the batches of the step; None if there is one."""
+
+    apart: Apart | None = None
+    """What each batch of the step starts from, if there may be several."""
+
     dry: bool = False
     """Whether `step` only checks and updates nothing, for repeating a failed step."""
 
@@ -130,7 +140,12 @@ class Task:
 
     def _compilable(self) -> Callable[..., Any]:
         def training_step(
-            function: Callable[..., Any], count: int, first: bool, last: bool, *args: Any
+            function: Callable[..., Any],
+            count: int,
+            first: bool,
+            last: bool,
+            counts: bool,
+            *args: Any,
         ) -> Any:
             return function(self, *args)
 
@@ -148,25 +163,35 @@ class Task:
         """
         if self.compiled is None:
             return function(self, *args)
-        return self.compiled(function, len(self), self.is_first, self.is_last, *args)
+        counts = self.ranks is None or self.ranks.counts(self._at, len(self))
+        return self.compiled(function, len(self), self.is_first, self.is_last, counts, *args)
 
     @property
     def is_first(self) -> bool:
-        """Whether the current batch is the first of the step."""
+        """Whether the current batch is the first of the step in this process."""
         return self._at == 0
 
     @property
     def is_last(self) -> bool:
-        """Whether the current batch is the last of the step."""
-        return self._at == len(self) - 1
+        """Whether the current batch is the last of the step in this process."""
+        return self._at == len(self.batches) - 1
 
     def __len__(self) -> int:
-        return len(self.batches)
+        return self.count or len(self.batches)
 
     def __iter__(self) -> Iterator[Sequence[Any]]:
-        for index, batch in enumerate(self.batches):
-            self._at = index
-            yield batch
+        apart, ranks = self.apart, self.ranks
+        with contextlib.ExitStack() as step:
+            if apart is not None:
+                step.enter_context(apart.all(shared=ranks is not None))
+            for turn, batch in enumerate(self.batches):
+                self._at = turn
+                with contextlib.ExitStack() as one:
+                    if apart is not None:
+                        one.enter_context(apart.batch(turn))
+                    if ranks is not None:
+                        one.enter_context(ranks.scaling())
+                    yield batch
 
     def check_rates(self) -> None:
         """Check the learning rates before they can turn the weights into NaN.
@@ -206,14 +231,42 @@ class Task:
         value = loss.detach()
         if self.strict:
             self._check_loss(value, name)
+        if self.ranks is not None:
+            self._before_backward()
         (loss if len(self) == 1 else loss / len(self)).backward()
+        if self.ranks is not None:
+            self._add_up()
         return value
+
+    @repeated
+    def _before_backward(self) -> None:
+        assert self.ranks is not None
+        self.ranks.before_backward(self._parameters(), self._at)
+
+    @repeated
+    def _add_up(self) -> None:
+        assert self.ranks is not None
+        self.ranks.add_up(self._parameters(), self.ranks.counts(self._at, len(self)))
+        self.ranks.complete_scaling()
+
+    def _parameters(self) -> list[Tensor]:
+        return [p for updater in self.updaters.values() for p in updater.parameters]
+
+    @property
+    def _number(self) -> int:
+        """The number of the current batch in the step."""
+        if self.ranks is None:
+            return self._at
+        return self.ranks.places(len(self))[self._at]
 
     @repeated
     def _check_loss(self, loss: Tensor, name: str) -> None:
         value = loss.item()
-        if not math.isfinite(value):
-            place = self.place._replace(batch=self.place.batch + self._at)
+        fails = not math.isfinite(value)
+        place = self.place._replace(batch=self.place.batch + self._number)
+        if self.ranks is not None and self.ranks.largest(fails) and not fails:
+            raise RankError("the loss of another process is not finite", place)
+        if fails:
             what = f"the {name.replace('_', ' of the ', 1)} is {value}"
             raise NonFiniteError(what, place, loss.numpy())
 

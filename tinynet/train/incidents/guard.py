@@ -8,7 +8,7 @@ from typing import Any
 
 from tinynet import nn
 from tinynet.dtypes import Array
-from tinynet.train.incidents.nonfinite import NonFiniteError, Place
+from tinynet.train.incidents.nonfinite import NonFiniteError, Place, RankError
 from tinynet.train.incidents.post_mortem import Failure, investigate
 from tinynet.train.incidents.snapshot import Snapshot
 
@@ -63,7 +63,8 @@ class Guard:
         if not isinstance(error, NonFiniteError) or step is None:
             return False
         try:
-            self._investigate(error, *step)
+            if not isinstance(error, RankError):
+                self._investigate(error, *step)
         except Exception as problem:  # a bug in tinynet must not hide the error
             text = f"{type(problem).__name__}: {problem}"
             error.remarks.append(f"  {'note':<8} the step could not be examined: {text}")

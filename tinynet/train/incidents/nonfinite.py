@@ -67,3 +67,7 @@ class NonFiniteError(TrainError):
         else:
             lines += self.post_mortem.report.lines()
         return "\n".join(lines + self.remarks)
+
+
+class RankError(NonFiniteError):
+    """Another process of the run has found NaN or infinity, and explains it."""

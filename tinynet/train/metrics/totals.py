@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,14 @@ from tinynet.train.build.method import Batch
 from tinynet.train.metrics.metric import Metric, UnsuitableError
 from tinynet.train.metrics.own import Own, name_of, of_user
 from tinynet.train.metrics.registry import METRICS, find_metric
+
+
+class Share(NamedTuple):
+    """What a batch adds to the totals: examples, the mean of each loss, and terms of metrics."""
+
+    examples: int
+    losses: Mapping[str, float]
+    sums: Mapping[str, Any]
 
 
 class Totals:
@@ -49,11 +57,13 @@ class Totals:
         Raises:
             UnsuitableError: if outputs and targets do not suit a metric.
         """
-        examples = len(targets) if examples is None else examples
-        self.examples += examples
+        self.take(self._share(outputs, targets, loss, examples))
+
+    def _share(
+        self, outputs: Any, targets: Any, loss: float | Mapping[str, float], examples: int | None
+    ) -> Share:
         losses = loss if isinstance(loss, Mapping) else {"loss": loss}
-        for name, value in losses.items():
-            self._losses[name] = self._losses.get(name, 0.0) + value * examples
+        sums = {}
         try:
             for name, metric in self._metrics.items():
                 if metric.of_loss is not None and "loss" not in losses:
@@ -61,15 +71,29 @@ class Totals:
                 pair = outputs, targets
                 if metric.takes_arrays:
                     pair = _array(outputs), _array(targets)
-                self._sums[name] = self._sums[name] + metric.of_batch(*pair)
+                sums[name] = metric.of_batch(*pair)
         except UnsuitableError as error:
             if not self._optional:
                 raise UnsuitableError(f"{name} {error}") from None
-            self._metrics = {}
+            sums = {}
+        return Share(len(targets) if examples is None else examples, losses, sums)
 
     def add_batch(self, batch: Batch) -> None:
         """Add a batch; raises the errors of `add`."""
-        self.add(batch.outputs, batch.targets, batch.by_name, batch.examples)
+        self.take(self.share_of(batch))
+
+    def share_of(self, batch: Batch) -> Share:
+        """Return what a batch adds; raises the errors of `add`."""
+        return self._share(batch.outputs, batch.targets, batch.by_name, batch.examples)
+
+    def take(self, share: Share) -> None:
+        """Add the share of a batch."""
+        self.examples += share.examples
+        for name, value in share.losses.items():
+            self._losses[name] = self._losses.get(name, 0.0) + value * share.examples
+        self._metrics = {name: m for name, m in self._metrics.items() if name in share.sums}
+        for name in self._metrics:
+            self._sums[name] = self._sums[name] + share.sums[name]
 
     def figures(self) -> dict[str, float]:
         """Return the losses (``loss``) and the metrics; an empty dict before the first batch."""

@@ -12,9 +12,12 @@ from typing import Any, Literal, Protocol
 from tinynet import capture, nn
 from tinynet.capture.compiled import Compiled, CompileWarning
 from tinynet.core.callsite import warn
+from tinynet.data.loading.seeding import mix
 from tinynet.optim import Optimizer
+from tinynet.random import default_generator
 from tinynet.train.build.eval_mode import as_evaluated as as_evaluated
 from tinynet.train.build.method import Batch, Method, Supervised
+from tinynet.train.build.ranks import Apart, Ranks, seeds_of
 from tinynet.train.build.task import Loss, Schedule, Task, Updater
 from tinynet.train.callbacks.events import Callbacks
 from tinynet.train.incidents.guard import Guard, Skip
@@ -56,7 +59,8 @@ class Step:
     """Whether it is the last step of its epoch."""
 
     batches: tuple[Batch, ...]
-    """Its batches: one, unless gradients are accumulated; none if the step was skipped."""
+    """Its batches in this process: one, unless gradients are accumulated; none if the step was
+    skipped."""
 
     loss: float
     """The mean loss of its batches; NaN if the step was skipped."""
@@ -64,17 +68,16 @@ class Step:
     rates: Mapping[str, float]
     """The learning rate of each optimizer (of its first parameter group) in this step."""
 
+    losses: Mapping[str, float]
+    """The mean losses by name: ``{"loss": ...}`` if there is only one."""
+
+    count: int
+    """The number of its batches in all processes."""
+
     @property
     def lr(self) -> float:
         """The learning rate of the first optimizer in this step."""
         return next(iter(self.rates.values()))
-
-    @property
-    def losses(self) -> dict[str, float]:
-        """The mean losses by name: ``{"loss": ...}`` if there is only one."""
-        names = self.batches[0].by_name if self.batches else ()
-        count = len(self.batches)
-        return {name: sum(batch.by_name[name] for batch in self.batches) / count for name in names}
 
     @property
     def inputs(self) -> Any:
@@ -110,6 +113,7 @@ def fit(
     skip: Skip | None = None,
     compile: bool | Callable[..., Any] = False,
     callbacks: Callbacks | Sequence[Any] = (),
+    ranks: Ranks | None = None,
 ) -> Iterator[Step]:
     """Train, one step per iteration; between steps, the caller can do anything else.
 
@@ -135,6 +139,7 @@ def fit(
         compile: capture the steps with `tinynet.compile` and replay them, which gives the same
             figures to the bit; or a function to use in its place, such as one that passes options.
         callbacks: objects with methods of `Callback`; or `Callbacks`, which pass on evaluations.
+        ranks: the processes that share the batches of each step; all of them call `fit`.
 
     Raises:
         NonFiniteError: if a loss, gradient or learning rate is NaN or infinite, before the weights
@@ -155,16 +160,22 @@ def fit(
     number = first_step
     guard = Guard(model, batches, skip)
     chosen = capture.compile if compile is True else None if compile is False else compile
-    task = Task(model, loss, optimizer, (), compile=chosen)
+    shared = ranks is not None and ranks.size > 1
+    task = Task(model, loss, optimizer, (), ranks=ranks if shared else None, compile=chosen)
+    everyone = ranks or Ranks()
     events = callbacks if isinstance(callbacks, Callbacks) else Callbacks(callbacks)
-    with events.run(model, optimizer, first_step):
+    with everyone.training(model), events.run(model, optimizer, first_step):
         for epoch in events.epochs(range(epochs) if isinstance(epochs, int) else epochs):
             model.train()
             guard.begin_epoch()
             _advance(optimizer, "epoch", due=number > 0 and not first_batch)
             for first, group in _groups(batches, accumulate, first_batch):
                 _advance(optimizer, "step", due=number > 0)
-                task.batches, task.place = group, Place(epoch, number, first, len(batches))
+                task.place = Place(epoch, number, first, len(batches))
+                places = everyone.places(len(group))
+                task.batches, task.count = [group[k] for k in places], len(group)
+                if accumulate > 1:
+                    task.apart = Apart(model, everyone, seeds_of(places))
                 step = _take_step(task, method, guard, is_first=number == first_step)
                 events.end_step(step)
                 yield step
@@ -178,14 +189,21 @@ def _take_step(task: Task, method: Method, guard: Guard, is_first: bool) -> Step
     rates = {name: updater.lr for name, updater in task.updaters.items()}
     task.check_rates()
     results: list[Batch] = []
-    repeat = functools.partial(method.step, replace(task, dry=True, compile=None))
+    alone = replace(task, dry=True, compile=None, ranks=None)
+    repeat = functools.partial(method.step, alone)
     with guard.watch(task.place, task.batches, repeat):
         results = method.step(task)
     if is_first:
         _warn_unless_run(task, method)
-    mean = sum(batch.loss for batch in results) / len(results) if results else math.nan
-    index = first + len(task) - 1
-    return Step(number, epoch, index, index + 1 == batches, tuple(results), mean, rates)
+    count = len(task)
+    own = [(batch.loss, batch.by_name) for batch in results]
+    every = task.ranks.in_order(own, count) if own and task.ranks else own
+    mean = sum(loss for loss, _ in every) / len(every) if every else math.nan
+    names = every[0][1] if every else ()
+    losses = {name: sum(by_name[name] for _, by_name in every) / len(every) for name in names}
+    index = first + count - 1
+    ends_epoch = index + 1 == batches
+    return Step(number, epoch, index, ends_epoch, tuple(results), mean, rates, losses, count)
 
 
 def _warn_unless_run(task: Task, method: Method) -> None:
@@ -262,9 +280,22 @@ def evaluate_into(
     totals: Totals,
     seed: int = 0,
     method: Method | None = None,
+    ranks: Ranks | None = None,
 ) -> None:
-    """Evaluate all batches as `evaluate` does, and add them to the totals."""
+    """Evaluate all batches as `evaluate` does, and add them to the totals.
+
+    With ``ranks``, each computes its share of them, with random numbers of each batch's own.
+    """
     method = Supervised() if method is None else method
     with as_evaluated(model, seed):
-        for batch in batches:
-            totals.add_batch(method.measure(model, loss, batch))
+        if ranks is None:
+            for batch in batches:
+                totals.add_batch(method.measure(model, loss, batch))
+            return
+        own, count = [], 0
+        for count, batch in enumerate(batches, 1):
+            if (count - 1) % ranks.size == ranks.rank:
+                with default_generator.forked(mix(seed, 1, count)):
+                    own.append(totals.share_of(method.measure(model, loss, batch)))
+        for share in ranks.in_order(own, count):
+            totals.take(share)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from tinynet import numba_kernels
 from tinynet.invocation import command
 from tinynet.train.build.build import build
+from tinynet.train.build.ranks import Ranks, join
 from tinynet.train.build.trial import trial, try_schedules
 from tinynet.train.checkpoint.drift import Drift
 from tinynet.train.checkpoint.run_folder import (
@@ -31,6 +34,12 @@ from tinynet.train.config.sections import Config
 from tinynet.train.report.tokens import check_vocabulary
 from tinynet.train.running.config_changes import ChangedValues, changes_of, refuse_fixed
 from tinynet.train.running.interrupt import resumable
+from tinynet.train.running.processes import (
+    agreeing,
+    copied,
+    sharing,
+    temporary,
+)
 from tinynet.train.running.runner import prepare, print_result
 from tinynet.train.running.training import Result, Show, Training
 
@@ -80,23 +89,34 @@ def resume(
     folder = RunFolder(Path(place))
     if not folder.config.is_file():
         raise no_run(folder.path, folder.config.name)
-    drift = Drift(folder)
-    config = load_config(folder.config, overrides, stand_ins=drift.stand_ins)
+    ranks = join()
+    quiet = quiet or (ranks is not None and not ranks.is_first)
     show: Show = "nothing" if quiet else "json" if json else "text"
-    with numba_kernels.used(config.run.numba), locked(folder):
-        remove_leftovers(folder)
+    with contextlib.ExitStack() as stack:
+        own = stack.enter_context(temporary(ranks))
+        with agreeing(ranks):
+            folder = copied(folder, own, ranks)
+            drift = Drift(folder)
+            config = load_config(folder.config, overrides, stand_ins=drift.stand_ins)
+            stack.enter_context(numba_kernels.used(config.run.numba))
+            stack.enter_context(locked(folder))
+            remove_leftovers(folder)
+            train = _resume(drift, config, show, force, ranks)
         with resumable("resume", folder.path):
-            result = _resume(drift, config, show, force)
+            result = train()
     print_result(result, show)
     return result
 
 
-def _resume(drift: Drift, config: Config, show: Show, force: bool) -> Result:
+def _resume(
+    drift: Drift, config: Config, show: Show, force: bool, ranks: Ranks | None
+) -> Callable[[], Result]:
+    """Return what goes on with the run."""
     folder, record = drift.folder, drift.record
     found = newest_checkpoint(folder)
     if found is None:
         drift.warn_of_damage()
-        return _restart(folder, config, show)
+        return _restart(folder, config, show, ranks)
     path, saved = found
     now = to_toml(config)
     changes = changes_of(_in_full(saved["config"], drift), now)
@@ -111,14 +131,14 @@ def _resume(drift: Drift, config: Config, show: Show, force: bool) -> Result:
     try_schedules(parts)
     changed_values = ChangedValues(parts, changes)
     text = now if changes else folder.config.read_text(encoding="utf-8")
-    training = Training(parts, folder, text, show, saved)
+    training = Training(parts, folder, text, show, saved, ranks)
     changed_values.apply()
     _refuse_too_few_epochs(training)
     where = f"epoch {saved['epoch']}, step {saved['step']}"
     if training.is_complete:
         _print(show, f"the run is complete ({where}); --set run.epochs=N extends it")
         write_record(folder, record | training.outcome("finished"))
-        return training.result()
+        return training.result
     if path != folder.checkpoint and folder.checkpoint.exists():  # it is damaged
         folder.checkpoint.replace(folder.checkpoint.with_suffix(".damaged"))
     if changes:
@@ -128,9 +148,12 @@ def _resume(drift: Drift, config: Config, show: Show, force: bool) -> Result:
     sealed, epochs = "files" in record, training.starting_point.epoch
     training.storage.written = cut_rows(folder.metrics, saved["step"], epochs, sealed=sealed)
     _print(show, f"resuming after {where}")
+    if ranks is not None:
+        _print(show, sharing(ranks, config))
     changed = {change.key: [change.before, change.now] for change in changes}
     record = record | {"data": drift.data}
-    return training.train(resumed_record(config, folder, saved["step"], changed, record))
+    record = resumed_record(config, folder, saved["step"], changed, record)
+    return functools.partial(training.train, record)
 
 
 def _refuse_too_few_epochs(training: Training) -> None:
@@ -149,7 +172,9 @@ def _refuse_too_few_epochs(training: Training) -> None:
         )
 
 
-def _restart(folder: RunFolder, config: Config, show: Show) -> Result:
+def _restart(
+    folder: RunFolder, config: Config, show: Show, ranks: Ranks | None
+) -> Callable[[], Result]:
     """Restart a run whose process died before the first checkpoint."""
     parts = prepare(config)
     recording = trial(parts)
@@ -164,7 +189,8 @@ def _restart(folder: RunFolder, config: Config, show: Show) -> Result:
     record = read_record(folder)
     earlier = {key: value for key, value in record.items() if key not in ("sources", "data")}
     record = resumed_record(config, folder, 0, {}, earlier)
-    return Training(parts, folder, text, show).train(record, recording)
+    training = Training(parts, folder, text, show, ranks=ranks)
+    return functools.partial(training.train, record, recording)
 
 
 def _in_full(text: Any, drift: Drift) -> str:

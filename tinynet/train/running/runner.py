@@ -12,6 +12,7 @@ from tinynet.data import Tokenizer
 from tinynet.invocation import command, is_wrapped, python, shown
 from tinynet.train.build.build import Parts, build, build_model
 from tinynet.train.build.data_check import check_data
+from tinynet.train.build.ranks import Ranks, join
 from tinynet.train.build.trial import trial
 from tinynet.train.checkpoint.drift import Drift, describe_test_figures, recorded_figures
 from tinynet.train.checkpoint.files import read_checkpoint
@@ -36,6 +37,13 @@ from tinynet.train.running.best import EARLY_STOPPING
 from tinynet.train.running.interrupt import resumable
 from tinynet.train.running.loop import evaluate
 from tinynet.train.running.trained import Trained
+from tinynet.train.running.processes import (
+    agreeing,
+    check_same,
+    sharing,
+    temporary,
+    with_override,
+)
 from tinynet.train.running.training import Result, Show, Training
 
 
@@ -74,26 +82,37 @@ def run(
         >>> evaluate_run(result.folder, quiet=True).metrics == result.metrics
         True
     """
-    config = load_config(config_path, overrides, out=out)
+    ranks = join()
+    quiet = quiet or (ranks is not None and not ranks.is_first)
     show: Show = "nothing" if quiet else "json" if json else "text"
-    with numba_kernels.used(config.run.numba):
-        result = _train(config, show)
+    with temporary(ranks) as own:
+        with agreeing(ranks):
+            config = load_config(config_path, overrides, out=out)
+            if ranks is not None and config.optimizer.accumulate == 1:
+                overrides = with_override(overrides, "optimizer.accumulate", ranks.size)
+                config = load_config(config_path, overrides, out=out)
+        with numba_kernels.used(config.run.numba):
+            result = _train(config, show, ranks, own)
     print_result(result, show)
     return result
 
 
-def _train(config: Config, show: Show) -> Result:
-    parts = prepare(config)
-    reports = check_data(parts)
-    recording = trial(parts)
-    folder = new_run_folder(config.run.out, config.run.name)
+def _train(config: Config, show: Show, ranks: Ranks | None, own: Path | None) -> Result:
+    with agreeing(ranks):
+        parts = prepare(config)
+        reports = check_data(parts)
+        recording = trial(parts)
+        check_same(ranks, to_toml(config))
+        folder = new_run_folder(own or config.run.out, config.run.name)
+    if show == "text" and ranks is not None:
+        print(sharing(ranks, config))
     for name, report in reports.items():
         if show == "text" and report.checked < report.examples:
             print(f"data: checked {report.extent} examples of the {name} set")
     with locked(folder), resumable("resume", folder.path):
         text = to_toml(config)
         write_text(folder.config, text)
-        training = Training(parts, folder, text, show)
+        training = Training(parts, folder, text, show, ranks=ranks)
         return training.train(new_record(config, folder), recording)
 
 

@@ -13,9 +13,11 @@ from typing import Any, Literal
 
 from tinynet import nn
 from tinynet.board import Recording
+from tinynet.invocation import command
 from tinynet.train.build import seeds
 from tinynet.train.build.build import Parts, preprocessing_of
 from tinynet.train.build.ema import MovingAverage
+from tinynet.train.build.ranks import Ranks
 from tinynet.train.build.task import check_weights
 from tinynet.train.callbacks.callback import Moment
 from tinynet.train.checkpoint.checksums import sealed_row, sha256
@@ -39,6 +41,7 @@ from tinynet.train.running.best import EARLY_STOPPING, Best
 from tinynet.train.running.compilation import Compilation
 from tinynet.train.running.interrupt import StopRequest
 from tinynet.train.running.loop import Step, evaluate_into, fit
+from tinynet.train.running.processes import ending_together
 
 Show = Literal["text", "json", "nothing"]
 
@@ -90,6 +93,7 @@ class Training:
         config_text: the config to store.
         show: what to print.
         saved: the checkpoint to resume from.
+        ranks: the processes of the run; None if this is the only one.
     """
 
     def __init__(
@@ -99,8 +103,11 @@ class Training:
         config_text: str,
         show: Show = "text",
         saved: Mapping[str, Any] | None = None,
+        ranks: Ranks | None = None,
     ) -> None:
         config = parts.config
+        self.is_first = ranks is None or ranks.is_first
+        self.ranks = ranks or (Ranks() if config.optimizer.accumulate > 1 else None)
         self.parts = parts
         self.folder = folder
         self.config_text = config_text
@@ -142,7 +149,8 @@ class Training:
         resumed_step = self.starting_point.step if "resumed" in record else None
         position = record.get("events", {}).get(str(resumed_step)) if resumed_step else {}
         log = BoardLog(self.folder.path, self.parts, resumed_step, position)
-        with recorded_warnings(record), StopRequest() as stop:  # until the outcome is recorded
+        together = ending_together(self.ranks, command("resume", self.folder.path))
+        with together, recorded_warnings(record), StopRequest() as stop:  # until it is recorded
             try:
                 if recording is not None:
                     log.log_graph(recording)
@@ -172,7 +180,8 @@ class Training:
 
     def write_report(self) -> None:
         """Write the report, unless the config switches it off; a failure only prints a line."""
-        problem = write_report(self.folder, self.parts) if self.parts.config.run.report else ""
+        wanted = self.parts.config.run.report and self.is_first
+        problem = write_report(self.folder, self.parts) if wanted else ""
         if problem:
             self.progress.message(problem)
 
@@ -232,8 +241,11 @@ class Training:
             skip=self.incidents,
             compile=config.run.compile and self.compilation.function,
             callbacks=self.callbacks,
+            ranks=self.ranks,
         ):
-            stopping = stop.signal is not None  # read once: it may change at any moment
+            number = stop.signal or 0  # read once: it may change at any moment
+            number = self.ranks.largest(number) if self.ranks else number
+            stopping = number != 0
             self.count_step(step)
             if step.batches and (step.number % config.run.log_every == 0 or step.ends_epoch):
                 log.log_step(step)
@@ -249,7 +261,7 @@ class Training:
             over = step.ends_epoch and (is_last or self.reason_to_stop is not None)
             if over or stopping:
                 early = None if is_last else self.reason_to_stop
-                self.stopped_by = early if over else stop.signal
+                self.stopped_by = early if over else number
                 ended = over
                 self.callbacks.end_run()
                 break
@@ -268,11 +280,12 @@ class Training:
             if step.epoch != self.starting_point.epoch or not self.starting_point.batch:
                 self.totals = Totals()
             self.progress.start_epoch(step.epoch, self.totals.examples)
-        for batch in step.batches:
-            self.totals.add_batch(batch)
-        self.progress.update(
-            sum(batch.examples for batch in step.batches), self.epoch_figures(step)
-        )
+        shares = [self.totals.share_of(batch) for batch in step.batches]
+        if self.ranks is not None and shares:
+            shares = self.ranks.in_order(shares, step.count)
+        for share in shares:
+            self.totals.take(share)
+        self.progress.update(sum(share.examples for share in shares), self.epoch_figures(step))
 
     def end_epoch(self, log: BoardLog, step: Step) -> None:
         """Evaluate if it is time, then print and log the figures."""
@@ -303,7 +316,8 @@ class Training:
     def save_checkpoint(self, log: BoardLog, step: Step) -> None:
         """Write a checkpoint, and flush the events for TensorBoard."""
         log.writer.flush()
-        self.storage.commit(self.checkpoint_state(step), log.position)
+        if self.is_first:
+            self.storage.commit(self.checkpoint_state(step), log.position)
         self.saved_at = time.monotonic()
 
     def evaluate(self, log: BoardLog, step: Step) -> dict[str, float]:
@@ -312,7 +326,7 @@ class Training:
         totals = Totals(parts.metrics)
         batches, seed = parts.test_batches, config.run.seed
         model = self.compilation.to_evaluate(parts)
-        evaluate_into(model, parts.loss, batches, totals, seed, parts.method)
+        evaluate_into(model, parts.loss, batches, totals, seed, parts.method, self.ranks)
         log.log_confusion_matrix(totals.confusion_matrix(), step)
         if config.evaluation.samples:
             log.log_samples(config.evaluation.samples, step)

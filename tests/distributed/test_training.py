@@ -1,0 +1,209 @@
+"""`tinynet train` under mpirun: any number of processes gives the same run, to the bit."""
+
+import json
+import signal
+
+import numpy as np
+import pytest
+
+from tests.distributed.launching import begin, needs_mpi, start
+from tinynet.train import run
+
+pytestmark = needs_mpi
+
+CONFIG = """
+run = {epochs = 2, report = false}
+data = {type = "Digits", batch_size = 50}
+model = {type = "./net.py:net"}
+loss = {type = "CrossEntropyLoss"}
+optimizer = {type = "Adam", lr = 0.01, accumulate = 4}
+"""
+
+NET = """
+import os
+from tinynet import nn
+
+def net():
+    layers = [nn.Flatten(), nn.Linear(64, 32), nn.BatchNorm1d(32), nn.ReLU(), nn.Dropout(0.3)]
+    return nn.Sequential(*layers, nn.Linear(32, 10))
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "net.py").write_text(NET)
+    (tmp_path / "digits.toml").write_text(CONFIG)
+    return tmp_path
+
+
+def train(folder, n, name, *options, words=("train", "digits.toml")):
+    """Train in ``n`` processes; return the run folder and what was printed."""
+    out = ["--out", name] if words[0] == "train" else []
+    ended = start(n, "-m", "tinynet", *words, *out, *options, cwd=folder)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    (found,) = (folder / name).glob("*/*")
+    return found, ended.stdout
+
+
+def content(run_folder):
+    """What a run has computed: its checkpoint, and its figures."""
+    with np.load(run_folder / "checkpoint.npz") as stored:
+        found = {name: stored[name] for name in stored}
+    found = {n: v if isinstance(v, bytes) else v.tobytes() for n, v in found.items()}
+    described = json.loads(found.pop("checkpoint.json"))
+    described = described.get("content", described)
+    del described["config"]  # names the folder
+    return {**found, **described, "figures": (run_folder / "metrics.jsonl").read_text()}
+
+
+def different(one, other):
+    """The entries in which two runs differ."""
+    one, other = content(one), content(other)
+    assert one.keys() == other.keys()
+    return [name for name in one if one[name] != other[name]]
+
+
+def alone(folder, name, *options):
+    """Train in this process; return the run folder."""
+    return run(folder / "digits.toml", options, out=folder / name, quiet=True).folder
+
+
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_any_number_of_processes(folder, n):
+    expected = alone(folder, "alone")
+    found, printed = train(folder, n, "together")
+    assert different(expected, found) == []
+    assert f"{n} processes share the 4 batches of 50 examples" in printed
+    assert printed.count("epoch 1/2") == 1
+    assert [path.name for path in (folder / "together").iterdir()] == ["digits"]
+
+
+def test_compiled(folder):
+    found, printed = train(folder, 2, "together", "run.compile=true")
+    assert different(alone(folder, "alone"), found) == []
+    assert "replayed" in printed
+
+
+def test_each_process_takes_one_batch_by_default(folder):
+    text = (folder / "digits.toml").read_text()
+    (folder / "digits.toml").write_text(text.replace(", accumulate = 4", ""))
+    found, printed = train(folder, 3, "together")
+    assert "3 processes share the 3 batches of 50 examples of each step" in printed
+    assert different(alone(folder, "alone", "optimizer.accumulate=3"), found) == []
+
+
+@pytest.mark.parametrize(("first", "then"), [(4, 2), (2, 1), (1, 3)])
+def test_resumed_with_another_number(folder, first, then):
+    expected = alone(folder, "alone", "run.epochs=4")
+    found, _ = train(folder, first, "together")
+    words = ("resume", str(found), "--set", "run.epochs=4")
+    again, printed = train(folder, then, "together", words=words)
+    assert again == found
+    assert printed.count("resuming after epoch 2") == 1
+    assert different(expected, found) == []
+
+
+def test_embeddings_with_max_norm_and_sparse_gradients(folder):
+    (folder / "net.py").write_text(
+        "from tinynet import nn\n"
+        "class Net(nn.Module):\n"
+        "    def __init__(self):\n"
+        "        super().__init__()\n"
+        "        self.table = nn.Embedding(17, 8, max_norm=0.9)\n"
+        "        self.rows = nn.Embedding(17, 8, sparse=True)\n"
+        "        self.out = nn.Linear(8, 10)\n"
+        "    def forward(self, x):\n"
+        "        levels = (x.flatten(1) * 16).long().clamp(0, 16)\n"
+        "        return self.out((self.table(levels) + self.rows(levels)).mean(1))\n"
+        "def net():\n"
+        "    return Net()\n"
+    )
+    text = (folder / "digits.toml").read_text()
+    text = text.replace('{type = "Adam", lr = 0.01', '{type = "SGD", lr = 0.1')
+    (folder / "digits.toml").write_text(text)
+    found, _ = train(folder, 3, "together")
+    assert different(alone(folder, "alone"), found) == []
+
+
+# ---- what goes wrong -------------------------------------------------------------------------
+
+
+def test_a_mistake_in_the_config_is_told_once(folder):
+    ended = start(3, "-m", "tinynet", "train", "digits.toml", "optimizer.lr=-1", cwd=folder)
+    assert ended.returncode == 2
+    assert ended.stderr.count("optimizer.lr") == 1
+    assert not (folder / "runs").exists()
+
+
+FAILING = (
+    NET
+    + """
+class Failing(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = net()
+        self.steps = 0
+    def forward(self, x):
+        self.steps += self.training
+        rank = int(os.environ.get("PMI_RANK") or os.environ.get("OMPI_COMM_WORLD_RANK") or 0)
+        if self.steps == 30 and rank == 1:
+            {}
+        return self.inner(x)
+def failing():
+    return Failing()
+"""
+)
+
+
+def fails(folder, statement, *options, n=3):
+    (folder / "net.py").write_text(FAILING.replace("{}", statement))
+    text = (folder / "digits.toml").read_text().replace(":net", ":failing")
+    (folder / "digits.toml").write_text(text)
+    command = ["-m", "tinynet", "train", "digits.toml", "run.epochs=6", *options]
+    ended = start(n, *command, cwd=folder, timeout=50)
+    assert ended.returncode != 0
+    return ended.stdout + ended.stderr
+
+
+def test_a_rank_that_raises_ends_all_with_one_message(folder):
+    printed = fails(folder, "raise RuntimeError('the disk is on fire')")
+    assert printed.count("the disk is on fire") == printed.count("raise RuntimeError") + 1
+    assert "rank 1 of 3:" in printed
+    assert "net.py" in printed
+    assert "resume" in printed
+
+
+def test_a_rank_that_finds_nan_ends_all_with_one_message(folder):
+    printed = fails(folder, "return self.inner(x) * float('nan')")
+    assert printed.count("the loss is nan") == 1
+    assert "rank 1 of 3: the loss is nan in epoch" in printed
+
+
+def test_a_rank_that_finds_nan_skips_the_step_on_all(folder):
+    (folder / "net.py").write_text(FAILING.replace("{}", "return self.inner(x) * float('nan')"))
+    text = (folder / "digits.toml").read_text().replace(":net", ":failing")
+    (folder / "digits.toml").write_text(text)
+    found, _ = train(folder, 3, "together", "run.non_finite='skip'")
+    assert json.loads((found / "run.json").read_text())["skipped"] == 1
+
+
+def test_a_rank_that_is_killed_ends_all_and_the_run_resumes(folder):
+    fails(folder, "os.kill(os.getpid(), 9)", "run.save_every_steps=1")
+    (found,) = (folder / "runs").glob("*/*")
+    again, printed = train(folder, 1, "runs", words=("resume", str(found)))
+    assert "resuming after epoch" in printed
+    expected = alone(folder, "alone", "run.epochs=6", "run.save_every_steps=1")
+    assert different(expected, again) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda n: n.name)
+def test_a_signal_to_mpirun_stops_all_after_a_step(folder, number):
+    words = ["-m", "tinynet", "train", "digits.toml", "run.epochs=99999", "run.eval_every=1000"]
+    with begin(3, *words, cwd=folder) as running:
+        assert any("2/99999" in line for line in running.stdout)
+        running.send_signal(number)
+        printed, errors = running.communicate(timeout=20)
+    assert "Traceback" not in errors
+    (found,) = (folder / "runs").glob("*/*")
+    assert printed.count("stopped after the step in progress") == 1
+    assert json.loads((found / "run.json").read_text())["status"] == "interrupted"

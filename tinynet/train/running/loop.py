@@ -159,10 +159,8 @@ def fit(
     method = Supervised() if method is None else method
     number = first_step
     guard = Guard(model, batches, skip)
-    chosen = capture.compile if compile is True else None if compile is False else compile
-    shared = ranks is not None and ranks.size > 1
-    task = Task(model, loss, optimizer, (), ranks=ranks if shared else None, compile=chosen)
     everyone = ranks or Ranks()
+    task = _new_task(model, loss, optimizer, everyone, compile)
     events = callbacks if isinstance(callbacks, Callbacks) else Callbacks(callbacks)
     with everyone.training(model), events.run(model, optimizer, first_step):
         for epoch in events.epochs(range(epochs) if isinstance(epochs, int) else epochs):
@@ -172,15 +170,27 @@ def fit(
             for first, group in _groups(batches, accumulate, first_batch):
                 _advance(optimizer, "step", due=number > 0)
                 task.place = Place(epoch, number, first, len(batches))
-                places = everyone.places(len(group))
-                task.batches, task.count = [group[k] for k in places], len(group)
-                if accumulate > 1:
-                    task.apart = Apart(model, everyone, seeds_of(places))
+                _share(task, everyone, group, apart=accumulate > 1)
                 step = _take_step(task, method, guard, is_first=number == first_step)
                 events.end_step(step)
                 yield step
                 number += 1
             first_batch = 0
+
+
+def _new_task(
+    model: nn.Module, loss: Loss, updaters: Mapping[str, Updater], ranks: Ranks, compile: Any
+) -> Task:
+    chosen = capture.compile if compile is True else None if compile is False else compile
+    shared = ranks if ranks.size > 1 else None
+    return Task(model, loss, updaters, (), ranks=shared, compile=chosen)
+
+
+def _share(task: Task, ranks: Ranks, group: Sequence[Any], apart: bool) -> None:
+    """Give a task this process's share of the batches of a step."""
+    places = ranks.places(len(group))
+    task.batches, task.count = [group[k] for k in places], len(group)
+    task.apart = Apart(task.model, ranks, seeds_of(places)) if apart else None
 
 
 def _take_step(task: Task, method: Method, guard: Guard, is_first: bool) -> Step:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -142,18 +142,24 @@ def _resume(
     if path != folder.checkpoint and folder.checkpoint.exists():  # it is damaged
         folder.checkpoint.replace(folder.checkpoint.with_suffix(".damaged"))
     if changes:
-        lines = [f"  {change}" for change in changes]
-        _print(show, "changed since the checkpoint (the new values apply):", *lines)
         write_text(folder.config, now)
     sealed, epochs = "files" in record, training.starting_point.epoch
     training.storage.written = cut_rows(folder.metrics, saved["step"], epochs, sealed=sealed)
+    _announce(show, changes, where, ranks, config)
+    changed = {change.key: [change.before, change.now] for change in changes}
+    record = resumed_record(config, folder, saved["step"], changed, record | {"data": drift.data})
+    return functools.partial(training.train, record)
+
+
+def _announce(
+    show: Show, changes: Sequence[Any], where: str, ranks: Ranks | None, config: Config
+) -> None:
+    if changes:
+        lines = [f"  {change}" for change in changes]
+        _print(show, "changed since the checkpoint (the new values apply):", *lines)
     _print(show, f"resuming after {where}")
     if ranks is not None:
         _print(show, sharing(ranks, config))
-    changed = {change.key: [change.before, change.now] for change in changes}
-    record = record | {"data": drift.data}
-    record = resumed_record(config, folder, saved["step"], changed, record)
-    return functools.partial(training.train, record)
 
 
 def _refuse_too_few_epochs(training: Training) -> None:

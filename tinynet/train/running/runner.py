@@ -36,7 +36,6 @@ from tinynet.train.report.tokens import check_vocabulary, stored_tokenizer
 from tinynet.train.running.best import EARLY_STOPPING
 from tinynet.train.running.interrupt import resumable
 from tinynet.train.running.loop import evaluate
-from tinynet.train.running.trained import Trained
 from tinynet.train.running.processes import (
     agreeing,
     check_same,
@@ -44,6 +43,7 @@ from tinynet.train.running.processes import (
     temporary,
     with_override,
 )
+from tinynet.train.running.trained import Trained
 from tinynet.train.running.training import Result, Show, Training
 
 

@@ -243,13 +243,11 @@ class Training:
             callbacks=self.callbacks,
             ranks=self.ranks,
         ):
-            number = stop.signal or 0  # read once: it may change at any moment
-            number = self.ranks.largest(number) if self.ranks else number
-            stopping = number != 0
+            stopping = self.signal_of(stop)  # read once: it may change at any moment
             self.count_step(step)
             if step.batches and (step.number % config.run.log_every == 0 or step.ends_epoch):
                 log.log_step(step)
-            saving = step.ends_epoch or stopping or self.is_time_to_save(step)
+            saving = step.ends_epoch or stopping is not None or self.is_time_to_save(step)
             if saving:
                 where = Place(step.epoch, step.number, step.batch, len(parts.train_batches))
                 check_weights(parts.model, parts.updaters, where)
@@ -259,9 +257,9 @@ class Training:
                 self.save_checkpoint(log, step)
             is_last = step.epoch + 1 == config.run.epochs
             over = step.ends_epoch and (is_last or self.reason_to_stop is not None)
-            if over or stopping:
+            if over or stopping is not None:
                 early = None if is_last else self.reason_to_stop
-                self.stopped_by = early if over else number
+                self.stopped_by = early if over else stopping
                 ended = over
                 self.callbacks.end_run()
                 break
@@ -270,6 +268,12 @@ class Training:
             text = f"the end of the run cannot be saved in {self.folder.path}: the disk is full, or"
             raise CheckpointError(f"{text} cannot be written to (see the warning)")
         return ended
+
+    def signal_of(self, stop: StopRequest) -> int | None:
+        """Return the signal that asks for the end of the run, in any process; None without one."""
+        if self.ranks is None:
+            return stop.signal
+        return self.ranks.largest(stop.signal or 0) or None
 
     def count_step(self, step: Step) -> None:
         """Add a step to the moving average, the totals and the progress."""

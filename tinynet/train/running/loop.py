@@ -156,10 +156,8 @@ def fit(
     """
     if isinstance(optimizer, Optimizer):
         optimizer = {"": Updater(optimizer, clip_norm, clip_value, schedule, per)}
-    method = Supervised() if method is None else method
-    number = first_step
-    guard = Guard(model, batches, skip)
-    everyone = ranks or Ranks()
+    method, everyone = method or Supervised(), ranks or Ranks()
+    number, guard = first_step, Guard(model, batches, skip)
     task = _new_task(model, loss, optimizer, everyone, compile)
     events = callbacks if isinstance(callbacks, Callbacks) else Callbacks(callbacks)
     with everyone.training(model), events.run(model, optimizer, first_step):
@@ -170,7 +168,7 @@ def fit(
             for first, group in _groups(batches, accumulate, first_batch):
                 _advance(optimizer, "step", due=number > 0)
                 task.place = Place(epoch, number, first, len(batches))
-                _share(task, everyone, group, apart=accumulate > 1)
+                _share(task, everyone, group, accumulate > 1)
                 step = _take_step(task, method, guard, is_first=number == first_step)
                 events.end_step(step)
                 yield step

@@ -13,6 +13,7 @@ import pytest
 
 import tinynet as tn
 from tinynet import data
+from tinynet.exchange import save_file
 from tinynet.train import ConfigError, load_run, run
 
 ROOT = Path(__file__).parents[2]
@@ -67,12 +68,21 @@ def tumours(folder):
     return {"data.path": str(path)}
 
 
+def pretrained(folder):
+    """The weights of configs/digits_mlp.toml after a few epochs."""
+    config = ROOT / "configs" / "digits_mlp.toml"
+    model = run(config, {"run.epochs": 3}, out=folder / "first", quiet=True).model
+    save_file(model.state_dict(), folder / "digits.safetensors")
+    return {"run.init_from": str(folder / "digits.safetensors")}
+
+
 SHORT_TEXT = {"data.limit": 40_000, "data.batch_size": 16}
 SHORT = {
     "spiral.toml": accuracy(0.45, overrides={"run.epochs": 2}),
     "fashion_mlp.toml": accuracy(0.8, overrides={"data.batch_size": 16}, files=clothes),
     "fashion_cnn.toml": accuracy(0.8, overrides={"data.batch_size": 16}, files=clothes),
     "breast_cancer.toml": accuracy(0.9, overrides={"run.epochs": 3}, files=tumours),
+    "parity.toml": accuracy(0.8, files=pretrained),
     "digits_vae.toml": Short({"loss": (20, 28)}, {"run.epochs": 2}),
     "digits_gan.toml": Short(
         {"loss_generator": (0.5, 3), "loss_discriminator": (0.5, 1.4)}, {"run.epochs": 2}

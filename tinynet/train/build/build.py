@@ -10,14 +10,15 @@ from typing import Any
 from tinynet import data, nn
 from tinynet.random import Generator
 from tinynet.train.build.data_rules import takes_class_weights
+from tinynet.train.build.fine_tuning import freeze
 from tinynet.train.build.method import Method
 from tinynet.train.build.optimizers import (
     PlateauSchedule,
     advances,
     component_of,
     distribution,
+    given_to,
     needs_metric,
-    parameters_of,
     with_lengths,
 )
 from tinynet.train.build.seeds import derive, isolated, seed_all
@@ -100,7 +101,7 @@ def build(config: Config, preprocessing: Any = None) -> Parts:
         seed_all(seed, "data")
         sets = builder.sets(config.data)
         seed_all(seed, "model")
-        model = builder.make("model", config.model.component)
+        model = builder.model()
         loss = builder.loss(sets and sets[0])
         method = builder.make("method", config.method.component)
         builder.problems.raise_if_any()
@@ -137,7 +138,7 @@ def build_model(config: Config) -> nn.Module:
     """
     builder = _Builder(config)
     with on_path(config.run.path), isolated(config.run.seed, "model"):
-        model: nn.Module = builder.make("model", config.model.component)
+        model: nn.Module = builder.model()
     builder.problems.raise_if_any()
     return model
 
@@ -200,7 +201,11 @@ class _Builder:
             return {}
         updaters = {}
         for name, section in sections.items():
-            given = parameters_of(model, name)
+            try:
+                given = given_to(section, model, name)
+            except UsageError as error:
+                self.problem_at(f"optimizer.{name}.layer_lr".replace("..", "."), str(error))
+                continue
             optimizer = self.make("optimizer", component_of(section), given)
             if optimizer is not None:
                 updater = Updater(optimizer, section.clip_norm, section.clip_value)
@@ -247,6 +252,17 @@ class _Builder:
         except Exception as error:
             self.problem_at(refused_at(component, error), refusal(component, error))
             return None
+
+    def model(self) -> Any:
+        """Return the model, with its frozen parameters; None after a problem."""
+        section = self.config.model
+        model = self.make("model", section.component)
+        if model is not None:
+            try:
+                freeze(model, section.frozen)
+            except UsageError as error:
+                self.problem_at("model.frozen", str(error))
+        return model
 
     def loss(self, train_set: Any) -> Any:
         """Return the loss, with the weights of the classes if the config asks for them."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from tinynet import nn
 from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.train.build.fine_tuning import groups_of
 from tinynet.train.build.method import Method
 from tinynet.train.build.task import Updater
 from tinynet.train.config.problems import one_of
@@ -152,7 +153,7 @@ def updaters_for(config: Config, model: nn.Module) -> dict[str, Updater]:
     """Return the optimizers of a config for a copy of its model, without schedules."""
     return {
         name: Updater(
-            construct(component_of(section), parameters_of(model, name)),
+            construct(component_of(section), given_to(section, model, name)),
             section.clip_norm,
             section.clip_value,
         )
@@ -163,6 +164,17 @@ def updaters_for(config: Config, model: nn.Module) -> dict[str, Updater]:
 def parameters_of(model: nn.Module, name: str) -> Iterator[Tensor]:
     """Return the parameters of the named module, or of the whole model for ``""``."""
     return (model.get_submodule(name) if name else model).parameters()
+
+
+def given_to(section: OptimizerSection, model: nn.Module, name: str) -> Iterable[Any]:
+    """Return the parameters of an optimizer, in groups if some have learning rates of their own.
+
+    Raises:
+        UsageError: a pattern of ``layer_lr`` fits no parameter.
+    """
+    if not section.layer_lr:
+        return parameters_of(model, name)
+    return groups_of(model.get_submodule(name) if name else model, section.layer_lr)
 
 
 def component_of(section: OptimizerSection | ScheduleSection) -> Component:

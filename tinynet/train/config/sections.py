@@ -74,7 +74,12 @@ class RunSection:
     """Extra folders to search for modules that a `type` names."""
 
     init_from: str = ""
-    """A run folder, or a checkpoint in one, to load the initial weights from."""
+    """A run folder, a checkpoint in one, or a file of weights (.safetensors, .pt, .npz) to load the
+    initial weights from."""
+
+    init_skip: tuple[str, ...] = ()
+    """The parameters and buffers that `init_from` leaves as they are, such as those of a new head:
+    names, or patterns such as `"head.*"`."""
 
     numba: bool = field(
         default=False,
@@ -151,6 +156,10 @@ class ModelSection:
     component: Component
     """The model."""
 
+    frozen: tuple[str, ...] = ()
+    """The parameters that training leaves as they are: names, or patterns such as
+    `"features.*"`."""
+
 
 @dataclass(frozen=True)
 class LossSection:
@@ -190,6 +199,16 @@ class OptimizerSection:
     accumulate: int = field(default=1, metadata=POSITIVE)
     """The number of batches per step, which uses the mean of their gradients. All optimizers share
     it."""
+
+    layer_lr: Mapping[str, float] = field(
+        default_factory=dict,
+        metadata=must(
+            "have patterns of parameter names with rates that are not negative",
+            lambda rates: all(isinstance(r, int | float) and r >= 0 for r in rates.values()),
+        ),
+    )
+    """Learning rates of their own for some parameters: `{"features.*" = 1e-4}`. The first pattern
+    that fits applies; all other parameters have the rate `lr`."""
 
     named: Mapping[str, OptimizerSection] = field(default_factory=dict)
     """The sections of several optimizers, by name."""

@@ -17,6 +17,8 @@ FIXED = {
     "run.name": "the run stays in its folder",
     "run.out": "the run stays in its folder",
     "run.init_from": "the weights are those of the checkpoint",
+    "run.init_skip": "the weights are those of the checkpoint",
+    "optimizer.layer_lr": "the learning rates are those of the checkpoint",
     "run.callbacks": "their state is that of the checkpoint",
     "data": "the rest of the epoch would be undefined",
     "model.type": "the weights are those of another model",

@@ -12,10 +12,11 @@ from tinynet.data import Tokenizer
 from tinynet.invocation import command, is_wrapped, python, shown
 from tinynet.train.build.build import Parts, build, build_model
 from tinynet.train.build.data_check import check_data
+from tinynet.train.build.fine_tuning import WEIGHT_FILES, load_initial, read_weights
 from tinynet.train.build.ranks import Ranks, join
 from tinynet.train.build.trial import trial
 from tinynet.train.checkpoint.drift import Drift, describe_test_figures, recorded_figures
-from tinynet.train.checkpoint.files import read_checkpoint
+from tinynet.train.checkpoint.files import CheckpointError, read_checkpoint
 from tinynet.train.checkpoint.run_folder import (
     RunFolder,
     locked,
@@ -133,13 +134,27 @@ def prepare(config: Config) -> Parts:
     """
     parts = build(config)
     if config.run.init_from:
-        _, saved = find_checkpoint(config.run.init_from)
+        weights = _initial_weights(Path(config.run.init_from))
         try:
-            parts.model.load_state_dict(weights_of(saved))
-        except RuntimeError as error:
-            problem = Problem(config.origin("run.init_from"), "run.init_from", str(error))
+            load_initial(parts.model, weights, config.run.init_skip)
+        except (RuntimeError, UsageError) as error:
+            key = "init_skip" if isinstance(error, UsageError) else "init_from"
+            problem = Problem(config.origin(f"run.{key}"), f"run.{key}", str(error))
             raise ConfigError([problem]) from None
     return parts
+
+
+def _initial_weights(path: Path) -> dict[str, Any]:
+    """Return the weights of a run folder, of a checkpoint, or of a file of weights."""
+    if path.is_file() and path.suffix in WEIGHT_FILES:
+        try:
+            return (
+                weights_of(read_checkpoint(path)) if path.suffix == ".npz" else read_weights(path)
+            )
+        except CheckpointError:
+            return read_weights(path)
+    _, saved = find_checkpoint(path)
+    return weights_of(saved)
 
 
 def load_run(place: str | Path, *, best: bool = False, data: bool = True) -> Trained:

@@ -25,6 +25,10 @@ FIGURE = {
     "is_figure": True,  # those of the user's metrics are possible, too
 }
 NOT_NEGATIVE = must("not be negative", lambda value: value >= 0)
+RATES = must(
+    "have patterns of parameter names with rates that are not negative",
+    lambda rates: all(isinstance(r, int | float) and r >= 0 for r in rates.values()),
+)
 METRIC_LIST = {
     "must": f"be a list of metrics ({', '.join(METRICS)}; or ./file.py:name)",
     "own": True,

@@ -23,6 +23,7 @@ from tinynet.train.config.constraints import (
     METRIC_LIST,
     NOT_NEGATIVE,
     POSITIVE,
+    RATES,
     must,
 )
 from tinynet.train.config.problems import Origin
@@ -74,8 +75,7 @@ class RunSection:
     """Extra folders to search for modules that a `type` names."""
 
     init_from: str = ""
-    """A run folder, a checkpoint in one, or a file of weights (.safetensors, .pt, .npz) to load the
-    initial weights from."""
+    """A run, a checkpoint, or a file (.safetensors, .pt, .npz) with the initial weights."""
 
     init_skip: tuple[str, ...] = ()
     """The parameters and buffers that `init_from` leaves as they are, such as those of a new head:
@@ -157,8 +157,7 @@ class ModelSection:
     """The model."""
 
     frozen: tuple[str, ...] = ()
-    """The parameters that training leaves as they are: names, or patterns such as
-    `"features.*"`."""
+    """The parameters that stay as they are: names, or patterns such as `"features.*"`."""
 
 
 @dataclass(frozen=True)
@@ -200,13 +199,7 @@ class OptimizerSection:
     """The number of batches per step, which uses the mean of their gradients. All optimizers share
     it."""
 
-    layer_lr: Mapping[str, float] = field(
-        default_factory=dict,
-        metadata=must(
-            "have patterns of parameter names with rates that are not negative",
-            lambda rates: all(isinstance(r, int | float) and r >= 0 for r in rates.values()),
-        ),
-    )
+    layer_lr: Mapping[str, float] = field(default_factory=dict, metadata=RATES)
     """Learning rates of their own for some parameters: `{"features.*" = 1e-4}`. The first pattern
     that fits applies; all other parameters have the rate `lr`."""
 

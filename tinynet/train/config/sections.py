@@ -78,8 +78,7 @@ class RunSection:
     """A run, a checkpoint, or a file (.safetensors, .pt, .npz) with the initial weights."""
 
     init_skip: tuple[str, ...] = ()
-    """The parameters and buffers that `init_from` leaves as they are, such as those of a new head:
-    names, or patterns such as `"head.*"`."""
+    """Parameters and buffers that `init_from` does not load: names, or such as `"head.*"`."""
 
     numba: bool = field(
         default=False,

@@ -78,4 +78,4 @@ def test_the_wheel_is_pure_python():
     package = Path(tinynet.__file__).parent
     files = [path for path in package.rglob("*") if path.is_file()]
     kinds = {path.suffix for path in files if "__pycache__" not in path.parts}
-    assert kinds <= {".py", ".pyi", ".md", ".npz", ".typed"}
+    assert kinds <= {".py", ".pyi", ".md", ".npz", ".css", ".typed"}

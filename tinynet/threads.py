@@ -71,6 +71,7 @@ class _Pool:
 
     def __init__(self) -> None:
         self.count = 0  # unknown so far
+        self.others: list[Callable[[int], object]] = []  # set the threads of other libraries
         self.clear()
 
     def clear(self) -> None:
@@ -113,11 +114,19 @@ def get_count() -> int:
 
 
 def set_count(count: int) -> None:
-    """Set the number of threads, also in BLAS."""
+    """Set the number of threads, also in BLAS and other libraries."""
     _pool.count = count
     found = _blas()
     if found is not None:
         found[1](count)
+    for limit in _pool.others:
+        limit(count)
+
+
+def add_pool(limit: Callable[[int], object]) -> None:
+    """Let a function set the number of threads of a library, now and in ``set_count``."""
+    _pool.others.append(limit)
+    limit(get_count())
 
 
 def slices(length: int, step: int) -> list[slice]:

@@ -443,6 +443,11 @@ HOMES = {
         "enable": "tinynet.numba_kernels.compiler:enable",
         "used": "tinynet.numba_kernels.compiler:used",
     },
+    "tinynet.onednn": {
+        "convolution": "tinynet.onednn.convolution",
+        "library": "tinynet.onednn.library",
+        "is_available": "tinynet.onednn.library:is_available",
+    },
     "tinynet.optim": {
         "lr_scheduler": "tinynet.optim.lr_scheduler",
         "swa_utils": "tinynet.optim.swa_utils",

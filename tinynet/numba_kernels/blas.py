@@ -1,15 +1,17 @@
-"""Products of float32 matrices in compiled functions, by numpy's BLAS."""
+"""Products of float32 matrices in compiled functions, by oneDNN or numpy's BLAS."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from numpy import float32, int32
+from numpy import float32, int8, int32
 
 from tinynet.dtypes import Array
 
-sgemm: Any = None  # BLAS's function, once ``compiler.prepare`` has found it
+sgemm: Any = None  # the library's function, once ``compiler.prepare`` has found it
 ROW_MAJOR, AS_IT_IS, TRANSPOSED, ONE = int32(101), int32(111), int32(112), float32(1)
+NO, YES = int8(ord("N")), int8(ord("T"))
+LONGEST = 768  # of longer sums, oneDNN may give parts to threads: the result would depend on them
 
 
 def product(a: Array, a_turned: bool, b: Array, b_turned: bool, out: Array, kept: float32) -> None:
@@ -38,6 +40,30 @@ def product(a: Array, a_turned: bool, b: Array, b_turned: bool, out: Array, kept
 def row_step(x: Array) -> int:
     """Return the distance from row to row, in elements."""
     return max(1, x.shape[1], x.strides[0] // x.itemsize)
+
+
+def product_by_onednn(
+    a: Array, a_turned: bool, b: Array, b_turned: bool, out: Array, kept: float32
+) -> None:
+    """Do what ``product`` does, by oneDNN."""
+    inner = a.shape[0] if a_turned else a.shape[1]
+    count = max(1, (inner + LONGEST - 1) // LONGEST)
+    step = (inner + count - 1) // count
+    a_step, b_step = row_step(a), row_step(b)
+    for k in range(count):
+        start = k * step
+        sgemm(
+            YES if a_turned else NO,
+            YES if b_turned else NO,
+            out.shape[0],
+            out.shape[1],
+            min(step, inner - start),
+            ONE,
+            a.ctypes.data + 4 * start * (a_step if a_turned else 1), a_step,
+            b.ctypes.data + 4 * start * (1 if b_turned else b_step), b_step,
+            float32(kept) if k == 0 else ONE,
+            out.ctypes.data, row_step(out),
+        )  # fmt: skip
 
 
 def product_by_loops(

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
-from tinynet import numba_kernels, threads
+from tinynet import numba_kernels, onednn, threads
 from tinynet.numba_kernels import blas, elementary, gates, tables
 
 MODULES = blas, gates, tables  # callees before callers
@@ -67,21 +67,31 @@ def prepare() -> None:
 
 
 def _find_sgemm() -> None:
-    """Make BLAS's product known to LLVM by name; without OpenBLAS, take loops."""
+    """Choose the function for products: oneDNN's, BLAS's, or loops where numpy has no OpenBLAS."""
+    t = numba().types
+    matrix, by_blas = t.uintp, threads.blas_function("cblas_sgemm")
+    if onednn.is_available():
+        turned, size = t.int8, t.int64
+        takes = *(turned,) * 2, *(size,) * 3, t.float32, *(matrix, size) * 2, t.float32
+        function = onednn.library.functions().dnnl_sgemm
+        blas.sgemm = _external("tinynet_dnnl_sgemm", function, t.int32(*takes, matrix, size))
+        blas.product = blas.product_by_onednn
+    elif by_blas is not None:
+        function, bits = by_blas
+        size, order = t.int64 if bits == 64 else t.int32, t.int32
+        takes = *(order,) * 3, *(size,) * 3, t.float32, *(matrix, size) * 2, t.float32
+        name = f"tinynet_cblas_sgemm_{bits}"
+        blas.sgemm = _external(name, function, t.void(*takes, matrix, size))
+    else:
+        blas.product = blas.product_by_loops
+
+
+def _external(name: str, function: Any, signature: Any) -> Any:
+    """Make a C function known to LLVM by name; return it for compiled functions."""
     from llvmlite import binding
 
-    found = threads.blas_function("cblas_sgemm")
-    if found is None:
-        blas.product = blas.product_by_loops
-        return
-    function, bits = found
-    name = f"tinynet_cblas_sgemm_{bits}"
     binding.add_symbol(name, ctypes.cast(function, ctypes.c_void_p).value)
-    t = numba().types
-    size = t.int64 if bits == 64 else t.int32
-    matrix, order = (t.uintp, size), t.int32
-    takes = order, order, order, size, size, size, t.float32, *matrix, *matrix, t.float32, *matrix
-    blas.sgemm = t.ExternalFunction(name, t.void(*takes))
+    return numba().types.ExternalFunction(name, signature)
 
 
 def _compile_functions(module: ModuleType) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.optim.base.elementwise import Elementwise, direction, running
 from tinynet.optim.base.options import Group, Params, constants, number, options_of
-from tinynet.optim.base.parameter_state import Kind, Numbers, OnePass, Rule
+from tinynet.optim.base.parameter_state import Kind, Numbers, Rule
 
 
 class Adam(Elementwise):
@@ -87,14 +87,8 @@ class Adam(Elementwise):
 
     def rule(self, group: Group, numbers: Numbers, kind: Kind, fresh: bool) -> Rule:
         """Return the update of a block."""
-        step = numbers["step"]
-        step += 1
-        t = float(step)
-        lr, (b1, b2) = number(group["lr"]), map(number, group["betas"])
-        root = math.sqrt(1 - b2**t)
         toward = direction(group)
-        options = (b1, 1 - b1, b2, 1 - b2, group["eps"] * root, lr * root / (1 - b1**t))
-        beta1, new1, beta2, new2, eps, rate = constants(kind, *options)
+        beta1, new1, beta2, new2, eps, rate = constants(kind, *_coefficients(group, numbers))
 
         def block(param, grad, work, other, mean, square, largest=None):
             grad = toward(param, grad, other)
@@ -108,11 +102,17 @@ class Adam(Elementwise):
             work *= rate
             param -= work
 
-        decay, decoupled = number(group["weight_decay"]), group["decoupled_weight_decay"]
-        if not self.in_one_pass(kind) or group["amsgrad"] or group["maximize"]:
-            return block
-        kept, penalty = (1 - number(group["lr"]) * decay, 0.0) if decoupled else (1.0, decay)
-        return OnePass("adam", block, kept, penalty, *options)
+        return block
+
+    def one_pass(self, group: Group, numbers: Numbers) -> tuple[str, tuple[float, ...]] | None:
+        """Return the loop ``adam`` and its numbers."""
+        if group["amsgrad"] or group["maximize"]:
+            return None
+        decay = number(group["weight_decay"])
+        kept, penalty = 1.0, decay
+        if group["decoupled_weight_decay"]:
+            kept, penalty = 1 - number(group["lr"]) * decay, 0.0
+        return "adam", (kept, penalty, *_coefficients(group, numbers))
 
     def refuse(self, sparse: bool, group: Group) -> None:
         """Raise RuntimeError for sparse gradients."""
@@ -120,6 +120,16 @@ class Adam(Elementwise):
             raise RuntimeError(
                 "Adam does not support sparse gradients, please consider SparseAdam instead"
             )
+
+
+def _coefficients(group: Group, numbers: Numbers) -> tuple[float, ...]:
+    """Advance the step; return b1, 1 - b1, b2, 1 - b2, and eps and lr scaled by the root."""
+    step = numbers["step"]
+    step += 1
+    t = float(step)
+    lr, (b1, b2) = number(group["lr"]), map(number, group["betas"])
+    root = math.sqrt(1 - b2**t)
+    return b1, 1 - b1, b2, 1 - b2, group["eps"] * root, lr * root / (1 - b1**t)
 
 
 class AdamW(Adam):

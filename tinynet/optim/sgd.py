@@ -10,7 +10,7 @@ from tinynet import numba_kernels
 from tinynet.dtypes import Array
 from tinynet.optim.base.elementwise import Elementwise, direction
 from tinynet.optim.base.options import Group, Params, constants, number, options_of
-from tinynet.optim.base.parameter_state import Kind, Numbers, OnePass, Rule
+from tinynet.optim.base.parameter_state import Kind, Numbers, Rule
 
 
 class SGD(Elementwise):
@@ -98,11 +98,16 @@ class SGD(Elementwise):
             np.multiply(grad, lr, other)
             param -= other
 
-        plain = nesterov or dampening or fresh or group["maximize"] or not group["momentum"]
-        if plain or not self.in_one_pass(kind):
-            return block
-        options = (group["weight_decay"], group["momentum"], number(group["lr"]))
-        return OnePass("momentum", block, *options)
+        return block
+
+    def one_pass(self, group: Group, numbers: Numbers) -> tuple[str, tuple[float, ...]] | None:
+        """Return the loop ``momentum`` or ``descent``, and its numbers."""
+        if group["nesterov"] or group["dampening"] or group["maximize"]:
+            return None
+        decay, momentum, lr = group["weight_decay"], group["momentum"], number(group["lr"])
+        if momentum:
+            return "momentum", (number(decay), number(momentum), lr)
+        return "descent", (number(decay), lr)
 
     def refuse(self, sparse: bool, group: Group) -> None:
         """Raise RuntimeError for sparse gradients with weight decay."""

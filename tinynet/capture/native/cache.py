@@ -21,7 +21,7 @@ from typing import Any
 
 from tinynet.atomic_write import write_atomically
 from tinynet.core.callsite import warn
-from tinynet.numba_kernels import compiler
+from tinynet.numba_kernels import blas, compiler
 
 SLOW = 1.0  # seconds: a compilation that takes longer is announced
 
@@ -49,7 +49,9 @@ folder = functools.cache(find_folder)
 @functools.cache
 def _version() -> str:
     """Return a digest of what native functions are compiled with."""
-    found = hashlib.sha256(sys.version.encode() + compiler.numba().__version__.encode())
+    compiler.prepare()
+    with_library = f"{sys.version} {compiler.version()} {blas.sgemm}"
+    found = hashlib.sha256(with_library.encode())
     kernels = Path(compiler.__file__).parent
     for file in sorted([*Path(__file__).parent.glob("*.py"), *kernels.glob("*.py")]):
         found.update(file.read_bytes())

@@ -11,7 +11,10 @@ from tinynet.capture.native.forms import formula_of
 from tinynet.capture.program import Call
 from tinynet.nn.functional.lookup.embeddings import shorten_rows
 
-OPERATIONS = {"lstm_sequence", "gru_sequence", "embedding_rows", "summed_rows"}
+OPERATIONS = {
+    "lstm_sequence", "gru_sequence", "embedding_rows", "summed_rows",
+    "convolve", "convolve_biased", "spread", "spread_biased", "correlate",
+}  # fmt: skip
 
 
 def with_kernels(call: Call) -> Call:

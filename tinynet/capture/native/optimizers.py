@@ -10,11 +10,11 @@ import numpy as np
 from tinynet.capture.native.cache import Native
 from tinynet.capture.native.eager_kernels import enabled
 from tinynet.capture.program import Call
+from tinynet.capture.source import Source, compiled
 from tinynet.core.callsite import here
 from tinynet.numba_kernels import compiler
 from tinynet.optim.base.elementwise import Elementwise
 from tinynet.optim.base.hooks import everywhere
-from tinynet.optim.base.parameter_state import OnePass
 from tinynet.optim.base.plans import Plan
 
 
@@ -36,77 +36,122 @@ class NativeStep:
 
     def __init__(self, slowly: Any):
         self.slowly = enabled(slowly)
-        self._ready: dict[int, tuple[Plan, list[Any] | None]] = {}
-        self._blocks: dict[int, tuple[list[Any], Any]] = {}
+        self._groups: dict[int, GroupStep] = {}
 
     def __call__(self, optimizer: Elementwise) -> None:
         """Run a step."""
-        if optimizer._before or optimizer._after or everywhere[0] or everywhere[1]:
-            self.slowly(optimizer)
-            return
         todo = []
         for group in optimizer.param_groups:
-            plan, params = optimizer._plans.get(id(group)), group["params"]
-            grads = [p._grad for p in params]
-            if plan is None or any(g is None for g in grads):
-                self.slowly(optimizer)
-                return
-            arrays = [g._array for g in grads]
-            if not plan.fits(params, arrays, optimizer.state, optimizer.buffers(group)):
-                self.slowly(optimizer)
-                return
-            todo.append((group, plan, arrays))
+            step = self._groups.get(id(group))
+            plan = optimizer._plans.get(id(group))
+            if plan is not None and (step is None or step.plan is not plan):
+                step = self._groups[id(group)] = GroupStep(optimizer, plan)
+            grads = step and step.gradients(
+                group["params"], optimizer.state, optimizer.buffers(group)
+            )
+            todo.append((group, step, grads))
+        hooks = optimizer._before or optimizer._after or everywhere[0] or everywhere[1]
+        if hooks or any(grads is None for _, _, grads in todo):
+            self.slowly(optimizer)
+            return
         site = here()
-        for group, plan, arrays in todo:
-            self._update(plan, self._block(optimizer, group, plan), arrays)
-            optimizer._wrote(zip(plan.params, arrays, strict=True), site, 0)
+        for group, step, grads in todo:
+            assert step is not None and grads is not None
+            step.run(optimizer, group, grads)
+            optimizer._wrote(zip(step.plan.params, grads, strict=True), site, 0)
         optimizer.stepped = True
 
-    def _block(self, optimizer: Elementwise, group: Any, plan: Plan) -> Any:
-        """Return the update of a group, kept while its options stay the same."""
-        options = [value for name, value in group.items() if name != "params"]
-        if not plan.numbers and id(group) in self._blocks:
-            before, block = self._blocks[id(group)]
-            if before == options:
-                return block
-        optimizer.native = True
-        try:
-            block = optimizer.rule(group, plan.numbers, plan.kind, False)
-        finally:
-            del optimizer.native
-        self._blocks[id(group)] = options, block
-        return block
 
-    def _update(self, plan: Plan, block: Any, grads: list[Any]) -> None:
-        known = self._ready.get(id(plan))
-        if known is None or known[0] is not plan:
-            known = self._ready[id(plan)] = plan, _lines(plan)
-        lines = known[1]
-        if lines is None or not isinstance(block, OnePass):
-            plan.run(block, grads)
+class GroupStep:
+    """The step of a group of parameters.
+
+    Attributes:
+        plan: their values and state.
+        gradients: returns the arrays of all gradients, given the parameters, the state and the
+            names of its entries; None if something has been replaced since the plan was made.
+    """
+
+    def __init__(self, optimizer: Elementwise, plan: Plan):
+        self.plan = plan
+        self.gradients = _gradients(plan)
+        self._lines = _lines(plan) if _has_own_loop(type(optimizer)) else None
+        self._loops: dict[str, Any] = {}
+
+    def run(self, optimizer: Elementwise, group: Any, grads: tuple[Any, ...]) -> None:
+        """Update the parameters."""
+        plan = self.plan
+        loop = None if self._lines is None else optimizer.one_pass(group, plan.numbers)
+        if loop is None:
+            plan.run(optimizer.rule(group, plan.numbers, plan.kind, False), grads)
             return
         plan.copy_numbers()
-        _update(block.kernel, len(grads))(*lines, *grads, *block.numbers)
+        name, numbers = loop
+        if name not in self._loops:
+            _update(name, len(grads)).put(self._loops, name)
+        self._loops[name](*self._lines, *grads, *numbers)
+
+
+def _has_own_loop(kind: type[Elementwise]) -> bool:
+    """Return whether the loop of an optimizer is that of its rule: users' classes may change it."""
+    owners = [
+        next(base for base in kind.__mro__ if name in vars(base)) for name in ("one_pass", "rule")
+    ]
+    return issubclass(*owners)
+
+
+def _gradients(plan: Plan) -> Any:
+    """Write ``Plan.fits`` as straight-line code for the objects of a plan."""
+    source = Source([], [])
+    keep, lines = source.keep, source.lines
+    tests = [f"names == {keep(plan.names)}", f"len(params) == {len(plan.params)}"]
+    first: list[str] = []  # the 0-d state of the first parameter
+    for i, (p, slot) in enumerate(zip(plan.params, plan.slots, strict=True)):
+        name = keep(p)
+        tests += [f"params[{i}] is {name}", f"{name}._array is {keep(slot.array)}"]
+        lines.append(f"g{i} = {name}._grad")
+        if slot.held is not None:
+            held = keep(slot.held)
+            tests += [f"state.get({name}) is {held}", f"len({held}) == {len(slot.held)}"]
+            for key, value in slot.held.items():
+                tests.append(f"{held}[{key!r}] is {keep(value)}")
+                tests.append(f"{keep(value)}._array is {keep(value._array)}")
+        else:
+            tests.append(f"state.get({name}) is None")
+        numbers = [f"{keep(number)}.item()" for number in slot.numbers.values()]
+        tests += [f"{mine} == {its}" for mine, its in zip(first, numbers, strict=False)]
+        first = first or numbers
+    for i, shape in enumerate(plan.shapes):
+        tests += [f"g{i} is not None", f"(a{i} := g{i}._array).__class__ is array"]
+        tests += [f"a{i}.shape == {shape!r}", f"a{i}.flags.c_contiguous"]
+    source.namespace["array"] = np.ndarray
+    made = "".join(f"a{i}, " for i in range(len(plan.shapes)))
+    lines += [f"fits = {' and '.join(tests)}", f"return ({made}) if fits else None"]
+    head = "def gradients(params, state, names):"
+    body = ["    try:", *(f"        {line}" for line in lines), "    except KeyError: return None"]
+    return compiled("gradients of a group", "gradients", [head, *body], source.namespace)
 
 
 def _lines(plan: Plan) -> list[Any] | None:
-    """Return values and state of all parameters as ``[n]``; None if some are not contiguous."""
-    if any(not a.flags.c_contiguous for slot in plan.slots for a in (slot.array, *slot.buffers)):
+    """Return values and state of all parameters as ``[n]``; None if a loop does not take them."""
+    arrays = [a for slot in plan.slots for a in (slot.array, *slot.buffers)]
+    if any(a.dtype != np.float32 or not a.flags.c_contiguous for a in arrays):
         return None
-    return [a.reshape(-1) for slot in plan.slots for a in (slot.array, *slot.buffers)]
+    return [a.reshape(-1) for a in arrays]
 
 
 @functools.cache
-def _update(name: str, count: int) -> Any:
+def _update(name: str, count: int) -> Native:
     """Return the update of ``count`` parameters; dispatching tuples of arrays takes longer."""
     state, numbers, function = _UPDATES[name]
     given = [[f"{n}{k}" for n in state] for k in range(count)]
     names = [n for each in given for n in each] + [f"grad{k}" for k in range(count)] + numbers
     lines = [f"def update({', '.join(names)}):"]
+    lines += [f"    {n} = float32({n})" for n in numbers]
     for k, each in enumerate(given):
         grad = f"grad{k}.reshape({each[0]}.size)"
         lines.append(f"    one({', '.join([*each, grad, *numbers])})")
-    return Native(f"{name} of {count} parameters", "update", lines, {"one": compiler.jit(function)})
+    space = {"one": compiler.jit(function), "float32": np.float32}
+    return Native(f"{name} of {count} parameters", "update", lines, space)
 
 
 def _adam(param, mean, square, grad, kept, penalty, beta1, new1, beta2, new2, eps, rate):
@@ -127,7 +172,12 @@ def _momentum(param, buffer, grad, penalty, kept, lr):
         param[i] -= lr * b
 
 
-# By name of the kernel of a OnePass: the arrays, the numbers, the update.
+def _descent(param, grad, penalty, lr):
+    for i in range(param.size):
+        param[i] -= lr * (grad[i] + penalty * param[i])
+
+
+# By name: the arrays, the numbers, the update.
 _UPDATES = {
     "adam": (
         ["param", "mean", "square"],
@@ -135,4 +185,5 @@ _UPDATES = {
         _adam,
     ),
     "momentum": (["param", "buffer"], ["penalty", "kept", "lr"], _momentum),
+    "descent": (["param"], ["penalty", "lr"], _descent),
 }

@@ -43,7 +43,6 @@ class Elementwise(Optimizer):
 
     nonnegative: ClassVar[tuple[str, ...]]
     scratch = 1  # number of arrays of the block's shape that the update may overwrite
-    native = False  # the step runs in the numba backend of tn.compile
     together_from = 2  # minimum number of small parameters to copy and update together
 
     def _set_up(self) -> None:
@@ -71,9 +70,14 @@ class Elementwise(Optimizer):
         """Return the initial value of a state entry."""
         return 0.0
 
-    def in_one_pass(self, kind: Kind) -> bool:
-        """Return whether ``rule`` may return a ``OnePass``, for the numba backend of tn.compile."""
-        return self.native and kind == np.float32
+    def one_pass(self, group: Group, numbers: Numbers) -> tuple[str, tuple[float, ...]] | None:
+        """Return the update as a loop of the numba backend of tn.compile.
+
+        Returns:
+            The name of the loop, and its numbers for one step, to which ``numbers`` are advanced;
+            None if there is none for these options.
+        """
+        return None
 
     def rule(self, group: Group, numbers: Numbers, kind: Kind, fresh: bool) -> Rule:
         """Return the update of a block for one step; called once for parameters that agree.

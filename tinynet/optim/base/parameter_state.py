@@ -18,26 +18,6 @@ Numbers = dict[str, Array]  # the 0-d state of a parameter, by name
 Kind = np.dtype[Any]
 
 
-class OnePass:
-    """The update of a block, which the numba backend of tn.compile has in one pass, too.
-
-    Args:
-        kernel: the name of that backend's update.
-        otherwise: the update by numpy.
-        numbers: the arguments of the kernel after the arrays.
-    """
-
-    __slots__ = ("kernel", "numbers", "otherwise")
-
-    def __init__(self, kernel: str, otherwise: Rule, *numbers: float | Array):
-        self.kernel, self.otherwise = kernel, otherwise
-        self.numbers = [np.float32(x) for x in numbers]
-
-    def __call__(self, *arrays: Array) -> None:
-        """Update a block by numpy."""
-        self.otherwise(*arrays)
-
-
 class Slot:
     """The data of one parameter between steps: views of its values, state and scratch memory.
 

@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import threads
+from tinynet import numba_kernels, onednn, threads
 from tinynet.core.declaration.operation import operation
 from tinynet.core.graph.double_backward import derivative
 from tinynet.dtypes import Array
@@ -56,6 +56,11 @@ def _in_single(kernel: Callable[..., Array]) -> Callable[..., Array]:
     return run
 
 
+def _by_onednn(x: Array, other: Array, walk: Walk) -> bool:
+    """Return whether oneDNN computes the convolution of two arrays."""
+    return numba_kernels.takes(x, other) and onednn.convolution.takes(x, other, walk)
+
+
 def _by_images(windows: Array) -> bool:
     """Return whether to multiply the windows of each image separately, as a large matrix.
 
@@ -67,6 +72,8 @@ def _by_images(windows: Array) -> bool:
 @_in_single
 def _convolved(x: Array, weight: Array, bias: Array | None, walk: Walk, groups: int) -> Array:
     """Return the product of the weight and the windows of ``x``, plus the bias."""
+    if _by_onednn(x, weight, walk):
+        return onednn.convolution.convolved(x, weight, bias, walk, groups)
     batch, channels = x.shape[0], weight.shape[0]
     if winograd.pays(x, channels, walk, groups):
         return winograd.convolved(x, weight, bias, walk)
@@ -102,6 +109,8 @@ def _spread(
     y: Array, weight: Array, bias: Array | None, size: Ints, walk: Walk, groups: int
 ) -> Array:
     """Return the transposed convolution by the algorithm that handles fewer elements."""
+    if _by_onednn(y, weight, walk):
+        return onednn.convolution.spread(y, weight, bias, size, walk, groups)
     if groups == 1 and channels_last.pays(weight.shape[1], y.shape[1], walk):
         return channels_last.spread(y, weight, bias, size, walk)
     finite = bool(np.isfinite(weight).all())
@@ -197,6 +206,8 @@ def _class(walk: Walk, size: Ints, rests: Ints) -> tuple[Walk, tuple[Any, ...]]:
 @_in_single
 def _correlated(x: Array, y: Array, walk: Walk, groups: int) -> Array:
     """Return the sum of all windows of ``x``, each times an element of ``y``."""
+    if _by_onednn(x, y, walk):
+        return onednn.convolution.correlated(x, y, walk, groups)
     batch, channels = y.shape[:2]
     if winograd.pays(x, channels, walk, groups):
         return winograd.correlated(x, y, walk)

@@ -1,0 +1,148 @@
+"""Loads oneDNN, and calls its C functions.
+
+The reference is https://uxlfoundation.github.io/oneDNN/v3.2/group_dnnl_api.html.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import metadata
+from typing import Any
+
+from tinynet import threads
+
+PACKAGE = "onednn-cpu-gomp"  # built for GNU's OpenMP, which needs no other package
+VERSION = 3  # of the interface
+SPINS = "GOMP_SPINCOUNT", "10000"  # a waiting thread must leave the processor to others soon
+Pointer = ctypes.c_void_p
+CPU, IN_ORDER, FLOAT32, ANY_LAYOUT = 1, 1, 3, 1
+
+
+@functools.cache
+def load() -> tuple[ctypes.CDLL, ctypes.CDLL] | None:
+    """Return oneDNN and its OpenMP; None if they are not installed, or of another version."""
+    try:
+        files = metadata.files(PACKAGE) or []
+    except metadata.PackageNotFoundError:
+        return None
+    paths = [str(file.locate()) for file in files if file.name == f"libdnnl.so.{VERSION}"]
+    name, count = SPINS
+    unset = name not in os.environ
+    os.environ.setdefault(name, count)  # read once, by OpenMP
+    try:
+        library, openmp = ctypes.CDLL(paths[0]), ctypes.CDLL("libgomp.so.1")
+    except (OSError, IndexError):
+        return None
+    finally:
+        if unset:
+            del os.environ[name]
+    library.dnnl_primitive_desc_query_md.restype = Pointer
+    library.dnnl_memory_desc_get_size.restype = ctypes.c_size_t
+    if hasattr(os, "register_at_fork"):  # a forked process has none of OpenMP's threads
+        os.register_at_fork(after_in_child=lambda: openmp.omp_set_num_threads(1))
+    threads.add_pool(openmp.omp_set_num_threads)
+    return library, openmp
+
+
+def is_available() -> bool:
+    """Return whether oneDNN can be used."""
+    return load() is not None
+
+
+def functions() -> Any:
+    """Return the C functions."""
+    loaded = load()
+    assert loaded is not None
+    return loaded[0]
+
+
+def call(name: str, *args: Any) -> None:
+    """Call a function that returns a status.
+
+    Raises:
+        RuntimeError: the status is not success.
+    """
+    status = getattr(functions(), f"dnnl_{name}")(*args)
+    if status:
+        raise RuntimeError(f"oneDNN: {name} failed with status {status}")
+
+
+class Object:
+    """An object of oneDNN, which exists as long as this one.
+
+    Args:
+        kind: the name of its type.
+        function: what creates it.
+        args: the arguments of the function.
+
+    Attributes:
+        pointer: its address.
+    """
+
+    def __init__(self, kind: str, function: str, *args: Any):
+        self.pointer = self._as_parameter_ = Pointer()
+        call(function, ctypes.byref(self.pointer), *args)
+        destroy = getattr(functions(), f"dnnl_{kind}_destroy")
+        weakref.finalize(self, destroy, self.pointer).atexit = False
+
+
+@functools.cache
+def engine() -> Object:
+    """Return the engine of the processor."""
+    return Object("engine", "engine_create", CPU, ctypes.c_size_t(0))
+
+
+def stream() -> Object:
+    """Return a stream, which runs one call after the other."""
+    return Object("stream", "stream_create", engine(), IN_ORDER)
+
+
+def memory(described: Any) -> Object:
+    """Return memory in a layout, at an address to be set."""
+    unset = Pointer(-1 & (1 << 64) - 1)
+    return Object("memory", "memory_create", described, engine(), unset)
+
+
+def primitive(description: Object) -> Object:
+    """Return the function that a description is of."""
+    return Object("primitive", "primitive_create", description)
+
+
+def layout(shape: tuple[int, ...]) -> Object:
+    """Return the layout of a contiguous array of numpy."""
+    strides = [1]
+    for n in shape[:0:-1]:
+        strides.append(strides[-1] * n)
+    function, steps = "memory_desc_create_with_strides", sizes(reversed(strides))
+    return Object("memory_desc", function, len(shape), sizes(shape), FLOAT32, steps)
+
+
+def any_layout(shape: tuple[int, ...]) -> Object:
+    """Return the layout that oneDNN prefers."""
+    function = "memory_desc_create_with_tag"
+    return Object("memory_desc", function, len(shape), sizes(shape), FLOAT32, ANY_LAYOUT)
+
+
+def sizes(numbers: Any) -> Any:
+    """Return numbers as a C array of 64-bit integers."""
+    numbers = tuple(numbers)
+    return (ctypes.c_int64 * len(numbers))(*numbers)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Let OpenMP use one thread in calls from this thread."""
+    loaded = load()
+    assert loaded is not None
+    openmp = loaded[1]
+    before = openmp.omp_get_max_threads()
+    openmp.omp_set_num_threads(1)
+    try:
+        yield
+    finally:
+        openmp.omp_set_num_threads(before)

@@ -264,12 +264,9 @@ class _State(threading.local):
 state = _State()
 
 
-def _pattern(tensors: list[Tensor]) -> tuple[tuple[int, int], ...] | None:
-    """Return which arguments are the same tensor, or have the same array; None without any."""
-    arrays = [id(t._array) for t in tensors]
-    if len({*arrays}) == len(arrays):
-        return None
-    same = [id(t) for t in tensors]
+def _pattern(tensors: list[Tensor]) -> tuple[tuple[int, int], ...]:
+    """Return which arguments are the same tensor, or have the same array."""
+    same, arrays = [id(t) for t in tensors], [id(t._array) for t in tensors]
     return tuple((same.index(id(t)), arrays.index(id(t._array))) for t in tensors)
 
 

@@ -72,14 +72,14 @@ def _find_sgemm() -> None:
     matrix, by_blas = t.uintp, threads.blas_function("cblas_sgemm")
     if onednn.is_available():
         turned, size = t.int8, t.int64
-        takes = *(turned,) * 2, *(size,) * 3, t.float32, *(matrix, size) * 2, t.float32
+        takes = [*(turned,) * 2, *(size,) * 3, t.float32, *(matrix, size) * 2, t.float32]
         function = onednn.library.functions().dnnl_sgemm
         blas.sgemm = _external("tinynet_dnnl_sgemm", function, t.int32(*takes, matrix, size))
         blas.product = blas.product_by_onednn
     elif by_blas is not None:
         function, bits = by_blas
         size, order = t.int64 if bits == 64 else t.int32, t.int32
-        takes = *(order,) * 3, *(size,) * 3, t.float32, *(matrix, size) * 2, t.float32
+        takes = [*(order,) * 3, *(size,) * 3, t.float32, *(matrix, size) * 2, t.float32]
         name = f"tinynet_cblas_sgemm_{bits}"
         blas.sgemm = _external(name, function, t.void(*takes, matrix, size))
     else:

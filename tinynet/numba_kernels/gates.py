@@ -15,44 +15,29 @@ from tinynet.numba_kernels.blas import product
 from tinynet.numba_kernels.elementary import tanh
 
 ZERO, HALF, ONE = float32(0), float32(0.5), float32(1)
-WIDTH = 64  # columns per product: OpenBLAS multiplies few rows with so few columns without packing
 I_GATE, F_GATE, O_GATE, G_GATE, CELL, TANH_CELL, IG, FC = range(8)  # in the record of an LSTM
 ORDER = (I_GATE, F_GATE, G_GATE, O_GATE)  # in its weights
 R_GATE, Z_GATE, N_GATE, H_LESS_N, Q = 0, 1, 2, 3, 5  # in the record of a GRU
 
 
-def turned(weight: Array) -> Array:
-    """Return the transpose as a contiguous array."""
-    rows, columns = weight.shape
-    made = np.empty((columns, rows), np.float32)
-    for i in range(rows):
-        for j in range(columns):
-            made[j, i] = weight[i, j]
-    return made
+def input_sums(x: Array, weight: Array) -> Array:
+    """Return the products of all steps with the input, ``[steps, batch, gates * size]``."""
+    steps, batch, inputs = x.shape
+    sums = np.empty((steps * batch, weight.shape[0]), np.float32)
+    product(x.reshape(steps * batch, inputs), False, weight, True, sums, ZERO)
+    return sums.reshape(steps, batch, weight.shape[0])
 
 
-def multiply(a: Array, b: Array, first: int, out: Array, kept: float32) -> None:
-    """Write ``a @ b[:, first : first + n] + kept * out``, n columns, to ``out``."""
-    n = out.shape[1]
-    for low in range(0, n, WIDTH):
-        high = min(low + WIDTH, n)
-        product(a, False, b[:, first + low : first + high], False, out[:, low:high], kept)
+def open_gate(sums: Array, bias: Array, out: Array) -> None:
+    """Write ``sigmoid(sums + bias)``, rows of one length."""
+    for j in range(out.size):
+        out[j] = HALF * tanh(HALF * (sums[j] + bias[j])) + HALF
 
 
-def open_gate(x: Array, bias: Array) -> None:
-    """Overwrite ``x`` with the sigmoid of ``x + bias``: ``[batch, size]`` and ``[size]``."""
-    for b in range(x.shape[0]):
-        row = x[b]
-        for j in range(row.size):
-            row[j] = HALF * tanh(HALF * (row[j] + bias[j])) + HALF
-
-
-def bound(x: Array, bias: Array) -> None:
-    """Overwrite ``x`` with ``tanh(x + bias)``."""
-    for b in range(x.shape[0]):
-        row = x[b]
-        for j in range(row.size):
-            row[j] = tanh(row[j] + bias[j])
+def bound(sums: Array, bias: Array, out: Array) -> None:
+    """Write ``tanh(sums + bias)``."""
+    for j in range(out.size):
+        out[j] = tanh(sums[j] + bias[j])
 
 
 def times(a: Array, b: Array, out: Array) -> None:
@@ -84,22 +69,21 @@ def lstm_forward(
         reverse, w_ih, w_hh, bias: as in ``lstm_sequence``.
     """
     steps, batch, size = output.shape
-    from_input, from_hidden = turned(w_ih), turned(w_hh)
+    sums = input_sums(x, w_ih)
     step = -1 if reverse else 1
     record[steps - 1 if reverse else 0, CELL] = c_0
     before = h_0
     for s in range(steps):
         t = steps - 1 - s if reverse else s
         now, cells, hidden = record[t], record[t + step, CELL], output[t]
-        for k in range(4):
-            gate, first = now[ORDER[k]], k * size
-            multiply(x[t], from_input, first, gate, ZERO)
-            multiply(before, from_hidden, first, gate, ONE)
-            if ORDER[k] == G_GATE:
-                bound(gate, bias[first : first + size])
-            else:
-                open_gate(gate, bias[first : first + size])
+        product(before, False, w_hh, True, sums[t], ONE)
         for b in range(batch):
+            for k in range(4):
+                part, gate = slice(k * size, (k + 1) * size), now[ORDER[k], b]
+                if ORDER[k] == G_GATE:
+                    bound(sums[t, b, part], bias[part], gate)
+                else:
+                    open_gate(sums[t, b, part], bias[part], gate)
             new_states(now, b, cells[b], hidden[b])
         before = hidden
 
@@ -171,28 +155,28 @@ def gru_forward(
         reverse, w_ih, w_hh, b_ih, b_hh: as in ``gru_sequence``.
     """
     steps, batch, size = output.shape
-    from_input, from_hidden, both = turned(w_ih), turned(w_hh), b_ih + b_hh
+    sums, bias = input_sums(x, w_ih), b_ih + b_hh
+    products = np.empty((batch, 3 * size), np.float32)
     before = h_0
     for s in range(steps):
         t = steps - 1 - s if reverse else s
         now, hidden = record[t], output[t]
-        for k in range(3):
-            multiply(x[t], from_input, k * size, now[k], ZERO)
-        for k in range(2):
-            multiply(before, from_hidden, k * size, now[k], ONE)
-            open_gate(now[k], both[k * size : (k + 1) * size])
-        multiply(before, from_hidden, 2 * size, now[Q], ZERO)
+        product(before, False, w_hh, True, products, ZERO)
         for b in range(batch):
-            new_hidden(now, b, before[b], b_ih[2 * size :], b_hh[2 * size :], hidden[b])
+            for k in range(2):
+                part = slice(k * size, (k + 1) * size)
+                plus(sums[t, b, part], products[b, part], sums[t, b, part])
+                open_gate(sums[t, b, part], bias[part], now[k, b])
+            plus(sums[t, b, 2 * size :], b_ih[2 * size :], now[N_GATE, b])
+            plus(products[b, 2 * size :], b_hh[2 * size :], now[Q, b])
+            new_hidden(now, b, before[b], hidden[b])
         before = hidden
 
 
-def new_hidden(now: Array, b: int, before: Array, b_in: Array, b_hn: Array, hidden: Array) -> None:
+def new_hidden(now: Array, b: int, before: Array, hidden: Array) -> None:
     """Write the state of a row of the batch, ``[size]``, and the rest of its record."""
     r, z, n = now[R_GATE, b], now[Z_GATE, b], now[N_GATE, b]
     less, q = now[H_LESS_N, b], now[Q, b]
-    plus(q, b_hn, q)
-    plus(n, b_in, n)
     for j in range(n.size):
         n[j] = tanh(n[j] + r[j] * q[j])
     for j in range(n.size):

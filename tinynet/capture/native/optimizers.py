@@ -40,23 +40,23 @@ class NativeStep:
 
     def __call__(self, optimizer: Elementwise) -> None:
         """Run a step."""
-        todo = []
+        hooks = optimizer._before or optimizer._after or everywhere[0] or everywhere[1]
+        todo: list[tuple[Any, GroupStep, tuple[Any, ...]]] = []
         for group in optimizer.param_groups:
             step = self._groups.get(id(group))
             plan = optimizer._plans.get(id(group))
             if plan is not None and (step is None or step.plan is not plan):
                 step = self._groups[id(group)] = GroupStep(optimizer, plan)
-            grads = step and step.gradients(
-                group["params"], optimizer.state, optimizer.buffers(group)
-            )
+            names = optimizer.buffers(group)
+            grads = None
+            if step is not None and not hooks:
+                grads = step.gradients(group["params"], optimizer.state, names)
+            if step is None or grads is None:
+                self.slowly(optimizer)
+                return
             todo.append((group, step, grads))
-        hooks = optimizer._before or optimizer._after or everywhere[0] or everywhere[1]
-        if hooks or any(grads is None for _, _, grads in todo):
-            self.slowly(optimizer)
-            return
         site = here()
         for group, step, grads in todo:
-            assert step is not None and grads is not None
             step.run(optimizer, group, grads)
             optimizer._wrote(zip(step.plan.params, grads, strict=True), site, 0)
         optimizer.stepped = True
@@ -80,8 +80,8 @@ class GroupStep:
     def run(self, optimizer: Elementwise, group: Any, grads: tuple[Any, ...]) -> None:
         """Update the parameters."""
         plan = self.plan
-        loop = None if self._lines is None else optimizer.one_pass(group, plan.numbers)
-        if loop is None:
+        loop = optimizer.one_pass(group, plan.numbers) if self._lines else None
+        if loop is None or self._lines is None:
             plan.run(optimizer.rule(group, plan.numbers, plan.kind, False), grads)
             return
         plan.copy_numbers()

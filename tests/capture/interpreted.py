@@ -20,7 +20,7 @@ MATH = types.SimpleNamespace(
 
 def interpret(monkeypatch: Any) -> None:
     """Leave native functions uncompiled."""
-    monkeypatch.setattr(compiler, "jit", lambda function, cache=False: function)
+    monkeypatch.setattr(compiler, "jit", lambda function, **options: function)
     monkeypatch.setattr(library, "namespace", _namespace)
     monkeypatch.setattr(cache, "folder", lambda: None)
     monkeypatch.setattr(fusion, "with_kernels", lambda call: call)
@@ -30,8 +30,8 @@ def interpret(monkeypatch: Any) -> None:
 def _namespace() -> dict[str, Any]:
     made: dict[str, Any] = {"np": np, "math": MATH, "exp": np.exp, "tanh": np.tanh}
     made["product"] = _product
-    for name, function in library._FUNCTIONS.items():
-        made[name] = types.FunctionType(function.__code__, made)
+    for function in (*library._OF_ARRAYS, *library._OF_ELEMENTS):
+        made[function.__name__] = types.FunctionType(function.__code__, made)
     return made
 
 

@@ -47,10 +47,16 @@ def numba() -> Any:
     return numba
 
 
-def jit(function: Any, cache: bool = False) -> Any:
-    """Return a function that numba compiles at its first call."""
+def jit(function: Any, cache: bool = False, inline: bool = False) -> Any:
+    """Return a function that numba compiles at its first call.
+
+    Args:
+        function: a plain function.
+        cache: keep the machine code on disk.
+        inline: inline it wherever it is called, as a function of one element.
+    """
     options = {"fastmath": FAST, "error_model": "numpy", "nogil": True, "cache": cache}
-    return numba().njit(**options)(function)
+    return numba().njit(**options, forceinline=inline)(function)
 
 
 @functools.cache

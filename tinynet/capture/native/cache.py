@@ -49,7 +49,6 @@ folder = functools.cache(find_folder)
 @functools.cache
 def _version() -> str:
     """Return a digest of what native functions are compiled with."""
-    compiler.prepare()
     with_library = f"{sys.version} {compiler.version()} {blas.sgemm}"
     found = hashlib.sha256(with_library.encode())
     kernels = Path(compiler.__file__).parent

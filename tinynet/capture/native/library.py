@@ -16,7 +16,8 @@ from tinynet.numba_kernels.elementary import exp, tanh
 def namespace() -> dict[str, Any]:
     """Return the globals of native functions."""
     compiler.prepare()
-    made = {name: compiler.jit(function) for name, function in _FUNCTIONS.items()}
+    made = {f.__name__: compiler.jit(f) for f in _OF_ARRAYS}
+    made |= {f.__name__: compiler.jit(f, inline=True) for f in _OF_ELEMENTS}
     made.update(math=math, np=np, exp=exp, tanh=tanh, product=blas.product)
     return made
 
@@ -134,10 +135,7 @@ def cross_entropy_slope(g, target, powers, totals, out):
         out[i, target[i]] -= g
 
 
-_FUNCTIONS = {
-    f.__name__: f
-    for f in (
-        larger, smaller, positive, root, log, column_sums, fill_rows, cross_entropy,
-        cross_entropy_slope, layer_norm, layer_norm_slope,
-    )
-}  # fmt: skip
+_OF_ELEMENTS = larger, smaller, positive, root, log
+_OF_ARRAYS = (
+    column_sums, fill_rows, cross_entropy, cross_entropy_slope, layer_norm, layer_norm_slope,
+)  # fmt: skip

@@ -75,6 +75,7 @@ class _Worker:
         self._name, self._tracker, self._run, self._keep = name, tracker, run, keep
         self._points: deque[Point] = deque(maxlen=_MOST)
         self._batch: list[Point] = []
+        self._lost = 0
         self._has_begun = self._has_warned = False
         self._failure: BaseException | None = None
         self._ending = threading.Event()
@@ -83,6 +84,7 @@ class _Worker:
         self._thread.start()
 
     def add(self, point: Point) -> None:
+        self._lost += len(self._points) == _MOST
         self._points.append(point)  # an operation of one step: it needs no lock
 
     def end(self, status: str, files: Sequence[Path]) -> None:
@@ -92,8 +94,10 @@ class _Worker:
     def join(self, deadline: float) -> None:
         """Wait for the thread; leave it alone after a time."""
         self._thread.join(max(0.0, deadline - time.monotonic()))
-        if self._thread.is_alive() and self._failure is None:
+        if self._failure is None and self._thread.is_alive():
             self._failure = TimeoutError(f"it has not stored everything within {_PATIENCE:.0f} s")
+        elif self._failure is None and self._lost:
+            self._failure = RuntimeError(f"it is too slow: {self._lost:,} points are missing there")
 
     def warn(self) -> None:
         """Warn of the first failure, in the thread that trains."""

@@ -32,9 +32,12 @@ class Wandb(Tracker):
 
     Raises:
         ModuleNotFoundError: if wandb is not installed.
+        ValueError: if W&B does not accept the project's name, or the mode is unknown.
 
     Example:
-        >>> tracker = Wandb(project="digits", tags=["first"])
+        >>> Wandb(mode="sometimes")
+        Traceback (most recent call last):
+        ValueError: 'mode' must be 'offline' or 'online'. Got 'sometimes' instead.
     """
 
     def __init__(
@@ -46,6 +49,11 @@ class Wandb(Tracker):
         tags: Sequence[str] = (),
         artifacts: bool = True,
     ) -> None:
+        if mode not in ("offline", "online"):
+            raise ValueError(f"'mode' must be 'offline' or 'online'. Got {mode!r} instead.")
+        if project and project != _project(project):
+            text = "must have at most 128 characters, and none of /\\#?%:"
+            raise ValueError(f"'project' {text}. Got {project!r} instead.")
         require("wandb", "wandb")
         self._folder = folder
         self._mode = mode
@@ -114,4 +122,5 @@ def _project(name: str) -> str:
         >>> _project("digits/mlp: 50%"), _project("")
         ('digits-mlp- 50-', 'tinynet')
     """
-    return "".join("-" if character in "/\\#?%:" else character for character in name) or "tinynet"
+    kept = ("-" if character in "/\\#?%:" else character for character in name[:128])
+    return "".join(kept) or "tinynet"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tinynet.train import resume, run
+from tinynet.train import TrackerWarning, resume, run
 from tinynet.train.trackers import Point, TrackedRun, Wandb, tracking
 
 from .test_trackers import curves, tracked
@@ -99,6 +99,7 @@ def test_a_run(digits, write):
 
 def test_a_resumed_run_has_the_same_id(digits, write):
     result = run(write(tracked(digits, '"Wandb"', epochs=1)), quiet=True)
+    time.sleep(1.0)  # wandb names folders by the second
     resume(result.folder, {"run.epochs": 2}, quiet=True)
     folders = sorted(Path("runs/wandb").glob("offline-run-*"), key=lambda path: min(history(path)))
     first, second = (run_of(folder) for folder in folders)
@@ -122,3 +123,15 @@ def test_steps_never_decrease_and_groups(tmp_path):
     assert str(rows[5]["train/loss"]) in ("nan", "NaN")
     (ended,) = [r.exit for r in records(folder) if r.WhichOneof("record_type") == "exit"]
     assert ended.exit_code == 130
+
+
+def test_online_without_a_key_only_warns(digits, write, monkeypatch, tmp_path):
+    for name in ("WANDB_API_KEY", "WANDB_IDENTITY_TOKEN_FILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("NETRC", str(tmp_path / "none"))
+    path = write(tracked(digits, '{type = "Wandb", mode = "online"}', epochs=1))
+    with pytest.warns(
+        TrackerWarning, match=r"\(Wandb\) fails. PermissionError: there is no API key"
+    ):
+        assert run(path, quiet=True).is_complete
+    assert not Path("runs/wandb").exists()

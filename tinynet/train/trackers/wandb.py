@@ -11,6 +11,8 @@ from typing import Any, Literal
 
 from tinynet.train.trackers.tracker import EPOCHS, Point, TrackedRun, Tracker, require
 
+_PATIENCE = 30.0  # seconds for W&B to answer; it would wait longer, even at the end of a program
+_TOKEN = "WANDB_IDENTITY_TOKEN_FILE"  # instead of a key
 _EXIT_CODES = {"finished": 0, "failed": 1, "interrupted": 130}
 
 
@@ -70,6 +72,8 @@ class Wandb(Tracker):
 
         if self._run is not None:
             return str(self._run.id)
+        if self._mode == "online" and not (wandb.api.api_key or os.environ.get(_TOKEN)):
+            raise PermissionError("there is no API key: run `wandb login`, or set WANDB_API_KEY")
         folder = Path(self._folder or run.out).absolute()
         folder.mkdir(parents=True, exist_ok=True)
         self._run = wandb.init(
@@ -91,6 +95,7 @@ class Wandb(Tracker):
                 disable_code=True,
                 disable_git=True,
                 disable_job_creation=True,
+                init_timeout=_PATIENCE,
                 x_disable_machine_info=True,
                 x_disable_meta=True,
                 x_disable_stats=True,

@@ -211,9 +211,8 @@ def test_a_tracker_that_fails_only_warns(digits, write, fails):
         result = run(path, quiet=True)
     assert len(given) == 1 and result.metrics == plain.metrics and result.is_complete
     lines = calls() if Path("diary.jsonl").exists() else []
-    assert [m for m, *_ in lines if m != "log"] == {"begin": [], "log": ["begin"]}.get(
-        fails, ["begin"]
-    )
+    called = {"begin": [], "log": ["begin", "end"], "end": ["begin"]}
+    assert [method for method, *_ in lines if method != "log"] == called[fails]
 
 
 @pytest.mark.parametrize("fails", ["begin", "log"])

@@ -115,9 +115,11 @@ class _Worker:
         while True:
             over = self._ending.is_set()  # read before the points that wait
             try:
-                self._send()
-                if over:
-                    self._call("end", *self._last)
+                try:
+                    self._send()
+                finally:
+                    if over and self._has_begun:  # also if its last figures could not be stored
+                        self._call("end", *self._last)
             except BaseException as error:
                 self._failure = self._failure or error
                 if not over:

@@ -58,6 +58,8 @@ EDGE = {
     "onnx/model_proto.py": {"onnx"},
     "train/html_report/plots.py": {"matplotlib"},
     "train/report/progress.py": {"tqdm"},
+    "train/trackers/mlflow.py": {"mlflow"},
+    "train/trackers/wandb.py": {"wandb"},
 }
 # Modules whose names are known only at run time: what a user's config names.
 IMPORTS_BY_NAME = {

@@ -138,7 +138,7 @@ def test_a_callback_ends_the_run(digits, write, capsys, tmp_path):
         ('{type = "./own.py:Nothing"}', ["must give a callback (with one of the methods on_run_b"]),
         ('{type = "./own.py:Dairy"}', ["./own.py has no 'Dairy'; did you mean 'Diary'?"]),
         ('{type = "./own.py:Diary", fil = "a"}', ["fil: unknown key; did you mean 'file'?"]),
-        ('"./own.py:Diary"', ["run.callbacks: must be a list of tables"]),
+        ("3", ["run.callbacks: must be a list of types or tables, got [3]"]),
         ('{type = "Diary"}', ["there is no 'Diary'", "./file.py:Name"]),
     ],
 )

@@ -113,7 +113,7 @@ def test_one_that_fails_later_is_left_out(write, digits):
         ('{type = "./own.py:Nothing"}', "evaluation.show.0.type: .*has no 'Nothing'"),
         ('{type = "./own.py:Mute"}', r"must give an exhibit \(with a method show\)"),
         ('{type = "GeneratedImages", count = 0}', "refused its arguments.* must be >= 1. Got 0"),
-        ('"GeneratedImages"', "evaluation.show: must be a list of tables, got"),
+        ("1", "evaluation.show: must be a list of types or tables, got"),
     ],
 )
 def test_mistakes_in_the_config(write, digits, table, message):

@@ -33,3 +33,6 @@ from tinynet.train.running.runner import evaluate_run as evaluate_run
 from tinynet.train.running.runner import load_run as load_run
 from tinynet.train.running.runner import run as run
 from tinynet.train.running.training import Result as Result
+from tinynet.train.trackers.callback import Track as Track
+from tinynet.train.trackers.tracker import Tracker as Tracker
+from tinynet.train.trackers.tracker import TrackerWarning as TrackerWarning

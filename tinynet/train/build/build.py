@@ -73,6 +73,9 @@ class Parts:
     metrics: Sequence[str | Own] | None = None
     """The metrics in ``evaluation.metrics``: names, and the user's own."""
 
+    trackers: Mapping[str, Any] = field(default_factory=dict)
+    """The trackers in ``run.trackers`` by name; without any if the run is only evaluated."""
+
     def update_plateau_schedules(self, metrics: Mapping[str, float]) -> None:
         """Pass the metrics of an evaluation to the schedules that monitor one."""
         for schedule in self.plateau_schedules():
@@ -84,13 +87,14 @@ class Parts:
         return [schedule for schedule in schedules if isinstance(schedule, PlateauSchedule)]
 
 
-def build(config: Config, preprocessing: Any = None) -> Parts:
+def build(config: Config, preprocessing: Any = None, *, trackers: bool = False) -> Parts:
     """Build the objects of a config, and seed the default generators for training.
 
     Args:
         config: the config.
         preprocessing: what the data set learned from its training part in an earlier run
             (`preprocessing_of`), to use again.
+        trackers: whether to build the trackers, too: a model is evaluated without them.
 
     Raises:
         ConfigError: if a constructor refuses its arguments, or returns an unsuitable object.
@@ -112,6 +116,7 @@ def build(config: Config, preprocessing: Any = None) -> Parts:
         builder.problems.raise_if_any()
         callbacks = builder.callbacks()
         metrics = builder.metrics(config.evaluation.metrics)
+        tracked = builder.trackers() if trackers else {}
         builder.problems.raise_if_any()
     point_to(config, loss)
     seed_all(seed, "training")
@@ -127,6 +132,7 @@ def build(config: Config, preprocessing: Any = None) -> Parts:
         updaters,
         callbacks,
         metrics,
+        tracked,
     )
 
 
@@ -175,6 +181,15 @@ class _Builder:
         exhibits = [Shown(component, self.make("exhibit", component)) for component in shown]
         names = [component.path for component in (*listed, *shown)]
         return Callbacks([*callbacks, *exhibits], names, self.config.run.seed)
+
+    def trackers(self) -> dict[str, Any]:
+        """Return the trackers by their places and types."""
+        return {
+            f"{component.path} ({component.type.rpartition(':')[2]})": self.make(
+                "tracker", component
+            )
+            for component in self.config.run.trackers
+        }
 
     def metrics(self, listed: Sequence[str | Component] | None) -> list[str | Own] | None:
         """Return the metrics: names as they are, the others built."""

@@ -110,6 +110,16 @@ class RunFolder:
         return self.path / "report.html"
 
     @property
+    def trackers(self) -> Path:
+        """The ids of the run in its trackers, if it has any."""
+        return self.path / "trackers.json"
+
+    @property
+    def results(self) -> list[Path]:
+        """The files that trackers keep."""
+        return [self.config, self.best, self.report]
+
+    @property
     def metrics(self) -> Path:
         """The figures: one JSON object per epoch."""
         return self.path / "metrics.jsonl"

@@ -12,13 +12,14 @@ from tinynet import data, nn, optim
 from tinynet.invocation import command
 from tinynet.lazy import members
 from tinynet.optim import lr_scheduler
-from tinynet.train import exhibits, models
+from tinynet.train import exhibits, models, trackers
 from tinynet.train.build.adversarial import Adversarial
 from tinynet.train.build.method import Method, Supervised
 from tinynet.train.callbacks.callback import EVENTS, is_callback
 from tinynet.train.config.problems import few_of
 from tinynet.train.config.signatures import signature_of
 from tinynet.train.metrics.own import is_metric
+from tinynet.train.trackers.tracker import is_tracker
 
 
 @dataclass(frozen=True)
@@ -190,9 +191,15 @@ INSIDE = {
             lambda built: callable(getattr(built, "show", None)),
             lambda: _classes(exhibits, exhibits.Exhibit),
         ),
+        Family(
+            "tracker",
+            "a tracker (with a method log)",
+            is_tracker,
+            lambda: _classes(trackers, trackers.Tracker),
+        ),
     )
 }
-"""The families inside sections: exhibits in ``evaluation.show``, transforms in data sets."""
+"""The families inside sections: ``evaluation.show``, ``run.trackers``, transforms in data sets."""
 
 CALLBACK = Family(
     "callback",

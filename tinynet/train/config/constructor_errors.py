@@ -15,6 +15,8 @@ def refusal(component: Component, error: BaseException) -> str:
     foreign = ":" in component.type  # not of tinynet
     if is_from_users_file(error) or (foreign and has_users_frames(error)):
         return f"{component.type} failed\n{in_users_code(error)}"
+    if isinstance(error, ModuleNotFoundError):
+        return f"{component.type} cannot be used: {error}"
     text = f"{component.type} refused its arguments. {type(error).__name__}: {error}"
     if isinstance(error, FileNotFoundError):
         paths = [k for k, v in component.arguments.items() if isinstance(v, str | os.PathLike)]

@@ -1,4 +1,4 @@
-"""``evaluation.metrics``: names, and references to metrics of the user."""
+"""Lists of types; ``evaluation.metrics`` has names of metrics, too."""
 
 from __future__ import annotations
 
@@ -21,6 +21,18 @@ def as_table(item: Any) -> Any:
     """
     is_reference = isinstance(item, str) and (":" in item or item.endswith(".py"))
     return {"type": item} if is_reference else item
+
+
+def as_tables(given: Any) -> list[dict[str, Any]] | None:
+    """Return the tables of a list of types and tables; None if it is something else.
+
+    Example:
+        >>> as_tables(["MLflow", {"type": "Wandb"}]), as_tables("MLflow"), as_tables([1])
+        ([{'type': 'MLflow'}, {'type': 'Wandb'}], None, None)
+    """
+    if not isinstance(given, list) or not all(isinstance(item, str | dict) for item in given):
+        return None
+    return [{"type": item} if isinstance(item, str) else item for item in given]
 
 
 def figure_of(item: Any) -> str:

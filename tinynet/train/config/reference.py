@@ -144,7 +144,7 @@ def kind_of(section: str, key: str) -> str:
     cls = SECTIONS[section]
     default = settings(cls)[key].default
     if "family" in settings(cls)[key].metadata:
-        return "a list (each element a table with a type), by default []"
+        return "a list (each element a type, or a table with a type and its keys), by default []"
     if "own" in settings(cls)[key].metadata:
         return "a list (each element a name or a table with a type), by default left out"
     text = toml_value(default)

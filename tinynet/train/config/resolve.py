@@ -10,6 +10,7 @@ from typing import Any
 
 from tinynet.train.build.optimizers import LENGTHS
 from tinynet.train.checkpoint.sources import NO_STAND_INS, StandIns, of_stored_config
+from tinynet.train.config import metric_list
 from tinynet.train.config.bounds import not_sensible, not_usable
 from tinynet.train.config.coercion import (
     MismatchError,
@@ -23,7 +24,6 @@ from tinynet.train.config.coercion import (
 from tinynet.train.config.components import EVERY, FAMILIES, OWN_METRIC, PART, Family
 from tinynet.train.config.document import Source, override
 from tinynet.train.config.inheritance import read_with_bases
-from tinynet.train.config.metric_list import as_table, is_own_figure, problem_with, undirected
 from tinynet.train.config.problems import (
     Origin,
     Problems,
@@ -116,7 +116,7 @@ class _Resolver:
             self.problem((name,), f"unknown section{hint} There are: {one_of(SECTIONS)}")
         run = self.section("run")
         sections = {name: self.section(name) for name in SECTIONS if name != "run"}
-        for key, text in undirected(sections["evaluation"]):
+        for key, text in metric_list.undirected(sections["evaluation"]):
             self.problem(("evaluation", key), text)
         self.problems.raise_if_any()
         assert isinstance(run, RunSection)
@@ -202,10 +202,10 @@ class _Resolver:
         if "own" in metadata and isinstance(given, list | tuple):
             return self.metrics(path, given, refuse)
         if "family" in metadata:
-            if not isinstance(given, list) or not all(isinstance(item, dict) for item in given):
-                return refuse(f"must be a list of tables, got {given!r}.")
+            if (tables := metric_list.as_tables(given)) is None:
+                return refuse(f"must be a list of types or tables, got {given!r}.")
             family = EVERY[metadata["family"]]
-            return tuple(self.component((*path, i), item, family) for i, item in enumerate(given))
+            return tuple(self.component((*path, i), item, family) for i, item in enumerate(tables))
         try:
             value = coerce(given, declared, self.source.texts.get(path))
         except MismatchError as mismatch:
@@ -213,7 +213,7 @@ class _Resolver:
         unusable = "" if key == "seed" else not_usable(value)
         if unusable:
             return refuse(f"{unusable}, got {value!r}.")
-        own = "is_figure" in metadata and is_own_figure(value, self.source.tree)
+        own = "is_figure" in metadata and metric_list.is_own_figure(value, self.source.tree)
         if metadata and not own and not metadata["holds"](value):
             hint = did_you_mean(str(value), metadata["names"]) or "."
             return refuse(f"must {metadata['must']}, got {value!r}{hint}")
@@ -223,12 +223,12 @@ class _Resolver:
         self, path: tuple[str, ...], given: Sequence[Any], refuse: Callable[[str], Any]
     ) -> tuple[str | Component | None, ...] | None:
         """Return a list of metrics: names, and components for the user's own."""
-        text = problem_with(given)
+        text = metric_list.problem_with(given)
         if text:
             return refuse(text)
         return tuple(
             item if isinstance(item, str) else self.component((*path, i), item, OWN_METRIC)
-            for i, item in enumerate(map(as_table, given))
+            for i, item in enumerate(map(metric_list.as_table, given))
         )
 
     def component(

@@ -6,11 +6,7 @@ with a ``component`` takes a ``type`` and that type's keyword arguments besides 
 
 from __future__ import annotations
 
-import ast
 import dataclasses
-import functools
-import inspect
-import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -26,6 +22,7 @@ from tinynet.train.config.constraints import (
     RATES,
     must,
 )
+from tinynet.train.config.field_docs import field_docs as field_docs
 from tinynet.train.config.problems import Origin
 from tinynet.train.config.signatures import Component
 
@@ -89,7 +86,10 @@ class RunSection:
     """Whether to use kernels compiled by numba: faster, but the last bits differ from numpy's."""
 
     callbacks: tuple[Component, ...] = field(default=(), metadata={"family": "callback"})
-    """Callbacks, whose methods are called at events of the run: a list of tables with a type."""
+    """Callbacks, whose methods are called at events of the run."""
+
+    trackers: tuple[Component, ...] = field(default=(), metadata={"family": "tracker"})
+    """Experiment trackers that get the figures of the run, as TensorBoard does: MLflow, Wandb."""
 
     compile: bool = False
     """Whether to capture the training step and the evaluation with `tinynet.compile`, and replay
@@ -272,7 +272,7 @@ class EvaluationSection:
     """The number of test examples whose predictions TensorBoard shows after each evaluation."""
 
     show: tuple[Component, ...] = field(default=(), metadata={"family": "exhibit"})
-    """Exhibits for TensorBoard, written after each evaluation: a list of tables with a type."""
+    """Exhibits for TensorBoard, written after each evaluation."""
 
 
 @dataclass(frozen=True)
@@ -377,24 +377,3 @@ def settings(section: type) -> dict[str, dataclasses.Field[Any]]:
     """
     fields = dataclasses.fields(section)
     return {f.name: f for f in fields if f.name not in ("component", "named")}
-
-
-@functools.cache
-def field_docs(section: type) -> dict[str, str]:
-    """Return the documentation of each field of a section: the string literal below it.
-
-    Example:
-        >>> field_docs(RunSection)["epochs"]
-        'The number of passes over the training set.'
-    """
-    docs: dict[str, str] = {}
-    (definition,) = ast.parse(textwrap.dedent(inspect.getsource(section))).body
-    assert isinstance(definition, ast.ClassDef)
-    previous: ast.stmt | None = None
-    for statement in definition.body:
-        if isinstance(previous, ast.AnnAssign) and isinstance(previous.target, ast.Name):
-            match statement:
-                case ast.Expr(value=ast.Constant(value=str(text))):
-                    docs[previous.target.id] = inspect.cleandoc(text)
-        previous = statement
-    return docs

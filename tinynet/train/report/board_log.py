@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,23 +12,24 @@ from tinynet.board.storage import trim
 from tinynet.dtypes import Array
 from tinynet.train.build.build import Parts, first_batch
 from tinynet.train.report import pictures
+from tinynet.train.report.figures import epoch_figures, step_figures
 from tinynet.train.report.predictions import are_classes, confusion_table, rows_of, table_of
 from tinynet.train.running.loop import Step, as_evaluated
-
-
-def rates(step: Step) -> dict[str, float]:
-    """Return the learning rates by name: ``lr``, or one per optimizer (``lr_generator``)."""
-    return {f"lr_{name}".rstrip("_"): rate for name, rate in step.rates.items()}
+from tinynet.train.trackers.tracker import Point
+from tinynet.train.trackers.tracking import Tracking
 
 
 class BoardLog:
     """The TensorBoard log of a run: scalars per step and epoch, graphs, images and samples.
+
+    Scalars go to the trackers, too.
 
     Args:
         folder: the run folder.
         parts: the objects of the run.
         resumed_step: the first step of a resumed run.
         resumed_position: the `position` at that step; None if an older version did not store it.
+        tracking: the trackers.
     """
 
     def __init__(
@@ -36,8 +38,10 @@ class BoardLog:
         parts: Parts,
         resumed_step: int | None = None,
         resumed_position: Mapping[str, int] | None = None,
+        tracking: Tracking | None = None,
     ) -> None:
         self.parts = parts
+        self.tracking = tracking or Tracking()
         self._resumed_position = resumed_position or {}
         if resumed_step is not None and resumed_position is not None:
             try:
@@ -62,20 +66,20 @@ class BoardLog:
 
     def log_step(self, step: Step) -> None:
         """Write the losses (``train/loss``) and learning rates (``lr``) of a step."""
-        for name, value in step.losses.items():
-            self.writer.add_scalar(f"train/{name}", value, step.number)
-        for name, rate in rates(step).items():
-            self.writer.add_scalar(name, rate, step.number)
+        self._log_scalars(step, step_figures(step))
 
     def log_epoch(
         self, step: Step, figures: Mapping[str, float], test: Mapping[str, float]
     ) -> None:
         """Write the figures of an epoch; those of the test set also over the steps."""
-        for name, value in test.items():
-            self.writer.add_scalar(name, value, step.number)
-        for name, value in figures.items():
-            self.writer.add_scalar(f"epoch/{name.replace('/', '_')}", value, step.epoch + 1)
+        self._log_scalars(step, {**test, **epoch_figures(figures)})
         self.writer.flush()
+
+    def _log_scalars(self, step: Step, figures: Mapping[str, float]) -> None:
+        point = Point(step.number, step.epoch + 1, figures, time.time())
+        for name, value in figures.items():
+            self.writer.add_scalar(name, value, point.x(name))
+        self.tracking.log(point)
 
     def log_confusion_matrix(self, counts: Array | None, step: Step) -> None:
         """Write the confusion matrix as an image and as a table; rows are the true classes."""

@@ -124,7 +124,7 @@ def _resume(
     if folder.config.name in drift.damage:
         edits = "; ".join(map(str, changes)) or "no values"
         drift.damage[folder.config.name] += f" (changed: {edits})"
-    parts = build(config, saved.get("preprocessing"))
+    parts = build(config, saved.get("preprocessing"), trackers=True)
     check_vocabulary(parts.train_set, folder, drift.damage)
     drift.compare(parts)
     drift.refuse_changes(force)

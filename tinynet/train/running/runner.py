@@ -132,7 +132,7 @@ def prepare(config: Config) -> Parts:
         ConfigError: if a constructor refuses its arguments, or the weights do not fit.
         TrainError: if the weights cannot be read.
     """
-    parts = build(config)
+    parts = build(config, trackers=True)
     if config.run.init_from:
         weights = _initial_weights(Path(config.run.init_from))
         try:

@@ -34,7 +34,8 @@ from tinynet.train.html_report.writing import costs_of, write_report
 from tinynet.train.incidents.nonfinite import Place
 from tinynet.train.incidents.response import Incidents, error_text
 from tinynet.train.metrics.totals import Totals
-from tinynet.train.report.board_log import BoardLog, rates
+from tinynet.train.report.board_log import BoardLog
+from tinynet.train.report.figures import rates
 from tinynet.train.report.progress import ProgressPrinter, as_json, showing
 from tinynet.train.report.tokens import vocabulary_files
 from tinynet.train.running.best import EARLY_STOPPING, Best
@@ -42,6 +43,8 @@ from tinynet.train.running.compilation import Compilation
 from tinynet.train.running.interrupt import StopRequest
 from tinynet.train.running.loop import Step, evaluate_into, fit
 from tinynet.train.running.processes import ending_together
+from tinynet.train.running.tracked import track
+from tinynet.train.trackers.tracking import Tracking
 
 Show = Literal["text", "json", "nothing"]
 
@@ -148,7 +151,8 @@ class Training:
         status = "failed"
         resumed_step = self.starting_point.step if "resumed" in record else None
         position = record.get("events", {}).get(str(resumed_step)) if resumed_step else {}
-        log = BoardLog(self.folder.path, self.parts, resumed_step, position)
+        tracking = self.track(record)
+        log = BoardLog(self.folder.path, self.parts, resumed_step, position, tracking)
         together = ending_together(self.ranks, command("resume", self.folder.path))
         with together, recorded_warnings(record), StopRequest() as stop:  # until it is recorded
             try:
@@ -176,7 +180,13 @@ class Training:
                     write_record(self.folder, record | self.outcome(status))
                 if status != "interrupted":  # it has not ended, and should stop soon
                     self.write_report()
+                tracking.end(status, self.folder.results)
         return self.result(ended)
+
+    def track(self, record: Mapping[str, Any]) -> Tracking:
+        """Begin the run in the trackers of the config."""
+        trackers = self.parts.trackers if self.is_first else {}
+        return track(trackers, self.folder, self.config_text, record, self.starting_point.step)
 
     def write_report(self) -> None:
         """Write the report, unless the config switches it off; a failure only prints a line."""

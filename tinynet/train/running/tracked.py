@@ -1,0 +1,69 @@
+"""A run in its trackers: what they get about it, and its ids there, which it keeps."""
+
+from __future__ import annotations
+
+import json
+import threading
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tinynet.train.checkpoint.checksums import is_sealed, sealed
+from tinynet.train.checkpoint.run_folder import RunFolder, write_json
+from tinynet.train.trackers.tracker import TrackedRun
+from tinynet.train.trackers.tracking import Tracking
+
+
+def track(
+    trackers: Mapping[str, Any],
+    folder: RunFolder,
+    config: str,
+    record: Mapping[str, Any],
+    first_step: int,
+) -> Tracking:
+    """Begin a run in its trackers.
+
+    Args:
+        trackers: the trackers by name.
+        folder: the run folder, which keeps the ids of the run in its trackers.
+        config: the resolved config.
+        record: the content of ``run.json``.
+        first_step: the number of the first step.
+    """
+    if not trackers:
+        return Tracking()
+    ids, lock = _ids(folder), threading.Lock()
+
+    def keep(name: str, identity: str) -> None:
+        with lock:
+            ids[name] = identity
+            write_json(folder.trackers, sealed({"ids": ids}))
+
+    run = _described(folder.path.absolute(), config, record, first_step)
+    return Tracking(trackers, run, dict(ids), keep)
+
+
+def _described(path: Path, config: str, record: Mapping[str, Any], first_step: int) -> TrackedRun:
+    """Return what trackers get about a run, from its folder OUT/NAME/[SWEEP/POINT/]RUN."""
+    latest = record.get("resumed", [record])[-1]
+    about = {"tinynet.version": latest["versions"]["tinynet"], "run_folder": str(path)}
+    if latest.get("git"):
+        about["git.commit"] = latest["git"]["commit"]
+        about["git.dirty"] = str(latest["git"]["dirty"]).lower()
+    name, group, top = path.name, "", path.parent
+    if (top.parent / "sweep.json").is_file():
+        name, group, top = top.name, top.parent.name, top.parent.parent
+        about["sweep"] = group
+    values = tomllib.loads(config)
+    return TrackedRun(name, top.name, group, top.parent, values, about, "", first_step)
+
+
+def _ids(folder: RunFolder) -> dict[str, str]:
+    """Return the ids of the run in its trackers, by their names; {} if there are none."""
+    try:
+        content = json.loads(folder.trackers.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    whole = isinstance(content, dict) and is_sealed(content)
+    return dict(content["ids"]) if whole else {}

@@ -4,6 +4,7 @@ import pytest
 import tinynet as tn
 from tests.numba_kernels.both import assert_alike, assert_gradients_alike, gradients
 from tests.rounding import STEPS, assert_near, assert_product
+from tinynet import onednn
 from tinynet.nn.functional.recurrent.gru_ops import gru_sequence
 from tinynet.nn.functional.recurrent.lstm_ops import lstm_sequence
 from tinynet.numba_kernels import blas, gates
@@ -158,10 +159,14 @@ def test_plain_python_computes_the_same(compiled, name, monkeypatch):
 
 @pytest.mark.parametrize("turned", [(False, False), (False, True), (True, False), (True, True)])
 @pytest.mark.parametrize("kept", [0, 1])
-@pytest.mark.parametrize("product", ["product", "product_by_loops"])
-def test_products(compiled, product, turned, kept):
+@pytest.mark.parametrize("inner", [7, 2 * blas.LONGEST + 1])
+@pytest.mark.parametrize("product", ["product", "product_by_loops", "product_by_onednn"])
+def test_products(compiled, product, inner, turned, kept):
+    if product == "product_by_onednn" and not onednn.is_available():
+        pytest.skip("needs onednn-cpu-gomp")
     rng = np.random.default_rng(0)
-    a, b, out = (rng.standard_normal(shape).astype("f4") for shape in ((5, 7), (7, 9), (5, 12)))
+    shapes = (5, inner), (inner, 9), (5, 12)
+    a, b, out = (rng.standard_normal(shape).astype("f4") for shape in shapes)
     before, part = out.copy(), out[:, 2:11]
     given = [np.ascontiguousarray(x.T) if t else x for x, t in zip((a, b), turned, strict=True)]
     getattr(blas, product)(given[0], turned[0], given[1], turned[1], part, kept)

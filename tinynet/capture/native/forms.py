@@ -22,13 +22,16 @@ from tinynet.core.declaration.operation import REGISTRY
 Form = Callable[[Writer, Call], bool]
 _FORMS: dict[tuple[str, str], Form] = {}
 _PLAIN: dict[Any, Form] = {}
+MIXED: set[Any] = set()  # forms whose values may be float64 beside those of the program's dtype
 
 
-def form(op: str, which: str = "") -> Callable[[Form], Form]:
+def form(op: str, which: str = "", mixed: bool = False) -> Callable[[Form], Form]:
     """Declare the form of a kernel, or of the formula of an input (``"joint"``: of all)."""
 
     def declare(function: Form) -> Form:
         _FORMS[op, which] = function
+        if mixed:
+            MIXED.add(function)
         return function
 
     return declare

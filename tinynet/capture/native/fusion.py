@@ -6,18 +6,20 @@ from typing import Any
 
 import numpy as np
 
+from tinynet.capture.native import images as images  # declares forms
 from tinynet.capture.native import layers as layers  # declares forms
 from tinynet.capture.native import library
 from tinynet.capture.native.cache import Native
 from tinynet.capture.native.eager_kernels import with_kernels
-from tinynet.capture.native.forms import find, is_reshape
+from tinynet.capture.native.forms import MIXED, find, is_reshape
 from tinynet.capture.native.optimizers import stepping
 from tinynet.capture.native.writer import Writer, last_uses
 from tinynet.capture.program import Call, Value
-from tinynet.capture.source import Source, compiled
+from tinynet.capture.source import LARGE, Source, compiled
 from tinynet.core.graph.engine import store
 
-LEAST = 2  # calls: fewer are not worth a native function
+LEAST = 2  # calls: fewer are not worth a native function for small arrays
+FLOAT32, FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 
 
 def fused(calls: list[Call], kept: list[Value]) -> list[Call]:
@@ -36,7 +38,7 @@ def fused(calls: list[Call], kept: list[Value]) -> list[Call]:
             run.append(call)
             continue
         later = needed | {v.number for c in calls[at:] for v in c.inputs()}
-        made += _native(run, later) if len(run) >= LEAST else run
+        made += _native(run, later) if _is_worth_it(run) else run
         run = []
         if call is not None:
             made.append(call)
@@ -57,32 +59,45 @@ def delayed(calls: list[Call]) -> list[Call]:
     return made + waiting
 
 
+def kind_of(call: Call) -> np.dtype[Any] | None:
+    """Return the dtype of a call's floating-point values; None if there are several."""
+    kinds = {v.dtype for v in (*call.inputs(), *call.outputs()) if v.dtype and v.dtype.kind == "f"}
+    if find(call) in MIXED:
+        kinds.discard(FLOAT64)
+    return kinds.pop() if len(kinds) == 1 and kinds <= {FLOAT32, FLOAT64} else None
+
+
 def is_native(call: Call) -> bool:
     """Return whether a call has a native form."""
-    form = find(call)
+    form, kind = find(call), kind_of(call)
     values = [*call.inputs(), *call.outputs()]
-    kinds = {v.dtype for v in values if v.dtype is not None and v.dtype.kind == "f"}
-    if form is None or len(kinds) != 1 or not kinds <= {np.dtype("f4"), np.dtype("f8")}:
+    if form is None or kind is None:
         return False
-    if any(v.shape is None or not v.contiguous or v.dtype.kind not in "fib" for v in values):
+    if any(v.shape is None or not v.contiguous or v.dtype.kind not in "fibu" for v in values):
         return False
-    kind = kinds.pop()
     trial = Writer(kind, set(), last_uses([call]))
     return form(trial, call)
 
 
+def _is_worth_it(run: list[Call]) -> bool:
+    """Return whether a native function takes less time: one call does for large arrays."""
+    values = [v for call in run for v in (*call.inputs(), *call.outputs())]
+    return len(run) >= LEAST or any(v.nbytes >= LARGE for v in values)
+
+
 def _native(run: list[Call], later: set[int]) -> list[Call]:
     """Return a call of a native function for a run of calls."""
-    kinds = [v.dtype for c in run for v in c.inputs() if v.dtype.kind == "f"]
+    kinds = [kind_of(call) for call in run]
     views: list[Call] = []  # that are needed: made from what the native function returns
     for call in reversed(run):
         if is_reshape(call) and call.result.number in later:
             views.insert(0, call)
             later = later - {call.result.number} | {call.args[0].number}
     outputs = [v for call in run for v in call.outputs() if v.number in later]
-    if len(set(kinds)) != 1 or not outputs:
+    kind = kinds[0]
+    if len({*kinds}) != 1 or not outputs or kind is None:
         return run
-    writer = Writer(kinds[0], {v.number for v in outputs}, last_uses(run))
+    writer = Writer(kind, {v.number for v in outputs}, last_uses(run))
     for at, call in enumerate(run):
         writer.at = at
         form = find(call)
@@ -92,14 +107,13 @@ def _native(run: list[Call], later: set[int]) -> list[Call]:
     writer.flush()
     inputs = list(writer.inputs.values())
     names = [f"v{v.number}" for v in (*inputs, *outputs)]
-    kind = writer.kind.name
     lines = [f"def native({', '.join(names)}):"]
     lines += [f"    {name} = {text}" for text, name in writer.constants.items()]
-    lines += [f"    one, zero = {kind}(1), {kind}(0)"]
+    lines += [f"    one, zero = {kind.name}(1), {kind.name}(0)"]
     lines += [f"    s{v.number} = v{v.number}[()]" for v in inputs if v.shape == ()]
     lines += [f"    {line}" for line in writer.lines]
     lines.append("    return 0")
-    space = {**library.namespace(), kind: np.dtype(kind).type}
+    space = {**library.namespace(), kind.name: kind.type}
     title = f"{len(run)} calls from {run[0].title} to {run[-1].title}"
     return [_call(run, Native(title, "native", lines, space), inputs, outputs), *views]
 

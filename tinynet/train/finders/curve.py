@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 _DECAY = 0.8  # of the moving average that detects divergence
 _FACTOR = 3.0
-_CLEAR = 3.0  # a fall by this many times the noise is one that no range without learning shows
+_CLEAR = 4.0  # a fall by this many times the noise is one that no range without learning shows
 _ENOUGH = 0.67  # the weight of five losses: the average of fewer is mostly noise
 
 
@@ -75,6 +75,9 @@ class Suggestions:
     minimum: float
     """The rate with the lowest smoothed loss."""
 
+    still_falls: bool
+    """Whether the loss still falls at the largest rate."""
+
 
 def suggestions(
     rates: Sequence[float], losses: Sequence[float], means: Sequence[float], reach: int
@@ -87,16 +90,18 @@ def suggestions(
         means: the smoothed losses.
         reach: the number of neighbours on each side in the smoothing.
     """
-    lowest = min(range(len(means)), key=means.__getitem__, default=0)
+    whole = range(reach, len(means) - reach)  # where the window does not shrink
+    lowest = min(whole, key=means.__getitem__, default=0)
     before = range(reach, lowest - reach + 1)
     if not before:
         return None
-    start = statistics.fmean(losses[: min(reach, lowest)])
-    noise = statistics.fmean(abs(losses[k] - means[k]) for k in range(lowest + 1))
+    start = min(losses[0], statistics.fmean(losses[:reach]))  # the first rate may be too large
+    noise = statistics.fmean(abs(losses[k] - means[k]) for k in range(reach, lowest + 1))
     if not start - means[lowest] > _CLEAR * noise:
         return None
     steepest = min(before, key=lambda place: means[place + reach] - means[place - reach])
-    return Suggestions(rates[steepest], rates[lowest] / 10, rates[lowest])
+    falls = lowest == whole[-1] and means[-1] < means[lowest]
+    return Suggestions(rates[steepest], rates[lowest] / 10, rates[lowest], falls)
 
 
 def grid(lowest: float, highest: float, steps: int) -> list[float]:

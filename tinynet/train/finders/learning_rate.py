@@ -32,7 +32,7 @@ from tinynet.train.running.loop import Step, fit
 from tinynet.train.running.runner import prepare
 
 LOWEST, HIGHEST, STEPS = 1e-6, 10.0, 100
-_WINDOW = 20  # the smoothing reaches over 2/20 of the steps
+_WINDOW, _LEAST = 20, 3  # the smoothing reaches over a 20th of the steps to each side, or over 3
 _MOST_STEPS = 1_000_000
 
 End = Literal["range", "diverged", "not finite"]
@@ -146,7 +146,7 @@ def range_test(
         steps = _steps(parts, model, updaters, varied, rates)
         with contextlib.closing(steps), counted(len(rates), "step", bar) as count:
             losses, ended = _losses(steps, name, count)
-    reach = max(1, len(rates) // _WINDOW)
+    reach = max(_LEAST, len(rates) // _WINDOW)
     means = smoothed(losses, reach)
     found = suggestions(rates, losses, means, reach)
     settings = varied.settings(found.steepest) if found else []

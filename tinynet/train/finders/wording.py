@@ -24,7 +24,7 @@ def advice(test: RangeTest) -> Iterator[str]:
         rises = test.smoothed[-1] > test.smoothed[0]
         bound = "smaller minimum" if rises else "larger maximum"
         yield f"Try a {bound}, more steps, or a larger batch size."
-    elif test.ended == "range" and found.minimum == test.rates[-1]:
+    elif test.ended == "range" and found.still_falls:
         yield "The loss still falls at the largest rate: try a larger maximum."
 
 

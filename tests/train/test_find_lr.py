@@ -159,7 +159,6 @@ def test_layers_keep_their_ratios(write, digits):
     assert config.optimizer.layer_lr == {"1.*": 0.002, "3.bias": 0.08}
 
 
-
 def test_one_of_several_optimizers(write, capsys, refuse):
     path = write((CONFIGS / "digits_gan.toml").read_text(encoding="utf-8"))
     assert "choose the optimizer whose rate to find: generator, disc" in refuse(path)

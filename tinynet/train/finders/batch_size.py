@@ -20,7 +20,7 @@ from tinynet.train.finders.memory import available, parse_size, peak, resident
 SHARE = 0.9
 """How much of the available memory to use if none is given."""
 
-_PROGRAM = "tinynet.train.finders.one_try"
+_PROGRAM = ("-m", "tinynet.train.finders.one_try")
 _PAUSE = 0.02  # seconds between two looks at the memory of a try
 _PRECISION = 16
 
@@ -41,7 +41,14 @@ class Try:
 
 @dataclass(frozen=True)
 class BatchSizeSearch:
-    """The result of `find_batch_size`."""
+    """The result of `find_batch_size`.
+
+    Example:
+        >>> from tinynet.train import find_batch_size
+        >>> found = find_batch_size("configs/spiral.toml", {"data.batch_size": 10**4}, memory="2GB")
+        >>> found.memory, found.suggestion == found.examples, len(found.tries)
+        (2000000000, True, 1)
+    """
 
     memory: int
     """The memory to fit into, in bytes."""
@@ -92,7 +99,7 @@ def find_batch_size(
         TrainError: if the training fails with another error than a lack of memory.
 
     Example:
-        >>> found = find_batch_size("configs/digits_mlp.toml", {"data.batch_size": 1024})
+        >>> found = find_batch_size("configs/digits_mlp.toml", {"data.batch_size": 2000})
         >>> found.suggestion == found.examples, found.settings
         (True, ['data.batch_size=1433'])
     """
@@ -219,7 +226,7 @@ def _started(
     request: Mapping[str, Any], output: IO[bytes], messages: IO[bytes]
 ) -> subprocess.Popen[bytes]:
     process = subprocess.Popen(
-        [sys.executable, "-m", _PROGRAM], stdin=subprocess.PIPE, stdout=output, stderr=messages
+        [sys.executable, *_PROGRAM], stdin=subprocess.PIPE, stdout=output, stderr=messages
     )
     assert process.stdin is not None
     try:

@@ -40,7 +40,16 @@ End = Literal["range", "diverged", "not finite"]
 
 @dataclass(frozen=True)
 class RangeTest:
-    """The result of `find_lr`."""
+    """The result of `find_lr`.
+
+    Example:
+        >>> from tinynet.train import find_lr
+        >>> found = find_lr("configs/spiral.toml", steps=60)
+        >>> found.key, found.configured, found.rates[0]
+        ('optimizer.lr', 0.01, 1e-06)
+        >>> found.suggestions.steepest < found.suggestions.minimum
+        True
+    """
 
     key: str
     """The key of the config that has the learning rate: ``"optimizer.lr"``."""

@@ -81,14 +81,15 @@ def run_command(arguments: argparse.Namespace) -> int:
     test = range_test(config, grid(*extent), arguments.optimizer, bar=not arguments.json)
     training = merged(given, test.settings)
     train = command("train", Path(arguments.config), *(["--set", *training] if training else []))
-    if path is not None:
-        write_text(path, page_of(test, config, train))
     if arguments.json:
         content = {**dataclasses.asdict(test), "command": train if test.suggestions else None}
         print(as_json(content))
     else:
-        page = [f"report: {shown(path)}"] if path is not None else []
-        print(*text_of(test, train), *page, sep="\n")
+        print(*text_of(test, train), sep="\n")
+    if path is not None:  # after the result, which a full disk does not take away
+        write_text(path, page_of(test, config, train))
+        if not arguments.json:
+            print(f"report: {shown(path)}")
     return int(test.suggestions is None)
 
 

@@ -104,11 +104,10 @@ def find_batch_size(
         (True, ['data.batch_size=1433'])
     """
     limit = _limit(memory)
-    load_config(config_path, overrides)  # reports mistakes here, without a process
     given: Any = dict(overrides) if isinstance(overrides, Mapping) else _listed(overrides)
+    config = load_config(config_path, given)  # reports mistakes without a process
     search = _Search(str(config_path), given, limit, each)
-    start = load_config(config_path, given).data.batch_size
-    found = largest(search.try_size, start, lambda: search.examples)
+    found = largest(search.try_size, config.data.batch_size, lambda: search.examples)
     return BatchSizeSearch(
         limit,
         memory is None,
@@ -131,7 +130,7 @@ def _limit(memory: str | int | None) -> int:
     if memory is None:
         found = available()
         if found is None:
-            raise UsageError("this system does not report the available memory: give one")
+            raise UsageError("this system does not report the available memory: give the one to use")
         return int(SHARE * found)
     try:
         limit = parse_size(memory) if isinstance(memory, str) else int(memory)
@@ -230,7 +229,7 @@ def _started(
     )
     assert process.stdin is not None
     try:
-        process.stdin.write(json.dumps(request).encode())
+        process.stdin.write(json.dumps(request, default=str).encode())
         process.stdin.close()
     except BrokenPipeError:  # it has ended; its messages say why
         pass

@@ -130,7 +130,9 @@ def _limit(memory: str | int | None) -> int:
     if memory is None:
         found = available()
         if found is None:
-            raise UsageError("this system does not report the available memory: give the one to use")
+            raise UsageError(
+                "this system does not report the available memory: give the one to use"
+            )
         return int(SHARE * found)
     try:
         limit = parse_size(memory) if isinstance(memory, str) else int(memory)

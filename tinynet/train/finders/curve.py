@@ -108,8 +108,8 @@ def grid(lowest: float, highest: float, steps: int) -> list[float]:
     """Return rates from the lowest to the highest, each the same multiple of the one before.
 
     Example:
-        >>> grid(0.25, 4.0, 5)
-        [0.25, 0.5, 1.0, 2.0, 4.0]
+        >>> [f"{rate:.2f}" for rate in grid(0.25, 4.0, 5)]
+        ['0.25', '0.50', '1.00', '2.00', '4.00']
     """
     ratio = math.log(highest / lowest) / (steps - 1)
     inner = (lowest * math.exp(ratio * step) for step in range(1, steps - 1))

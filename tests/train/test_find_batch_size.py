@@ -1,7 +1,10 @@
 """`tinynet find-batch-size`: the search, what memory means, and tries that end in other ways."""
 
 import json
+import os
 import shlex
+import subprocess
+import sys
 
 import pytest
 
@@ -207,6 +210,21 @@ def test_a_try_that_the_system_kills(code, write, digits, monkeypatch):
     else:
         with pytest.raises(TrainError, match="a try with 2 examples failed"):
             batch_sizes._answer(request, 10**9)
+
+
+def test_a_try_ends_with_what_watches_it(write, digits):
+    """It would be alone with its memory."""
+    starter = (
+        "import os, subprocess, sys; "
+        f"subprocess.Popen([sys.executable, *{batch_sizes._PROGRAM}, str(os.getpid())]); "
+        "print('started', flush=True)"
+    )
+    reader, writer = os.pipe()  # a request that never ends
+    command = [sys.executable, "-c", starter]
+    with subprocess.Popen(command, stdin=reader, stdout=subprocess.PIPE) as started:
+        os.close(reader)
+        assert started.stdout.read() == b"started\n"  # until the try has ended, too
+    os.close(writer)
 
 
 # ---- what is refused ----

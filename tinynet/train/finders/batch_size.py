@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -227,7 +228,10 @@ def _started(
     request: Mapping[str, Any], output: IO[bytes], messages: IO[bytes]
 ) -> subprocess.Popen[bytes]:
     process = subprocess.Popen(
-        [sys.executable, *_PROGRAM], stdin=subprocess.PIPE, stdout=output, stderr=messages
+        [sys.executable, *_PROGRAM, str(os.getpid())],
+        stdin=subprocess.PIPE,
+        stdout=output,
+        stderr=messages,
     )
     assert process.stdin is not None
     try:

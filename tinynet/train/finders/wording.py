@@ -1,4 +1,4 @@
-"""What a range test says, on a terminal and on its page."""
+"""Sentences about a range test, for the terminal and the page."""
 
 from __future__ import annotations
 

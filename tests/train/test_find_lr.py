@@ -122,6 +122,8 @@ def test_without_a_suggestion(write, digits, capsys):
     assert main(["find-lr", path, "--max", "1e-5", "--steps", "30"]) == 1
     out = capsys.readouterr().out
     assert "There is no suggestion" in out and "Try a larger maximum" in out
+    assert main(["find-lr", path, "--min", "1e30", "--max", "1e32"]) == 1
+    assert "Try a smaller minimum" in capsys.readouterr().out
     assert main(["find-lr", path, "--min", "1e30", "--max", "1e32", "--json"]) == 1
     out, err = capsys.readouterr()
     found = json.loads(out)

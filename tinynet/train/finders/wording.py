@@ -14,14 +14,14 @@ ENDS: dict[End, str] = {
 }
 """What ended the test."""
 
-FLAT = "There is no suggestion: the loss does not fall by more than its noise."
+FLAT = "There is no suggestion: the loss does not fall clearly, compared with its noise."
 
 
 def advice(test: RangeTest) -> Iterator[str]:
     """Yield what to change about a test whose curve does not show enough."""
     found = test.suggestions
     if found is None:
-        rises = test.smoothed[-1] > test.smoothed[0]
+        rises = test.ended != "range" or test.smoothed[-1] > test.smoothed[0]
         bound = "smaller minimum" if rises else "larger maximum"
         yield f"Try a {bound}, more steps, or a larger batch size."
     elif test.ended == "range" and found.still_falls:

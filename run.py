@@ -282,7 +282,8 @@ def extras_for(command: str, arguments: list[str]) -> set[str]:
         return {"dev", "oracle"} if "--oracle" in arguments else {"dev"}
     if command == "docs":
         return {"docs"}
-    if command in ("train", "resume", "sweep", "report"):
+    writes = command == "find-lr" and any(a.startswith("--report") for a in arguments)
+    if writes or command in ("train", "resume", "sweep", "report"):
         return {"report"}
     return {"tensorboard"} if command in ("board", "tensorboard") else set()
 

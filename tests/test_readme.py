@@ -104,7 +104,7 @@ def test_the_commands_do_what_they_say(project, monkeypatch, capsys):
 
 def test_the_table_names_all_commands():
     named = re.findall(
-        r"`(\w+) (?:[A-Z\[])", README.partition("| command |")[2].partition("\n\n")[0]
+        r"`([\w-]+) (?:[A-Z\[])", README.partition("| command |")[2].partition("\n\n")[0]
     )
     (commands,) = [a.choices for a in cli.build_parser()._actions if a.dest == "command"]
     assert set(named) == set(commands)

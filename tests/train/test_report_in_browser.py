@@ -38,6 +38,8 @@ def pages(tmp_path_factory):
     lr = ["--set", "optimizer.lr=0.001,0.01", "--set", "run.epochs=1", "--out", str(out)]
     assert main(["sweep", str(CONFIGS / "spiral.toml"), *lr]) == 0
     (found["sweep"],) = out.glob("spiral/sweep_*/report.html")
+    found["find-lr"] = out / "lr.html"
+    assert main(["find-lr", str(CONFIGS / "spiral.toml"), "--report", str(found["find-lr"])]) == 0
     return found
 
 
@@ -54,7 +56,7 @@ def show(driver, page, screen, scheme):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("screen", SCREENS)
-@pytest.mark.parametrize("name", ["digits_vae", "text_lstm", "spiral", "sweep"])
+@pytest.mark.parametrize("name", ["digits_vae", "text_lstm", "spiral", "sweep", "find-lr"])
 def test_a_page_fits_the_screen(name, screen, scheme, driver, pages):
     show(driver, pages[name], screen, scheme)
     widths = "return [document.documentElement.scrollWidth, window.innerWidth]"

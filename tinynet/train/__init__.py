@@ -22,6 +22,10 @@ from tinynet.train.config.rendering import to_toml as to_toml
 from tinynet.train.config.resolve import load_config as load_config
 from tinynet.train.config.sections import Config as Config
 from tinynet.train.config.signatures import Component as Component
+from tinynet.train.finders.batch_size import BatchSizeSearch as BatchSizeSearch
+from tinynet.train.finders.batch_size import find_batch_size as find_batch_size
+from tinynet.train.finders.learning_rate import RangeTest as RangeTest
+from tinynet.train.finders.learning_rate import find_lr as find_lr
 from tinynet.train.incidents.nonfinite import NonFiniteError as NonFiniteError
 from tinynet.train.report.generation import generate as generate
 from tinynet.train.report.generation import generate_text as generate_text

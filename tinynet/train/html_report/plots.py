@@ -64,7 +64,9 @@ def is_available() -> bool:
     return importlib.util.find_spec(MISSING) is not None
 
 
-def lines(title: str, curves: Sequence[Curve], x_label: str, *, log: bool = False) -> Html:
+def lines(
+    title: str, curves: Sequence[Curve], x_label: str, *, log: bool = False, log_x: bool = False
+) -> Html:
     """Return a plot of curves over a common axis.
 
     Args:
@@ -72,6 +74,7 @@ def lines(title: str, curves: Sequence[Curve], x_label: str, *, log: bool = Fals
         curves: the curves, at least one.
         x_label: what the axis shows.
         log: whether the values have a logarithmic scale.
+        log_x: whether the common axis has one.
     """
     with _axes() as (axes, drawn):
         for curve in curves:
@@ -90,6 +93,9 @@ def lines(title: str, curves: Sequence[Curve], x_label: str, *, log: bool = Fals
             axes.set_yscale("log")
             axes.yaxis.set_major_formatter("{x:g}")
             axes.yaxis.set_minor_formatter("")
+        if log_x:
+            axes.set_xscale("log")
+            axes.xaxis.set_major_formatter("{x:g}")
     return _figure(title, drawn[0], curves)
 
 

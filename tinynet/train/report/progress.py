@@ -8,7 +8,7 @@ import json
 import math
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal
 
 _FORMAT = "{desc} {percentage:3.0f}%|{bar}| {remaining}, {rate_fmt}{postfix}"
@@ -191,6 +191,17 @@ def showing(progress: ProgressPrinter) -> Iterator[ProgressPrinter]:
         yield progress
     finally:
         progress.close()
+
+
+@contextlib.contextmanager
+def counted(total: int, unit: str, wanted: bool = True) -> Iterator[Callable[[], object]]:
+    """Show a bar on stderr, if it is a terminal; give the function that advances it by one."""
+    make_bar = _tqdm() if wanted and sys.stderr.isatty() else None
+    if make_bar is None:
+        yield bool
+        return
+    with make_bar(total=total, unit=f" {unit}", dynamic_ncols=True, leave=False) as bar:
+        yield bar.update
 
 
 def _tqdm() -> Any:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import copy
 import functools
-from collections.abc import Callable
-from typing import Any, Literal
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal, Self
 
-from tinynet.data.readers.files import StrPath
+from tinynet.data.readers.files import FormatError, StrPath, raise_all
 from tinynet.data.readers.folder import DatasetFolder
-from tinynet.data.readers.pillow import read_image, require_pillow
+from tinynet.data.readers.image_encoding import ImageEncoder
+from tinynet.data.readers.pillow import read_image, require_pillow, size_of_image
+from tinynet.data.splits import Split
+from tinynet.data.transforms.base import Compose
 from tinynet.data.transforms.geometry import Side, height_and_width
 
 EXTENSIONS = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".ppm", ".pgm", ".tif", ".tiff", ".webp")
@@ -32,12 +38,21 @@ class ImageFolder(DatasetFolder):
         mode: ``"RGB"``, ``"RGBA"`` or ``"L"`` (gray, one channel).
         size: resize all images to this height and width, or one number for both; otherwise they
             must all have the same size to form batches.
+        augment: a function of the image, applied before the transform, in the training part only.
+        train_transform: a function of the image that replaces ``transform`` in the training part.
+        standardize: scale each channel to mean 0 and variance 1 after the transform, with the
+            mean and deviation of the training part (without augmentation).
+        test_root: a folder with the same classes, whose images are the test part.
+
+    The last four apply to the parts that ``divided`` makes. A config divides a data set, the images
+    of ``test_root`` are otherwise samples like those of ``root``, and follow them.
 
     Attributes:
         classes: the names of the classes.
         class_to_idx: their numbers.
         samples, imgs: pairs of a path and a class number.
         targets: the class numbers.
+        preprocessing: from paths or arrays to a batch of inputs, as in the test part.
 
     Raises:
         FileNotFoundError: the folder does not exist, has no classes, or a class has no images.
@@ -66,14 +81,19 @@ class ImageFolder(DatasetFolder):
         *,
         mode: Literal["RGB", "RGBA", "L"] = "RGB",
         size: Side | None = None,
+        augment: Callable[[Any], Any] | None = None,
+        train_transform: Callable[[Any], Any] | None = None,
+        standardize: bool = False,
+        test_root: StrPath | None = None,
     ):
         if mode not in ("RGB", "RGBA", "L"):
             raise ValueError(
                 f"The 'mode' parameter of ImageFolder must be RGB, RGBA or L. Got {mode!r} instead."
             )
+        shape = None if size is None else height_and_width(size, "ImageFolder")
+        self._own_loader = loader
         if loader is None:
             require_pillow()
-            shape = None if size is None else height_and_width(size, "ImageFolder")
             loader = functools.partial(read_image, mode=mode, size=shape)
         super().__init__(
             root,
@@ -84,8 +104,121 @@ class ImageFolder(DatasetFolder):
             is_valid_file,
             allow_empty,
         )
+        self.augment = augment
+        self.train_transform = train_transform
+        self.standardize = standardize
+        self._train_count = len(self.samples)
+        if test_root is not None:
+            self._add_tests(os.fspath(test_root))
+        self.preprocessing = ImageEncoder(
+            self.classes, mode, shape, transform=transform, loader=self._own_loader
+        )
 
     @property
     def imgs(self) -> list[tuple[str, int]]:
         """``samples`` under torchvision's name."""
         return self.samples
+
+    def own_split(self) -> Split | None:
+        """Return the indices of the training part and of the test part with ``test_root``."""
+        count, all_ = self._train_count, len(self.samples)
+        return None if count == all_ else ([*range(count)], [*range(count, all_)])
+
+    def divided(
+        self,
+        train: Sequence[int],
+        test: Sequence[int],
+        state: Mapping[str, Any] | None = None,
+    ) -> tuple[Self, Self]:
+        """Return the training part, with augmentation, and the test part.
+
+        Args:
+            train: the indices of the images for training.
+            test: those of the images for testing.
+            state: the ``preprocessing.state_dict()`` to use, instead of learning it.
+
+        Raises:
+            FormatError: files are not images, or sizes differ and nothing makes them equal; the
+                message has all of them.
+            ValueError: the classes are not those of ``state``.
+        """
+        encoder = self.preprocessing
+        if state is None:
+            raise_all([*self._unreadable(), *self._of_other_sizes()])
+            if self.standardize:
+                encoder = encoder.fitted([self.samples[index][0] for index in train])
+        else:
+            encoder = ImageEncoder.from_state_dict(state, self.transform, self._own_loader)
+            if encoder.classes != self.classes:
+                raise ValueError(
+                    f"The folders in 'root' are the classes {', '.join(self.classes)}, but the "
+                    f"model was trained for {', '.join(encoder.classes)}."
+                )
+        instead = self.transform if self.train_transform is None else self.train_transform
+        steps = encoder.steps(self.augment, instead), encoder.steps(self.transform)
+        return self._part(train, steps[0], encoder), self._part(test, steps[1], encoder)
+
+    def _part(
+        self, rows: Sequence[int], steps: list[Callable[[Any], Any]], encoder: ImageEncoder
+    ) -> Self:
+        part = copy.copy(self)
+        part.samples = [self.samples[index] for index in rows]
+        part.targets = [number for _, number in part.samples]
+        part._train_count = len(part.samples)
+        part.transform = Compose(steps) if steps else None
+        part.preprocessing = encoder
+        return part
+
+    def _add_tests(self, root: str) -> None:
+        names, _ = self.find_classes(root)
+        unknown = [name for name in names if name not in self.class_to_idx]
+        tests = self._samples_in(root, {n: self.class_to_idx[n] for n in names if n not in unknown})
+        if unknown or not tests:
+            found = f"the classes {', '.join(unknown)}" if unknown else "no images"
+            raise FileNotFoundError(
+                f"{root}: the test images must be of the classes in {self.root} "
+                f"({', '.join(self.classes)}), but it has {found}."
+            )
+        self.samples += tests
+        self.targets = [number for _, number in self.samples]
+
+    def _refuse_empty_classes(self) -> None:
+        try:
+            super()._refuse_empty_classes()
+        except FileNotFoundError as error:  # with the other mistakes of the folder
+            raise FileNotFoundError("\n".join(map(str, [error, *self._unreadable()]))) from None
+
+    def _unreadable(self) -> list[FormatError]:
+        """Return the errors for all files that are not images, from their first bytes."""
+        paths = () if self._own_loader is not None else [path for path, _ in self.samples]
+        return [error for path in paths if isinstance(error := _size_in(path), FormatError)]
+
+    def _of_other_sizes(self) -> Iterable[FormatError]:
+        """Return the errors for images of other sizes than most, if nothing makes them equal."""
+        equal = [self.preprocessing.size, self.transform, self.train_transform, self.augment]
+        if self._own_loader is not None or any(step is not None for step in equal):
+            return []
+        sizes = {path: _size_in(path) for path, _ in self.samples}
+        known = {path: size for path, size in sizes.items() if isinstance(size, tuple)}
+        if len({*known.values()}) < 2:
+            return []
+        (usual, _), *_ = Counter(known.values()).most_common(1)
+        expected = f"{_pixels(usual)}, as most images ('size' or a transform makes them equal)"
+        return [
+            FormatError(path, expected, _pixels(size))
+            for path, size in known.items()
+            if size != usual
+        ]
+
+
+def _size_in(path: str) -> tuple[int, int] | FormatError:
+    try:
+        return size_of_image(path)
+    except FormatError as error:
+        return error
+    except OSError as error:
+        return FormatError(path, "a file that can be read", str(error.strerror or error))
+
+
+def _pixels(size: tuple[int, int]) -> str:
+    return f"{size[0]} x {size[1]} pixels (height x width)"

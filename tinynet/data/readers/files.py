@@ -91,6 +91,11 @@ class CombinedFormatError(FormatError):
         return "\n".join(lines)
 
 
+def errors_in(error: FormatError) -> Sequence[FormatError]:
+    """Return the mistakes in an error that `raise_all` raised."""
+    return error.errors if isinstance(error, CombinedFormatError) else [error]
+
+
 def raise_all(errors: Sequence[FormatError]) -> None:
     """Raise one error for all mistakes; do nothing if there are none."""
     if errors:

@@ -142,7 +142,7 @@ class ImageEncoder:
                 mistakes.append(error)
             except (ValueError, TypeError) as error:
                 found = f"{type(error).__name__}: {error}"
-                mistakes.append(FormatError(path, "an image that the transforms accept", found))
+                mistakes.append(FormatError(path, "an image that can be transformed", found))
         raise_all(mistakes)
         return replace(self, mean=moments.mean.tolist(), std=moments.std().tolist())
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import copy
 import functools
 import os
+import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Literal, Self
 
-from tinynet.data.readers.files import FormatError, StrPath, raise_all
+from tinynet.data.readers.files import FormatError, StrPath, errors_in, raise_all
 from tinynet.data.readers.folder import DatasetFolder
 from tinynet.data.readers.image_encoding import ImageEncoder
 from tinynet.data.readers.pillow import read_image, require_pillow, size_of_image
@@ -18,6 +19,7 @@ from tinynet.data.transforms.base import Compose
 from tinynet.data.transforms.geometry import Side, height_and_width
 
 EXTENSIONS = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".ppm", ".pgm", ".tif", ".tiff", ".webp")
+_SECONDS = 5.0  # to look for more mistakes once there is one
 
 
 class ImageFolder(DatasetFolder):
@@ -144,9 +146,8 @@ class ImageFolder(DatasetFolder):
         """
         encoder = self.preprocessing
         if state is None:
-            raise_all([*self._unreadable(), *self._of_other_sizes()])
-            if self.standardize:
-                encoder = encoder.fitted([self.samples[index][0] for index in train])
+            raise_all(self._mistakes())
+            encoder = self._fitted(train)
         else:
             encoder = ImageEncoder.from_state_dict(state, self.transform, self._own_loader)
             if encoder.classes != self.classes:
@@ -186,29 +187,66 @@ class ImageFolder(DatasetFolder):
         try:
             super()._refuse_empty_classes()
         except FileNotFoundError as error:  # with the other mistakes of the folder
-            raise FileNotFoundError("\n".join(map(str, [error, *self._unreadable()]))) from None
+            found = self._damaged([])
+            raise FileNotFoundError("\n".join(map(str, [error, *found]))) from None
 
-    def _unreadable(self) -> list[FormatError]:
-        """Return the errors for all files that are not images, from their first bytes."""
-        paths = () if self._own_loader is not None else [path for path, _ in self.samples]
-        return [error for path in paths if isinstance(error := _size_in(path), FormatError)]
+    def _fitted(self, train: Sequence[int]) -> ImageEncoder:
+        if not self.standardize:
+            return self.preprocessing
+        paths = [self.samples[index][0] for index in train]
+        try:
+            return self.preprocessing.fitted(paths)
+        except FormatError as error:  # with the mistakes of the test part
+            errors = errors_in(error)
+            raise_all([*errors, *self._damaged(errors, [*paths])])
+            raise
 
-    def _of_other_sizes(self) -> Iterable[FormatError]:
-        """Return the errors for images of other sizes than most, if nothing makes them equal."""
-        equal = [self.preprocessing.size, self.transform, self.train_transform, self.augment]
-        if self._own_loader is not None or any(step is not None for step in equal):
+    def _mistakes(self) -> list[FormatError]:
+        """Return the errors for all files that are not images, or images of another size.
+
+        The first bytes of each file are read, and only if there are mistakes, all of them.
+        """
+        if self._own_loader is not None:
             return []
         sizes = {path: _size_in(path) for path, _ in self.samples}
-        known = {path: size for path, size in sizes.items() if isinstance(size, tuple)}
-        if len({*known.values()}) < 2:
-            return []
-        (usual, _), *_ = Counter(known.values()).most_common(1)
-        expected = f"{_pixels(usual)}, as most images ('size' or a transform makes them equal)"
-        return [
-            FormatError(path, expected, _pixels(size))
-            for path, size in known.items()
-            if size != usual
-        ]
+        found = [size for size in sizes.values() if isinstance(size, FormatError)]
+        encoder = self.preprocessing
+        steps = [encoder.size, self.transform, self.train_transform, self.augment]
+        if all(step is None for step in steps):
+            found += _of_other_sizes({p: s for p, s in sizes.items() if isinstance(s, tuple)})
+        return [*found, *self._damaged(found)] if found else []
+
+    def _damaged(
+        self, known: Sequence[FormatError], read: Collection[str] = ()
+    ) -> list[FormatError]:
+        """Return more errors, found by reading whole files for a few seconds.
+
+        Args:
+            known: the errors found before.
+            read: the paths of other files that have been read.
+        """
+        end, done = time.monotonic() + _SECONDS, {*read, *(error.path for error in known)}
+        found = []
+        for path, _ in self.samples:
+            if path not in done and self._own_loader is None and time.monotonic() < end:
+                try:
+                    self.loader(path)
+                except FormatError as error:
+                    found.append(error)
+                except OSError as error:
+                    found.append(_not_readable(path, error))
+        return found
+
+
+def _of_other_sizes(sizes: Mapping[str, tuple[int, int]]) -> list[FormatError]:
+    """Return the errors for images of other sizes than most."""
+    if len({*sizes.values()}) < 2:
+        return []
+    (usual, _), *_ = Counter(sizes.values()).most_common(1)
+    expected = f"{_pixels(usual)}, as most images ('size' or a transform makes them equal)"
+    return [
+        FormatError(path, expected, _pixels(size)) for path, size in sizes.items() if size != usual
+    ]
 
 
 def _size_in(path: str) -> tuple[int, int] | FormatError:
@@ -217,7 +255,11 @@ def _size_in(path: str) -> tuple[int, int] | FormatError:
     except FormatError as error:
         return error
     except OSError as error:
-        return FormatError(path, "a file that can be read", str(error.strerror or error))
+        return _not_readable(path, error)
+
+
+def _not_readable(path: str, error: OSError) -> FormatError:
+    return FormatError(path, "a file that can be read", str(error.strerror or error))
 
 
 def _pixels(size: tuple[int, int]) -> str:

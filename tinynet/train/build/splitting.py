@@ -27,6 +27,8 @@ def split(dataset: Any, section: DataSection, generator: Generator) -> Split:
     """
     own: Split | None = dataset.own_split() if hasattr(dataset, "own_split") else None
     if own is not None:
+        if section.test_split != "random" or section.test_by:
+            raise ValueError("the data set has its own test part, so there is nothing to split")
         return own
     kind, by, fraction = section.test_split, section.test_by, section.test_fraction
     if kind == "grouped":

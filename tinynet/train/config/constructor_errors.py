@@ -6,8 +6,9 @@ import os
 import re
 from collections.abc import Iterator
 
+from tinynet.train.config.coercion import accepts_paths
 from tinynet.train.config.problems import has_users_frames, in_users_code, is_from_users_file
-from tinynet.train.config.signatures import Component
+from tinynet.train.config.signatures import Component, signature_of
 
 
 def refusal(component: Component, error: BaseException) -> str:
@@ -19,7 +20,13 @@ def refusal(component: Component, error: BaseException) -> str:
         return f"{component.type} cannot be used: {error}"
     text = f"{component.type} refused its arguments. {type(error).__name__}: {error}"
     if isinstance(error, FileNotFoundError):
-        paths = [k for k, v in component.arguments.items() if isinstance(v, str | os.PathLike)]
+        known = signature_of(component.target).parameters
+        paths = [
+            key
+            for key, value in component.arguments.items()
+            if isinstance(value, str | os.PathLike)
+            and (key not in known or accepts_paths(known[key].declared))
+        ]
         text += "".join(f"\n  To use another path: --set {component.path}.{k}=PATH" for k in paths)
     return text
 

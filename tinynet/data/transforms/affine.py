@@ -160,7 +160,7 @@ def _expanded(linear: Array, size: Sequence[int]) -> tuple[int, int]:
     height, width = size
     corners = np.array([[-width, -width, width, width], [-height, height, height, -height]]) / 2
     places = linear @ corners + [[width / 2], [height / 2]]
-    low, high = (np.trunc(places.min(1) * 1e4) / 1e4, np.trunc(places.max(1) * 1e4) / 1e4)
+    low, high = places.min(1).round(4), places.max(1).round(4)  # 1e-15 must not add a pixel
     across, down = (np.ceil(high) - np.floor(low)).astype(int).tolist()
     return down, across
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 from tinynet.train.config.coercion import accepts_paths
 from tinynet.train.config.problems import has_users_frames, in_users_code, is_from_users_file
@@ -43,6 +44,12 @@ def refused_at(component: Component, error: BaseException) -> str:
         >>> refused_at(sgd, ValueError("The 'lr' parameter of SGD must be >= 0. Got -1 instead."))
         'optimizer.lr'
     """
+    file = getattr(error, "path", None) or getattr(error, "filename", None)
+    places = [Path(file), *Path(file).parents] if isinstance(file, str) else []
+    for owner, key in _arguments(component):
+        value = owner.arguments[key]
+        if isinstance(value, str | os.PathLike) and Path(value) in places:
+            return f"{owner.path}.{key}"
     text = str(error)
     named = []
     for owner, key in _arguments(component):

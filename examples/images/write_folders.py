@@ -1,7 +1,7 @@
 """Write images of Fashion-MNIST as folders of PNG files: clothes/train/coat/0001.png and so on.
 
-Arguments: the folder of Fashion-MNIST's files, the folder to write, and the number of images per class
-in the training part.
+Arguments: the folder of Fashion-MNIST's files, the folder to write, and the number of images of
+each class for training.
 """
 
 import sys

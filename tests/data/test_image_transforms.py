@@ -8,8 +8,8 @@ import pytest
 
 import tinynet as tn
 from tinynet.data import transforms as T
+from tinynet.data.transforms.adjustments import with_hue
 from tinynet.data.transforms.affine import _inverse, _linear, _sampled
-from tinynet.data.transforms.color import _ADJUST
 from tinynet.data.transforms.resizing import resized
 
 RANDOM = np.random.default_rng(0)
@@ -199,13 +199,13 @@ def test_gray():
 def test_hue_as_in_colorsys():
     pixels = RANDOM.random((3, 4, 5))
     for shift in (-0.3, 0.1, 0.5):
-        found = _ADJUST[3](pixels, shift)
+        found = with_hue(pixels, shift)
         for row, column in np.ndindex(4, 5):
             h, s, v = colorsys.rgb_to_hsv(*pixels[:, row, column])
             expected = colorsys.hsv_to_rgb((h + shift) % 1, s, v)
             assert np.abs(found[:, row, column] - expected).max() < 1e-12
     gray = np.full((3, 1, 2), 0.5)
-    assert np.array_equal(_ADJUST[3](gray, 0.3), gray)
+    assert np.array_equal(with_hue(gray, 0.3), gray)
 
 
 def test_brightness_contrast_and_saturation():

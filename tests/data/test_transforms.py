@@ -17,7 +17,7 @@ from tinynet.train.config.components import INSIDE
 
 @pytest.fixture
 def image(request):
-    """An image of two channels; with a number as parameter, one of that many channels, from 0 to 1."""
+    """Two channels; with a number as parameter, that many channels, with values from 0 to 1."""
     channels = getattr(request, "param", None)
     if channels is not None:
         return (tn.arange(channels * 12).reshape(channels, 3, 4) / (channels * 12 - 1)) ** 2

@@ -105,7 +105,9 @@ def test_only_training_images_are_changed_at_random(config):
 
 
 def test_augmentation_comes_before_the_transform(config):
-    config.write_text(CONFIG[: CONFIG.index("train_transform")] + CONFIG[CONFIG.index("\n[model") :])
+    config.write_text(
+        CONFIG[: CONFIG.index("train_transform")] + CONFIG[CONFIG.index("\n[model") :]
+    )
     parts = parts_of(config, augment={"type": "Pad", "padding": 5})
     plain = ImageFolder(config.parent / "pets", mode="L")
     path, _ = parts.train_set.samples[0]
@@ -127,7 +129,9 @@ def std_of(parts):
 def test_normalization_is_fitted_on_the_training_part_without_augmentation(config):
     parts = parts_of(config)
     T = tn.data.transforms
-    plain = ImageFolder(config.parent / "pets", T.Compose([T.Resize(10), T.CenterCrop(8)]), mode="L")
+    plain = ImageFolder(
+        config.parent / "pets", T.Compose([T.Resize(10), T.CenterCrop(8)]), mode="L"
+    )
     chosen = paths(parts.train_set)
     pixels = [plain[i][0].numpy() for i, (path, _) in enumerate(plain.samples) if path in chosen]
     assert mean_of(parts) == pytest.approx(np.mean(pixels, dtype=np.float64), rel=1e-12)

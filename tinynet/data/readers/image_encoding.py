@@ -59,7 +59,8 @@ class ImageEncoder:
             FormatError: with all images that are damaged, or whose shapes differ.
             OSError: a file cannot be opened.
         """
-        inputs, mistakes = [], []
+        inputs: list[Array] = []
+        mistakes = []
         for number, image in enumerate(images, 1):
             try:
                 array = _array(self.input_of(image, f"image {number}"))

@@ -97,15 +97,9 @@ class ImageFolder(DatasetFolder):
         if loader is None:
             require_pillow()
             loader = functools.partial(read_image, mode=mode, size=shape)
-        super().__init__(
-            root,
-            loader,
-            EXTENSIONS if is_valid_file is None else None,
-            transform,
-            target_transform,
-            is_valid_file,
-            allow_empty,
-        )
+        extensions = EXTENSIONS if is_valid_file is None else None
+        functions = transform, target_transform, is_valid_file
+        super().__init__(root, loader, extensions, *functions, allow_empty)
         self.augment = augment
         self.train_transform = train_transform
         self.standardize = standardize

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet.core.tensors.tensor import Tensor
 from tinynet.data.texts.tokenizer import Tokenizer, check_special, texts
 from tinynet.dtypes import Array
 
@@ -92,6 +93,17 @@ class WordTokenizer(Tokenizer):
     def vocab_size(self) -> int:
         """The number of tokens, including special ones."""
         return len(self.vocabulary) + len(self.special_tokens)
+
+    def decode(self, tokens: Iterable[int] | Tensor, specials: bool = True) -> str:
+        """Return the words of tokens, with a space between them; arguments are as in `Tokenizer`.
+
+        Example:
+            >>> tn.data.WordTokenizer(["a", "cat"]).decode([0, 2, 1])
+            'a <unk> cat'
+        """
+        numbers = tokens.tolist() if isinstance(tokens, Tensor) else tokens
+        words = (super(WordTokenizer, self).decode([number], specials) for number in numbers)
+        return " ".join(filter(None, words))
 
     def _recognized(self) -> Iterable[str]:
         return [name for name in self.special_tokens if name != self.unknown]

@@ -10,7 +10,7 @@ import numpy as np
 
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.data.transforms.base import image_array
-from tinynet.data.transforms.random_base import Range, RandomTransform, around, check_range
+from tinynet.data.transforms.random_base import RandomTransform, Range, around, check_range
 from tinynet.data.transforms.resizing import as_dtype
 from tinynet.dtypes import Array
 from tinynet.random import Generator
@@ -63,7 +63,7 @@ class RandomRotation(RandomTransform):
 
     def __call__(self, image: Tensor) -> Tensor:
         array = image_array(image, "RandomRotation")
-        linear = _linear(-self._numpy.uniform(*self.degrees))
+        linear = _linear(-self._uniform(self.degrees))
         center = None if self.expand else self.center
         size = _expanded(linear, array.shape[-2:]) if self.expand else array.shape[-2:]
         inverse = _inverse(linear, array.shape[-2:], center)
@@ -121,14 +121,14 @@ class RandomAffine(RandomTransform):
     def __call__(self, image: Tensor) -> Tensor:
         array = image_array(image, "RandomAffine")
         height, width = array.shape[-2:]
-        uniform = self._numpy.uniform
-        angle, moved = uniform(*self.degrees), (0, 0)
+        uniform = self._uniform
+        angle, moved = uniform(self.degrees), (0, 0)
         if self.translate is not None:
             most = self.translate[0] * width, self.translate[1] * height
-            moved = round(uniform(-most[0], most[0])), round(uniform(-most[1], most[1]))
-        scale = 1.0 if self.scale is None else uniform(*self.scale)
+            moved = round(uniform((-most[0], most[0]))), round(uniform((-most[1], most[1])))
+        scale = 1.0 if self.scale is None else uniform(self.scale)
         ranges = self.shear or [0.0, 0.0, 0.0, 0.0]
-        shear = [uniform(*ranges[:2]), uniform(*ranges[2:])]
+        shear = [uniform(ranges[:2]), uniform(ranges[2:])]
         linear = _linear(angle, scale, shear)
         inverse = _inverse(linear, (height, width), self.center, moved)
         return wrap(_sampled(array, inverse, (height, width), self.interpolation, self.fill))

@@ -8,15 +8,24 @@ from __future__ import annotations  # avoids importing numpy.random, which loads
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.data.transforms.adjustments import (
+    as_floats,
+    as_image,
+    bound_of,
+    gray_of,
+    with_brightness,
+    with_contrast,
+    with_hue,
+    with_saturation,
+)
 from tinynet.data.transforms.base import Transform, image_array
 from tinynet.data.transforms.random_base import (
-    Range,
     RandomTransform,
+    Range,
     WithProbability,
     around,
     check_range,
@@ -61,7 +70,7 @@ class Grayscale(Transform):
 
     def __call__(self, image: Tensor) -> Tensor:
         array = _colors(image, "Grayscale")
-        gray = _gray(array).astype(array.dtype, copy=False)
+        gray = gray_of(array).astype(array.dtype, copy=False)
         return wrap(np.repeat(gray, self.num_output_channels, axis=-3))
 
 
@@ -120,10 +129,10 @@ class ColorJitter(RandomTransform):
         self.hue = check_range(around(hue, what), what, -0.5, 0.5)
 
     def __call__(self, image: Tensor) -> Tensor:
-        array, draw = _colors(image, "ColorJitter"), self._numpy
-        order = draw.permutation(4).tolist()
+        array = _colors(image, "ColorJitter")
+        order = self._numpy.permutation(4).tolist()
         ranges = [self.brightness, self.contrast, self.saturation, self.hue]
-        factors = [draw.uniform(*one) for one in ranges]
+        factors = [self._uniform(one) for one in ranges]
         for index in order:
             if ranges[index] != _UNCHANGED[index]:
                 array = _ADJUST[index](array, factors[index])
@@ -183,7 +192,7 @@ class RandomInvert(_Adjusted):
     """
 
     def _changed(self, array: Array) -> Array:
-        return _bound(array) - array
+        return bound_of(array) - array
 
 
 class RandomSolarize(_Adjusted):
@@ -208,7 +217,7 @@ class RandomSolarize(_Adjusted):
         self.threshold = threshold
 
     def _changed(self, array: Array) -> Array:
-        return np.where(array >= self.threshold, _bound(array) - array, array)
+        return np.where(array >= self.threshold, bound_of(array) - array, array)
 
 
 class RandomPosterize(_Adjusted):
@@ -263,12 +272,12 @@ class RandomAutocontrast(_Adjusted):
     """
 
     def _changed(self, array: Array) -> Array:
-        values = _floats(array)
+        values = as_floats(array)
         low = values.min((-2, -1), keepdims=True)
         reach = values.max((-2, -1), keepdims=True) - low
-        bound = values.dtype.type(_bound(array))
+        bound = values.dtype.type(bound_of(array))
         stretched = (values - low) * (bound / np.where(reach == 0, 1, reach))
-        return _back(np.where(reach == 0, values, stretched), array)
+        return as_image(np.where(reach == 0, values, stretched), array)
 
 
 class RandomAdjustSharpness(_Adjusted):
@@ -302,7 +311,7 @@ class RandomAdjustSharpness(_Adjusted):
         height, width = array.shape[-2:]
         if min(height, width) <= 2:
             return array
-        values = _floats(array)
+        values = as_floats(array)
         around_it = sum(
             values[..., row : height - 2 + row, column : width - 2 + column]
             for row in range(3)
@@ -314,56 +323,19 @@ class RandomAdjustSharpness(_Adjusted):
             blurred = np.rint(blurred)
         result = values.copy()
         result[..., 1:-1, 1:-1] += (blurred - middle) * values.dtype.type(1 - self.sharpness_factor)
-        return _back(result, array)
+        return as_image(result, array)
 
 
-# ---- adjustments ----
+# ---- arguments ----
 
 
-def _brighter(array: Array, factor: float) -> Array:
-    values = _floats(array)
-    return _back(values * values.dtype.type(factor), array)
-
-
-def _with_contrast(array: Array, factor: float) -> Array:
-    return _blended(array, _whole_gray(array).mean((-3, -2, -1), keepdims=True), factor)
-
-
-def _saturated(array: Array, factor: float) -> Array:
-    return array if array.shape[-3] == 1 else _blended(array, _whole_gray(array), factor)
-
-
-def _with_hue(array: Array, shift: float) -> Array:
-    """Shift the hue, the angle of a color on the wheel from red over green and blue to red."""
-    if array.shape[-3] == 1:
-        return array
-    bound, values = _bound(array), _floats(array)
-    values = values / values.dtype.type(bound)
-    high, low = values.max(-3), values.min(-3)
-    span = np.where(high == low, 1, high - low)
-    red, green, blue = (values.take(channel, -3) for channel in range(3))
-    hue = np.where(
-        high == red,
-        (green - blue) / span,
-        np.where(high == green, 2 + (blue - red) / span, 4 + (red - green) / span),
-    )
-    saturation = np.where(high == low, 0, (high - low) / np.where(high == 0, 1, high))
-    hue = (hue / 6 + shift) % 1 * 6
-    channels = []
-    for offset in (5, 3, 1):  # red, green and blue of a hue, as in Wikipedia's HSL and HSV
-        k = (offset + hue) % 6
-        channels.append(high - high * saturation * np.minimum(k, 4 - k).clip(0, 1))
-    return _back(np.stack(channels, -3) * bound, array)
-
-
-_ADJUST: list[Callable[[Array, float], Array]] = [_brighter, _with_contrast, _saturated, _with_hue]
+_ADJUST: list[Callable[[Array, float], Array]] = [
+    with_brightness,
+    with_contrast,
+    with_saturation,
+    with_hue,
+]
 _UNCHANGED = ([1.0, 1.0], [1.0, 1.0], [1.0, 1.0], [0.0, 0.0])
-
-
-def _blended(array: Array, other: Array, share: float) -> Array:
-    values = _floats(array)
-    one = values.dtype.type
-    return _back(values * one(share) + other * one(1 - share), array)
 
 
 def _factors(value: Range, key: str) -> list[float]:
@@ -371,9 +343,6 @@ def _factors(value: Range, key: str) -> list[float]:
     low, high = around(value, what, center=1.0)
     low = low if not isinstance(value, float | int) else max(0.0, low)
     return check_range([low, high], what, 0, math.inf)
-
-
-# ---- values ----
 
 
 def _colors(image: Tensor, name: str) -> Array:
@@ -384,31 +353,3 @@ def _colors(image: Tensor, name: str) -> Array:
             f"Input image tensor permitted channel values are 1 or 3, but found {channels} ({name})"
         )
     return array
-
-
-def _bound(array: Array) -> Any:
-    """Return the largest value of an image."""
-    return array.dtype.type(1 if array.dtype.kind == "f" else np.iinfo(array.dtype).max)
-
-
-def _floats(array: Array) -> Array:
-    return array if array.dtype.kind == "f" else array.astype(np.float32)
-
-
-def _back(values: Array, like: Array) -> Array:
-    """Return values within the range of an image, in its dtype; of integers, rounded down."""
-    return values.clip(0, float(_bound(like))).astype(like.dtype, copy=False)
-
-
-def _gray(array: Array) -> Array:
-    """Return the gray values of an image, one channel; of integers, as float32."""
-    if array.shape[-3] == 1:
-        return _floats(array)
-    values = _floats(array)
-    weights = np.array([0.2989, 0.587, 0.114], values.dtype)[:, None, None]
-    return (values * weights).sum(-3, keepdims=True)
-
-
-def _whole_gray(array: Array) -> Array:
-    gray = _gray(array)
-    return gray if array.dtype.kind == "f" else np.floor(gray)

@@ -9,7 +9,7 @@ import numpy as np
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.data.transforms.base import image_array
 from tinynet.data.transforms.geometry import Side, height_and_width, padded
-from tinynet.data.transforms.random_base import Range, RandomTransform, check_range
+from tinynet.data.transforms.random_base import RandomTransform, Range, check_range
 from tinynet.data.transforms.resizing import as_dtype
 from tinynet.dtypes import Array
 from tinynet.random import Generator
@@ -52,7 +52,7 @@ class GaussianBlur(RandomTransform):
 
     def __call__(self, image: Tensor) -> Tensor:
         array = image_array(image, "GaussianBlur")
-        sigma = self._numpy.uniform(*self.sigma)
+        sigma = self._uniform(self.sigma)
         width, height = self.kernel_size
         border = (width // 2, height // 2, width // 2, height // 2)
         values = array if array.dtype.kind == "f" else array.astype(np.float32)
@@ -60,10 +60,8 @@ class GaussianBlur(RandomTransform):
         for axis, size in ((-1, width), (-2, height)):
             weights = _gaussian(size, sigma).astype(values.dtype)
             count = values.shape[axis] - size + 1
-            values = sum(  # type: ignore[assignment]
-                values.take(range(first, first + count), axis) * weight
-                for first, weight in enumerate(weights)
-            )
+            parts = [values.take(range(first, first + count), axis) for first in range(size)]
+            values = np.sum([p * w for p, w in zip(parts, weights, strict=True)], axis=0)
         return wrap(as_dtype(values, array.dtype))
 
 
@@ -104,8 +102,8 @@ class GaussianNoise(RandomTransform):
         array = image_array(image, "GaussianNoise")
         if array.dtype.kind != "f":
             raise ValueError(f"Input tensor is expected to be float dtype, got {array.dtype}.")
-        noise = self._numpy.normal(self.mean, self.sigma, array.shape)
-        noisy = array + noise.astype(array.dtype)
+        noise = self._numpy.standard_normal(array.shape) * self.sigma + self.mean
+        noisy = array + np.asarray(noise, array.dtype)
         return wrap(noisy.clip(0, 1) if self.clip else noisy)
 
 

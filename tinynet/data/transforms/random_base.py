@@ -29,6 +29,10 @@ class RandomTransform(Transform):
     def _numpy(self) -> np.random.Generator:
         return random_source(self._generator, type(self).__name__).numpy
 
+    def _uniform(self, limits: Sequence[float]) -> float:
+        """Return a number from a range, all equally likely."""
+        return float(self._numpy.uniform(limits[0], limits[1]))
+
 
 class WithProbability(RandomTransform):
     """Base class of transforms that are applied with a probability."""

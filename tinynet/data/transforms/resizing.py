@@ -5,7 +5,7 @@ from __future__ import annotations  # avoids importing numpy.random, which loads
 import functools
 import math
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -139,8 +139,8 @@ class RandomResizedCrop(RandomTransform):
         """Return the top, left, height and width of the crop."""
         least, most = (math.log(ratio) for ratio in self.ratio)
         for _ in range(10):
-            area = height * width * self._numpy.uniform(*self.scale)
-            ratio = math.exp(self._numpy.uniform(least, most))
+            area = height * width * self._uniform(self.scale)
+            ratio = math.exp(self._uniform((least, most)))
             w, h = round(math.sqrt(area * ratio)), round(math.sqrt(area / ratio))
             if 0 < w <= width and 0 < h <= height:
                 top = int(self._numpy.integers(height - h + 1))
@@ -169,7 +169,7 @@ def resized(
     return as_dtype(result, array.dtype)
 
 
-def as_dtype(values: Array, dtype: np.dtype[np.generic]) -> Array:
+def as_dtype(values: Array, dtype: np.dtype[Any]) -> Array:
     """Return float values in a dtype; for integers, rounded and clipped to its range."""
     if dtype.kind == "f":
         return values.astype(dtype, copy=False)

@@ -143,8 +143,9 @@ def read_inputs(trained: Trained, paths: Sequence[Path]) -> Tensor:
             return encoder([text_of(path) for path in paths])
         if path.suffix in (".npy", ".npz"):
             array = read_array(path)
-            is_image = isinstance(encoder, ImageEncoder)
-            return encoder(array) if is_image else trained.shaped(array, str(path))
+            if isinstance(encoder, ImageEncoder):
+                return encoder(array)
+            return trained.shaped(array, str(path))
         if isinstance(encoder, TableEncoder):
             return _of_table(_table(trained, path), encoder)
         if isinstance(encoder, ImageEncoder) or path.suffix.lower() in EXTENSIONS:

@@ -71,10 +71,9 @@ def labelled(rows: list[Row], names: Sequence[str]) -> list[Row]:
     """
     for row in rows:
         for key, name in (("class", "label"), ("target", "target_label")):
-            number = row.get(key)
-            known = isinstance(number, int) and "class" in row and 0 <= number < len(names)
-            if known and names[number] != str(number):
-                row[name] = names[number]
+            number = row.get(key) if "class" in row else None
+            if isinstance(number, int) and 0 <= number < len(names):
+                row |= {name: names[number]} if names[number] != str(number) else {}
     return rows
 
 

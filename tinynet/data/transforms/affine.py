@@ -24,6 +24,9 @@ Fill = float | Sequence[float]
 class RandomRotation(RandomTransform):
     """Rotates an image by a random angle.
 
+    About the center, a point moves to ``x' = cos(a) * x + sin(a) * y``,
+    ``y' = cos(a) * y - sin(a) * x`` (y points down).
+
     Args:
         degrees: the range of the angle, counterclockwise; a number x means from -x to x.
         interpolation: ``"nearest"`` or ``"bilinear"``.
@@ -71,7 +74,9 @@ class RandomRotation(RandomTransform):
 
 
 class RandomAffine(RandomTransform):
-    """Rotates, moves, scales and shears an image at random; its center stays.
+    """Rotates, moves, scales and shears an image at random, about its center.
+
+    A point moves to ``scale * rotation @ shear @ (point - center) + center + move``.
 
     Args:
         degrees: the range of the angle, clockwise; a number x means from -x to x.

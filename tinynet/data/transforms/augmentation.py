@@ -311,6 +311,9 @@ class RandomOrder(RandomTransform):
         transforms: functions of one argument.
         generator: the source of the order (the default generator).
 
+    Raises:
+        TypeError: an element is not callable.
+
     Example:
         >>> T = tn.data.transforms
         >>> T.RandomOrder([T.Pad(1), T.Pad(2)])(tn.ones(1, 1)).shape

@@ -47,7 +47,9 @@ __all__ = [
 
 
 class Grayscale(Transform):
-    """Converts an image to gray: 0.2989 red + 0.587 green + 0.114 blue.
+    """Converts an image to gray.
+
+    ``gray = 0.2989 * red + 0.587 * green + 0.114 * blue``
 
     Args:
         num_output_channels: 1, or 3 equal ones.
@@ -77,6 +79,8 @@ class Grayscale(Transform):
 class RGB(Transform):
     """Converts a gray image to three equal channels; an image with three is unchanged.
 
+    ``result[c] = image[0]``
+
     Raises:
         TypeError: (when called) the input is not an image with one or three channels.
 
@@ -94,6 +98,9 @@ class RGB(Transform):
 
 class ColorJitter(RandomTransform):
     """Changes brightness, contrast, saturation and hue at random, in random order.
+
+    With a factor f: brightness is ``f * x``, contrast ``f * x + (1 - f) * mean(gray)``, saturation
+    ``f * x + (1 - f) * gray``, each clipped; the hue becomes ``h + f``.
 
     Args:
         brightness, contrast, saturation: the range of the factor; a number x means from
@@ -142,6 +149,8 @@ class ColorJitter(RandomTransform):
 class RandomGrayscale(WithProbability):
     """Converts an image to gray with a given probability; it keeps its number of channels.
 
+    ``gray = 0.2989 * red + 0.587 * green + 0.114 * blue``
+
     Args:
         p: the probability.
         generator: the source of random numbers (the default generator).
@@ -178,6 +187,8 @@ class _Adjusted(WithProbability):
 class RandomInvert(_Adjusted):
     """Inverts the colors of an image with a given probability.
 
+    ``1 - x``, or ``255 - x`` for bytes.
+
     Args:
         p: the probability.
         generator: the source of random numbers (the default generator).
@@ -197,6 +208,8 @@ class RandomInvert(_Adjusted):
 
 class RandomSolarize(_Adjusted):
     """Inverts the values of an image that reach a threshold, with a given probability.
+
+    ``x if x < threshold else 1 - x``
 
     Args:
         threshold: the threshold.
@@ -222,6 +235,8 @@ class RandomSolarize(_Adjusted):
 
 class RandomPosterize(_Adjusted):
     """Reduces the number of bits of each value with a given probability.
+
+    ``floor(x * 2**bits) / 2**bits``, and at most the largest such number.
 
     Args:
         bits: the number of bits to keep, from 0 to 8.
@@ -258,6 +273,8 @@ class RandomPosterize(_Adjusted):
 class RandomAutocontrast(_Adjusted):
     """Stretches each channel to the full range of values, with a given probability.
 
+    ``(x - min) / (max - min)``
+
     Args:
         p: the probability.
         generator: the source of random numbers (the default generator).
@@ -282,6 +299,9 @@ class RandomAutocontrast(_Adjusted):
 
 class RandomAdjustSharpness(_Adjusted):
     """Sharpens or blurs an image with a given probability.
+
+    ``f * x + (1 - f) * blurred``, with the mean of a pixel (weight 5) and its eight neighbors as
+    ``blurred``; pixels at the border stay.
 
     Args:
         sharpness_factor: 0 blurs, 1 changes nothing, 2 sharpens.

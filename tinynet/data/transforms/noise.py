@@ -20,6 +20,9 @@ __all__ = ["GaussianBlur", "GaussianNoise"]
 class GaussianBlur(RandomTransform):
     """Blurs an image with a Gaussian kernel of random width.
 
+    The weight of a pixel at distance d is proportional to ``exp(-d**2 / (2 * sigma**2))``; the
+    image is mirrored at its borders.
+
     Args:
         kernel_size: the width and height of the kernel in pixels, odd; or one number for both.
         sigma: the range of the standard deviation in pixels, or a fixed one.
@@ -67,6 +70,8 @@ class GaussianBlur(RandomTransform):
 
 class GaussianNoise(RandomTransform):
     """Adds normal noise to an image.
+
+    ``x + mean + sigma * randn()``
 
     Args:
         mean, sigma: the mean and the standard deviation of the noise.

@@ -36,6 +36,9 @@ class Resize(Transform):
     Values are those of torchvision and PyTorch's ``interpolate`` up to rounding. Images of integers
     are computed in float32 and rounded.
 
+    Source: R. Keys, Cubic convolution interpolation for digital image processing (1981), with the
+    parameter -0.5, or -0.75 without antialiasing.
+
     Raises:
         ValueError: the size is not positive, or does not fit ``max_size``.
         TypeError: (when called) the input is not an image.

@@ -32,12 +32,13 @@ class TextClassifier(nn.Module):
     ) -> None:
         super().__init__()
         self.tokens = nn.Embedding(vocab_size + 1, width, padding_idx=0)
+        nn.init.uniform_(self.tokens.weight, -1 / width, 1 / width)  # rare words count little
         self.dropout = nn.Dropout(dropout)
         self.head = nn.Linear(width, classes)
 
     def forward(self, tokens: Tensor) -> Tensor:
         """Return the scores of the classes."""
-        known = (tokens != 0).float().unsqueeze(2)
+        known = (tokens != 0).float().unsqueeze(2)  # padding does not count
         total: Tensor = (self.tokens(tokens) * known).sum(1)
         scores: Tensor = self.head(self.dropout(total / known.sum(1).clamp(min=1.0)))
         return scores

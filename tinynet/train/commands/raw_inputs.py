@@ -126,8 +126,8 @@ def files_of(trained: Trained, names: Iterable[str]) -> Iterator[Path]:
             continue
         found = [path for path in files_in(name) if path.lower().endswith(endings)]
         if not endings or not found:
-            has = f"no file that ends in {', '.join(endings)}" if endings else "no table"
-            raise UsageError(f"{name} is a folder with {has}")
+            what = f" with no file that ends in {', '.join(endings)}" if endings else ""
+            raise UsageError(f"{name} is a folder{what}")
         yield from map(Path, found)
 
 

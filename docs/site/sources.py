@@ -51,7 +51,8 @@ EXEMPT = {
         "data/readers/folder data/readers/image_folder data/readers/images data/loading/loader "
         "data/loading/options data/loading/passes data/loading/processes data/readers/rows "
         "data/loading/sampler data/loading/seeding data/stack data/subset data/readers/tables "
-        "data/texts/text data/loading/threads data/texts/tokenizer data/loading/worker"
+        "data/texts/text data/texts/labelled data/texts/words data/loading/threads "
+        "data/texts/tokenizer data/loading/worker"
     ),
     "runs and reports training": "train/* train/*/*",
     "the operation of the same name, on selected elements": "masked/*",

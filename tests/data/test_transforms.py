@@ -11,11 +11,16 @@ import tinynet as tn
 from tinynet import data
 from tinynet.data import transforms as T
 from tinynet.data.transforms.base import apply_to_batch
+from tinynet.data.transforms.random_base import RandomTransform
 from tinynet.train.config.components import INSIDE
 
 
 @pytest.fixture
-def image():
+def image(request):
+    """Two channels; with a number as parameter, that many channels, with values from 0 to 1."""
+    channels = getattr(request, "param", None)
+    if channels is not None:
+        return (tn.arange(channels * 12).reshape(channels, 3, 4) / (channels * 12 - 1)) ** 2
     return tn.arange(2 * 3 * 4).reshape(2, 3, 4).float()
 
 
@@ -222,10 +227,12 @@ class Row(NamedTuple):
     Attributes:
         make: from a generator to the transform.
         outcomes: from an image to the possible results with their probabilities, if they are few.
+        channels: the number of channels of an image of colors; None for any image.
     """
 
     make: Callable
     outcomes: Callable | None = None
+    channels: int | None = None
 
 
 ROWS = {
@@ -254,14 +261,64 @@ ROWS = {
         lambda g: T.RandomApply([T.Pad(1), T.Pad(1)], 0.4, generator=g),
         lambda image: [(0.6, image), (0.4, T.Pad(2)(image))],
     ),
+    "RandomChoice": Row(
+        lambda g: T.RandomChoice([T.Pad(1), T.Pad(2)], p=[1, 3], generator=g),
+        lambda image: [(0.25, T.Pad(1)(image)), (0.75, T.Pad(2)(image))],
+    ),
+    "RandomOrder": Row(
+        lambda g: T.RandomOrder([T.Pad(1), T.CenterCrop(2)], generator=g),
+        lambda image: [
+            (0.5, T.CenterCrop(2)(T.Pad(1)(image))),
+            (0.5, T.Pad(1)(T.CenterCrop(2)(image))),
+        ],
+    ),
+    "RandomResizedCrop": Row(lambda g: T.RandomResizedCrop((4, 5), generator=g)),
+    "RandomRotation": Row(lambda g: T.RandomRotation(90, generator=g)),
+    "RandomRotation-smooth": Row(
+        lambda g: T.RandomRotation((0, 90), "bilinear", fill=-3, generator=g)
+    ),
+    "RandomAffine": Row(
+        lambda g: T.RandomAffine(30, (0.2, 0.3), (0.8, 1.2), 10, "bilinear", generator=g)
+    ),
+    "GaussianBlur": Row(lambda g: T.GaussianBlur(3, generator=g)),
+    "GaussianNoise": Row(lambda g: T.GaussianNoise(clip=False, generator=g)),
+    "ColorJitter": Row(lambda g: T.ColorJitter(0.5, 0.5, 0.5, 0.5, generator=g), None, 3),
+    "ColorJitter-gray": Row(lambda g: T.ColorJitter(0.5, 0.5, 0.5, 0.5, generator=g), None, 1),
+    "RandomGrayscale": Row(
+        lambda g: T.RandomGrayscale(0.3, generator=g),
+        lambda image: [(0.7, image), (0.3, T.Grayscale(3)(image))],
+        3,
+    ),
+    "RandomInvert": Row(
+        lambda g: T.RandomInvert(0.3, generator=g),
+        lambda image: [(0.7, image), (0.3, 1 - image)],
+        1,
+    ),
+    "RandomSolarize": Row(
+        lambda g: T.RandomSolarize(0.5, 0.3, generator=g),
+        lambda image: [(0.7, image), (0.3, tn.where(image < 0.5, image, 1 - image))],
+        3,
+    ),
+    "RandomPosterize": Row(
+        lambda g: T.RandomPosterize(1, 0.3, generator=g),
+        lambda image: [(0.7, image), (0.3, tn.where(image < 0.5, 0.0, 0.5))],
+        3,
+    ),
+    "RandomAutocontrast": Row(lambda g: T.RandomAutocontrast(generator=g), None, 3),
+    "RandomAdjustSharpness": Row(lambda g: T.RandomAdjustSharpness(2, generator=g), None, 1),
 }
 
-for_each_row = pytest.mark.parametrize("make, outcomes", ROWS.values(), ids=ROWS)
+for_each_row = pytest.mark.parametrize(
+    "make, outcomes, image",
+    [pytest.param(*row, id=name) for name, row in ROWS.items()],
+    indirect=["image"],
+)
 
 
 def test_every_random_transform_has_a_row():
     named = {name.partition("-")[0] for name in ROWS}
-    assert named == {name for name in vars(T) if name.startswith("Random")}
+    classes = {name: value for name, value in vars(T).items() if isinstance(value, type)}
+    assert named == {name for name, cls in classes.items() if issubclass(cls, RandomTransform)}
 
 
 @for_each_row
@@ -340,7 +397,8 @@ def test_outcomes_have_their_probabilities(make, outcomes, image):
 
 @for_each_row
 def test_a_batch_equals_its_images(make, outcomes, image):
-    batch = tn.stack([image, image + 100, image + 200])
+    more = 100 if image.max() > 1 else -0.25
+    batch = tn.stack([image, image + more, image + 2 * more])
     at_once, alone = make(seeded()), make(seeded())
     rows = apply_to_batch(at_once, batch)
     assert [row.tolist() for row in rows] == [alone(row).tolist() for row in batch]

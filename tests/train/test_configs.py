@@ -68,6 +68,18 @@ def tumours(folder):
     return {"data.path": str(path)}
 
 
+def photographs(folder):
+    """Some images, as the example writes them as files."""
+    pytest.importorskip("PIL")
+    clothes(folder)
+    program = ROOT / "examples" / "images" / "write_folders.py"
+    command = [sys.executable, program, folder, folder / "clothes", "30"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=environment)
+    parts = {"data.root": "train", "data.test_root": "test"}
+    return {key: str(folder / "clothes" / part) for key, part in parts.items()}
+
+
 def pretrained(folder):
     """The weights of configs/digits_mlp.toml after a few epochs."""
     config = ROOT / "configs" / "digits_mlp.toml"
@@ -82,6 +94,9 @@ SHORT = {
     "fashion_mlp.toml": accuracy(0.8, overrides={"data.batch_size": 16}, files=clothes),
     "fashion_cnn.toml": accuracy(0.8, overrides={"data.batch_size": 16}, files=clothes),
     "breast_cancer.toml": accuracy(0.9, overrides={"run.epochs": 3}, files=tumours),
+    "clothes.toml": accuracy(
+        0.3, overrides={"run.epochs": 2, "data.batch_size": 16}, files=photographs
+    ),
     "parity.toml": accuracy(0.8, files=pretrained),
     "digits_vae.toml": Short({"loss": (20, 28)}, {"run.epochs": 2}),
     "digits_gan.toml": Short(

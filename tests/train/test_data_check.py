@@ -204,7 +204,7 @@ def test_every_example_is_checked_once(count):
     values[count - 1] = NAN
     report = check_examples(TensorDataset(values, values))
     assert report.checked == count
-    mistakes = [(m.part, m.count, m.shown[0][0]) for m in report.mistakes.values()]
+    mistakes = [(m.part, m.count, m.shown(1)[0][0]) for m in report.mistakes.values()]
     assert mistakes == [("inputs", 1, count - 1), ("targets", 1, count - 1)]
     some = check_examples(Subset(TensorDataset(values, values), [count - 1, 0]))
     assert [m.rows[0][0] for m in some.mistakes.values()] == [0, 0]

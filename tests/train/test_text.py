@@ -277,7 +277,7 @@ def test_a_text_that_is_gone_is_told_without_the_insides_of_python(config, tmp_p
     (tmp_path / "letters.txt").unlink()
     assert main(["eval", str(folder)]) == 2
     message = capsys.readouterr().err
-    assert "data: Text refused its arguments. FileNotFoundError: [Errno 2] No such file" in message
+    assert "data.path: Text refused its arguments. FileNotFoundError: [Errno 2] No such" in message
     assert "File " not in message
 
 

@@ -38,7 +38,9 @@ from tinynet.data.subset import Subset as Subset
 from tinynet.data.subset import random_split as random_split
 from tinynet.data.texts.byte_pairs import BPETokenizer as BPETokenizer
 from tinynet.data.texts.characters import CharTokenizer as CharTokenizer
+from tinynet.data.texts.labelled import LabelledTexts as LabelledTexts
 from tinynet.data.texts.skip_grams import SkipGrams as SkipGrams
 from tinynet.data.texts.text import PythonSources as PythonSources
 from tinynet.data.texts.text import Text as Text
 from tinynet.data.texts.tokenizer import Tokenizer as Tokenizer
+from tinynet.data.texts.words import WordTokenizer as WordTokenizer

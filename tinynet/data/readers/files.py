@@ -59,7 +59,7 @@ class FormatError(ValueError):
 
 
 class CombinedFormatError(FormatError):
-    """All mistakes of a file.
+    """All mistakes of a file, or of several files.
 
     Attributes:
         errors: the mistakes, one `FormatError` each. The other attributes are those of the first.
@@ -80,13 +80,20 @@ class CombinedFormatError(FormatError):
         self.errors = errors
 
     def __str__(self) -> str:
-        lines = [f"{self.path}: {len(self.errors)} mistakes"]
+        one_file = len({error.path for error in self.errors}) == 1
+        lines = [f"{self.path}: " * one_file + f"{len(self.errors)} mistakes"]
         for error in self.errors[:_SHOWN]:
             place = f"{error.where}: " if error.where else ""
-            lines.append(f"  {place}expected {error.expected}, found {error.found}")
+            text = f"{place}expected {error.expected}, found {error.found}"
+            lines.append(f"  {text if one_file else error}")
         if len(self.errors) > _SHOWN:
             lines.append(f"  ... and {len(self.errors) - _SHOWN} more")
         return "\n".join(lines)
+
+
+def errors_in(error: FormatError) -> Sequence[FormatError]:
+    """Return the mistakes in an error that `raise_all` raised."""
+    return error.errors if isinstance(error, CombinedFormatError) else [error]
 
 
 def raise_all(errors: Sequence[FormatError]) -> None:

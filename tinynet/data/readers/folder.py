@@ -1,7 +1,7 @@
 """Folders with one subfolder per class."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -68,13 +68,8 @@ class DatasetFolder(Dataset[tuple[Any, ...]]):
         self.transform = transform
         self.target_transform = target_transform
         self.classes, self.class_to_idx = self.find_classes(self.root)
-        valid = self._has_extension if is_valid_file is None else is_valid_file
-        self.samples = [
-            (path, number)
-            for name, number in self.class_to_idx.items()
-            for path in _files_in(os.path.join(self.root, name))
-            if valid(path)
-        ]
+        self._is_valid = self._has_extension if is_valid_file is None else is_valid_file
+        self.samples = self._samples_in(self.root, self.class_to_idx)
         self.targets = [number for _, number in self.samples]
         if not allow_empty:
             self._refuse_empty_classes()
@@ -101,6 +96,19 @@ class DatasetFolder(Dataset[tuple[Any, ...]]):
             label if self.target_transform is None else self.target_transform(label),
         )
 
+    def location(self, index: int) -> str:
+        """Return the path of a sample, for messages."""
+        return self.samples[index][0]
+
+    def _samples_in(self, root: str, numbers: Mapping[str, int]) -> list[tuple[str, int]]:
+        """Return the paths of the files in the folders of classes, with the classes' numbers."""
+        return [
+            (path, number)
+            for name, number in numbers.items()
+            for path in files_in(os.path.join(root, name))
+            if self._is_valid(path)
+        ]
+
     def _has_extension(self, path: str) -> bool:
         return path.lower().endswith(tuple(end.lower() for end in self.extensions or ()))
 
@@ -115,7 +123,7 @@ class DatasetFolder(Dataset[tuple[Any, ...]]):
             )
 
 
-def _files_in(folder: str) -> Iterator[str]:
+def files_in(folder: str) -> Iterator[str]:
     """Return the paths of all files in a folder and its subfolders, in order."""
     for place, inner, files in os.walk(folder, followlinks=True):
         inner.sort()

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import copy
 import functools
-from collections.abc import Callable
-from typing import Any, Literal
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, Literal, Self
 
-from tinynet.data.readers.files import StrPath
+from tinynet.data.readers.files import FormatError, StrPath, errors_in, raise_all
 from tinynet.data.readers.folder import DatasetFolder
-from tinynet.data.readers.pillow import read_image, require_pillow
+from tinynet.data.readers.image_encoding import ImageEncoder
+from tinynet.data.readers.pillow import read_image, require_pillow, size_of_image
+from tinynet.data.splits import Split
+from tinynet.data.transforms.base import Compose
 from tinynet.data.transforms.geometry import Side, height_and_width
 
 EXTENSIONS = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".ppm", ".pgm", ".tif", ".tiff", ".webp")
+_SECONDS = 5.0  # to look for more mistakes once there is one
 
 
 class ImageFolder(DatasetFolder):
@@ -32,12 +40,21 @@ class ImageFolder(DatasetFolder):
         mode: ``"RGB"``, ``"RGBA"`` or ``"L"`` (gray, one channel).
         size: resize all images to this height and width, or one number for both; otherwise they
             must all have the same size to form batches.
+        augment: a function of the image, applied before the transform, in the training part only.
+        train_transform: a function of the image that replaces ``transform`` in the training part.
+        standardize: scale each channel to mean 0 and variance 1 after the transform, with the
+            mean and deviation of the training part (without augmentation).
+        test_root: a folder with the same classes, whose images are the test part.
+
+    The last four apply to the parts that ``divided`` makes. A config divides a data set, the images
+    of ``test_root`` are otherwise samples like those of ``root``, and follow them.
 
     Attributes:
         classes: the names of the classes.
         class_to_idx: their numbers.
         samples, imgs: pairs of a path and a class number.
         targets: the class numbers.
+        preprocessing: from paths or arrays to a batch of inputs, as in the test part.
 
     Raises:
         FileNotFoundError: the folder does not exist, has no classes, or a class has no images.
@@ -66,26 +83,178 @@ class ImageFolder(DatasetFolder):
         *,
         mode: Literal["RGB", "RGBA", "L"] = "RGB",
         size: Side | None = None,
+        augment: Callable[[Any], Any] | None = None,
+        train_transform: Callable[[Any], Any] | None = None,
+        standardize: bool = False,
+        test_root: StrPath | None = None,
     ):
         if mode not in ("RGB", "RGBA", "L"):
             raise ValueError(
                 f"The 'mode' parameter of ImageFolder must be RGB, RGBA or L. Got {mode!r} instead."
             )
+        shape = None if size is None else height_and_width(size, "ImageFolder")
+        self._own_loader = loader
         if loader is None:
             require_pillow()
-            shape = None if size is None else height_and_width(size, "ImageFolder")
             loader = functools.partial(read_image, mode=mode, size=shape)
-        super().__init__(
-            root,
-            loader,
-            EXTENSIONS if is_valid_file is None else None,
-            transform,
-            target_transform,
-            is_valid_file,
-            allow_empty,
+        extensions = EXTENSIONS if is_valid_file is None else None
+        functions = transform, target_transform, is_valid_file
+        super().__init__(root, loader, extensions, *functions, allow_empty)
+        self.augment = augment
+        self.train_transform = train_transform
+        self.standardize = standardize
+        self._train_count = len(self.samples)
+        if test_root is not None:
+            self._add_tests(os.fspath(test_root))
+        self.preprocessing = ImageEncoder(
+            self.classes, mode, shape, transform=transform, loader=self._own_loader
         )
 
     @property
     def imgs(self) -> list[tuple[str, int]]:
         """``samples`` under torchvision's name."""
         return self.samples
+
+    def own_split(self) -> Split | None:
+        """Return the indices of the training part and of the test part with ``test_root``."""
+        count, all_ = self._train_count, len(self.samples)
+        return None if count == all_ else ([*range(count)], [*range(count, all_)])
+
+    def divided(
+        self,
+        train: Sequence[int],
+        test: Sequence[int],
+        state: Mapping[str, Any] | None = None,
+    ) -> tuple[Self, Self]:
+        """Return the training part, with augmentation, and the test part.
+
+        Args:
+            train: the indices of the images for training.
+            test: those of the images for testing.
+            state: the ``preprocessing.state_dict()`` to use, instead of learning it.
+
+        Raises:
+            FormatError: files are not images, or sizes differ and nothing makes them equal; the
+                message has all of them.
+            ValueError: the classes are not those of ``state``.
+        """
+        encoder = self.preprocessing
+        if state is None:
+            raise_all(self._mistakes())
+            encoder = self._fitted(train)
+        else:
+            encoder = ImageEncoder.from_state_dict(state, self.transform, self._own_loader)
+            if encoder.classes != self.classes:
+                raise ValueError(
+                    f"The folders in 'root' are the classes {', '.join(self.classes)}, but the "
+                    f"model was trained for {', '.join(encoder.classes)}."
+                )
+        instead = self.transform if self.train_transform is None else self.train_transform
+        steps = encoder.steps(self.augment, instead), encoder.steps(self.transform)
+        return self._part(train, steps[0], encoder), self._part(test, steps[1], encoder)
+
+    def _part(
+        self, rows: Sequence[int], steps: list[Callable[[Any], Any]], encoder: ImageEncoder
+    ) -> Self:
+        part = copy.copy(self)
+        part.samples = [self.samples[index] for index in rows]
+        part.targets = [number for _, number in part.samples]
+        part._train_count = len(part.samples)
+        part.transform = Compose(steps) if steps else None
+        part.preprocessing = encoder
+        return part
+
+    def _add_tests(self, root: str) -> None:
+        names, _ = self.find_classes(root)
+        unknown = [name for name in names if name not in self.class_to_idx]
+        tests = self._samples_in(root, {n: self.class_to_idx[n] for n in names if n not in unknown})
+        if unknown or not tests:
+            found = f"the classes {', '.join(unknown)}" if unknown else "no images"
+            raise FileNotFoundError(
+                f"{root}: the test images must be of the classes in {self.root} "
+                f"({', '.join(self.classes)}), but it has {found}."
+            )
+        self.samples += tests
+        self.targets = [number for _, number in self.samples]
+
+    def _refuse_empty_classes(self) -> None:
+        try:
+            super()._refuse_empty_classes()
+        except FileNotFoundError as error:  # with the other mistakes of the folder
+            found = self._damaged([])
+            raise FileNotFoundError("\n".join(map(str, [error, *found]))) from None
+
+    def _fitted(self, train: Sequence[int]) -> ImageEncoder:
+        if not self.standardize:
+            return self.preprocessing
+        paths = [self.samples[index][0] for index in train]
+        try:
+            return self.preprocessing.fitted(paths)
+        except FormatError as error:  # with the mistakes of the test part
+            errors = errors_in(error)
+            raise_all([*errors, *self._damaged(errors, [*paths])])
+            raise
+
+    def _mistakes(self) -> list[FormatError]:
+        """Return the errors for all files that are not images, or images of another size.
+
+        The first bytes of each file are read, and only if there are mistakes, all of them.
+        """
+        if self._own_loader is not None:
+            return []
+        sizes = {path: _size_in(path) for path, _ in self.samples}
+        found = [size for size in sizes.values() if isinstance(size, FormatError)]
+        encoder = self.preprocessing
+        steps = [encoder.size, self.transform, self.train_transform, self.augment]
+        if all(step is None for step in steps):
+            found += _of_other_sizes({p: s for p, s in sizes.items() if isinstance(s, tuple)})
+        return [*found, *self._damaged(found)] if found else []
+
+    def _damaged(
+        self, known: Sequence[FormatError], read: Collection[str] = ()
+    ) -> list[FormatError]:
+        """Return more errors, found by reading whole files for a few seconds.
+
+        Args:
+            known: the errors found before.
+            read: the paths of other files that have been read.
+        """
+        end, done = time.monotonic() + _SECONDS, {*read, *(error.path for error in known)}
+        found = []
+        for path, _ in self.samples:
+            if path not in done and self._own_loader is None and time.monotonic() < end:
+                try:
+                    self.loader(path)
+                except FormatError as error:
+                    found.append(error)
+                except OSError as error:
+                    found.append(_not_readable(path, error))
+        return found
+
+
+def _of_other_sizes(sizes: Mapping[str, tuple[int, int]]) -> list[FormatError]:
+    """Return the errors for images of other sizes than most."""
+    if len({*sizes.values()}) < 2:
+        return []
+    (usual, _), *_ = Counter(sizes.values()).most_common(1)
+    expected = f"{_pixels(usual)}, as most images ('size' or a transform makes them equal)"
+    return [
+        FormatError(path, expected, _pixels(size)) for path, size in sizes.items() if size != usual
+    ]
+
+
+def _size_in(path: str) -> tuple[int, int] | FormatError:
+    try:
+        return size_of_image(path)
+    except FormatError as error:
+        return error
+    except OSError as error:
+        return _not_readable(path, error)
+
+
+def _not_readable(path: str, error: OSError) -> FormatError:
+    return FormatError(path, "a file that can be read", str(error.strerror or error))
+
+
+def _pixels(size: tuple[int, int]) -> str:
+    return f"{size[0]} x {size[1]} pixels (height x width)"

@@ -1,14 +1,18 @@
 """Reading images with Pillow, which only this module imports, on first use."""
 
+import contextlib
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from tinynet.core.tensors.tensor import Tensor, wrap
-from tinynet.data.readers.files import FormatError, kind_of
+from tinynet.data.readers.files import FormatError, StrPath, kind_of
+from tinynet.dtypes import Array
 
-_CHANNELS = {"L": 1, "RGB": 3, "RGBA": 4}
+CHANNELS = {"L": 1, "RGB": 3, "RGBA": 4}
+"""The number of channels of each mode."""
 
 
 def require_pillow() -> None:
@@ -23,7 +27,7 @@ def require_pillow() -> None:
         ) from None
 
 
-def read_image(path: str, mode: str = "RGB", size: tuple[int, int] | None = None) -> Tensor:
+def read_image(path: StrPath, mode: str = "RGB", size: tuple[int, int] | None = None) -> Tensor:
     """Return an image as float32 from 0 to 1, of shape (channels, height, width).
 
     Args:
@@ -34,6 +38,37 @@ def read_image(path: str, mode: str = "RGB", size: tuple[int, int] | None = None
     Raises:
         FormatError: the file is damaged or not an image.
     """
+    with _opened(path) as image:
+        return convert_image(image, mode, size)
+
+
+def size_of_image(path: StrPath) -> tuple[int, int]:
+    """Return the height and width of an image, from the first bytes of its file.
+
+    Raises:
+        FormatError: the file is not an image.
+    """
+    with _opened(path) as image:
+        width, height = image.size
+        return height, width
+
+
+def image_from_bytes(array: Array, mode: str, size: tuple[int, int] | None) -> Tensor:
+    """Return bytes as `read_image` returns a file of them.
+
+    Args:
+        array: uint8, shape (height, width), or (height, width, channels) with 1, 3 or 4 channels.
+        mode, size: as in `read_image`.
+    """
+    import PIL.Image
+
+    flat = array[..., 0] if array.ndim == 3 and array.shape[2] == 1 else array
+    return convert_image(PIL.Image.fromarray(np.ascontiguousarray(flat)), mode, size)
+
+
+@contextlib.contextmanager
+def _opened(path: StrPath) -> Iterator[Any]:
+    """Open an image; errors about its contents become a FormatError."""
     import PIL.Image
 
     with open(path, "rb") as file:
@@ -42,7 +77,7 @@ def read_image(path: str, mode: str = "RGB", size: tuple[int, int] | None = None
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("error", PIL.Image.DecompressionBombWarning)
-                return _decoded(PIL.Image.open(file), mode, size)
+                yield PIL.Image.open(file)
         except Exception as error:  # a damaged image may raise anything: SyntaxError, zlib.error
             if isinstance(error, OSError) and error.errno is not None:
                 raise  # not about the contents
@@ -51,7 +86,8 @@ def read_image(path: str, mode: str = "RGB", size: tuple[int, int] | None = None
             raise FormatError(path, "a complete image that Pillow can read", found) from None
 
 
-def _decoded(image: Any, mode: str, size: tuple[int, int] | None) -> Tensor:
+def convert_image(image: Any, mode: str, size: tuple[int, int] | None) -> Tensor:
+    """Return a Pillow image as `read_image` does."""
     deep = image.mode.startswith("I")  # 16-bit gray, which Pillow would clip at 255
     if image.mode == "P" and "transparency" in image.info:
         image = image.convert("RGBA")  # Pillow requires it between a palette and other modes
@@ -62,6 +98,6 @@ def _decoded(image: Any, mode: str, size: tuple[int, int] | None) -> Tensor:
         image = image.resize(size[::-1], PIL.Image.Resampling.BILINEAR)
     array = np.asarray(image, np.float32) / np.float32(65535 if deep else 255)
     if deep and mode != "L":
-        array = np.repeat(array[..., None], _CHANNELS[mode], axis=2)
+        array = np.repeat(array[..., None], CHANNELS[mode], axis=2)
         array[..., 3:] = 1  # opaque
     return wrap(np.ascontiguousarray(np.moveaxis(np.atleast_3d(array), 2, 0)))

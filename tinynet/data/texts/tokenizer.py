@@ -157,6 +157,11 @@ class Tokenizer:
             reason = f"no {error}" if isinstance(error, KeyError) else str(error)
             raise FormatError(path, f"a complete tokenizer of the kind {kind}", reason) from None
 
+    @staticmethod
+    def from_json(content: Mapping[str, Any]) -> Tokenizer:
+        """Return a tokenizer from the contents of its file, which ``to_bytes`` returns as JSON."""
+        return Tokenizer._kinds[content["kind"]]._from_json(dict(content))
+
     def _recognized(self) -> Iterable[str]:
         """Return the special tokens to recognize in a text."""
         return self.special_tokens

@@ -7,7 +7,11 @@ each batch, so the results are the same for any number of workers, whereas each 
 a copy of a generator passed explicitly.
 """
 
+from tinynet.data.transforms.affine import *
 from tinynet.data.transforms.augmentation import *
 from tinynet.data.transforms.base import *
+from tinynet.data.transforms.color import *
 from tinynet.data.transforms.conversion import *
 from tinynet.data.transforms.geometry import *
+from tinynet.data.transforms.noise import *
+from tinynet.data.transforms.resizing import *

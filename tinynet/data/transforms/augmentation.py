@@ -9,48 +9,24 @@ from typing import Any
 import numpy as np
 
 from tinynet.core.tensors.tensor import Tensor, wrap
-from tinynet.data.loading.sampler import random_source
-from tinynet.data.transforms.base import Compose, Transform, image_array
+from tinynet.data.transforms.base import Compose, image_array
 from tinynet.data.transforms.geometry import Mode, Side, height_and_width, padded, sides
+from tinynet.data.transforms.random_base import RandomTransform, WithProbability
 from tinynet.random import Generator
 
 __all__ = [
     "RandomApply",
+    "RandomChoice",
     "RandomCrop",
     "RandomErasing",
     "RandomHorizontalFlip",
+    "RandomOrder",
     "RandomRotation90",
     "RandomVerticalFlip",
 ]
 
 
-class _Random(Transform):
-    """Base class of random transforms."""
-
-    def __init__(self, generator: Generator | None):
-        random_source(generator, type(self).__name__)  # raises for other types
-        self._generator = generator
-
-    @property
-    def _numpy(self) -> np.random.Generator:
-        return random_source(self._generator, type(self).__name__).numpy
-
-
-class _WithProbability(_Random):
-    """Base class of transforms that are applied with a probability."""
-
-    def __init__(self, p: float = 0.5, *, generator: Generator | None = None):
-        super().__init__(generator)
-        if not 0 <= p <= 1:
-            name = type(self).__name__
-            raise ValueError(f"The 'p' parameter of {name} must be from 0 to 1. Got {p} instead.")
-        self.p = p
-
-    def _is_applied(self) -> bool:
-        return bool(self._numpy.random() < self.p)
-
-
-class _RandomFlip(_WithProbability):
+class _RandomFlip(WithProbability):
     """Base class of transforms that reverse a dimension with a probability."""
 
     _dim: int
@@ -60,7 +36,7 @@ class _RandomFlip(_WithProbability):
         return wrap(np.flip(array, self._dim).copy()) if self._is_applied() else image
 
 
-class RandomCrop(_Random):
+class RandomCrop(RandomTransform):
     """Crops an image at a random position.
 
     Args:
@@ -153,7 +129,7 @@ class RandomVerticalFlip(_RandomFlip):
     _dim = -2
 
 
-class RandomRotation90(_Random):
+class RandomRotation90(RandomTransform):
     """Rotates an image by 0, 90, 180 or 270 degrees with equal probability.
 
     Images should be square: rotation by 90 degrees changes the shape of others.
@@ -177,7 +153,7 @@ class RandomRotation90(_Random):
         return wrap(np.rot90(array, int(self._numpy.integers(4)), (-2, -1)).copy())
 
 
-class RandomErasing(_WithProbability):
+class RandomErasing(WithProbability):
     """Overwrites a random rectangle of an image with a given probability.
 
     Args:
@@ -245,7 +221,7 @@ class RandomErasing(_WithProbability):
         return wrap(array)
 
 
-class RandomApply(_WithProbability):
+class RandomApply(WithProbability):
     """Applies a sequence of transforms with a given probability: all of them, or none.
 
     Args:
@@ -283,3 +259,77 @@ class RandomApply(_WithProbability):
 
     def __call__(self, image: Any) -> Any:
         return self._compose(image) if self._is_applied() else image
+
+
+class RandomChoice(RandomTransform):
+    """Applies one transform of a list, chosen at random.
+
+    Args:
+        transforms: functions of one argument.
+        p: their probabilities, in any scale (by default, all are equal).
+        generator: the source of this decision (the default generator).
+
+    Raises:
+        ValueError: there are no transforms, or their number differs from that of ``p``.
+
+    Example:
+        >>> T = tn.data.transforms
+        >>> T.RandomChoice([T.Pad(1), T.Pad(2)], p=[0, 1])(tn.ones(1, 1)).shape
+        tinynet.Size([5, 5])
+    """
+
+    def __init__(
+        self,
+        transforms: Sequence[Callable[[Any], Any]],
+        p: Sequence[float] | None = None,
+        *,
+        generator: Generator | None = None,
+    ):
+        super().__init__(generator)
+        self.transforms = Compose(transforms).transforms
+        weights = [1.0] * len(self.transforms) if p is None else [float(weight) for weight in p]
+        if len(weights) != len(self.transforms):
+            raise ValueError(
+                "Length of p doesn't match the number of transforms: "
+                f"{len(weights)} != {len(self.transforms)}"
+            )
+        if not weights or min(weights) < 0 or not 0 < sum(weights) < math.inf:
+            raise ValueError(
+                "The 'p' parameter of RandomChoice must hold probabilities of its transforms. "
+                f"Got {weights} instead."
+            )
+        self.p = [weight / sum(weights) for weight in weights]
+
+    def __call__(self, image: Any) -> Any:
+        return self.transforms[int(self._numpy.choice(len(self.p), p=self.p))](image)
+
+
+class RandomOrder(RandomTransform):
+    """Applies all transforms of a list in random order.
+
+    Args:
+        transforms: functions of one argument.
+        generator: the source of the order (the default generator).
+
+    Raises:
+        TypeError: an element is not callable.
+
+    Example:
+        >>> T = tn.data.transforms
+        >>> T.RandomOrder([T.Pad(1), T.Pad(2)])(tn.ones(1, 1)).shape
+        tinynet.Size([7, 7])
+    """
+
+    def __init__(
+        self,
+        transforms: Sequence[Callable[[Any], Any]],
+        *,
+        generator: Generator | None = None,
+    ):
+        super().__init__(generator)
+        self.transforms = Compose(transforms).transforms
+
+    def __call__(self, image: Any) -> Any:
+        for index in self._numpy.permutation(len(self.transforms)).tolist():
+            image = self.transforms[index](image)
+        return image

@@ -10,7 +10,7 @@ from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.data.transforms.base import Transform, image_array
 from tinynet.dtypes import Array
 
-__all__ = ["ConvertImageDtype", "Normalize", "OneHot", "ToDtype", "ToTensor"]
+__all__ = ["ConvertImageDtype", "Normalize", "OneHot", "ToDtype", "ToImage", "ToTensor"]
 
 
 class ToTensor(Transform):
@@ -32,19 +32,39 @@ class ToTensor(Transform):
     """
 
     def __call__(self, image: Any) -> Tensor:
-        if isinstance(image, Tensor):
-            return wrap(_unit(image._array))
-        if isinstance(image, (int, float, str, list, tuple)) or image is None:
-            raise TypeError(f"pic should be PIL Image or ndarray. Got {type(image)}")
-        array = np.asarray(image)
-        if array.ndim not in (2, 3):
-            shape = list(array.shape)
-            raise ValueError(f"pic should be 2/3 dimensional. Got the shape {shape} instead.")
-        if array.dtype == np.uint16:
-            array = array.astype(np.int32)
-        array = array[None] if array.ndim == 2 else array.transpose(2, 0, 1)
-        dtypes.of(array)  # raises TypeError for an unsupported dtype
-        return wrap(_unit(np.array(array, order="C")))
+        return wrap(_unit(_channels_first(image)))
+
+
+class ToImage(Transform):
+    """Converts an image from height x width (x channels) to channels x height x width.
+
+    Values and dtypes are kept (unsigned 16-bit becomes int32); ``ToDtype(tn.float32, scale=True)``
+    scales them. Accepts what ``ToTensor`` accepts, and raises its errors.
+
+    Example:
+        >>> tn.data.transforms.ToImage()(np.array([[0, 255]], dtype=np.uint8))
+        tensor([[[  0, 255]]], dtype=tinynet.uint8)
+    """
+
+    def __call__(self, image: Any) -> Tensor:
+        return image if isinstance(image, Tensor) else wrap(_channels_first(image))
+
+
+def _channels_first(image: Any) -> Array:
+    """Return a numpy array or a Pillow image as channels x height x width; a tensor as it is."""
+    if isinstance(image, Tensor):
+        return image._array
+    if isinstance(image, (int, float, str, list, tuple)) or image is None:
+        raise TypeError(f"pic should be PIL Image or ndarray. Got {type(image)}")
+    array = np.asarray(image)
+    if array.ndim not in (2, 3):
+        shape = list(array.shape)
+        raise ValueError(f"pic should be 2/3 dimensional. Got the shape {shape} instead.")
+    if array.dtype == np.uint16:
+        array = array.astype(np.int32)
+    array = array[None] if array.ndim == 2 else array.transpose(2, 0, 1)
+    dtypes.of(array)  # raises TypeError for an unsupported dtype
+    return np.array(array, order="C")
 
 
 def _unit(array: Array) -> Array:

@@ -29,6 +29,7 @@ from tinynet.train.build.data_rules import Rule, finite, for_loss
 from tinynet.train.build.seeds import isolated
 from tinynet.train.build.shapes import shape_of
 from tinynet.train.config.problems import ConfigError, Problem, in_users_code
+from tinynet.train.exhibits import dataset_attribute
 from tinynet.train.incidents.post_mortem import original
 from tinynet.train.running.loop import as_evaluated
 
@@ -38,6 +39,7 @@ SECONDS = 2.0
 _CHUNK = 512
 _PROBE = 16  # examples to estimate the time per example from
 _SHOWN = 3  # rows per mistake in a message
+_SHOWN_FILES = 20  # if each row is a file
 _KEPT = 1000
 _NUMBERS = (int, float, np.generic)
 
@@ -59,14 +61,13 @@ class Mistake:
         if len(self.rows) < _KEPT:
             self.rows.append((row, found))
 
-    @property
-    def shown(self) -> list[tuple[int, str]]:
-        """A few of the rows, with different values if possible."""
+    def shown(self, most: int) -> list[tuple[int, str]]:
+        """Return a few of the rows, with different values if possible."""
         rows = sorted(self.rows)
         kinds = {found: (row, found) for row, found in reversed(rows)}
-        first = sorted(kinds.values())[:_SHOWN]
+        first = sorted(kinds.values())[:most]
         more = [pair for pair in rows if pair not in first]
-        return sorted([*first, *more[: _SHOWN - len(first)]])
+        return sorted([*first, *more[: most - len(first)]])
 
 
 @dataclass
@@ -252,14 +253,18 @@ def _most_common(samples: Sequence[dict[str, Array]]) -> dict[str, Any]:
 def _message(name: str, examples: Any, report: DataReport) -> str:
     """Return the message about all mistakes of a data set."""
     lines = [f"the {name} set has examples that cannot be trained on"]
+    location = dataset_attribute(examples, "location")
+    most = _SHOWN if location is None else _SHOWN_FILES
     for mistake in report.mistakes.values():
-        for row, found in mistake.shown:
+        for row, found in mistake.shown(most):
             number = original(examples, row)
             of_all = "" if number is None else f" (number {number} of all)"
+            if location is not None:
+                of_all = f" ({location(row if number is None else number)})"
             what = f"{mistake.part}: " if mistake.part else ""
             lines.append(f"  example {row}{of_all}: {what}{found}")
-        if mistake.count > _SHOWN:
-            lines.append(f"  ... and {mistake.count - _SHOWN:,} more")
+        if mistake.count > most:
+            lines.append(f"  ... and {mistake.count - most:,} more")
         lines.append(f"    expected: {mistake.expected}")
     lines.append(f"  checked {report.extent} examples; data.check = false skips this check")
     return "\n".join(lines)

@@ -20,9 +20,16 @@ from tinynet.train.exhibits import dataset_attribute
 def split(dataset: Any, section: DataSection, generator: Generator) -> Split:
     """Return the indices of the training part and of the test part.
 
+    A data set that has test examples of its own names the parts with its method ``own_split()``.
+
     Raises:
         ValueError: the data set does not have what the split needs; names the key.
     """
+    own: Split | None = dataset.own_split() if hasattr(dataset, "own_split") else None
+    if own is not None:
+        if section.test_split != "random" or section.test_by:
+            raise ValueError("the data set has its own test part, so there is nothing to split")
+        return own
     kind, by, fraction = section.test_split, section.test_by, section.test_fraction
     if kind == "grouped":
         if not by:

@@ -6,14 +6,14 @@ import argparse
 import contextlib
 import itertools
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from pathlib import Path
 
 from tinynet.train.commands.options import add_json, add_trained
-from tinynet.train.commands.raw_inputs import LineReader, read_inputs
+from tinynet.train.commands.raw_inputs import LineReader, files_of, is_example, read_inputs
 from tinynet.train.config.problems import TrainError, UsageError
 from tinynet.train.report.generation import generate_text
-from tinynet.train.report.predictions import Row, are_classes, rows_of, sentence_of
+from tinynet.train.report.predictions import Row, are_classes, labelled, rows_of, sentence_of
 from tinynet.train.report.progress import as_json
 from tinynet.train.running.loop import as_evaluated
 from tinynet.train.running.runner import find_checkpoint, load_language_model, load_run
@@ -24,10 +24,10 @@ HELP = "print the predictions of a run's model"
 DESCRIPTION = """\
 Print the prediction of a run's model for each example of its test set, or of files: a .csv or
 .parquet table with the columns of the training data (raw values: what was learned for the training
-data is applied), images for a model of images, and for other models .npy or .npz (one array,
-examples first) or .csv (numbers only). With - as FILE, read standard input and answer each line at
-once: a JSON object or list, a CSV line, or the path of an image. With --prompt, a language model
-continues the given text.
+data is applied), images or folders of them for a model of images, .txt files or folders of them for
+a model of texts, and for other models .npy or .npz (one array, examples first) or .csv (numbers
+only). With - as FILE, read standard input and answer each line at once: a JSON object or list, a
+CSV line, the path of an image, or a text. With --prompt, a language model continues the given text.
 """
 
 
@@ -70,10 +70,12 @@ def run_command(arguments: argparse.Namespace) -> int:
     if arguments.files == ["-"]:
         return answer_lines(arguments)
     rows = of_files(arguments) if arguments.files else of_test_set(arguments)
+    failed = False
     with contextlib.closing(rows):  # leaves eval mode at once, also if --count stops early
         for index, row in enumerate(itertools.islice(rows, arguments.count)):
             print_row(index, row, arguments.json)
-    return 0
+            failed |= "error" in row
+    return int(failed)
 
 
 def print_row(index: int, row: Row, json: bool) -> None:
@@ -81,10 +83,10 @@ def print_row(index: int, row: Row, json: bool) -> None:
     row = {"example": index, **row}
     if json:
         print(as_json(row), flush=True)
-    elif "error" in row:
-        print(f"{index}: error: {row['error']}", flush=True)
     else:
-        print(f"{index}: {sentence_of(row)}", flush=True)
+        text = f"error: {row['error']}" if "error" in row else sentence_of(row)
+        file = f"  {row['file']}" if "file" in row and "error" not in row else ""
+        print(f"{index}: {text}{file}", flush=True)
 
 
 def answer_lines(arguments: argparse.Namespace) -> int:
@@ -136,12 +138,14 @@ def continue_prompt(arguments: argparse.Namespace) -> int:
 
 def of_test_set(arguments: argparse.Namespace) -> Generator[Row, None, None]:
     """Yield the predictions for the test set, with the targets."""
-    parts = loaded(arguments, needs_data=True).parts
+    trained = loaded(arguments, needs_data=True)
+    parts = trained.parts
     with as_evaluated(parts.model, parts.config.run.seed):
         for inputs, targets in parts.test_batches:
             outputs = parts.model(inputs)
             known = targets if parts.method.compares else None
-            yield from rows_of(outputs, known, classes=are_classes(outputs, targets))
+            rows = rows_of(outputs, known, classes=are_classes(outputs, targets))
+            yield from labelled(rows, trained.classes)
 
 
 def of_files(arguments: argparse.Namespace) -> Generator[Row, None, None]:
@@ -152,8 +156,24 @@ def of_files(arguments: argparse.Namespace) -> Generator[Row, None, None]:
     """
     trained = loaded(arguments, needs_data=False)
     size = trained.config.data.batch_size
+    paths = files_of(trained, arguments.files)
     with as_evaluated(trained.model, trained.config.run.seed):
-        for name in arguments.files:
-            inputs = read_inputs(trained, Path(name))
-            for start in range(0, len(inputs), size):
-                yield from trained.rows_for(inputs[start : start + size], name)
+        for are_examples, group in itertools.groupby(paths, lambda path: is_example(trained, path)):
+            while batch := [*itertools.islice(group, size if are_examples else 1)]:
+                if are_examples:
+                    yield from of_examples(trained, batch)
+                    continue
+                inputs = read_inputs(trained, batch)
+                for start in range(0, len(inputs), size):
+                    yield from trained.rows_for(inputs[start : start + size], str(batch[0]))
+
+
+def of_examples(trained: Trained, paths: Sequence[Path]) -> list[Row]:
+    """Return the predictions for files that are one example each; errors for broken ones."""
+    try:
+        rows = trained.rows_for(read_inputs(trained, paths), ", ".join(map(str, paths)))
+    except UsageError as error:
+        if len(paths) > 1:
+            return [row for path in paths for row in of_examples(trained, [path])]
+        rows = [{"error": str(error)}]
+    return [{**row, "file": str(path)} for row, path in zip(rows, paths, strict=True)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,13 @@ import numpy as np
 
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.data.readers.encoding import TableEncoder
+from tinynet.data.readers.files import text_of
+from tinynet.data.readers.folder import files_in
+from tinynet.data.readers.image_encoding import ImageEncoder
 from tinynet.data.readers.image_folder import EXTENSIONS
 from tinynet.data.readers.parquet import read_parquet
 from tinynet.data.readers.tables import Table, read_table
+from tinynet.data.texts.encoding import TextEncoder
 from tinynet.dtypes import Array
 from tinynet.train.config.problems import UsageError
 from tinynet.train.running.trained import Trained
@@ -29,8 +34,11 @@ class LineReader:
     def __init__(self, trained: Trained) -> None:
         encoder = trained.preprocessing
         self.delimiter = trained.config.data.component.arguments.get("delimiter", ",")
-        self.is_table = encoder is not None
-        self.inputs = [column.name for column in encoder.inputs] if encoder else []
+        self.is_table = isinstance(encoder, TableEncoder)
+        self.is_text = isinstance(encoder, TextEncoder)
+        self.inputs = (
+            [column.name for column in encoder.inputs] if isinstance(encoder, TableEncoder) else []
+        )
         self.columns = self.inputs
         """The columns of a CSV line: those of the header, or else those of the model."""
 
@@ -53,6 +61,8 @@ class LineReader:
         Raises:
             ValueError: it is neither JSON nor CSV, or its number of values is wrong.
         """
+        if self.is_text:
+            return _text(line)
         if line[0] in '{["' and not (self.is_table and line[0] == '"'):
             try:
                 return json.loads(line)
@@ -80,17 +90,66 @@ class LineReader:
         return [value.strip() for value in values]
 
 
-def read_inputs(trained: Trained, path: Path) -> Tensor:
-    """Return the inputs in a file.
+def _text(line: str) -> str:
+    """Return the text of a line: as it is, or from a JSON string (which may have line breaks)."""
+    try:
+        decoded = json.loads(line) if line[0] == '"' else None
+    except ValueError:
+        decoded = None
+    return decoded if isinstance(decoded, str) else line
+
+
+def endings_of(trained: Trained) -> tuple[str, ...]:
+    """Return the extensions of files that are one example each."""
+    if isinstance(trained.preprocessing, TextEncoder):
+        return (".txt",)
+    return () if isinstance(trained.preprocessing, TableEncoder) else EXTENSIONS
+
+
+def is_example(trained: Trained, path: Path) -> bool:
+    """Return whether a file is one example of a model of images or texts."""
+    if isinstance(trained.preprocessing, TextEncoder):
+        return True
+    return isinstance(trained.preprocessing, ImageEncoder) and path.suffix not in (".npy", ".npz")
+
+
+def files_of(trained: Trained, names: Iterable[str]) -> Iterator[Path]:
+    """Yield the files with these names; for a folder, the images or texts in it.
 
     Raises:
-        UsageError: if it cannot be read, or does not hold inputs of the data set.
+        UsageError: a folder has none.
     """
+    endings = endings_of(trained)
+    for name in names:
+        if not Path(name).is_dir():
+            yield Path(name)
+            continue
+        found = [path for path in files_in(name) if path.lower().endswith(endings)]
+        if not endings or not found:
+            what = f" with no file that ends in {', '.join(endings)}" if endings else ""
+            raise UsageError(f"{name} is a folder{what}")
+        yield from map(Path, found)
+
+
+def read_inputs(trained: Trained, paths: Sequence[Path]) -> Tensor:
+    """Return the inputs in a file, or in several that are one example each (`is_example`).
+
+    Raises:
+        UsageError: if one cannot be read, or does not hold inputs of the data set.
+    """
+    encoder, path = trained.preprocessing, paths[0]
     try:
-        if trained.preprocessing is not None and path.suffix not in (".npy", ".npz"):
-            return _of_table(_table(trained, path), trained.preprocessing)
-        if path.suffix.lower() in EXTENSIONS:
-            return trained.inputs_of([path])
+        if isinstance(encoder, TextEncoder):
+            return encoder([text_of(path) for path in paths])
+        if path.suffix in (".npy", ".npz"):
+            array = read_array(path)
+            if isinstance(encoder, ImageEncoder):
+                return encoder(array)
+            return trained.shaped(array, str(path))
+        if isinstance(encoder, TableEncoder):
+            return _of_table(_table(trained, path), encoder)
+        if isinstance(encoder, ImageEncoder) or path.suffix.lower() in EXTENSIONS:
+            return trained.inputs_of(paths)
         return trained.shaped(read_array(path), str(path))
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror or error}") from None

@@ -117,6 +117,19 @@ def accepts_functions(declared: Any) -> bool:
     return kind is Callable or any(accepts_functions(a) for a in typing.get_args(declared))
 
 
+def takes_one_function(declared: Any) -> bool:
+    """Return whether a parameter takes a function, but no list.
+
+    Example:
+        >>> from collections.abc import Callable
+        >>> takes_one_function(Callable | None), takes_one_function(list[Callable])
+        (True, False)
+    """
+    if typing.get_origin(declared) in (typing.Union, types.UnionType):
+        return any(takes_one_function(member) for member in typing.get_args(declared))
+    return (typing.get_origin(declared) or declared) is Callable
+
+
 def anchored(value: Any, folder: Path) -> Any:
     """Make a path (or each in a list) absolute, relative to ``folder``; expand ``~``.
 

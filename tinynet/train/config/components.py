@@ -16,8 +16,11 @@ from tinynet.train import exhibits, models, trackers
 from tinynet.train.build.adversarial import Adversarial
 from tinynet.train.build.method import Method, Supervised
 from tinynet.train.callbacks.callback import EVENTS, is_callback
+from tinynet.train.config.coercion import accepts_functions, takes_one_function
 from tinynet.train.config.problems import few_of
-from tinynet.train.config.signatures import signature_of
+from tinynet.train.config.signatures import Component, signature_of
+from tinynet.train.config.toml_lines import KeyPath
+from tinynet.train.config.toml_text import dotted
 from tinynet.train.metrics.own import is_metric
 from tinynet.train.trackers.tracker import is_tracker
 
@@ -222,3 +225,24 @@ EVERY = {**FAMILIES, **INSIDE, CALLBACK.section: CALLBACK, OWN_METRIC.section: O
 
 PART = Family("", "a part", lambda built: True, _anything)
 """The family of any other table with a ``type`` among arguments."""
+
+
+def inside(family: Family, declared: Any) -> Family:
+    """Return the family of a table with a ``type`` among the arguments of a family's type."""
+    if family.nests:
+        return family
+    takes_transforms = family.section in ("data", "transform") and accepts_functions(declared)
+    return INSIDE["transform"] if takes_transforms else PART
+
+
+def composed(path: KeyPath, declared: Any, values: Any) -> Any:
+    """Return a list of transforms for a data set that takes one as their `Compose`.
+
+    Args:
+        path: the path of the argument.
+        declared: its declared type; unless that is a function, the values stay as they are.
+        values: functions and components.
+    """
+    if path[0] != "data" or not isinstance(values, list) or not takes_one_function(declared):
+        return values
+    return Component(dotted(path), "Compose", data.transforms.Compose, {"transforms": values})

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
+from tinynet.train.config.coercion import accepts_paths
 from tinynet.train.config.problems import has_users_frames, in_users_code, is_from_users_file
-from tinynet.train.config.signatures import Component
+from tinynet.train.config.signatures import Component, signature_of
 
 
 def refusal(component: Component, error: BaseException) -> str:
@@ -19,7 +21,13 @@ def refusal(component: Component, error: BaseException) -> str:
         return f"{component.type} cannot be used: {error}"
     text = f"{component.type} refused its arguments. {type(error).__name__}: {error}"
     if isinstance(error, FileNotFoundError):
-        paths = [k for k, v in component.arguments.items() if isinstance(v, str | os.PathLike)]
+        known = signature_of(component.target).parameters
+        paths = [
+            key
+            for key, value in component.arguments.items()
+            if isinstance(value, str | os.PathLike)
+            and (key not in known or accepts_paths(known[key].declared))
+        ]
         text += "".join(f"\n  To use another path: --set {component.path}.{k}=PATH" for k in paths)
     return text
 
@@ -36,6 +44,12 @@ def refused_at(component: Component, error: BaseException) -> str:
         >>> refused_at(sgd, ValueError("The 'lr' parameter of SGD must be >= 0. Got -1 instead."))
         'optimizer.lr'
     """
+    file = getattr(error, "path", None) or getattr(error, "filename", None)
+    places = [Path(file), *Path(file).parents] if isinstance(file, str) else []
+    for owner, key in _arguments(component):
+        value = owner.arguments[key]
+        if isinstance(value, str | os.PathLike) and Path(value) in places:
+            return f"{owner.path}.{key}"
     text = str(error)
     named = []
     for owner, key in _arguments(component):

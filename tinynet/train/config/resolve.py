@@ -21,7 +21,7 @@ from tinynet.train.config.coercion import (
     describe_type,
     is_mapping,
 )
-from tinynet.train.config.components import EVERY, FAMILIES, OWN_METRIC, PART, Family
+from tinynet.train.config.components import EVERY, FAMILIES, OWN_METRIC, Family, composed, inside
 from tinynet.train.config.document import Source, override
 from tinynet.train.config.inheritance import read_with_bases
 from tinynet.train.config.problems import (
@@ -261,8 +261,7 @@ class _Resolver:
         for key in [key for key in table if key != "type"]:
             if self.check_known((*path, key), key, signature, table["type"], family, also):
                 declared = known[key].declared if key in known else Any
-                inside = family if family.nests else PART
-                value = self.argument((*path, key), table[key], declared, inside)
+                value = self.argument((*path, key), table[key], declared, inside(family, declared))
                 arguments[key], written[key] = value
                 if key in known and family.rates and ":" not in name:
                     self.check_sensible((*path, key), value[0], known[key])
@@ -354,11 +353,11 @@ class _Resolver:
             pairs = [
                 self.argument((*path, i), item, inside, family) for i, item in enumerate(given)
             ]
-            return [value for value, _ in pairs], [written for _, written in pairs]
+            return composed(path, declared, [v for v, _ in pairs]), [w for _, w in pairs]
         if accepts_functions(declared):
             given, names = self.functions(path, given)
             if names is not None:
-                return given, names
+                return composed(path, declared, given), names
         try:
             value = coerce(given, declared, self.source.texts.get(path))
         except MismatchError as mismatch:

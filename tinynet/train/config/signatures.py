@@ -147,6 +147,11 @@ def construct(component: Component, *supplied: Any, **hidden: Any) -> Any:
     return component.target(*supplied, **arguments, **hidden)
 
 
+def built(component: Component, key: str) -> Any:
+    """Return the argument of a component as its target gets it; None if it is not given."""
+    return _inside(component.arguments.get(key), ())
+
+
 def _inside(value: Any, supplied: tuple[Any, ...]) -> Any:
     if isinstance(value, Component):
         return construct(value, *(supplied if value.given is not None else ()))

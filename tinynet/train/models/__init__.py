@@ -10,5 +10,6 @@ from tinynet.train.models.convolutional import cnn as cnn
 from tinynet.train.models.perceptron import mlp as mlp
 from tinynet.train.models.recurrent import LSTMLanguageModel as LSTMLanguageModel
 from tinynet.train.models.sequential import sequential as sequential
+from tinynet.train.models.text_classifier import TextClassifier as TextClassifier
 from tinynet.train.models.transformer import GPT as GPT
 from tinynet.train.models.word_vectors import SkipGram as SkipGram

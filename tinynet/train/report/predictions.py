@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from tinynet.train.metrics.metric import UnsuitableError, classes_of
 
 Row = dict[str, Any]
 """``class``, ``probability`` and perhaps ``label`` (the name of the class), or ``classes`` (of a
-sequence), or ``output``; and ``target``, if known."""
+sequence), or ``output``; and ``target`` (perhaps with ``target_label``), if known."""
 
 
 def are_classes(outputs: Any, targets: Any) -> bool:
@@ -62,6 +62,21 @@ def rows_of(outputs: Any, targets: Any = None, *, classes: bool) -> list[Row]:
     return rows
 
 
+def labelled(rows: list[Row], names: Sequence[str]) -> list[Row]:
+    """Add the names of classes to rows, unless they are their numbers; return the rows.
+
+    Example:
+        >>> labelled([{"class": 1, "probability": 0.75, "target": 0}], ["cat", "dog"])
+        [{'class': 1, 'probability': 0.75, 'target': 0, 'label': 'dog', 'target_label': 'cat'}]
+    """
+    for row in rows:
+        for key, name in (("class", "label"), ("target", "target_label")):
+            number = row.get(key) if "class" in row else None
+            if isinstance(number, int) and 0 <= number < len(names):
+                row |= {name: names[number]} if names[number] != str(number) else {}
+    return rows
+
+
 def _class_row(scores: Array) -> Row:
     if scores.ndim > 1:  # a sequence, or an image
         return {"classes": scores.argmax(0).tolist()}
@@ -91,7 +106,8 @@ def sentence_of(row: Mapping[str, Any]) -> str:
     if "class" in row:
         text = f"{row.get('label', row['class'])} ({100 * row['probability']:.1f} %)"
         wrong = row.get("target", row["class"]) != row["class"]
-        return f"{text}, should be {row['target']}" if wrong else text
+        right = row.get("target_label", row.get("target"))
+        return f"{text}, should be {right}" if wrong else text
     text = _numbers(row["classes" if "classes" in row else "output"])
     return f"{text}, should be {_numbers(row['target'])}" if "target" in row else text
 

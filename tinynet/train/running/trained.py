@@ -14,14 +14,18 @@ import numpy as np
 from tinynet import nn
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.data.readers.encoding import TableEncoder
+from tinynet.data.readers.image_encoding import ImageEncoder
+from tinynet.data.texts.encoding import TextEncoder
 from tinynet.dtypes import Array
 from tinynet.ops import stack
 from tinynet.train.build.build import Parts, first_batch
 from tinynet.train.build.shapes import shape_of
 from tinynet.train.config.problems import TrainError, UsageError, in_users_code
 from tinynet.train.config.sections import Config
+from tinynet.train.config.signatures import built
+from tinynet.train.config.user_code import on_path
 from tinynet.train.exhibits import dataset_attribute
-from tinynet.train.report.predictions import Row, are_classes, rows_of
+from tinynet.train.report.predictions import Row, are_classes, labelled, rows_of
 from tinynet.train.running.loop import as_evaluated
 
 
@@ -51,10 +55,18 @@ class Trained:
         return self.loaded
 
     @cached_property
-    def preprocessing(self) -> TableEncoder | None:
-        """What the data set learned from the training part of a table; None for other data."""
+    def preprocessing(self) -> TableEncoder | ImageEncoder | TextEncoder | None:
+        """What the data set learned from its training part; None if it learns nothing."""
         state = self.saved.get("preprocessing")
-        return None if state is None else TableEncoder.from_state_dict(state)
+        if state is None:
+            return None
+        kind = state.get("kind", "table")
+        if kind == "images":
+            component = self.config.data.component
+            with on_path(self.config.run.path):
+                functions = built(component, "transform"), built(component, "loader")
+            return ImageEncoder.from_state_dict(state, *functions)
+        return (TextEncoder if kind == "texts" else TableEncoder).from_state_dict(state)
 
     @cached_property
     def example(self) -> tuple[Any, bool]:
@@ -75,7 +87,8 @@ class Trained:
 
         Args:
             rows: for a table, mappings from column names to values (None is a missing value); for
-                a folder of images, paths of images; for other data, inputs as numbers.
+                images, paths, Pillow images, and arrays (bytes, or floats from 0 to 1); for
+                labelled texts, texts; for other data, inputs as numbers.
 
         Returns:
             ``class``, ``label`` (its name) and ``probability``, or ``output``, for each row.
@@ -102,11 +115,17 @@ class Trained:
 
     def inputs_of(self, rows: Sequence[Any]) -> Tensor:
         """Return raw rows as a batch of inputs; arguments and errors are those of `predict`."""
+        encoder = self.preprocessing
+        if isinstance(encoder, ImageEncoder | TextEncoder):
+            try:
+                return encoder(rows)
+            except OSError as error:
+                raise _unreadable(error) from None
         if isinstance(rows[0], Mapping):
-            if self.preprocessing is None:
+            if encoder is None:
                 kind = self.config.data.component.type
                 raise UsageError(f"rows with named columns need a run on a table, not on {kind}")
-            return self.preprocessing(rows)
+            return encoder(rows)
         if isinstance(rows[0], str | os.PathLike):
             return self._images(rows)
         array = np.stack([np.asarray(row) for row in rows])
@@ -124,8 +143,9 @@ class Trained:
         Raises:
             UsageError: its shape is not that of the data set.
         """
-        if self.loaded is None and self.preprocessing is not None:
-            return wrap(array.astype(self.preprocessing.options.dtype.numpy))
+        encoder = self.preprocessing
+        if self.loaded is None and isinstance(encoder, TableEncoder):
+            return wrap(array.astype(encoder.options.dtype.numpy))
         example, _ = self.example
         expected = tuple(example.shape[1:])
         if array.shape == expected:
@@ -155,12 +175,7 @@ class Trained:
             is_class = bool(names) and tuple(outputs.shape[1:]) == (len(names),)
         else:
             is_class = self.example[1]
-        rows = rows_of(outputs, classes=is_class)
-        for row in rows:
-            number = row.get("class")
-            if number is not None and number < len(names) and names[number] != str(number):
-                row["label"] = names[number]
-        return rows
+        return labelled(rows_of(outputs, classes=is_class), names)
 
     def _images(self, paths: Sequence[str | os.PathLike[str]]) -> Tensor:
         dataset = self.parts.test_set
@@ -172,8 +187,11 @@ class Trained:
         try:
             images = [transform(loader(os.fspath(path))) for path in paths]
         except OSError as error:
-            text = f"{error.filename} cannot be read: {error.strerror or error}"
-            raise UsageError(text) from None
+            raise _unreadable(error) from None
         if len({tuple(image.shape) for image in images}) > 1:
             raise UsageError("the images have different sizes; data.size makes them equal")
         return stack(images)
+
+
+def _unreadable(error: OSError) -> UsageError:
+    return UsageError(f"{error.filename} cannot be read: {error.strerror or error}")

@@ -29,7 +29,7 @@ def fused(calls: list[Call], kept: list[Value]) -> list[Call]:
         calls: the program.
         kept: values that are needed after it.
     """
-    calls = [with_kernels(stepping(call)) for call in delayed(calls)]
+    calls = delayed(calls)
     needed = {v.number for v in kept}
     made: list[Call] = []
     run: list[Call] = []
@@ -38,10 +38,10 @@ def fused(calls: list[Call], kept: list[Value]) -> list[Call]:
             run.append(call)
             continue
         later = needed | {v.number for c in calls[at:] for v in c.inputs()}
-        made += _native(run, later) if _is_worth_it(run) else run
+        made += _native(run, later) if _is_worth_it(run) else map(with_kernels, run)
         run = []
         if call is not None:
-            made.append(call)
+            made.append(with_kernels(stepping(call)))
     return made
 
 

@@ -17,10 +17,9 @@ from tinynet.train.html_report.writing import attempt
 from tinynet.train.report.progress import as_json, describe_figures
 from tinynet.train.report.table import aligned
 from tinynet.train.running.interrupt import resumable
+from tinynet.train.running.run_group import Outcome, check_all
 from tinynet.train.running.sweep import (
-    Outcome,
     Sweep,
-    check_all,
     new_sweep,
     open_sweep,
     over_seeds,
@@ -95,8 +94,9 @@ def _new(arguments: argparse.Namespace) -> Sweep:
     if not arguments.set:
         raise UsageError("nothing to sweep: use --set KEY=A,B, such as optimizer.lr=0.1,0.01")
     axes = _axes(full_keys(arguments.set))
-    check_all(arguments.config, axes)
-    first = load_config(arguments.config, all_points(axes)[0].assignments, out=arguments.out)
+    points = all_points(axes)
+    check_all(arguments.config, points)
+    first = load_config(arguments.config, points[0].assignments, out=arguments.out)
     folder = new_folder(Path(first.run.out) / Path(arguments.config).stem, "sweep_")
     sweep = new_sweep(arguments.config, axes, folder)
     if not arguments.json:

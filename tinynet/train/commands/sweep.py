@@ -15,7 +15,7 @@ from tinynet.train.config.resolve import load_config
 from tinynet.train.html_report.comparison.writing import comparison_of
 from tinynet.train.html_report.writing import attempt
 from tinynet.train.report.progress import as_json, describe_figures
-from tinynet.train.report.table import aligned
+from tinynet.train.report.table import aligned, write_csv
 from tinynet.train.running.interrupt import resumable
 from tinynet.train.running.run_group import Outcome, check_all
 from tinynet.train.running.sweep import (
@@ -25,7 +25,6 @@ from tinynet.train.running.sweep import (
     over_seeds,
     run_all,
     table,
-    write_table,
 )
 
 NAME = "sweep"
@@ -74,7 +73,7 @@ def run_command(arguments: argparse.Namespace) -> int:
     with resumable("sweep", "--resume", sweep.folder):
         outcomes, stopped_by = run_all(sweep, arguments.jobs, report)
     rows = table(sweep, outcomes)
-    path = write_table(sweep, rows)
+    path = write_csv(sweep.folder / "results.csv", rows)
     pages = _report(sweep)
     if not arguments.json:
         for block in filter(None, (rows, over_seeds(sweep, outcomes))):

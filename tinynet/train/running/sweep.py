@@ -7,8 +7,6 @@ checkpoints.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import statistics
 from collections.abc import Callable, Mapping, Sequence
@@ -16,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tinynet.train.checkpoint.provenance import surroundings
-from tinynet.train.checkpoint.run_folder import write_json, write_text
-from tinynet.train.config.grid import Axis, Point, points
+from tinynet.train.checkpoint.run_folder import write_json
+from tinynet.train.config.grid import Axis, Point, points, short_keys
 from tinynet.train.config.problems import UsageError
 from tinynet.train.metrics.registry import higher_is_better
 from tinynet.train.running.run_group import (
@@ -125,7 +123,7 @@ def table(sweep: Sweep, outcomes: Sequence[Outcome]) -> list[list[str]]:
     watched = _watched(figures)
     ordered = sorted(outcomes, key=lambda o: _rank(o.metrics, watched))
     keys = [one.key for one in sweep.axes if len(one.values) > 1]
-    rows = [[*_short(keys), *reversed(figures), "status", "folder"]]
+    rows = [[*short_keys(keys), *reversed(figures), "status", "folder"]]
     for outcome in ordered:
         shown = [_figure(outcome.metrics.get(name)) for name in reversed(figures)]
         folder = Path(outcome.folder).name if outcome.folder else ""
@@ -151,27 +149,12 @@ def over_seeds(sweep: Sweep, outcomes: Sequence[Outcome], key: str = "run.seed")
         place: {f: statistics.fmean(o.metrics[f] for o in group) for f in figures}
         for place, group in groups.items()
     }
-    rows = [[*_short(others), *reversed(figures), "runs"]]
+    rows = [[*short_keys(others), *reversed(figures), "runs"]]
     for place in sorted(groups, key=lambda place: _rank(means[place], watched)):
         spread = {f: _spread([o.metrics[f] for o in groups[place]]) for f in figures}
         shown = [f"{_figure(means[place][f])} ± {spread[f]}" for f in reversed(figures)]
         rows.append([*place, *shown, str(len(groups[place]))])
     return rows
-
-
-def write_table(sweep: Sweep, rows: Sequence[Sequence[str]]) -> Path:
-    """Write ``results.csv`` into the folder of the sweep, and return its path."""
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    path = sweep.folder / "results.csv"
-    write_text(path, text.getvalue())
-    return path
-
-
-def _short(keys: Sequence[str]) -> list[str]:
-    """Return the last parts of the keys, or the whole keys if these are ambiguous."""
-    last = [key.rpartition(".")[2] for key in keys]
-    return [s if last.count(s) == 1 else k for s, k in zip(last, keys, strict=True)]
 
 
 def _watched(figures: Sequence[str]) -> str:

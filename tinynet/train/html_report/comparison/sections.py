@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Sequence
 from typing import Any
 
+from tinynet.train.html_report.comparison import search
 from tinynet.train.html_report.comparison.compared import Comparison
 from tinynet.train.html_report.markup import Html, element, joined, table
 from tinynet.train.html_report.page import Section
@@ -23,10 +24,11 @@ _MOST_RUNS = 200
 
 def best(compared: Comparison) -> Html | None:
     """Return the best run: its figures, and the values that the others do not have."""
-    if not compared.figures or compared.figures[0] not in _best(compared).test_figures:
+    run, number = compared.runs[compared.order[0]], compared.order[0]
+    own = compared.figures_of(number)
+    if not compared.figures or compared.figures[0] not in own:
         return None
-    run, number = _best(compared), compared.order[0]
-    figures = {f"test {name}": run.test_figures.get(name) for name in compared.figures}
+    figures = {f"test {name}": own.get(name) for name in compared.figures}
     shown = {k: figure_text(k, v) for k, v in figures.items() if v is not None}
     shown |= {compared.labels[key]: values[number] for key, values in compared.values.items()}
     cards = [element("div", element("b", v), element("span", k)) for k, v in shown.items()]
@@ -42,7 +44,7 @@ def runs(compared: Comparison) -> Html:
     rows = []
     for number in compared.order[:_MOST_RUNS]:
         run = compared.runs[number]
-        own = [run.test_figures.get(name) for name in figures]
+        own = [compared.figures_of(number).get(name) for name in figures]
         shown = ["" if v is None else figure_text(n, v) for n, v in zip(figures, own, strict=True)]
         epoch = (run.record.get("best") or {}).get("epoch") or ""
         values = [element("code", keys[key][number]) for key in keys]
@@ -54,7 +56,7 @@ def runs(compared: Comparison) -> Html:
 
 def coordinates(compared: Comparison) -> Html | None:
     """Return parallel coordinates of the values and the figure that decides."""
-    ranked = [n for n in compared.order if compared.figures[0] in compared.runs[n].test_figures]
+    ranked = [n for n in compared.order if compared.figures[0] in compared.figures_of(n)]
     if len(ranked) < 2 or not compared.values:
         return None
     axes, places = [], []
@@ -63,7 +65,7 @@ def coordinates(compared: Comparison) -> Html | None:
         axes.append(axis)
         places.append(own)
     figure = compared.figures[0]
-    values = [compared.runs[n].test_figures[figure] for n in ranked]
+    values = [compared.figures_of(n)[figure] for n in ranked]
     low, high = min(values), max(values)
     ticks = [(0.0, figure_text(figure, low)), (1.0, figure_text(figure, high))]
     axes.append(Axis(figure, ticks if high > low else ticks[:1]))
@@ -103,10 +105,6 @@ def warnings(compared: Comparison) -> Html | None:
 
 
 # ---- names ----
-
-
-def _best(compared: Comparison) -> RunData:
-    return compared.runs[compared.order[0]]
 
 
 def _name(compared: Comparison, run: RunData) -> Html:
@@ -159,7 +157,11 @@ def _parsed(text: str) -> Any:
 
 COMPARISON: tuple[Section[Comparison], ...] = (
     Section("Best run", best),
+    Section("Search", search.history),
+    Section("Importance of the values", search.importance),
     Section("Runs", runs),
+    Section("Pruned trials", search.pruned),
+    Section("Failed trials", search.failed),
     Section("Parallel coordinates", coordinates),
     Section("Curves", curves),
     Section("Warnings", warnings),

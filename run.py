@@ -284,6 +284,8 @@ def extras_for(command: str, arguments: list[str]) -> set[str]:
         return {"docs"}
     if command in ("train", "resume", "sweep", "report"):
         return {"report"}
+    if command == "search":
+        return {"report", "search"}
     return {"tensorboard"} if command in ("board", "tensorboard") else set()
 
 

@@ -62,6 +62,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_set(parser)
     parser.add_argument("--out", metavar="DIR", help="the folder for the search (default: run.out)")
+    _add_choices(parser)
+    parser.add_argument(
+        "--jobs", type=int, default=1, metavar="N", help="number of trials at once (default: 1)"
+    )
+    parser.add_argument(
+        "--resume",
+        metavar="SEARCH",
+        help="resume the search of a folder; --trials N changes the number of its trials",
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object per trial")
+
+
+def _add_choices(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments that a search keeps when it is resumed."""
     parser.add_argument(
         "--trials",
         type=int,
@@ -88,15 +102,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed", type=int, metavar="N", help="the seed of the sampler (default: 0)"
     )
-    parser.add_argument(
-        "--jobs", type=int, default=1, metavar="N", help="number of trials at once (default: 1)"
-    )
-    parser.add_argument(
-        "--resume",
-        metavar="SEARCH",
-        help="resume the search of a folder; --trials N changes the number of its trials",
-    )
-    parser.add_argument("--json", action="store_true", help="print one JSON object per trial")
 
 
 def run_command(arguments: argparse.Namespace) -> int:
@@ -193,8 +198,10 @@ def _report(search: Search, results: Results) -> list[str]:
     settings = [*search.runs.settings, *probes(search.plan.space)[0].assignments]
     if not load_config(search.runs.config, settings).run.report:
         return []
-    page = RunFolder(search.folder).report
-    problem = attempt(page, lambda: comparison_of(runs_in(search.folder), page, results))
+    page, runs = RunFolder(search.folder).report, [*runs_in(search.folder)]
+    if not runs:
+        return []
+    problem = attempt(page, lambda: comparison_of(runs, page, results))
     return [problem or f"report: {shown(page)}"]
 
 

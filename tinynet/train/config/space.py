@@ -39,7 +39,8 @@ class Interval:
         if step is None:
             return None
         count = math.floor((self.high - self.low) / step + 1e-9) + 1
-        return [self.low + number * step for number in range(count)]
+        numbers = [self.low + number * step for number in range(count)]
+        return numbers if self.is_integer else [float(f"{x:.12g}") for x in numbers]
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Any
 
 from tinynet import numba_kernels
 from tinynet.invocation import command
-from tinynet.train.build.build import build
+from tinynet.train.build.build import Parts, build
 from tinynet.train.build.ranks import Ranks, join
 from tinynet.train.build.trial import trial, try_schedules
 from tinynet.train.checkpoint.drift import Drift
@@ -120,23 +120,16 @@ def _resume(
 ) -> Callable[[], Result]:
     """Return what goes on with the run."""
     folder, record = drift.folder, drift.record
-    found = newest_checkpoint(folder)
-    if found is None:
+    if (found := newest_checkpoint(folder)) is None:
         drift.warn_of_damage()
         return _restart(folder, config, show, ranks, callbacks)
     path, saved = found
     now = to_toml(config)
     changes = changes_of(_in_full(saved["config"], drift), now)
     refuse_fixed(changes)
-    if folder.config.name in drift.damage:
-        edits = "; ".join(map(str, changes)) or "no values"
-        drift.damage[folder.config.name] += f" (changed: {edits})"
-    parts = build(config, saved.get("preprocessing"), trackers=True)
+    _name_edits(drift, changes)
+    parts = _built(config, saved, drift, force)
     parts.callbacks.add(callbacks)
-    check_vocabulary(parts.train_set, folder, drift.damage)
-    drift.compare(parts)
-    drift.refuse_changes(force)
-    try_schedules(parts)
     changed_values = ChangedValues(parts, changes)
     text = now if changes else folder.config.read_text(encoding="utf-8")
     training = Training(parts, folder, text, show, saved, ranks)
@@ -157,6 +150,23 @@ def _resume(
     changed = {change.key: [change.before, change.now] for change in changes}
     record = resumed_record(config, folder, saved["step"], changed, record | {"data": drift.data})
     return functools.partial(training.train, record)
+
+
+def _name_edits(drift: Drift, changes: Sequence[Any]) -> None:
+    """Name the changed values in the warning of a damaged config."""
+    if drift.folder.config.name in drift.damage:
+        edits = "; ".join(map(str, changes)) or "no values"
+        drift.damage[drift.folder.config.name] += f" (changed: {edits})"
+
+
+def _built(config: Config, saved: Mapping[str, Any], drift: Drift, force: bool) -> Parts:
+    """Build the objects of a config; refuse changes of files and data unless forced."""
+    parts = build(config, saved.get("preprocessing"), trackers=True)
+    check_vocabulary(parts.train_set, drift.folder, drift.damage)
+    drift.compare(parts)
+    drift.refuse_changes(force)
+    try_schedules(parts)
+    return parts
 
 
 def _announce(

@@ -114,8 +114,10 @@ class Study:
             try:
                 yield optuna
             except Exception as error:
-                reason = getattr(error.__cause__ or error, "orig", error)
-                if not isinstance(reason, sqlite3.Error):
+                reason: BaseException | None = error
+                while reason is not None and not isinstance(reason, sqlite3.Error):
+                    reason = reason.__cause__
+                if reason is None:
                     raise
                 raise TrainError(f"{self._path} cannot be used: {reason}") from error
 
@@ -229,6 +231,7 @@ def _suggested(trial: Any, one: Dimension) -> str:
     interval = one.interval
     if interval is None:
         return str(trial.suggest_categorical(one.key, [*one.values]))
+    own: dict[str, Any]
     if interval.is_integer:
         own = {"step": int(interval.step or 1), "log": interval.is_log}
         return _text(trial.suggest_int(one.key, interval.low, interval.high, **own))

@@ -78,7 +78,7 @@ def pruned(compared: Comparison) -> Html | None:
         for trial, values in _with(compared, "pruned")
     ]
     figure = "" if compared.search is None else compared.search.metric
-    return _table(compared, rows, [figure, "pruned after epoch"])
+    return _table(compared, rows, [f"best {figure}", "pruned after epoch"])
 
 
 def failed(compared: Comparison) -> Html | None:

@@ -49,7 +49,7 @@ class Supervised:
     def __init__(self, reads: int, writes: int) -> None:
         self._writes = writes
         self._answers: queue.SimpleQueue[str] = queue.SimpleQueue()
-        self._is_alone = False
+        self._is_alone = self._is_over = False
         threading.Thread(target=self._listen, args=[reads], daemon=True).start()
 
     def on_evaluation_end(self, at: Moment) -> None:
@@ -64,12 +64,17 @@ class Supervised:
         if reason:
             at.stop(reason)
 
+    def on_run_end(self, at: Moment) -> None:
+        """Stop listening: the run has nothing left to stop."""
+        self._is_over = True
+
     def _listen(self, reads: int) -> None:
         for line in _lines(reads):
             self._answers.put(json.loads(line))
         self._is_alone = True
         self._answers.put("")
-        signal.raise_signal(signal.SIGTERM)
+        if not self._is_over:
+            signal.raise_signal(signal.SIGTERM)
 
 
 def _line(content: Mapping[str, Any]) -> bytes:

@@ -24,6 +24,7 @@ from tinynet.train.search.search import (
     TRIALS,
     Search,
     checked_space,
+    extended,
     new_plan,
     new_search,
     open_search,
@@ -114,6 +115,8 @@ def run_command(arguments: argparse.Namespace) -> int:
     search = _resumed(arguments) if arguments.resume is not None else _new(arguments)
     resume = "search", "--resume", search.folder
     with locked(RunFolder(search.folder)), resumable(*resume):
+        if arguments.resume is not None and arguments.trials is not None:
+            search = extended(search, arguments.trials)
         study = search.study(arguments.jobs)
         progress = _Progress(search, arguments.json)
         stopped_by = run_search(search, study, arguments.jobs, progress.ended)
@@ -163,7 +166,7 @@ def _resumed(arguments: argparse.Namespace) -> Search:
     given += [f"--{name}" for name in ("space", "set") if getattr(arguments, name)]
     if given:
         raise UsageError(f"--resume SEARCH cannot be combined with {', '.join(given)}")
-    return open_search(Path(arguments.resume), arguments.trials)
+    return open_search(Path(arguments.resume))
 
 
 class _Progress:

@@ -11,7 +11,7 @@ import dataclasses
 import json
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -117,13 +117,18 @@ def new_plan(
     configs = [load_config(config, [*settings, *p.assignments]) for p in probes(space)]
     metric, higher = _criterion(configs[0])
     if choices.get("sampler") == "grid":
-        size = math.prod(len(grid_of(one) or ()) for one in space)
+        size = _size(space)
         choices["trials"] = min(choices.get("trials", size), size)
     own = {
         "epochs": max(one.run.epochs for one in configs),
         "eval_every": min(one.run.eval_every for one in configs),
     }
     return Plan(tuple(space), metric, higher, **({"trials": TRIALS} | choices | own))
+
+
+def _size(space: Iterable[Dimension]) -> int:
+    """Return the number of points of a grid."""
+    return math.prod(len(grid_of(one) or ()) for one in space)
 
 
 def _criterion(config: Config) -> tuple[str, bool]:
@@ -160,12 +165,8 @@ def _write_record(search: Search, record: Mapping[str, Any]) -> None:
     write_json(search.folder / RECORD, {**record, **runs, **own, "space": space})
 
 
-def open_search(folder: Path, trials: int | None = None) -> Search:
+def open_search(folder: Path) -> Search:
     """Open the search of a folder.
-
-    Args:
-        folder: the folder.
-        trials: the new number of trials; None keeps it.
 
     Raises:
         UsageError: if there is none, or its config has changed.
@@ -184,10 +185,16 @@ def open_search(folder: Path, trials: int | None = None) -> Search:
             f"{runs.config} has changed since the search began, so old and new trials could not be "
             "compared: start a new search"
         )
-    search = Search(runs, plan)
-    if trials is not None and trials != plan.trials:
-        search = Search(runs, replace(plan, trials=trials))
-        _write_record(search, record)
+    return Search(runs, plan)
+
+
+def extended(search: Search, trials: int) -> Search:
+    """Record another number of trials; return the search with it."""
+    plan = search.plan
+    most = trials if plan.sampler != "grid" else min(trials, _size(plan.space))
+    search = replace(search, plan=replace(plan, trials=most))
+    record = json.loads((search.folder / RECORD).read_text(encoding="utf-8"))
+    _write_record(search, record)
     return search
 
 

@@ -18,6 +18,7 @@ from typing import Any
 
 from tinynet.train.build.build import first_batch
 from tinynet.train.build.seeds import isolated
+from tinynet.train.checkpoint.checksums import row_of
 from tinynet.train.checkpoint.provenance import surroundings
 from tinynet.train.checkpoint.run_folder import RunFolder, locked, write_json
 from tinynet.train.config.grid import MOST, Point
@@ -246,6 +247,8 @@ def run_search(
 
     begun = study.unfinished()
     _wait_for(search.runs, begun)
+    for point in begun:
+        _report_again(search, study, point)
     return run_points(search.runs, points(), jobs, ended, answer)
 
 
@@ -253,6 +256,16 @@ def best_figure(outcome: Outcome, metric: str) -> float | None:
     """Return the best figure of a run; None if it has none, or it is not finite."""
     figure = outcome.best.get(metric)
     return figure if isinstance(figure, int | float) and math.isfinite(figure) else None
+
+
+def _report_again(search: Search, study: Study, point: Point) -> None:
+    """Report the evaluations of a run that its search, which was killed, did not record."""
+    for folder in search.runs.run_folders(point)[-1:]:
+        metrics = RunFolder(folder).metrics
+        lines = metrics.read_text(encoding="utf-8").splitlines() if metrics.exists() else []
+        for row in filter(None, map(row_of, lines)):
+            if (figure := row.get(f"test/{search.plan.metric}")) is not None:
+                study.report(point.number, row["epoch"], figure)
 
 
 def _wait_for(runs: RunGroup, points: Sequence[Point]) -> None:

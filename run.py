@@ -285,6 +285,8 @@ def extras_for(command: str, arguments: list[str]) -> set[str]:
     writes = command == "find-lr" and any(a.startswith("--report") for a in arguments)
     if writes or command in ("train", "resume", "sweep", "report"):
         return {"report"}
+    if command == "search":
+        return {"report", "search"}
     return {"tensorboard"} if command in ("board", "tensorboard") else set()
 
 

@@ -58,6 +58,7 @@ EDGE = {
     "onnx/model_proto.py": {"onnx"},
     "train/html_report/plots.py": {"matplotlib"},
     "train/report/progress.py": {"tqdm"},
+    "train/search/study.py": {"optuna", "sqlite3"},  # some Pythons are built without sqlite3
     "train/trackers/mlflow.py": {"mlflow"},
     "train/trackers/wandb.py": {"wandb"},
 }

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -181,6 +182,13 @@ def test_a_moved_project_is_set_up_again(script):
     assert not script.is_usable(state | {"python": ".cpython-310.so"})
     script.VENV_PYTHON.unlink()
     assert not script.is_usable(state)
+
+
+def test_the_extras_of_a_command_exist(script):
+    project = tomllib.loads((RUN.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert script.extras_for("search", []) == {"report", "search"}
+    for command in ("train", "sweep", "search", "report", "board", "docs", "test"):
+        assert script.extras_for(command, []) <= set(project["optional-dependencies"])
 
 
 def test_an_environment_of_someone_else_is_never_deleted(script, capsys):

@@ -214,3 +214,29 @@ def test_a_callback_of_fit_stops_it():
 
 def test_an_exhibit_is_a_callback():
     assert isinstance(DecisionBoundary(), Callback)
+
+
+class Counter:
+    def __init__(self):
+        self.evaluations = 0
+
+    def on_evaluation_end(self, at):
+        self.evaluations += 1
+
+    def state_dict(self):
+        return {"evaluations": self.evaluations}
+
+    def load_state_dict(self, state):
+        self.evaluations = state["evaluations"]
+
+
+def test_callbacks_of_the_caller(digits, write):
+    """They are called and resumed, and are not in the config of the run."""
+    counter = Counter()
+    folder = run(write(digits), quiet=True, callbacks=[counter]).folder
+    assert counter.evaluations == 2 and "Counter" not in (folder / "config.toml").read_text()
+    counter = Counter()
+    resume(folder, {"run.epochs": 3}, quiet=True, callbacks=[counter])
+    assert counter.evaluations == 3
+    with pytest.raises(UsageError, match="the checkpoint does not fit"):
+        resume(folder, {"run.epochs": 4}, quiet=True)

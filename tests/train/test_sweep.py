@@ -16,7 +16,8 @@ from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData
 
 from tinynet.train.cli import main
 from tinynet.train.config.grid import MOST, axis, points
-from tinynet.train.running.sweep import open_sweep, outcome_of
+from tinynet.train.running.run_group import outcome_of
+from tinynet.train.running.sweep import open_sweep
 
 from .test_cli import start
 
@@ -189,6 +190,6 @@ def test_a_signal_ends_a_sweep_and_it_goes_on_later(write, digits, sweep, tmp_pa
     assert program.returncode == 143, (out, err)
     assert out.count("INTERRUPTED") == 2
     state = open_sweep(tmp_path / folder)
-    assert [outcome_of(state, point).status for point in state.points] == ["interrupted"] * 2
+    assert [outcome_of(state.runs, point).status for point in state.points] == ["interrupted"] * 2
     running = subprocess.run(["ps", "-ef"], capture_output=True, text=True, check=True).stdout
     assert str(tmp_path) not in running  # nothing is left behind

@@ -43,15 +43,24 @@ class Callbacks:
     def __init__(
         self, callbacks: Sequence[Any] = (), names: Sequence[str] | None = None, seed: int = 0
     ) -> None:
-        self._by_name = dict(zip(names or map(str, range(len(callbacks))), callbacks, strict=True))
-        self._hooks = {event: [*_hooks(callbacks, event)] for event in EVENTS}
+        self._by_name: dict[str, Any] = {}
         self._seed = seed
         self._at: Moment | None = None
         self._running = self._in_epoch = self._epoch_is_over = False
-        # Else the outputs of a step would stay in memory during the next.
-        self._keeps_steps = bool(self._hooks["on_step_end"] or self._hooks["on_epoch_end"])
         self.stopped_by: str | None = None
         """The reason that a callback gave for ending the run, or None."""
+        self.add(dict(zip(names or map(str, range(len(callbacks))), callbacks, strict=True)))
+
+    def add(self, callbacks: Mapping[str, Any]) -> None:
+        """Add callbacks, before the run begins; they are called after the others.
+
+        Args:
+            callbacks: the callbacks by their names in checkpoints.
+        """
+        self._by_name |= callbacks
+        self._hooks = {event: [*_hooks(self._by_name.values(), event)] for event in EVENTS}
+        # Else the outputs of a step would stay in memory during the next.
+        self._keeps_steps = bool(self._hooks["on_step_end"] or self._hooks["on_epoch_end"])
 
     def attach(self, at: Moment) -> None:
         """Set what all calls have in common: the model, the data, the writer."""
@@ -143,7 +152,7 @@ class Callbacks:
         self.stopped_by = state["stopped_by"]
 
 
-def _hooks(callbacks: Sequence[Any], event: str) -> Iterator[Callable[[Any], None]]:
+def _hooks(callbacks: Iterable[Any], event: str) -> Iterator[Callable[[Any], None]]:
     """Yield the methods for an event, without those that do nothing."""
     for callback in callbacks:
         hook = getattr(callback, event, None)

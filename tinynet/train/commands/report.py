@@ -17,6 +17,7 @@ from tinynet.train.html_report.comparison.writing import comparison_of
 from tinynet.train.html_report.run_data import read_run
 from tinynet.train.html_report.writing import INSTALL, report_of
 from tinynet.train.running.runner import load_run
+from tinynet.train.search.results import read_results
 
 NAME = "report"
 HELP = "write the report of a run, or a comparison of several, as a web page"
@@ -24,7 +25,7 @@ DESCRIPTION = """\
 Write report.html into the folder of a run: curves, confusion matrix, examples, weights, graph, time
 and memory, config, environment and warnings, in one file for any browser. A run writes it when it
 ends; this command writes it again, also for a run that is still training or was killed. Of several
-runs, or of a folder with runs such as a sweep, write a page that compares them.
+runs, or of a folder with runs such as a sweep or search, write a page that compares them.
 """
 
 
@@ -46,7 +47,8 @@ def run_command(arguments: argparse.Namespace) -> int:
     folders = [*_run_folders(given)]
     is_one = folders == given and len(given) == 1
     path = Path(arguments.save) if arguments.save else _common(given) / RunFolder(Path()).report
-    text = _report(RunFolder(given[0])) if is_one else comparison_of(folders, path)
+    search = read_results(given[0]) if len(given) == 1 else None
+    text = _report(RunFolder(given[0])) if is_one else comparison_of(folders, path, search)
     write_text(path, text)
     print(f"report: {shown(path)}")
     return 0

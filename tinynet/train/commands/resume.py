@@ -6,6 +6,7 @@ import argparse
 
 from tinynet.train.commands.options import add_json, add_set, exit_code, full_keys
 from tinynet.train.running.resuming import resume
+from tinynet.train.running.supervised import supervisors
 
 NAME = "resume"
 HELP = "resume a run that was stopped or killed"
@@ -34,4 +35,6 @@ def run_command(arguments: argparse.Namespace) -> int:
     """Resume; return 0, or 128 + the number of the signal that stopped the run."""
     given = full_keys(arguments.set)
     say = {"quiet": arguments.quiet, "json": arguments.json}
-    return exit_code(resume(arguments.run, given, force=arguments.force, **say))
+    callbacks = supervisors()
+    result = resume(arguments.run, given, force=arguments.force, callbacks=callbacks, **say)
+    return exit_code(result)

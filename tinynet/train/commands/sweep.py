@@ -15,18 +15,16 @@ from tinynet.train.config.resolve import load_config
 from tinynet.train.html_report.comparison.writing import comparison_of
 from tinynet.train.html_report.writing import attempt
 from tinynet.train.report.progress import as_json, describe_figures
-from tinynet.train.report.table import aligned
+from tinynet.train.report.table import aligned, write_csv
 from tinynet.train.running.interrupt import resumable
+from tinynet.train.running.run_group import Outcome, check_all
 from tinynet.train.running.sweep import (
-    Outcome,
     Sweep,
-    check_all,
     new_sweep,
     open_sweep,
     over_seeds,
     run_all,
     table,
-    write_table,
 )
 
 NAME = "sweep"
@@ -75,7 +73,7 @@ def run_command(arguments: argparse.Namespace) -> int:
     with resumable("sweep", "--resume", sweep.folder):
         outcomes, stopped_by = run_all(sweep, arguments.jobs, report)
     rows = table(sweep, outcomes)
-    path = write_table(sweep, rows)
+    path = write_csv(sweep.folder / "results.csv", rows)
     pages = _report(sweep)
     if not arguments.json:
         for block in filter(None, (rows, over_seeds(sweep, outcomes))):
@@ -95,8 +93,9 @@ def _new(arguments: argparse.Namespace) -> Sweep:
     if not arguments.set:
         raise UsageError("nothing to sweep: use --set KEY=A,B, such as optimizer.lr=0.1,0.01")
     axes = _axes(full_keys(arguments.set))
-    check_all(arguments.config, axes)
-    first = load_config(arguments.config, all_points(axes)[0].assignments, out=arguments.out)
+    points = all_points(axes)
+    check_all(arguments.config, points)
+    first = load_config(arguments.config, points[0].assignments, out=arguments.out)
     folder = new_folder(Path(first.run.out) / Path(arguments.config).stem, "sweep_")
     sweep = new_sweep(arguments.config, axes, folder)
     if not arguments.json:

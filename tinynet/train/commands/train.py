@@ -13,6 +13,7 @@ from tinynet.train.commands.options import (
     full_keys,
 )
 from tinynet.train.running.runner import run
+from tinynet.train.running.supervised import supervisors
 
 NAME = "train"
 HELP = "train the model of a config file"
@@ -44,6 +45,11 @@ def run_command(arguments: argparse.Namespace) -> int:
     if arguments.init_from is not None:
         given.append(f"run.init_from={Path(arguments.init_from).absolute()}")
     result = run(
-        arguments.config, given, out=arguments.out, quiet=arguments.quiet, json=arguments.json
+        arguments.config,
+        given,
+        out=arguments.out,
+        quiet=arguments.quiet,
+        json=arguments.json,
+        callbacks=supervisors(),
     )
     return exit_code(result)

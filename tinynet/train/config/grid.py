@@ -10,6 +10,8 @@ from dataclasses import dataclass
 MOST = 10_000
 
 _RANGE = re.compile(r"(-?\d{1,18})\.\.(-?\d{1,18})")
+_FLOAT = re.compile(r"-?\d+(\.\d+(e[+-]?\d+)?|e[+-]?\d+)")
+_LONG = 11  # characters; such numbers were drawn, not typed
 _OPENING, _CLOSING = "[{(", "]})"
 
 
@@ -35,7 +37,7 @@ class Point:
     @property
     def name(self) -> str:
         """The name of its folder: ``003_lr=0.01,seed=2``."""
-        parts = [f"{key.rpartition('.')[2]}={self.values[key]}" for key in self.varying]
+        parts = [f"{key.rpartition('.')[2]}={brief(self.values[key])}" for key in self.varying]
         return re.sub(r"[^\w.,=+-]", "_", f"{self.number:03}_{','.join(parts)}")[:100]
 
     @property
@@ -44,10 +46,37 @@ class Point:
         return [f"{key}={value}" for key, value in self.values.items()]
 
 
-def axis(assignment: str) -> Axis:
+def short_keys(keys: Sequence[str]) -> list[str]:
+    """Return the last parts of keys, or the whole keys where these are ambiguous.
+
+    Example:
+        >>> short_keys(["optimizer.lr", "run.seed", "data.seed"])
+        ['lr', 'run.seed', 'data.seed']
+    """
+    last = [key.rpartition(".")[2] for key in keys]
+    return [s if last.count(s) == 1 else k for s, k in zip(last, keys, strict=True)]
+
+
+def brief(text: str) -> str:
+    """Return the text of a value with at most four digits, if it is a number with many.
+
+    Example:
+        >>> brief("0.001234567890123"), brief("0.125"), brief("Adam")
+        ('0.001235', '0.125', 'Adam')
+    """
+    if len(text) < _LONG or not _FLOAT.fullmatch(text):
+        return text
+    return f"{float(text):.4g}"
+
+
+def axis(assignment: str, option: str = "--set") -> Axis:
     """Parse an assignment with values separated by commas; ``0..4`` means 0, 1, 2, 3, 4.
 
     Commas inside brackets or quotes do not separate values.
+
+    Args:
+        assignment: the assignment.
+        option: the option that it was given with, for messages.
 
     Raises:
         ValueError: if it is no assignment, or a range is empty or too long.
@@ -60,7 +89,7 @@ def axis(assignment: str) -> Axis:
     """
     key, equals, text = assignment.partition("=")
     if not equals or not key.strip():
-        raise ValueError(f"--set needs KEY=VALUE, got {assignment!r}")
+        raise ValueError(f"{option} needs KEY=VALUE, got {assignment!r}")
     values = [value for part in _split(text) for value in _expanded(part.strip(), assignment)]
     return Axis(key.strip(), tuple(dict.fromkeys(values)))
 

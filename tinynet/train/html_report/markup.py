@@ -76,6 +76,12 @@ def table(header: Sequence[object], rows: Iterable[Sequence[object]], numbers: i
     return element("div", element("table", head, element("tbody", *body)), class_="wide")
 
 
+def bar(name: object, share: float) -> Html:
+    """Return a bar for a share from 0 to 1, between its name and the percentage."""
+    drawn = element("i", style=f"--share: {100 * share:.1f}%")
+    return element("div", element("span", name), drawn, f"{100 * share:.1f} %", class_="bar")
+
+
 def picture(png: bytes, description: str) -> Html:
     """Return a PNG file as an image inside the page."""
     data = base64.b64encode(png).decode()

@@ -58,6 +58,9 @@ class Curve:
     thin: bool = False
     """Whether it is in the background, such as the loss of single steps."""
 
+    dots: bool = False
+    """Whether to draw points without a line."""
+
 
 def is_available() -> bool:
     """Return whether matplotlib is installed."""
@@ -78,7 +81,7 @@ def lines(
     """
     with _axes() as (axes, drawn):
         for curve in curves:
-            marker = "o" if len(curve.x) < 3 and not curve.thin else None
+            marker = "o" if curve.dots or len(curve.x) < 3 and not curve.thin else None
             axes.plot(
                 curve.x,
                 curve.y,
@@ -86,6 +89,7 @@ def lines(
                 linewidth=0.7 if curve.thin else 1.6,
                 alpha=0.55 if curve.thin else 1,
                 marker=marker,
+                linestyle="none" if curve.dots else "solid",
                 label=curve.name,
             )
         axes.set_xlabel(x_label)

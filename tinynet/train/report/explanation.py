@@ -20,10 +20,12 @@ from tinynet.train.incidents.response import brief
 from tinynet.train.report.progress import describe_figures
 from tinynet.train.report.table import aligned
 from tinynet.train.running.best import EARLY_STOPPING
+from tinynet.train.running.supervised import PRUNED
 
 _STATUS = {
     "finished": "finished",
     EARLY_STOPPING: "finished by early stopping: no further improvement",
+    PRUNED: "pruned by the search: other trials were better after as many epochs",
     "interrupted": "stopped by Ctrl-C or SIGTERM",
     "failed": "failed",
     "running": "recorded as running",

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from tinynet.train.checkpoint.run_folder import write_text
 
 _UNIT = re.compile(r"(?<=[\d.]) ?(?:%|[num]?s|[kMGT]?B)$")
 
@@ -32,6 +37,14 @@ def aligned(rows: Iterable[Sequence[str]]) -> list[str]:
         ).rstrip()
         for row in cells
     ]
+
+
+def write_csv(path: Path, rows: Iterable[Sequence[str]]) -> Path:
+    """Write rows as a CSV file, and return its path."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    write_text(path, text.getvalue())
+    return path
 
 
 def _is_number(text: str) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 
 from tinynet import numba_kernels
 from tinynet.invocation import command
-from tinynet.train.build.build import build
+from tinynet.train.build.build import Parts, build
 from tinynet.train.build.ranks import Ranks, join
 from tinynet.train.build.trial import trial, try_schedules
 from tinynet.train.checkpoint.drift import Drift
@@ -40,7 +40,7 @@ from tinynet.train.running.processes import (
     sharing,
     temporary,
 )
-from tinynet.train.running.runner import prepare, print_result
+from tinynet.train.running.runner import named, prepare, print_result
 from tinynet.train.running.training import Result, Show, Training
 
 
@@ -51,6 +51,7 @@ def resume(
     force: bool = False,
     quiet: bool = False,
     json: bool = False,
+    callbacks: Sequence[Any] = (),
 ) -> Result:
     """Resume a run that was stopped or killed, in its folder. The result is that of an
     uninterrupted run, to the bit.
@@ -64,6 +65,7 @@ def resume(
         force: resume even if source files or the data have changed since the run began.
         quiet: print nothing and show no bar.
         json: print one JSON object per epoch, and a summary at the end.
+        callbacks: those that were passed to `run`; checkpoints contain their states.
 
     Raises:
         UsageError: if it is not a run folder, another process trains in it, a change is not
@@ -101,7 +103,7 @@ def resume(
             stack.enter_context(numba_kernels.used(config.run.numba))
             stack.enter_context(locked(folder))
             remove_leftovers(folder)
-            train = _resume(drift, config, show, force, ranks)
+            train = _resume(drift, config, show, force, ranks, named(callbacks))
         with resumable("resume", folder.path):
             result = train()
     print_result(result, show)
@@ -109,26 +111,25 @@ def resume(
 
 
 def _resume(
-    drift: Drift, config: Config, show: Show, force: bool, ranks: Ranks | None
+    drift: Drift,
+    config: Config,
+    show: Show,
+    force: bool,
+    ranks: Ranks | None,
+    callbacks: Mapping[str, Any],
 ) -> Callable[[], Result]:
     """Return what goes on with the run."""
     folder, record = drift.folder, drift.record
-    found = newest_checkpoint(folder)
-    if found is None:
+    if (found := newest_checkpoint(folder)) is None:
         drift.warn_of_damage()
-        return _restart(folder, config, show, ranks)
+        return _restart(folder, config, show, ranks, callbacks)
     path, saved = found
     now = to_toml(config)
     changes = changes_of(_in_full(saved["config"], drift), now)
     refuse_fixed(changes)
-    if folder.config.name in drift.damage:
-        edits = "; ".join(map(str, changes)) or "no values"
-        drift.damage[folder.config.name] += f" (changed: {edits})"
-    parts = build(config, saved.get("preprocessing"), trackers=True)
-    check_vocabulary(parts.train_set, folder, drift.damage)
-    drift.compare(parts)
-    drift.refuse_changes(force)
-    try_schedules(parts)
+    _name_edits(drift, changes)
+    parts = _built(config, saved, drift, force)
+    parts.callbacks.add(callbacks)
     changed_values = ChangedValues(parts, changes)
     text = now if changes else folder.config.read_text(encoding="utf-8")
     training = Training(parts, folder, text, show, saved, ranks)
@@ -149,6 +150,23 @@ def _resume(
     changed = {change.key: [change.before, change.now] for change in changes}
     record = resumed_record(config, folder, saved["step"], changed, record | {"data": drift.data})
     return functools.partial(training.train, record)
+
+
+def _name_edits(drift: Drift, changes: Sequence[Any]) -> None:
+    """Name the changed values in the warning of a damaged config."""
+    if drift.folder.config.name in drift.damage:
+        edits = "; ".join(map(str, changes)) or "no values"
+        drift.damage[drift.folder.config.name] += f" (changed: {edits})"
+
+
+def _built(config: Config, saved: Mapping[str, Any], drift: Drift, force: bool) -> Parts:
+    """Build the objects of a config; refuse changes of files and data unless forced."""
+    parts = build(config, saved.get("preprocessing"), trackers=True)
+    check_vocabulary(parts.train_set, drift.folder, drift.damage)
+    drift.compare(parts)
+    drift.refuse_changes(force)
+    try_schedules(parts)
+    return parts
 
 
 def _announce(
@@ -179,10 +197,15 @@ def _refuse_too_few_epochs(training: Training) -> None:
 
 
 def _restart(
-    folder: RunFolder, config: Config, show: Show, ranks: Ranks | None
+    folder: RunFolder,
+    config: Config,
+    show: Show,
+    ranks: Ranks | None,
+    callbacks: Mapping[str, Any],
 ) -> Callable[[], Result]:
     """Restart a run whose process died before the first checkpoint."""
     parts = prepare(config)
+    parts.callbacks.add(callbacks)
     recording = trial(parts)
     _print(show, f"{folder.path} has no checkpoint yet: starting from the beginning")
     rows = cut_rows(folder.metrics, MOST)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import util
 from pathlib import Path
 from typing import Any
@@ -55,6 +55,7 @@ def run(
     out: str | Path | None = None,
     quiet: bool = False,
     json: bool = False,
+    callbacks: Sequence[Any] = (),
 ) -> Result:
     """Train the model of a config file; return the model, its figures and the run folder.
 
@@ -64,6 +65,8 @@ def run(
         out: the folder that holds the run folders; overrides ``run.out``.
         quiet: print nothing and show no bar.
         json: print one JSON object per epoch, and a summary at the end.
+        callbacks: objects with methods of `Callback`, called after those of ``run.callbacks``. The
+            config in the run folder does not have them.
 
     Raises:
         ConfigError: if the config has mistakes; lists all of them. Nothing has been written.
@@ -93,14 +96,17 @@ def run(
                 overrides = with_override(overrides, "optimizer.accumulate", ranks.size)
                 config = load_config(config_path, overrides, out=out)
         with numba_kernels.used(config.run.numba):
-            result = _train(config, show, ranks, own)
+            result = _train(config, show, ranks, own, callbacks)
     print_result(result, show)
     return result
 
 
-def _train(config: Config, show: Show, ranks: Ranks | None, own: Path | None) -> Result:
+def _train(
+    config: Config, show: Show, ranks: Ranks | None, own: Path | None, callbacks: Sequence[Any]
+) -> Result:
     with agreeing(ranks):
         parts = prepare(config)
+        parts.callbacks.add(named(callbacks))
         reports = check_data(parts)
         recording = trial(parts)
         check_same(ranks, to_toml(config))
@@ -115,6 +121,11 @@ def _train(config: Config, show: Show, ranks: Ranks | None, own: Path | None) ->
         write_text(folder.config, text)
         training = Training(parts, folder, text, show, ranks=ranks)
         return training.train(new_record(config, folder), recording)
+
+
+def named(callbacks: Sequence[Any]) -> dict[str, Any]:
+    """Return the callbacks of a caller by their names in checkpoints."""
+    return {f"callbacks.{number}": callback for number, callback in enumerate(callbacks)}
 
 
 def print_result(result: Result, show: Show) -> None:

@@ -1,4 +1,4 @@
-"""Many runs of one config, each in its own process: a failed run does not stop the others.
+"""All combinations of some values: a run of one config for each.
 
 The folder of a sweep holds ``sweep.json`` (the values to try), a folder and a log per run, and
 ``results.csv``. Resuming a sweep skips finished runs and resumes the others from their last
@@ -7,57 +7,24 @@ checkpoints.
 
 from __future__ import annotations
 
-import contextlib
-import csv
-import io
 import json
-import os
-import signal
 import statistics
-import subprocess
-import sys
-import time
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tinynet.board import SummaryWriter
-from tinynet.invocation import VARIABLE, command
-from tinynet.train.build.trial import trial
 from tinynet.train.checkpoint.provenance import surroundings
-from tinynet.train.checkpoint.run_folder import write_json, write_text
-from tinynet.train.config.document import toml_or_text
-from tinynet.train.config.grid import Axis, Point, points
-from tinynet.train.config.problems import ConfigError, Problem, UsageError
-from tinynet.train.config.rendering import to_toml
-from tinynet.train.config.resolve import load_config
-from tinynet.train.config.sections import Config
+from tinynet.train.checkpoint.run_folder import write_json
+from tinynet.train.config.grid import Axis, Point, points, short_keys
+from tinynet.train.config.problems import UsageError
 from tinynet.train.metrics.registry import higher_is_better
-from tinynet.train.running.interrupt import StopRequest
-from tinynet.train.running.runner import prepare
-
-_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
-_PAUSE = 0.02  # seconds between two polls of the processes
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """The outcome of one point."""
-
-    point: Point
-    status: str
-    """``"finished"``, ``"failed"``, ``"interrupted"`` or ``"not started"``."""
-
-    metrics: Mapping[str, float]
-    """The last evaluation."""
-
-    best: Mapping[str, float]
-    """The best evaluation and its epoch."""
-
-    folder: str
-    message: str = ""
-    """The last line of the error message of a failed run."""
+from tinynet.train.running.run_group import (
+    Outcome,
+    RunGroup,
+    outcome_of,
+    resolved_text,
+    run_points,
+)
 
 
 @dataclass(frozen=True)
@@ -73,44 +40,13 @@ class Sweep:
         """All combinations of the values."""
         return points(self.axes)
 
-    def log(self, point: Point) -> Path:
-        """Return the log file of a run."""
-        return self.folder / f"{point.name}.log"
+    @property
+    def runs(self) -> RunGroup:
+        """Its runs."""
+        return RunGroup(self.folder, self.config)
 
 
 # ---- its folder ----
-
-
-def check_all(config: str, axes: Sequence[Axis]) -> None:
-    """Resolve and build the config of every point, and try a step.
-
-    Points that differ only in their seeds are tried once.
-
-    Raises:
-        ConfigError: if configs have mistakes; lists each mistake once.
-        UsageError: if parts do not fit together; names the values.
-    """
-    problems: dict[Problem, None] = {}
-    configs: dict[str, tuple[Point, Config]] = {}
-    for point in points(axes):
-        try:
-            without_seed = [pair for pair in point.values.items() if pair[0] != "run.seed"]
-            configs.setdefault(str(without_seed), (point, load_config(config, point.assignments)))
-        except ConfigError as error:
-            problems.update(dict.fromkeys(error.problems))
-    misfits: dict[str, None] = {}
-    for point, one in () if problems else configs.values():
-        try:
-            trial(prepare(one))
-        except ConfigError as error:
-            problems.update(dict.fromkeys(error.problems))
-        except UsageError as error:
-            values = ", ".join(f"{key}={point.values[key]}" for key in point.varying)
-            misfits[f"with {values}: {error}"] = None
-    if problems:
-        raise ConfigError(problems)
-    if misfits:
-        raise UsageError("\n".join([*misfits, "no run was started; nothing was written."]))
 
 
 def new_sweep(config: str, axes: Sequence[Axis], folder: Path) -> Sweep:
@@ -122,7 +58,7 @@ def new_sweep(config: str, axes: Sequence[Axis], folder: Path) -> Sweep:
             **surroundings(),
             "config": str(Path(config).absolute()),
             "axes": {one.key: list(one.values) for one in axes},
-            "resolved": _resolved(config, axes),
+            "resolved": resolved_text(config, points(axes)[0].assignments),
         },
     )
     return Sweep(folder, str(Path(config).absolute()), axes)
@@ -140,33 +76,12 @@ def open_sweep(folder: Path) -> Sweep:
         config, before = str(record["config"]), record["resolved"]
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise UsageError(f"{folder} is not the folder of a sweep ({error})") from None
-    if _resolved(config, axes) != before:
+    if resolved_text(config, points(axes)[0].assignments) != before:
         raise UsageError(
             f"{config} has changed since the sweep began, so old and new runs could not be "
             "compared: start a new sweep"
         )
     return Sweep(folder, config, axes)
-
-
-def _resolved(config: str, axes: Sequence[Axis]) -> str:
-    """Return the first config of a sweep without its comments, which hold paths."""
-    resolved = load_config(Path(config).absolute(), points(axes)[0].assignments)
-    return "\n".join(line.partition("  # ")[0].rstrip() for line in to_toml(resolved).splitlines())
-
-
-def outcome_of(sweep: Sweep, point: Point) -> Outcome:
-    """Return the outcome of a point, from a finished run or else the newest one."""
-    found = Outcome(point, "not started", {}, {}, "")
-    for record in sorted((sweep.folder / point.name).glob("*/run.json")):
-        with contextlib.suppress(OSError, ValueError):
-            run = json.loads(record.read_text(encoding="utf-8"))
-            status = "interrupted" if run["status"] == "running" else run["status"]
-            found = Outcome(
-                point, status, run.get("test", {}), run.get("best", {}), str(record.parent)
-            )
-            if status == "finished":
-                break
-    return found
 
 
 # ---- running ----
@@ -185,87 +100,18 @@ def run_all(
     Returns:
         The outcomes of all points, and the signal that stopped the sweep early, if one did.
     """
-    outcomes = {point.number: outcome_of(sweep, point) for point in sweep.points}
-    pending = deque(o.point for o in outcomes.values() if o.status != "finished")
+    outcomes = {point.number: outcome_of(sweep.runs, point) for point in sweep.points}
+    pending = [o.point for o in outcomes.values() if o.status != "finished"]
     done = len(outcomes) - len(pending)
-    running: dict[int, tuple[subprocess.Popen[bytes], float]] = {}
-    with StopRequest() as stop:
-        try:
-            while running or (pending and not stop.signal):
-                while pending and len(running) < jobs and not stop.signal:
-                    point = pending.popleft()
-                    running[point.number] = (_start(sweep, point, jobs), time.monotonic())
-                for number in [n for n, (p, _) in running.items() if p.poll() is not None]:
-                    process, began = running.pop(number)
-                    outcomes[number] = _ended(sweep, outcomes[number].point, process.returncode)
-                    done += 1
-                    if outcomes[number].status == "finished":
-                        log_hparams(outcomes[number])
-                    report(done, outcomes[number], time.monotonic() - began)
-                if stop.signal == signal.SIGTERM:  # Ctrl-C reaches them from the terminal
-                    _terminate(running)
-                time.sleep(_PAUSE)
-        finally:
-            _terminate(running)
-    return list(outcomes.values()), stop.signal
 
+    def ended(outcome: Outcome, seconds: float) -> None:
+        nonlocal done
+        outcomes[outcome.point.number] = outcome
+        done += 1
+        report(done, outcome, seconds)
 
-def _start(sweep: Sweep, point: Point, jobs: int) -> subprocess.Popen[bytes]:
-    program = [sys.executable, "-m", "tinynet", *_command(sweep, point), "--json"]
-    environment = os.environ | {VARIABLE: command()}
-    if jobs > 1:  # several processes with a thread per core each would slow each other down
-        environment = {**dict.fromkeys(_THREADS, "1"), **environment}
-    with open(sweep.log(point), "ab") as log:
-        return subprocess.Popen(
-            program, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment
-        )
-
-
-def _command(sweep: Sweep, point: Point) -> list[str]:
-    """Return the command that starts or resumes a run."""
-    started = sorted((sweep.folder / point.name).glob("*/config.toml"))
-    if started:
-        return ["resume", str(started[-1].parent)]
-    settings = [*point.assignments, f"run.out={sweep.folder}", f"run.name={point.name}"]
-    return ["train", sweep.config, *(w for setting in settings for w in ("--set", setting))]
-
-
-def _ended(sweep: Sweep, point: Point, code: int) -> Outcome:
-    outcome = outcome_of(sweep, point)
-    if code == 0:
-        return outcome
-    message = f"exit code {code}: {_last_message(sweep.log(point))}"
-    status = "interrupted" if outcome.status == "interrupted" else "failed"
-    return Outcome(point, status, outcome.metrics, outcome.best, outcome.folder, message)
-
-
-def _last_message(log: Path) -> str:
-    """Return the last unindented line of a log, which starts the last error message."""
-    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
-    messages = [
-        line for line in lines if line[:1].strip("{ ") and not line.endswith("nothing was written.")
-    ]
-    return messages[-1] if messages else f"see {log}"
-
-
-def _terminate(running: dict[int, tuple[subprocess.Popen[bytes], float]]) -> None:
-    """Ask the runs to finish their steps, save, and exit; only once, since twice aborts them."""
-    for number, (process, began) in running.items():
-        if began and process.poll() is None:
-            process.terminate()
-            running[number] = (process, 0.0)
-
-
-def log_hparams(outcome: Outcome) -> None:
-    """Write the values and metrics of a finished run for TensorBoard's tab HParams."""
-    values = {
-        key: value if isinstance(value, bool | int | float) else text
-        for key, text in outcome.point.values.items()
-        if (value := toml_or_text(text)) is not None
-    }
-    metrics = {f"hparam/{name}": value for name, value in outcome.metrics.items()}
-    with SummaryWriter(outcome.folder) as writer:
-        writer.add_hparams(values, metrics, run_name=".")
+    stopped_by = run_points(sweep.runs, iter(pending), jobs, ended)
+    return list(outcomes.values()), stopped_by
 
 
 # ---- the table ----
@@ -277,7 +123,7 @@ def table(sweep: Sweep, outcomes: Sequence[Outcome]) -> list[list[str]]:
     watched = _watched(figures)
     ordered = sorted(outcomes, key=lambda o: _rank(o.metrics, watched))
     keys = [one.key for one in sweep.axes if len(one.values) > 1]
-    rows = [[*_short(keys), *reversed(figures), "status", "folder"]]
+    rows = [[*short_keys(keys), *reversed(figures), "status", "folder"]]
     for outcome in ordered:
         shown = [_figure(outcome.metrics.get(name)) for name in reversed(figures)]
         folder = Path(outcome.folder).name if outcome.folder else ""
@@ -303,27 +149,12 @@ def over_seeds(sweep: Sweep, outcomes: Sequence[Outcome], key: str = "run.seed")
         place: {f: statistics.fmean(o.metrics[f] for o in group) for f in figures}
         for place, group in groups.items()
     }
-    rows = [[*_short(others), *reversed(figures), "runs"]]
+    rows = [[*short_keys(others), *reversed(figures), "runs"]]
     for place in sorted(groups, key=lambda place: _rank(means[place], watched)):
         spread = {f: _spread([o.metrics[f] for o in groups[place]]) for f in figures}
         shown = [f"{_figure(means[place][f])} ± {spread[f]}" for f in reversed(figures)]
         rows.append([*place, *shown, str(len(groups[place]))])
     return rows
-
-
-def write_table(sweep: Sweep, rows: Sequence[Sequence[str]]) -> Path:
-    """Write ``results.csv`` into the folder of the sweep, and return its path."""
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    path = sweep.folder / "results.csv"
-    write_text(path, text.getvalue())
-    return path
-
-
-def _short(keys: Sequence[str]) -> list[str]:
-    """Return the last parts of the keys, or the whole keys if these are ambiguous."""
-    last = [key.rpartition(".")[2] for key in keys]
-    return [s if last.count(s) == 1 else k for s, k in zip(last, keys, strict=True)]
 
 
 def _watched(figures: Sequence[str]) -> str:

@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
+from tinynet.train.config.grid import short_keys
 from tinynet.train.html_report.run_data import RunData
 from tinynet.train.html_report.sections.config import sections_of
 from tinynet.train.metrics.registry import higher_is_better
+from tinynet.train.search.results import Results
 
 _NOT_COMPARED = ("run.name", "run.out")
 
@@ -23,6 +25,9 @@ class Comparison:
 
     runs: Sequence[RunData]
     page: Path
+    search: Results | None = None
+    """The results of the search that made the runs; its figures are those of the best evaluations.
+    """
 
     @functools.cached_property
     def values(self) -> dict[str, list[str]]:
@@ -36,28 +41,38 @@ class Comparison:
     @functools.cached_property
     def labels(self) -> dict[str, str]:
         """Short names of these keys: their last parts, where these are unambiguous."""
-        last = [key.rpartition(".")[2] for key in self.values]
-        return {
-            key: short if last.count(short) == 1 else key
-            for key, short in zip(self.values, last, strict=True)
-        }
+        return dict(zip(self.values, short_keys([*self.values]), strict=True))
 
     @functools.cached_property
     def figures(self) -> list[str]:
         """The names of the test figures, that which decides first."""
-        names = dict.fromkeys(name for run in self.runs for name in run.test_figures)
+        names = dict.fromkeys(name for n in range(len(self.runs)) for name in self.figures_of(n))
         others = [name for name in names if not name.startswith("loss")]
         monitored = {_values(self.runs[0]).get("evaluation.monitor", "").strip("\"'")}
+        monitored = {self.search.metric} if self.search else monitored
         return sorted(
             names, key=lambda n: (n not in monitored, n not in others[:1], n.startswith("loss"))
         )
 
+    def figures_of(self, number: int) -> dict[str, float]:
+        """Return the figures of a run: those of the last evaluation, or in a search of the best."""
+        run = self.runs[number]
+        best = run.record.get("best") if self.search else None
+        if not best or not best.get("epoch"):
+            return run.test_figures
+        known = {k: v for k, v in best.items() if k != "epoch" and isinstance(v, int | float)}
+        return {k: v for k, v in known.items() if math.isfinite(v)}
+
     @functools.cached_property
     def order(self) -> list[int]:
         """The numbers of the runs, the best first; those without the figure last."""
+        if self.search is not None:
+            places = {trial.folder: place for place, trial in enumerate(self.search.trials)}
+            names = [run.name for run in self.runs]
+            return sorted(range(len(names)), key=lambda n: places.get(names[n], len(places)))
 
         def rank(number: int) -> tuple[bool, float]:
-            figure = self.runs[number].test_figures.get(self.figures[0]) if self.figures else None
+            figure = self.figures_of(number).get(self.figures[0]) if self.figures else None
             if figure is None:
                 return True, math.inf
             return False, -figure if higher_is_better(self.figures[0]) else figure

@@ -7,6 +7,8 @@ import tomllib
 from collections.abc import Sequence
 from typing import Any
 
+from tinynet.train.config.grid import brief
+from tinynet.train.html_report.comparison import search
 from tinynet.train.html_report.comparison.compared import Comparison
 from tinynet.train.html_report.markup import Html, element, joined, table
 from tinynet.train.html_report.page import Section
@@ -23,12 +25,16 @@ _MOST_RUNS = 200
 
 def best(compared: Comparison) -> Html | None:
     """Return the best run: its figures, and the values that the others do not have."""
-    if not compared.figures or compared.figures[0] not in _best(compared).test_figures:
+    if not compared.figures:
         return None
-    run, number = _best(compared), compared.order[0]
-    figures = {f"test {name}": run.test_figures.get(name) for name in compared.figures}
+    run, number = compared.runs[compared.order[0]], compared.order[0]
+    own = compared.figures_of(number)
+    if compared.figures[0] not in own:
+        return None
+    figures = {f"test {name}": own.get(name) for name in compared.figures}
     shown = {k: figure_text(k, v) for k, v in figures.items() if v is not None}
-    shown |= {compared.labels[key]: values[number] for key, values in compared.values.items()}
+    own_values = compared.values.items()
+    shown |= {compared.labels[key]: brief(values[number]) for key, values in own_values}
     cards = [element("div", element("b", v), element("span", k)) for k, v in shown.items()]
     text = f"Of {len(compared.runs)} runs, by test {compared.figures[0]}: "
     line = element("p", text, _name(compared, run))
@@ -42,10 +48,10 @@ def runs(compared: Comparison) -> Html:
     rows = []
     for number in compared.order[:_MOST_RUNS]:
         run = compared.runs[number]
-        own = [run.test_figures.get(name) for name in figures]
+        own = [compared.figures_of(number).get(name) for name in figures]
         shown = ["" if v is None else figure_text(n, v) for n, v in zip(figures, own, strict=True)]
         epoch = (run.record.get("best") or {}).get("epoch") or ""
-        values = [element("code", keys[key][number]) for key in keys]
+        values = [element("code", brief(keys[key][number])) for key in keys]
         rows.append([*values, *shown, epoch, status_of(run.record), _name(compared, run)])
     left = len(compared.runs) - _MOST_RUNS
     more = [element("p", f"and {left} more", class_="soft")] if left > 0 else []
@@ -54,7 +60,9 @@ def runs(compared: Comparison) -> Html:
 
 def coordinates(compared: Comparison) -> Html | None:
     """Return parallel coordinates of the values and the figure that decides."""
-    ranked = [n for n in compared.order if compared.figures[0] in compared.runs[n].test_figures]
+    if not compared.figures:
+        return None
+    ranked = [n for n in compared.order if compared.figures[0] in compared.figures_of(n)]
     if len(ranked) < 2 or not compared.values:
         return None
     axes, places = [], []
@@ -63,7 +71,7 @@ def coordinates(compared: Comparison) -> Html | None:
         axes.append(axis)
         places.append(own)
     figure = compared.figures[0]
-    values = [compared.runs[n].test_figures[figure] for n in ranked]
+    values = [compared.figures_of(n)[figure] for n in ranked]
     low, high = min(values), max(values)
     ticks = [(0.0, figure_text(figure, low)), (1.0, figure_text(figure, high))]
     axes.append(Axis(figure, ticks if high > low else ticks[:1]))
@@ -105,10 +113,6 @@ def warnings(compared: Comparison) -> Html | None:
 # ---- names ----
 
 
-def _best(compared: Comparison) -> RunData:
-    return compared.runs[compared.order[0]]
-
-
 def _name(compared: Comparison, run: RunData) -> Html:
     """Return the name of a run, as a link to its report."""
     address = compared.link(run)
@@ -117,7 +121,9 @@ def _name(compared: Comparison, run: RunData) -> Html:
 
 def _short(compared: Comparison, number: int) -> str:
     """Return what a run has and others do not: ``lr=0.01 seed=1``."""
-    parts = [f"{compared.labels[k]}={values[number]}" for k, values in compared.values.items()]
+    parts = [
+        f"{compared.labels[k]}={brief(values[number])}" for k, values in compared.values.items()
+    ]
     return " ".join(parts[:4])[:60] or compared.runs[number].name
 
 
@@ -159,7 +165,11 @@ def _parsed(text: str) -> Any:
 
 COMPARISON: tuple[Section[Comparison], ...] = (
     Section("Best run", best),
+    Section("Search", search.history),
+    Section("Importance of the values", search.importance),
     Section("Runs", runs),
+    Section("Pruned trials", search.pruned),
+    Section("Failed trials", search.failed),
     Section("Parallel coordinates", coordinates),
     Section("Curves", curves),
     Section("Warnings", warnings),

@@ -9,18 +9,20 @@ from tinynet.train.html_report.comparison.compared import Comparison
 from tinynet.train.html_report.comparison.sections import COMPARISON
 from tinynet.train.html_report.page import page
 from tinynet.train.html_report.run_data import read_run
+from tinynet.train.search.results import Results
 
 
-def comparison_of(folders: Iterable[Path], path: Path) -> str:
+def comparison_of(folders: Iterable[Path], path: Path, search: Results | None = None) -> str:
     """Return the page that compares runs.
 
     Args:
         folders: their folders.
         path: where the page will be, for links to the reports of the runs.
+        search: the results of the search that made the runs, if one did.
 
     Raises:
         TrainError: if a folder is no run folder, or a file in it is damaged.
     """
-    compared = Comparison([read_run(folder) for folder in folders], path)
+    compared = Comparison([read_run(folder) for folder in folders], path, search)
     name = f"{path.absolute().parent.name}: {len(compared.runs)} runs"
     return page(name, compared, COMPARISON)

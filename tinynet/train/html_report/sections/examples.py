@@ -13,7 +13,7 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.data import Tokenizer
 from tinynet.dtypes import Array
 from tinynet.train.html_report.examination import Answer
-from tinynet.train.html_report.markup import Html, element, escaped, joined, picture, table
+from tinynet.train.html_report.markup import Html, bar, element, escaped, joined, picture, table
 from tinynet.train.html_report.run_data import RunData
 from tinynet.train.html_report.sections.confusion import class_names
 from tinynet.train.metrics.metric import softmax
@@ -181,7 +181,7 @@ def _classes(run: RunData, answer: Answer, output: Tensor) -> Html:
     rows = []
     for index in map(int, order):
         name = element("b", names[index]) if index == true else names[index]
-        rows.append(_bar(name, float(shares[index])))
+        rows.append(bar(name, float(shares[index])))
     right = order[0] == true
     says = "right" if right else f"should be {names[true] if 0 <= true < len(names) else true}"
     return joined([*rows, element("div", says, class_="good" if right else "bad")])
@@ -206,14 +206,9 @@ def _labels(run: RunData, answer: Answer, output: Tensor) -> Html:
     if words and given is not None and len(given) == len(shares) + 1:  # a word and its context
         names = [words[int(index)] for index in given[1:]]
     return joined(
-        _bar(element("b", name) if target else name, share)
+        bar(element("b", name) if target else name, share)
         for name, share, target in zip(names, shares, targets, strict=True)
     )
-
-
-def _bar(name: object, share: float) -> Html:
-    bar = element("i", style=f"--share: {100 * share:.1f}%")
-    return element("div", element("span", name), bar, f"{100 * share:.1f} %", class_="bar")
 
 
 # ---- text ----

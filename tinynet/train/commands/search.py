@@ -1,0 +1,237 @@
+"""``tinynet search CONFIG --space KEY=VALUES``."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from tinynet.invocation import command, shown
+from tinynet.train.checkpoint.run_folder import RunFolder, locked, new_folder, runs_in
+from tinynet.train.commands.options import add_set, full_keys
+from tinynet.train.config.grid import brief
+from tinynet.train.config.problems import UsageError
+from tinynet.train.config.resolve import load_config
+from tinynet.train.config.space import probes
+from tinynet.train.html_report.comparison.writing import comparison_of
+from tinynet.train.html_report.writing import attempt
+from tinynet.train.report.progress import as_json, figure_text
+from tinynet.train.report.table import aligned, write_csv
+from tinynet.train.running.interrupt import resumable
+from tinynet.train.running.run_group import Outcome
+from tinynet.train.search.results import Results, results_of, table, write_results
+from tinynet.train.search.search import (
+    TRIALS,
+    Search,
+    checked_space,
+    extended,
+    new_plan,
+    new_search,
+    open_search,
+    run_search,
+)
+from tinynet.train.search.study import PRUNERS, SAMPLERS, require_optuna
+
+NAME = "search"
+HELP = "search for good values of some keys"
+DESCRIPTION = """\
+Search for the values of some keys with the best test figure, with Optuna (pip install
+"tinynet[search]"). A trial is a run with values that depend on the results of earlier trials; it is
+pruned if others were better after as many epochs. The values of a key are log(LOW,HIGH),
+float(LOW,HIGH), int(LOW,HIGH) or logint(LOW,HIGH), or a list as in a sweep (SGD,Adam or 0..4); a
+third number in float() and int() is the step. A shell needs quotes around the parentheses. All
+listed values and bounds are checked before the first trial starts. The best trials are printed as a
+table; results.csv and report.html in the search folder have all of them.
+"""
+TRAINS = True
+
+_MOST = 10  # trials in the table
+_CHOICES = ("out", "sampler", "pruner", "metric", "seed")  # not with --resume
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("config", metavar="CONFIG", nargs="?", help="the TOML file")
+    parser.add_argument(
+        "--space",
+        action="extend",
+        nargs="+",
+        default=[],
+        metavar="KEY=VALUES",
+        help="the values of a key, such as 'optimizer.lr=log(1e-4,1e-1)'; takes several, and may "
+        "be repeated",
+    )
+    add_set(parser)
+    parser.add_argument("--out", metavar="DIR", help="the folder for the search (default: run.out)")
+    _add_choices(parser)
+    parser.add_argument(
+        "--jobs", type=int, default=1, metavar="N", help="number of trials at once (default: 1)"
+    )
+    parser.add_argument(
+        "--resume",
+        metavar="SEARCH",
+        help="resume the search of a folder; --trials N changes the number of its trials",
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object per trial")
+
+
+def _add_choices(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments that a search keeps when it is resumed."""
+    parser.add_argument(
+        "--trials",
+        type=int,
+        metavar="N",
+        help=f"the number of trials (default: {TRIALS}; of a grid, all its points)",
+    )
+    parser.add_argument(
+        "--sampler",
+        choices=SAMPLERS,
+        help="how to choose values: by the results so far (tpe, the default), at random, or all "
+        "points of a grid in random order",
+    )
+    parser.add_argument(
+        "--pruner",
+        choices=PRUNERS,
+        help="when to prune a trial: if it is worse than the median of the others (the default), "
+        "by successive halving of groups (hyperband), or never (none)",
+    )
+    parser.add_argument(
+        "--metric",
+        metavar="NAME",
+        help="the test figure to compare by (default: evaluation.monitor, or the first metric)",
+    )
+    parser.add_argument(
+        "--seed", type=int, metavar="N", help="the seed of the sampler (default: 0)"
+    )
+
+
+def run_command(arguments: argparse.Namespace) -> int:
+    """Return 0, 1 if no trial finished or some can be resumed, or 128 + the number of a signal."""
+    for name in ("jobs", "trials"):
+        value = getattr(arguments, name)
+        if value is not None and value < 1:
+            raise UsageError(f"--{name} must be at least 1, got {value}")
+    require_optuna()
+    search = _resumed(arguments) if arguments.resume is not None else _new(arguments)
+    resume = "search", "--resume", search.folder
+    with locked(RunFolder(search.folder)), resumable(*resume):
+        if arguments.resume is not None and arguments.trials is not None:
+            search = extended(search, arguments.trials)
+        study = search.study(arguments.jobs)
+        progress = _Progress(search, arguments.json)
+        stopped_by = run_search(search, study, arguments.jobs, progress.ended)
+        results = results_of(search, study, is_complete=stopped_by is None)
+    path = write_csv(search.folder / "results.csv", table(results))
+    write_results(search.folder, results)
+    if stopped_by is None:
+        pages = _report(search, results)
+        if not arguments.json:
+            _print_results(search, results, [f"table: {shown(path)}", *pages])
+    left = search.plan.trials - sum(results.count(s) for s in ("finished", "pruned", "failed"))
+    if left > 0 and not arguments.json:
+        print(f"{left} of {search.plan.trials} trials are not finished; to resume:")
+        print(f"  {command(*resume)}")
+    return 128 + stopped_by if stopped_by else int(left > 0 or results.best is None)
+
+
+def _new(arguments: argparse.Namespace) -> Search:
+    config = arguments.config
+    if config is None:
+        raise UsageError("CONFIG is missing (or --resume SEARCH)")
+    if not arguments.space:
+        raise UsageError(
+            "nothing to search: use --space KEY=VALUES, such as 'optimizer.lr=log(1e-4,1e-1)'"
+        )
+    settings = full_keys(arguments.set)
+    if arguments.metric is not None:
+        settings.append(f"evaluation.monitor={arguments.metric}")
+    sampler = arguments.sampler or SAMPLERS[0]
+    space = checked_space(config, full_keys(arguments.space), settings, sampler)
+    given = {name: getattr(arguments, name) for name in ("sampler", "pruner", "seed", "trials")}
+    given = {name: value for name, value in given.items() if value is not None}
+    plan = new_plan(config, space, settings, **given)
+    first = load_config(config, [*settings, *probes(space)[0].assignments], out=arguments.out)
+    folder = new_folder(Path(first.run.out) / Path(config).stem, "search_")
+    search = new_search(config, settings, plan, folder)
+    if not arguments.json:
+        better = "highest" if plan.higher_is_better else "lowest"
+        text = f"{plan.trials} trials for the {better} test {plan.metric}"
+        print(f"{text} ({plan.sampler}, pruner {plan.pruner}) in {folder}", flush=True)
+    return search
+
+
+def _resumed(arguments: argparse.Namespace) -> Search:
+    given = [f"--{name}" for name in _CHOICES if getattr(arguments, name) is not None]
+    given += ["CONFIG"] * (arguments.config is not None)
+    given += [f"--{name}" for name in ("space", "set") if getattr(arguments, name)]
+    if given:
+        raise UsageError(f"--resume SEARCH cannot be combined with {', '.join(given)}")
+    return open_search(Path(arguments.resume))
+
+
+class _Progress:
+    """Prints a line per trial."""
+
+    def __init__(self, search: Search, json: bool) -> None:
+        self._plan, self._json = search.plan, json
+
+    def ended(self, outcome: Outcome, seconds: float) -> None:
+        """Print a trial that has ended; one that was stopped can be resumed."""
+        if self._json:
+            print(_as_json(outcome), flush=True)
+        elif outcome.status != "interrupted":
+            print(self._line(outcome, seconds), flush=True)
+
+    def _line(self, outcome: Outcome, seconds: float) -> str:
+        point, metric = outcome.point, self._plan.metric
+        values = " ".join(f"{key}={brief(point.values[key])}" for key in point.varying)
+        width = len(str(self._plan.trials - 1))
+        head = f"[trial {point.number:>{width}}] {values}"
+        if outcome.status == "failed":
+            return f"{head}: FAILED, {outcome.message}"
+        figure = outcome.best.get(metric)
+        text = "" if figure is None else f"{metric} {figure_text(metric, figure)}"
+        if outcome.status == "pruned":
+            return f"{head}: pruned, {text} ({seconds:.1f} s)"
+        return f"{head}: {text} after epoch {outcome.best['epoch']} ({seconds:.1f} s)"
+
+
+def _report(search: Search, results: Results) -> list[str]:
+    """Write the page that compares the runs, unless the config says not to; return lines on it."""
+    settings = [*search.runs.settings, *probes(search.plan.space)[0].assignments]
+    if not load_config(search.runs.config, settings).run.report:
+        return []
+    page, runs = RunFolder(search.folder).report, [*runs_in(search.folder)]
+    if not runs:
+        return []
+    problem = attempt(page, lambda: comparison_of(runs, page, results))
+    return [problem or f"report: {shown(page)}"]
+
+
+def _print_results(search: Search, results: Results, files: Sequence[str]) -> None:
+    print("", *aligned(table(results, _MOST)), sep="\n")
+    counts = [(results.count(status), status) for status in ("finished", "pruned", "failed")]
+    print("", ", ".join(f"{count} {status}" for count, status in counts if count), sep="\n")
+    if (best := results.best) is not None and best.figure is not None:
+        figure = f"test {results.metric} {figure_text(results.metric, best.figure)}"
+        print(f"best: trial {best.number}, {figure} after epoch {best.epoch}")
+        settings = [*search.runs.settings, *(f"{k}={v}" for k, v in best.values.items())]
+        config = Path(search.runs.config)
+        print(f"  evaluate it:    {command('eval', search.folder / best.folder, '--best')}")
+        print(f"  train it again: {command('train', config, '--set', *settings)}")
+    print(*files, sep="\n")
+    print(f"view it: {command('board', search.folder)}")
+
+
+def _as_json(outcome: Outcome) -> str:
+    return as_json(
+        {
+            "trial": outcome.point.number,
+            "values": dict(outcome.point.values),
+            "status": outcome.status,
+            "test": dict(outcome.metrics),
+            "best": dict(outcome.best),
+            "folder": outcome.folder,
+            "message": outcome.message,
+        }
+    )

@@ -1,0 +1,109 @@
+"""The sections about a search."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tinynet.train.config.grid import brief, short_keys
+from tinynet.train.html_report.comparison.compared import Comparison
+from tinynet.train.html_report.markup import Html, bar, element, joined, table
+from tinynet.train.html_report.plots import Curve, lines
+from tinynet.train.report.progress import figure_text
+from tinynet.train.search.results import Results, TrialResult
+from tinynet.train.search.study import LEAST
+
+_GREY = 7
+_STATUSES = ("finished", "pruned", "failed", "interrupted")
+
+
+def history(compared: Comparison) -> Html | None:
+    """Return the counts of the trials, and their figures in the order in which they began."""
+    results = compared.search
+    if results is None:
+        return None
+    counts = [f"{count} {status}" for status in _STATUSES if (count := results.count(status))]
+    how = f"Sampler {results.sampler} with seed {results.seed}, pruner {results.pruner}."
+    figure = "the figure of a trial is that of its best evaluation"
+    text = f"{len(results.trials)} trials: {', '.join(counts)}. {how} By test {results.metric}; "
+    paragraph = element("p", f"{text}{figure}.", class_="soft")
+    curves = _curves(results)
+    if not curves:
+        return paragraph
+    plot = lines(f"test {results.metric} by trial", curves, "trial")
+    return joined([paragraph, element("div", plot, class_="plots large")])
+
+
+def _curves(results: Results) -> list[Curve]:
+    in_order = sorted(results.trials, key=lambda trial: trial.number)
+    found = []
+    for status, colour in (("finished", 0), ("pruned", _GREY)):
+        points = [
+            (trial.number, trial.figure)
+            for trial in in_order
+            if trial.status == status and trial.figure is not None
+        ]
+        if points:
+            x, y = zip(*points, strict=True)
+            found.append(Curve(status, x, y, colour, dots=True))
+            if status == "finished":
+                found.append(Curve("best so far", x, _running(y, results), 1))
+    return found
+
+
+def _running(figures: Sequence[float], results: Results) -> list[float]:
+    """Return the best of the figures up to each."""
+    better = max if results.higher_is_better else min
+    return [better(figures[: number + 1]) for number in range(len(figures))]
+
+
+def importance(compared: Comparison) -> Html | None:
+    """Return the share of each key in the figures of the trials."""
+    results = compared.search
+    if results is None:
+        return None
+    if not results.importances:
+        return element("p", f"Fewer than {LEAST} trials finished.", class_="soft")
+    text = (
+        f"The share of each key in reaching a good test {results.metric} (PED-ANOVA), from "
+        f"{results.count('finished')} finished trials. From few trials it is a rough guess."
+    )
+    bars = [bar(key, share) for key, share in results.importances.items()]
+    return joined([element("p", text, class_="soft"), *bars])
+
+
+def pruned(compared: Comparison) -> Html | None:
+    """Return a table of the pruned trials, in their order."""
+    rows = [
+        (trial.number, *values, _text(compared, trial), trial.epochs)
+        for trial, values in _with(compared, "pruned")
+    ]
+    figure = "" if compared.search is None else compared.search.metric
+    return _table(compared, rows, [f"best {figure}", "pruned after epoch"])
+
+
+def failed(compared: Comparison) -> Html | None:
+    """Return a table of the failed trials, in their order, with their errors."""
+    rows = [(trial.number, *values, trial.message) for trial, values in _with(compared, "failed")]
+    return _table(compared, rows, ["error"])
+
+
+def _with(compared: Comparison, status: str) -> list[tuple[TrialResult, list[Html]]]:
+    """Return the trials with a status, each with its values."""
+    trials = () if compared.search is None else compared.search.trials
+    found = sorted((t for t in trials if t.status == status), key=lambda trial: trial.number)
+    return [(t, [element("code", brief(v)) for v in t.values.values()]) for t in found]
+
+
+def _table(
+    compared: Comparison, rows: Sequence[Sequence[object]], others: Sequence[str]
+) -> Html | None:
+    if compared.search is None or not rows:
+        return None
+    keys = short_keys([*compared.search.trials[0].values])
+    return table(["trial", *keys, *others], rows)
+
+
+def _text(compared: Comparison, trial: TrialResult) -> str:
+    if compared.search is None or trial.figure is None:
+        return ""
+    return figure_text(compared.search.metric, trial.figure)

@@ -1,0 +1,297 @@
+"""Runs of one config with different values, each in its own process.
+
+A failed run does not stop the others. The folder of a group has a folder and a log per run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import IO, Any
+
+from tinynet.board import SummaryWriter
+from tinynet.invocation import VARIABLE, command
+from tinynet.train.build.trial import trial
+from tinynet.train.config.document import toml_or_text
+from tinynet.train.config.grid import Point
+from tinynet.train.config.problems import ConfigError, Problem, UsageError
+from tinynet.train.config.rendering import to_toml
+from tinynet.train.config.resolve import load_config
+from tinynet.train.config.sections import Config
+from tinynet.train.running.interrupt import StopRequest
+from tinynet.train.running.runner import prepare
+from tinynet.train.running.supervised import PRUNED
+from tinynet.train.running.supervised import VARIABLE as SUPERVISED
+
+_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+_PAUSE = 0.02  # seconds between two polls of the processes
+
+
+@dataclass(frozen=True)
+class RunGroup:
+    """The runs of a config in a folder."""
+
+    folder: Path
+    config: str
+    settings: tuple[str, ...] = ()
+    """Assignments that all runs have in common."""
+
+    def log(self, point: Point) -> Path:
+        """Return the log file of a run."""
+        return self.folder / f"{point.name}.log"
+
+    def run_folders(self, point: Point) -> list[Path]:
+        """Return the folders of the runs of a point, the newest last."""
+        return sorted(path.parent for path in (self.folder / point.name).glob("*/config.toml"))
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The outcome of one point."""
+
+    point: Point
+    status: str
+    """``"finished"``, ``"pruned"``, ``"failed"``, ``"interrupted"`` or ``"not started"``."""
+
+    metrics: Mapping[str, float]
+    """The last evaluation."""
+
+    best: Mapping[str, float]
+    """The best evaluation and its epoch."""
+
+    folder: str
+    message: str = ""
+    """The last line of the error message of a failed run."""
+
+
+Answer = Callable[[Point, Mapping[str, Any]], str]
+"""Takes a report of a run, with ``epoch`` and ``figures``; returns the reason to stop, or ""."""
+
+
+def check_all(
+    config: str,
+    points: Iterable[Point],
+    settings: Iterable[str] = (),
+    known: Iterable[Problem] = (),
+) -> None:
+    """Resolve and build the config of every point, and try a step.
+
+    Points that differ only in their seeds are tried once.
+
+    Args:
+        config: the config file.
+        points: the points.
+        settings: assignments that all points have in common.
+        known: mistakes that have been found already.
+
+    Raises:
+        ConfigError: if configs have mistakes; lists each mistake once.
+        UsageError: if parts do not fit together; names the values.
+    """
+    problems = dict.fromkeys(known)
+    configs: dict[str, tuple[Point, Config]] = {}
+    for point in points:
+        try:
+            without_seed = [pair for pair in point.values.items() if pair[0] != "run.seed"]
+            loaded = load_config(config, [*settings, *point.assignments])
+            configs.setdefault(str(without_seed), (point, loaded))
+        except ConfigError as error:
+            problems.update(dict.fromkeys(error.problems))
+    misfits: dict[str, None] = {}
+    for point, one in () if problems else configs.values():
+        try:
+            trial(prepare(one))
+        except ConfigError as error:
+            problems.update(dict.fromkeys(error.problems))
+        except UsageError as error:
+            values = ", ".join(f"{key}={point.values[key]}" for key in point.varying)
+            misfits[f"with {values}: {error}"] = None
+    if problems:
+        raise ConfigError(problems)
+    if misfits:
+        raise UsageError("\n".join([*misfits, "no run was started; nothing was written."]))
+
+
+def resolved_text(config: str, assignments: Iterable[str]) -> str:
+    """Return a config in full, without its comments, which hold paths."""
+    resolved = load_config(Path(config).absolute(), [*assignments])
+    return "\n".join(line.partition("  # ")[0].rstrip() for line in to_toml(resolved).splitlines())
+
+
+def outcome_of(group: RunGroup, point: Point) -> Outcome:
+    """Return the outcome of a point, from a finished run or else the newest one."""
+    found = Outcome(point, "not started", {}, {}, "")
+    for record in sorted((group.folder / point.name).glob("*/run.json")):
+        with contextlib.suppress(OSError, ValueError):
+            run = json.loads(record.read_text(encoding="utf-8"))
+            status = "interrupted" if run["status"] == "running" else run["status"]
+            found = Outcome(
+                point, status, run.get("test", {}), run.get("best", {}), str(record.parent)
+            )
+            if status == "finished":
+                is_pruned = run.get("stopped_by") == PRUNED
+                return replace(found, status="pruned") if is_pruned else found
+    return found
+
+
+# ---- running ----
+
+
+class _Process:
+    """The process of a run."""
+
+    def __init__(self, group: RunGroup, point: Point, jobs: int, answer: Answer | None) -> None:
+        self.point = point
+        self.began = time.monotonic()
+        self.is_asked_to_stop = False
+        self._answer = answer
+        program = [sys.executable, "-m", "tinynet", *_command(group, point), "--json"]
+        environment = os.environ | {VARIABLE: command()}
+        if jobs > 1:  # several processes with a thread per core each would slow each other down
+            environment = {**dict.fromkeys(_THREADS, "1"), **environment}
+        if answer is not None:
+            environment[SUPERVISED] = "1"
+        with open(group.log(point), "ab") as log:
+            self.popen = subprocess.Popen(
+                program,
+                stdin=subprocess.DEVNULL if answer is None else subprocess.PIPE,
+                stdout=log if answer is None else subprocess.PIPE,
+                stderr=log,
+                env=environment,
+            )
+
+    def listen(self, reports: queue.SimpleQueue[tuple[_Process, bytes]]) -> None:
+        """Put the reports of the run into a queue as they come."""
+        if self.popen.stdout is not None:
+            arguments = self, self.popen.stdout, reports
+            threading.Thread(target=_listen, args=arguments, daemon=True).start()
+
+    def answer(self, line: bytes) -> None:
+        """Answer a report."""
+        if self._answer is not None and self.popen.stdin is not None:
+            reason = self._answer(self.point, json.loads(line))
+            with contextlib.suppress(OSError):  # the run has been killed
+                self.popen.stdin.write(f"{json.dumps(reason)}\n".encode())
+                self.popen.stdin.flush()
+
+    def stop(self) -> None:
+        """Ask the run to finish its step, save, and exit; only once, since twice aborts it."""
+        if not self.is_asked_to_stop and self.popen.poll() is None:
+            self.popen.terminate()
+        self.is_asked_to_stop = True
+
+    def close(self) -> None:
+        """Close the pipes of a process that has ended."""
+        for pipe in filter(None, (self.popen.stdin, self.popen.stdout)):
+            with contextlib.suppress(OSError):
+                pipe.close()
+
+
+def _listen(
+    process: _Process, lines: IO[bytes], reports: queue.SimpleQueue[tuple[_Process, bytes]]
+) -> None:
+    with contextlib.suppress(ValueError, OSError):  # the pipe has been closed
+        for line in lines:
+            reports.put((process, line))
+
+
+def run_points(
+    group: RunGroup,
+    points: Iterator[Point],
+    jobs: int,
+    ended: Callable[[Outcome, float], object],
+    answer: Answer | None = None,
+) -> int | None:
+    """Run points, at most `jobs` at once.
+
+    Args:
+        group: the runs.
+        points: the points; each is taken when there is a free place for it.
+        jobs: the maximum number of processes.
+        ended: called after each run with its outcome and seconds.
+        answer: called with each evaluation of a run.
+
+    Returns:
+        The signal that stopped the runs early, if one did.
+    """
+    running: list[_Process] = []
+    reports: queue.SimpleQueue[tuple[_Process, bytes]] = queue.SimpleQueue()
+    with StopRequest() as stop:
+        try:
+            while True:
+                while len(running) < jobs and not stop.signal:
+                    if (point := next(points, None)) is None:
+                        break
+                    running.append(_Process(group, point, jobs, answer))
+                    running[-1].listen(reports)
+                if not running:
+                    return stop.signal
+                with contextlib.suppress(queue.Empty):
+                    process, line = reports.get(timeout=_PAUSE)
+                    process.answer(line)
+                for process in [one for one in running if one.popen.poll() is not None]:
+                    running.remove(process)
+                    process.close()
+                    outcome = _ended(group, process.point, process.popen.returncode)
+                    ended(outcome, time.monotonic() - process.began)
+                if stop.signal == signal.SIGTERM:  # Ctrl-C reaches them from the terminal
+                    _stop(running)
+        finally:
+            _stop(running)
+
+
+def _stop(running: Iterable[_Process]) -> None:
+    for process in running:
+        process.stop()
+
+
+def _command(group: RunGroup, point: Point) -> list[str]:
+    """Return the command that starts or resumes a run."""
+    started = group.run_folders(point)
+    if started:
+        return ["resume", str(started[-1])]
+    own = [f"run.out={group.folder}", f"run.name={point.name}"]
+    settings = [*group.settings, *point.assignments, *own]
+    return ["train", group.config, *(w for setting in settings for w in ("--set", setting))]
+
+
+def _ended(group: RunGroup, point: Point, code: int) -> Outcome:
+    outcome = outcome_of(group, point)
+    if code == 0:
+        if outcome.status == "finished":
+            log_hparams(outcome)
+        return outcome
+    message = f"exit code {code}: {_last_message(group.log(point))}"
+    status = "interrupted" if outcome.status == "interrupted" else "failed"
+    return replace(outcome, status=status, message=message)
+
+
+def _last_message(log: Path) -> str:
+    """Return the last unindented line of a log, which starts the last error message."""
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+    messages = [
+        line for line in lines if line[:1].strip("{ ") and not line.endswith("nothing was written.")
+    ]
+    return messages[-1] if messages else f"see {log}"
+
+
+def log_hparams(outcome: Outcome) -> None:
+    """Write the values and metrics of a finished run for TensorBoard's tab HParams."""
+    values = {
+        key: value if isinstance(value, bool | int | float) else text
+        for key, text in outcome.point.values.items()
+        if (value := toml_or_text(text)) is not None
+    }
+    metrics = {f"hparam/{name}": value for name, value in outcome.metrics.items()}
+    with SummaryWriter(outcome.folder) as writer:
+        writer.add_hparams(values, metrics, run_name=".")

@@ -1,0 +1,1 @@
+"""A search for good values of a config's keys, through Optuna."""

@@ -1,0 +1,146 @@
+"""The results of a search: its trials with their figures, as tables and as JSON."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tinynet.train.checkpoint.run_folder import write_json
+from tinynet.train.config.grid import brief, short_keys
+from tinynet.train.config.problems import UsageError
+from tinynet.train.running.run_group import RunGroup, outcome_of
+from tinynet.train.search.search import Search, best_figure
+from tinynet.train.search.study import Study, Told
+
+FILE = "results.json"
+_ORDER = ("finished", "pruned", "interrupted", "failed")
+
+
+@dataclass(frozen=True)
+class TrialResult:
+    """The result of a trial."""
+
+    number: int
+    values: Mapping[str, str]
+    status: str
+    """``"finished"``, ``"pruned"``, ``"failed"`` or ``"interrupted"``."""
+
+    figure: float | None
+    """The best evaluation of its run."""
+
+    epoch: int | None
+    """The epoch of the best evaluation."""
+
+    epochs: int
+    """The epoch of the last evaluation; 0 without one."""
+
+    folder: str
+    """The run folder, relative to that of the search; empty if there is none."""
+
+    message: str = ""
+    """Why it failed."""
+
+
+@dataclass(frozen=True)
+class Results:
+    """The results of a search."""
+
+    metric: str
+    higher_is_better: bool
+    sampler: str
+    pruner: str
+    seed: int
+    trials: Sequence[TrialResult]
+    """The trials, the best first."""
+
+    importances: Mapping[str, float]
+    """The share of each key in the figures of the trials; empty if too few have finished."""
+
+    @property
+    def best(self) -> TrialResult | None:
+        """The best finished trial."""
+        first = self.trials[0] if self.trials else None
+        return first if first is not None and first.status == "finished" else None
+
+    def count(self, status: str) -> int:
+        """Return the number of trials with a status."""
+        return sum(trial.status == status for trial in self.trials)
+
+
+def results_of(search: Search, study: Study, *, is_complete: bool = True) -> Results:
+    """Return the results of a search; without importances if it has been stopped."""
+    plan = search.plan
+    trials = [_result(search.runs, told, plan.metric) for told in study.trials()]
+
+    def rank(trial: TrialResult) -> tuple[int, bool, float]:
+        value = 0.0 if trial.figure is None else trial.figure
+        sign = -1.0 if plan.higher_is_better else 1.0
+        return _ORDER.index(trial.status), trial.figure is None, sign * value
+
+    return Results(
+        plan.metric,
+        plan.higher_is_better,
+        plan.sampler,
+        plan.pruner,
+        plan.seed,
+        sorted(trials, key=rank),
+        study.importances() if is_complete else {},
+    )
+
+
+def _result(runs: RunGroup, told: Told, metric: str) -> TrialResult:
+    outcome = outcome_of(runs, told.point)
+    folder = Path(outcome.folder).relative_to(runs.folder).as_posix() if outcome.folder else ""
+    epoch = outcome.best.get("epoch")
+    return TrialResult(
+        told.point.number,
+        dict(told.point.values),
+        "interrupted" if told.status == "running" else told.status,
+        best_figure(outcome, metric),
+        int(epoch) if epoch else None,
+        max(told.figures, default=0),
+        folder,
+        told.message,
+    )
+
+
+def write_results(folder: Path, results: Results) -> None:
+    """Write ``results.json``, from which reports are written."""
+    write_json(folder / FILE, dataclasses.asdict(results))
+
+
+def read_results(folder: Path) -> Results | None:
+    """Return the results in a folder; None if it is not that of a search that has ended.
+
+    Raises:
+        UsageError: if they cannot be read.
+    """
+    try:
+        content = json.loads((folder / FILE).read_text(encoding="utf-8"))
+        trials = [TrialResult(**trial) for trial in content["trials"]]
+        return Results(**(content | {"trials": trials}))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UsageError(f"{folder / FILE} cannot be read: {error}") from None
+
+
+def table(results: Results, most: int | None = None) -> list[list[str]]:
+    """Return a header and a row per trial, the best first.
+
+    Args:
+        results: the results.
+        most: the maximum number of rows; their values have at most four digits.
+    """
+    keys = [*results.trials[0].values] if results.trials else []
+    rows = [["trial", *short_keys(keys), results.metric, "epoch", "status", "folder"]]
+    for trial in results.trials[:most]:
+        values = [trial.values.get(key, "") for key in keys]
+        shown = values if most is None else [brief(value) for value in values]
+        figure = "" if trial.figure is None else f"{trial.figure:.5g}"
+        epoch = str(trial.epoch or "")
+        rows.append([str(trial.number), *shown, figure, epoch, trial.status, trial.folder])
+    return rows

@@ -43,15 +43,11 @@ class NativeStep:
         hooks = optimizer._before or optimizer._after or everywhere[0] or everywhere[1]
         todo: list[tuple[Any, GroupStep, tuple[Any, ...]]] = []
         for group in optimizer.param_groups:
-            step = self._groups.get(id(group))
-            plan = optimizer._plans.get(id(group))
-            if plan is not None and (step is None or step.plan is not plan):
-                step = self._groups[id(group)] = GroupStep(optimizer, plan)
-            names = optimizer.buffers(group)
-            grads = None
-            if step is not None and not hooks:
-                grads = step.gradients(group["params"], optimizer.state, names)
-            if step is None or grads is None:
+            step = None if hooks else self._step(optimizer, group)
+            grads = step and step.gradients(
+                group["params"], optimizer.state, optimizer.buffers(group)
+            )
+            if not (step and grads):
                 self.slowly(optimizer)
                 return
             todo.append((group, step, grads))
@@ -60,6 +56,18 @@ class NativeStep:
             step.run(optimizer, group, grads)
             optimizer._wrote(zip(step.plan.params, grads, strict=True), site, 0)
         optimizer.stepped = True
+
+    def _step(self, optimizer: Elementwise, group: Any) -> GroupStep | None:
+        """Return the step of a group, prepared where the plan of the optimizer is new and fits."""
+        step, plan = self._groups.get(id(group)), optimizer._plans.get(id(group))
+        if step is not None and step.plan is plan:
+            return step
+        grads = [None if p._grad is None else p._grad._array for p in group["params"]]
+        names = optimizer.buffers(group)
+        if plan is None or not plan.fits(group["params"], grads, optimizer.state, names):
+            return None
+        step = self._groups[id(group)] = GroupStep(optimizer, plan)
+        return step
 
 
 class GroupStep:

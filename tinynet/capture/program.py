@@ -36,11 +36,14 @@ class Value:
         shape, dtype: those of the array; None for other objects.
         size, nbytes: the number of its elements, and of their bytes.
         contiguous: the elements lie in the order of the dimensions, without gaps.
+        expanded: several elements share a place in memory.
         memory: identifies the memory; a view has that of its base.
         whole: it is contiguous and owns its memory.
     """
 
-    __slots__ = ("contiguous", "dtype", "memory", "nbytes", "number", "shape", "size", "whole")
+    __slots__ = (
+        "contiguous", "dtype", "expanded", "memory", "nbytes", "number", "shape", "size", "whole",
+    )  # fmt: skip
 
     def __init__(self, number: int, held: Any):
         self.number = number
@@ -50,6 +53,7 @@ class Value:
         self.memory = id(root(held))
         self.size = math.prod(self.shape or ())
         self.contiguous = isinstance(held, np.ndarray) and held.flags.c_contiguous
+        self.expanded = isinstance(held, np.ndarray) and 0 in held.strides
         self.whole = self.contiguous and root(held) is held
 
     def __repr__(self) -> str:

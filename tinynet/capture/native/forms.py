@@ -6,6 +6,7 @@ a formula by the name of its operation.
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -140,11 +141,38 @@ def _ones(w: Writer, call: Call) -> bool:
 def _sum_to(w: Writer, call: Call) -> bool:
     g, shape = call.args
     axes = broadcast_axes(g.shape, shape)
-    if g.shape is None or len(g.shape) != 2 or axes != (0,):
+    if not g.size or not axes or axes != tuple(range(len(axes))) or not call.result.shape:
         return False
-    name, out = w.array(g), w.new(call.result)
-    rows = "" if len(shape) == 1 else f".reshape({g.shape[1]})"
-    w.lines.append(f"column_sums({name}, {out}{rows})")
+    columns = call.result.size
+    rows = f"{w.array(g)}.reshape({(g.size // columns, columns)!r})"
+    w.lines.append(f"column_sums({rows}, {w.new(call.result)}.reshape({columns}))")
+    return True
+
+
+@form("mean_dims")
+def _mean_dims(w: Writer, call: Call) -> bool:
+    x, dim, keepdim, dtype = call.args
+    axes = (dim,) if isinstance(dim, int) else dim
+    if dtype is not None or axes is None or len(axes) != 1 or not x.size or not call.result.shape:
+        return False
+    axis = axes[0] % len(x.shape)
+    before, length = math.prod(x.shape[:axis]), x.shape[axis]
+    shape = before, length, x.size // (before * length)
+    given = f"{w.array(x)}.reshape({shape!r})"
+    w.lines.append(f"means({given}, {w.new(call.result)}.reshape({(before, shape[2])!r}))")
+    return True
+
+
+@form("embedding_rows")
+def _embedding(w: Writer, call: Call) -> bool:
+    table, index = call.args[:2]
+    if not index.size or not table.size or index.dtype.kind != "i":
+        return False
+    places = f"{w.array(index)}.reshape({index.size})"
+    given, made = w.array(table), w.new(call.result)
+    rows = f"{made}.reshape({(index.size, table.shape[1])!r})"
+    w.lines.append(f"if not take_rows({given}, {places}, {rows}): return 1")
+    w.can_fail = True
     return True
 
 

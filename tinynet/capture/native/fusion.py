@@ -70,10 +70,12 @@ def kind_of(call: Call) -> np.dtype[Any] | None:
 def is_native(call: Call) -> bool:
     """Return whether a call has a native form."""
     form, kind = find(call), kind_of(call)
-    values = [*call.inputs(), *call.outputs()]
-    if form is None or kind is None:
+    if form is None or kind is None or not all(v.contiguous for v in call.outputs()):
         return False
-    if any(v.shape is None or not v.contiguous or v.dtype.kind not in "fibu" for v in values):
+    values = [*call.inputs(), *call.outputs()]
+    if any(v.shape is None or v.dtype.kind not in "fibu" for v in values):
+        return False
+    if any(v.expanded and not v.contiguous for v in values):  # a copy would take more memory
         return False
     trial = Writer(kind, set(), last_uses([call]))
     return form(trial, call)
@@ -106,8 +108,10 @@ def _native(run: list[Call], later: set[int]) -> list[Call]:
     writer.at = len(run)
     writer.flush()
     inputs = list(writer.inputs.values())
-    names = [f"v{v.number}" for v in (*inputs, *outputs)]
+    with_gaps = [v.number for v in inputs if not v.contiguous]
+    names = [f"{'g' if v.number in with_gaps else 'v'}{v.number}" for v in (*inputs, *outputs)]
     lines = [f"def native({', '.join(names)}):"]
+    lines += [f"    v{number} = np.ascontiguousarray(g{number})" for number in with_gaps]
     lines += [f"    {name} = {text}" for text, name in writer.constants.items()]
     lines += [f"    one, zero = {kind.name}(1), {kind.name}(0)"]
     lines += [f"    s{v.number} = v{v.number}[()]" for v in inputs if v.shape == ()]

@@ -58,6 +58,37 @@ def column_sums(g, out):
         out[j] = total[j]
 
 
+def means(x, out):
+    """Average ``[before, length, after]`` over the middle."""
+    before, length, after = x.shape
+    if after == 1:
+        for i in range(before):
+            total = 0.0
+            for k in range(length):
+                total += np.float64(x[i, k, 0])
+            out[i, 0] = total / length
+        return
+    sums = np.empty(after, np.float64)
+    for i in range(before):
+        sums[:] = 0.0
+        for k in range(length):
+            for j in range(after):
+                sums[j] += x[i, k, j]
+        for j in range(after):
+            out[i, j] = sums[j] / length
+
+
+def take_rows(table, index, out):
+    """Copy rows of a table; return whether all are in the table."""
+    for i in range(index.size):
+        k = index[i]
+        if k < 0 or k >= table.shape[0]:
+            return False
+        for j in range(table.shape[1]):
+            out[i, j] = table[k, j]
+    return True
+
+
 def fill_rows(out, row):
     """Write a vector to each row of a matrix."""
     m, n = out.shape
@@ -231,5 +262,5 @@ def cross_entropy_slope(g, target, powers, totals, out):
 _OF_ELEMENTS = larger, smaller, positive, root, log
 _OF_ARRAYS = (
     batch_norm, batch_norm_slope, channel_sums, column_sums, cross_entropy, cross_entropy_slope,
-    fill_rows, layer_norm, layer_norm_slope, max_pool, max_pool_slope,
+    fill_rows, layer_norm, layer_norm_slope, max_pool, max_pool_slope, means, take_rows,
 )  # fmt: skip

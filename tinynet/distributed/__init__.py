@@ -29,6 +29,9 @@ from tinynet.distributed.constants import Backend as Backend
 from tinynet.distributed.constants import DebugLevel as DebugLevel
 from tinynet.distributed.constants import ReduceOp as ReduceOp
 from tinynet.distributed.constants import default_pg_timeout as default_pg_timeout
+from tinynet.distributed.fingerprints import get_debug_level as get_debug_level
+from tinynet.distributed.fingerprints import set_debug_level as set_debug_level
+from tinynet.distributed.fingerprints import set_debug_level_from_env as set_debug_level_from_env
 from tinynet.distributed.grad_bucket import GradBucket as GradBucket
 from tinynet.distributed.groups import get_backend as get_backend
 from tinynet.distributed.groups import get_global_rank as get_global_rank

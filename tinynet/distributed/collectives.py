@@ -60,7 +60,7 @@ def broadcast(
     def body(patience: Patience) -> None:
         pg.channel.broadcast(values, root, patience)
 
-    return pg.run("broadcast", body, outputs, async_op)
+    return pg.run("broadcast", body, outputs, async_op, [tensor], f"root={root}")
 
 
 def all_gather(
@@ -100,7 +100,7 @@ def all_gather(
         incoming = [(rank, output.flat) for rank, output in enumerate(outputs)]
         pg.channel.exchange(to_all(source, pg.size()), incoming, patience)
 
-    return pg.run("all_gather", body, outputs, async_op)
+    return pg.run("all_gather", body, outputs, async_op, [tensor])
 
 
 def all_gather_into_tensor(
@@ -134,7 +134,7 @@ def all_gather_into_tensor(
         incoming = list(enumerate(parts(output.flat, pg.size())))
         pg.channel.exchange(to_all(source, pg.size()), incoming, patience)
 
-    return pg.run("all_gather_into_tensor", body, [output], async_op)
+    return pg.run("all_gather_into_tensor", body, [output], async_op, [input_tensor])
 
 
 def gather(
@@ -183,7 +183,7 @@ def gather(
         incoming = [(rank, output.flat) for rank, output in enumerate(outputs)]
         pg.channel.exchange([(root, source)], incoming, patience)
 
-    return pg.run("gather", body, outputs, async_op)
+    return pg.run("gather", body, outputs, async_op, [tensor], f"root={root}")
 
 
 def _check_length(problem: str, tensors: Sequence[Tensor], size: int) -> None:
@@ -241,7 +241,7 @@ def scatter(
     def body(patience: Patience) -> None:
         pg.channel.exchange(list(enumerate(values)), [(root, output.flat)], patience)
 
-    return pg.run("scatter", body, [output], async_op)
+    return pg.run("scatter", body, [output], async_op, [tensor], f"root={root}")
 
 
 def all_to_all(

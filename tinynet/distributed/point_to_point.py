@@ -21,13 +21,17 @@ class Message(Work):
         request: MPI's request.
         name: the function that the user called.
         kept: the array that MPI reads from, or the buffer that it writes to.
+        sources: the ranks of the default group that a message to receive may come from.
     """
 
-    def __init__(self, pg: ProcessGroup, request: Any, name: str, kept: Any):
+    def __init__(
+        self, pg: ProcessGroup, request: Any, name: str, kept: Any, sources: Sequence[int] = ()
+    ):
         super().__init__([kept] if isinstance(kept, Buffer) else [])
         self._pg, self._request, self._name, self._kept = pg, request, name, kept
         self._status = pg.channel.MPI.Status()
-        self._patience = pg.patience(name)
+        self._sources = sources
+        self._patience = pg.patience(name, sources=sources)
 
     def is_completed(self) -> bool:
         """Return whether the message has been sent or received."""
@@ -52,7 +56,9 @@ class Message(Work):
             RuntimeError: the sizes of the tensors differ, or the time is over.
         """
         seconds = timeout.total_seconds() if timeout else None
-        patience = self._patience if seconds is None else self._pg.patience(self._name, seconds)
+        patience = self._patience
+        if seconds is not None:
+            patience = self._pg.patience(self._name, seconds, self._sources)
         try:
             patience.wait(self.is_completed)
         except self._pg.channel.MPI.Exception as error:
@@ -159,7 +165,10 @@ def _receive(
     _check_tag(tag)
     buffer = Buffer(tensor, name, keep=False)
     buffer.count_write()  # and again when the program waits for the end
-    return Message(pg, pg.channel.receive(buffer.flat, source, tag), name, buffer)
+    sources = [r for r in pg.ranks if r != pg.ranks[pg.rank()]]
+    if source is not None:
+        sources = [pg.ranks[source]]
+    return Message(pg, pg.channel.receive(buffer.flat, source, tag), name, buffer, sources)
 
 
 def send(

@@ -66,7 +66,7 @@ def all_reduce(
     def body(patience: Patience) -> None:
         ordered.all_reduce(pg.channel, buffer.flat, operation, patience)
 
-    return pg.run("all_reduce", body, [buffer], async_op)
+    return pg.run("all_reduce", body, [buffer], async_op, [tensor], operation.name)
 
 
 def all_reduce_coalesced(
@@ -99,7 +99,7 @@ def all_reduce_coalesced(
         for operation, buffer in zip(operations, buffers, strict=True):
             ordered.all_reduce(pg.channel, buffer.flat, operation, patience)
 
-    return pg.run("all_reduce_coalesced", body, buffers, async_op)
+    return pg.run("all_reduce_coalesced", body, buffers, async_op, tensors, str(op))
 
 
 def reduce(
@@ -135,7 +135,14 @@ def reduce(
     def body(patience: Patience) -> None:
         ordered.reduce(pg.channel, buffer.flat, root, operation, patience)
 
-    return pg.run("reduce", body, [buffer] if pg.rank() == root else [], async_op)
+    return pg.run(
+        "reduce",
+        body,
+        [buffer] if pg.rank() == root else [],
+        async_op,
+        [tensor],
+        f"{operation.name}, root={root}",
+    )
 
 
 def reduce_scatter(
@@ -215,5 +222,5 @@ def _reduce_scatter(
     def body(patience: Patience) -> None:
         ordered.reduce_parts(pg.channel, pieces, buffer.flat, operation, patience)
 
-    work: Work | None = pg.run(name, body, [buffer], async_op)
+    work: Work | None = pg.run(name, body, [buffer], async_op, [output], operation.name)
     return work

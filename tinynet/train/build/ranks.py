@@ -20,7 +20,6 @@ from tinynet.core.graph.row_sparse import Rows
 from tinynet.core.graph.sparse_gradients import dense_gradient, sparse
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.data.loading.seeding import mix
-from tinynet.distributed import mpi
 from tinynet.dtypes import Array
 from tinynet.nn.functional.lookup.embeddings import shared_weights
 from tinynet.nn.parallel.module_state import broadcast_coalesced
@@ -82,10 +81,6 @@ class Ranks:
         found = wrap(np.array([number], np.int64))
         distributed.all_reduce(found, distributed.ReduceOp.MAX, self.group)
         return int(found._array[0])
-
-    def abort(self, code: int) -> None:
-        """End all processes at once."""
-        mpi.load().COMM_WORLD.Abort(code)
 
     # ---- gradients --------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -20,12 +21,31 @@ def is_installed() -> bool:
 
 
 def _find_library() -> None:
-    """Name the MPI library installed beside mpi4py, in case Python's prefix is another folder."""
+    """Name the MPI library beside mpi4py or mpirun, if it is not where mpi4py looks for it."""
     import mpi4py
 
-    found = sorted(Path(mpi4py.__file__).parents[3].glob("libmpi.so.*"))
-    if found and not any(Path(sys.prefix, "lib").glob("libmpi.*")):
+    if any(Path(sys.prefix, "lib").glob("libmpi.*")):
+        return
+    launcher = shutil.which("mpirun")
+    folders = [Path(mpi4py.__file__).parents[3]]
+    folders += [Path(launcher).resolve().parents[1] / "lib"] if launcher else []
+    found = [path for folder in folders for path in sorted(folder.glob("libmpi.so.*"))]
+    if found:
         os.environ.setdefault("MPI4PY_LIBMPI", str(found[0]))
+
+
+def executor() -> Any:
+    """Return a context in which rank 0 submits work to the other ranks, through mpi4py.futures.
+
+    Rank 0 gets an executor; the others work until it leaves the context, and then get None.
+
+    Raises:
+        RuntimeError: see `load`.
+    """
+    MPI = load()
+    from mpi4py.futures import MPICommExecutor
+
+    return MPICommExecutor(MPI.COMM_WORLD, root=0)
 
 
 def load() -> Any:

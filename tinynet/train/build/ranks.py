@@ -9,7 +9,6 @@ starts from, and the rows that ``max_norm`` of embeddings has scaled.
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -20,6 +19,7 @@ from tinynet.core.graph.row_sparse import Rows
 from tinynet.core.graph.sparse_gradients import dense_gradient, sparse
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.data.loading.seeding import mix
+from tinynet.distributed.launcher import launched_size
 from tinynet.dtypes import Array
 from tinynet.nn.functional.lookup.embeddings import shared_weights
 from tinynet.nn.parallel.module_state import broadcast_coalesced
@@ -27,9 +27,6 @@ from tinynet.nn.parallel.renormalization import Renormalization
 from tinynet.nn.parallel.sparse_reduction import gather_rows
 from tinynet.random import default_generator
 from tinynet.train.config.problems import UsageError
-
-_SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS")
-"""Variables in which Open MPI, MPICH and Microsoft MPI tell the number of processes."""
 
 
 class Ranks:
@@ -226,11 +223,6 @@ def seeds_of(places: Sequence[int]) -> list[int]:
     return [mix(base, 0, place) for place in places]
 
 
-def launched() -> int:
-    """Return the number of processes that ``mpirun`` started; 1 without it."""
-    return max(int(os.environ.get(name) or 1) for name in _SIZES)
-
-
 def join() -> Ranks | None:
     """Join the processes that ``mpirun`` started; None if this is the only one.
 
@@ -238,7 +230,7 @@ def join() -> Ranks | None:
         UsageError: MPI is not installed.
     """
     if not distributed.is_initialized():
-        if launched() == 1:
+        if launched_size() == 1:
             return None
         try:
             distributed.init_process_group("mpi")

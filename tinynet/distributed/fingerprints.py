@@ -170,7 +170,9 @@ def _aspects(a: Any, b: Any) -> str:
         "dtypes": "Tensor dtypes",
         "detail": "Arguments",
     }
-    differ = {text: (_shown(getattr(a, key)), _shown(getattr(b, key))) for key, text in names.items()}
+    differ = {
+        text: (_shown(getattr(a, key)), _shown(getattr(b, key))) for key, text in names.items()
+    }
     return ", ".join(f"{text}: {x} vs {y}" for text, (x, y) in differ.items() if x != y)
 
 

@@ -106,7 +106,7 @@ def broadcast_object_list(
         group_src: ``src`` as a rank of the group, instead of the default group.
 
     Raises:
-        ValueError: there is no such rank.
+        RuntimeError: there is no such rank.
 
     Example:
         >>> settings = [config if rank == 0 else None]  # doctest: +SKIP
@@ -178,8 +178,8 @@ def scatter_object_list(
         objects = scatter_object_input_list
         if objects is None or len(objects) != pg.size():
             raise ValueError(
-                "The argument scatter_object_input_list must have one object for each rank, "
-                f"{pg.size()} in all, on the source rank."
+                "source rank must provide non-None scatter_object_input_list, with one object for "
+                f"each rank: {pg.size()}. Got {objects and len(objects)} instead."
             )
         outgoing = [(rank, pickled(value)) for rank, value in enumerate(objects)]
     found: list[Array] = []
@@ -209,7 +209,8 @@ def send_object_list(
         group_dst: ``dst`` as a rank of the group, instead of the default group.
 
     Raises:
-        ValueError: there is no such rank, or it is this one.
+        RuntimeError: there is no such rank.
+        ValueError: it is this one.
 
     Example:
         >>> tn.distributed.send_object_list([{"epoch": 3}], dst=1)  # doctest: +SKIP
@@ -249,7 +250,7 @@ def recv_object_list(
         group_src: ``src`` as a rank of the group, instead of the default group.
 
     Raises:
-        ValueError: ``src`` is missing or no rank, or the lists differ in length.
+        ValueError: ``src`` is missing or this rank, or the lists differ in length.
 
     Example:
         >>> state = [None]  # doctest: +SKIP
@@ -260,6 +261,11 @@ def recv_object_list(
     if pg is None:
         return -1
     source = group_rank(pg, src, group_src, "recv_object_list")
+    if source == pg.rank():
+        raise ValueError(
+            "Invalid source rank: source rank should not be the same as the rank of the current "
+            "process."
+        )
     found: list[Array] = []
 
     def body(patience: Patience) -> None:

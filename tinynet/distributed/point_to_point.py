@@ -92,7 +92,8 @@ def isend(
         group_dst: ``dst`` as a rank of the group, instead of the default group.
 
     Raises:
-        ValueError: there is no such rank, or it is this one.
+        RuntimeError: there is no such rank.
+        ValueError: it is this one.
 
     Example:
         >>> work = tn.distributed.isend(tn.ones(2), dst=1)  # doctest: +SKIP
@@ -137,7 +138,8 @@ def irecv(
         group_src: ``src`` as a rank of the group, instead of the default group.
 
     Raises:
-        ValueError: there is no such rank, or it is this one.
+        RuntimeError: there is no such rank.
+        ValueError: it is this one.
 
     Example:
         >>> work = tn.distributed.irecv(tensor, src=0)  # doctest: +SKIP
@@ -184,7 +186,8 @@ def send(
         tensor, dst, group, tag, group_dst: see `isend`.
 
     Raises:
-        ValueError: there is no such rank, or it is this one.
+        RuntimeError: there is no such rank.
+        ValueError: it is this one.
 
     Example:
         >>> tn.distributed.send(tn.ones(2), dst=1)  # doctest: +SKIP
@@ -207,7 +210,8 @@ def recv(
         tensor, src, group, tag, group_src: see `irecv`.
 
     Raises:
-        ValueError: there is no such rank, or it is this one.
+        RuntimeError: there is no such rank.
+        ValueError: it is this one.
         RuntimeError: the tensor has another size than the one that was sent.
 
     Example:

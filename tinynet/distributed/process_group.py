@@ -11,7 +11,7 @@ import numpy as np
 from tinynet.core.callsite import here, locate, warn
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.distributed.buffers import Buffer
+from tinynet.distributed.buffers import Output
 from tinynet.distributed.channel import TAGS, Channel, Patience
 from tinynet.distributed.constants import Backend
 from tinynet.distributed.departures import Departures, Key
@@ -110,7 +110,7 @@ class ProcessGroup:
         self,
         name: str,
         body: Callable[[Patience], None],
-        outputs: Sequence[Buffer] = (),
+        outputs: Sequence[Output] = (),
         async_op: bool = False,
         tensors: Sequence[Tensor] = (),
         detail: str = "",
@@ -262,7 +262,10 @@ def member(group: Any, name: str) -> ProcessGroup | None:
             "group."
         )
         return None
-    raise TypeError(f"group must be a ProcessGroup or None, not {type(group).__name__}")
+    raise ValueError(
+        f"Process group {group} is not initialized in the world group map. Please initialize the "
+        "group first."
+    )
 
 
 def group_rank(group: ProcessGroup, global_rank: int | None, rank: int | None, name: str) -> int:
@@ -286,7 +289,7 @@ def group_rank(group: ProcessGroup, global_rank: int | None, rank: int | None, n
         else:
             raise ValueError(f"Global rank {global_rank} is not part of group {group}")
     if not isinstance(rank, int) or not 0 <= rank < group.size():
-        raise ValueError(f"{name}: invalid root rank: {rank} of a group of {group.size()}")
+        raise RuntimeError(f"{name}: invalid root rank: {rank} of a group of {group.size()}")
     return rank
 
 

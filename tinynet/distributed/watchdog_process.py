@@ -21,6 +21,11 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
 SLOT = 1024  # bytes of the table for each rank, and for the header
 LOOK = 0.2  # seconds between two looks
 STOPPED_FOR = 3.0  # seconds
@@ -69,9 +74,7 @@ class Table:
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:
-        try:
-            import fcntl
-        except ImportError:  # Windows
+        if fcntl is None:
             yield
             return
         fcntl.lockf(self.descriptor, fcntl.LOCK_EX)

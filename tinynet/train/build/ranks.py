@@ -20,11 +20,11 @@ from tinynet.core.graph.sparse_gradients import dense_gradient, sparse
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.data.loading.seeding import mix
 from tinynet.distributed.launcher import launched_size
+from tinynet.distributed.sparse import gather_rows
 from tinynet.dtypes import Array
 from tinynet.nn.functional.lookup.embeddings import shared_weights
 from tinynet.nn.parallel.module_state import broadcast_coalesced
 from tinynet.nn.parallel.renormalization import Renormalization
-from tinynet.nn.parallel.sparse_reduction import gather_rows
 from tinynet.random import default_generator
 from tinynet.train.config.problems import UsageError
 

@@ -40,7 +40,8 @@ class Message(Work):
         return super().is_completed()
 
     def _check(self) -> None:
-        for output in self._outputs:
+        if isinstance(self._kept, Buffer):
+            output = self._kept
             size = self._status.Get_count(self._pg.channel.MPI.BYTE)
             if size != output.flat.nbytes:
                 detail = f"{size} bytes came, and {output.flat.nbytes} were expected"

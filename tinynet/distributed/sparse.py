@@ -57,12 +57,13 @@ class SparseSum:
     """
 
     def __init__(self, tensor: Tensor, group: ProcessGroup):
-        self.tensor: Any = tensor
-        self.body, self._found = gather_rows(group, self.tensor._array, 1)
+        self.tensor = tensor
+        own: Any = tensor._array
+        self.body, self._found = gather_rows(group, own, 1)
 
     def store(self) -> None:
         """Replace the rows of the tensor."""
-        (self.tensor._array,) = self._found
+        (self.tensor._array,) = self._found  # type: ignore[assignment]
 
     def count_write(self) -> None:
         """Count a write to the tensor, at the line of the user that runs."""

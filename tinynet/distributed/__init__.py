@@ -46,6 +46,7 @@ from tinynet.distributed.groups import new_subgroups_by_enumeration as new_subgr
 from tinynet.distributed.initialization import destroy_process_group as destroy_process_group
 from tinynet.distributed.initialization import init_process_group as init_process_group
 from tinynet.distributed.initialization import is_initialized as is_initialized
+from tinynet.distributed.launcher import set_variables as _set_variables
 from tinynet.distributed.monitored_barrier import monitored_barrier as monitored_barrier
 from tinynet.distributed.objects import all_gather_object as all_gather_object
 from tinynet.distributed.objects import broadcast_object_list as broadcast_object_list
@@ -71,3 +72,4 @@ from tinynet.distributed.work import Future as Future
 from tinynet.distributed.work import Work as Work
 
 reduce_op = ReduceOp
+_set_variables()

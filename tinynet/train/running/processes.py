@@ -50,13 +50,14 @@ def ending_together(ranks: Ranks | None, resume: str) -> Iterator[None]:
 
     Args:
         ranks: the processes.
-        resume: the command that goes on with the run.
+        resume: the command that goes on with the run; that of rank 0 counts, which writes it.
     """
     if ranks is None or ranks.size == 1:
         yield
         return
     watchdog = world.watchdog
     assert watchdog is not None
+    resume = ranks.in_order([resume], ranks.size)[0]
     watchdog.advise(f"to resume after the last checkpoint:\n  {resume}")
     try:
         yield

@@ -7,6 +7,7 @@ import contextlib
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 
 from tinynet.core.callsite import OUTSIDE
@@ -72,7 +73,7 @@ def _exit_code_of(argv: Sequence[str], before_work: Callable[[], object] = bool)
             _refuse_a_deleted_folder()
             if arguments.trains:
                 before_work()
-            with warnings_as_lines():
+            with warnings_as_lines(), _warned_once():
                 code: int = arguments.run_command(arguments)
         except SystemExit as stop:  # argparse, after a mistake (2) or --help (0)
             code = stop.code if isinstance(stop.code, int) else 1
@@ -100,6 +101,17 @@ def _said_once() -> Iterator[None]:
     with open(os.devnull, "w", encoding="utf-8") as nowhere:
         with contextlib.redirect_stderr(nowhere), contextlib.redirect_stdout(nowhere):
             yield
+
+
+@contextlib.contextmanager
+def _warned_once() -> Iterator[None]:
+    """Let only the first process of mpirun warn, unless the user has chosen what to show."""
+    if launched_rank() and not sys.warnoptions:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    else:
+        yield
 
 
 def _alone(arguments: argparse.Namespace) -> bool:

@@ -40,11 +40,16 @@ def folder(tmp_path):
 
 def train(folder, n, name, *options, words=("train", "digits.toml")):
     """Train in ``n`` processes; return the run folder and what was printed."""
+    return _train(folder, n, name, *options, words=words)[:2]
+
+
+def _train(folder, n, name, *options, words=("train", "digits.toml"), environment=None):
     out = ["--out", name] if words[0] == "train" else []
-    ended = start(n, "-m", "tinynet", *words, *out, *options, cwd=folder)
+    command = ["-m", "tinynet", *words, *out, *options]
+    ended = start(n, *command, cwd=folder, environment=environment)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     (found,) = (folder / name).glob("*/*")
-    return found, ended.stdout
+    return found, ended.stdout, ended.stderr
 
 
 def content(run_folder):
@@ -125,6 +130,13 @@ def test_embeddings_with_max_norm_and_sparse_gradients(folder):
     (folder / "digits.toml").write_text(text)
     found, _ = train(folder, 3, "together")
     assert different(alone(folder, "alone"), found) == []
+
+
+def test_batch_norm_in_sync_depends_on_the_number_and_says_so(folder):
+    (folder / "net.py").write_text(NET.replace("BatchNorm1d", "SyncBatchNorm"))
+    _, printed, errors = _train(folder, 2, "together", environment={"PYTHONWARNINGS": ""})
+    assert errors.count("SyncBatchNorm normalises by the batches that all processes") == 1
+    assert "epoch 2/2" in printed
 
 
 # ---- what goes wrong -------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import distributed, nn
+from tinynet.core.callsite import warn
 from tinynet.core.graph.row_sparse import Rows
 from tinynet.core.graph.sparse_gradients import dense_gradient, sparse
 from tinynet.core.tensors.tensor import Tensor, wrap
@@ -27,6 +28,11 @@ from tinynet.nn.parallel.module_state import broadcast_coalesced
 from tinynet.nn.parallel.renormalization import Renormalization
 from tinynet.random import default_generator
 from tinynet.train.config.problems import UsageError
+
+_SYNC = (
+    "SyncBatchNorm normalises by the batches that all processes compute at once, so their number "
+    "changes the result. BatchNorm does not: the step keeps the statistics of its first batch."
+)
 
 
 class Ranks:
@@ -138,6 +144,8 @@ class Ranks:
     def training(self, model: nn.Module) -> Iterator[None]:
         """Give all ranks the same model; let them scale the same rows of its embeddings."""
         if self.size > 1:
+            if any(isinstance(module, nn.SyncBatchNorm) for module in model.modules()):
+                warn(_SYNC)
             broadcast_coalesced([*model.parameters(), *model.buffers()], self.group)
             weights = {
                 id(module.weight): module.weight

@@ -89,7 +89,8 @@ def _own(entry: TracebackType | None) -> TracebackType | None:
 
 def _show(error: Exception) -> None:
     # With several processes, the hook ends all of them.
-    sys.excepthook(type(error), error, _own(error.__traceback__))
+    own = error.with_traceback(_own(error.__traceback__))
+    sys.excepthook(type(own), own, own.__traceback__)
 
 
 def reported(program: str, as_module: bool) -> list[str]:

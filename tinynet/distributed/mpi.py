@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
+import faulthandler
 import importlib.util
 import os
 import shutil
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from tinynet.distributed.launcher import launched_size
+
+START = 300.0  # seconds
 HOW_TO_INSTALL = (
     "tinynet.distributed runs on MPI, and {}. Install both parts of it, "
     "for example: pip install mpi4py mpich. Then start the program with mpirun -n 4 python ..."
@@ -32,6 +38,23 @@ def _find_library() -> None:
     found = [path for folder in folders for path in sorted(folder.glob("libmpi.so.*"))]
     if found:
         os.environ.setdefault("MPI4PY_LIBMPI", str(found[0]))
+
+
+@contextlib.contextmanager
+def _limited() -> Iterator[None]:
+    """End this process, with its traceback, if the others do not start MPI in time.
+
+    MPI waits for them without a limit, and holds Python's global lock (GIL) meanwhile.
+    """
+    try:
+        if launched_size() > 1:
+            faulthandler.dump_traceback_later(START, exit=True)
+    except (OSError, ValueError, AttributeError):  # sys.stderr is no file
+        pass
+    try:
+        yield
+    finally:
+        faulthandler.cancel_dump_traceback_later()
 
 
 def executor() -> Any:
@@ -58,7 +81,8 @@ def load() -> Any:
         raise RuntimeError(HOW_TO_INSTALL.format("mpi4py is not installed"))
     try:
         _find_library()
-        from mpi4py import MPI
+        with _limited():
+            from mpi4py import MPI
     except (ImportError, RuntimeError) as error:
         problem = f"mpi4py finds no MPI library ({str(error).strip().splitlines()[0]})"
         raise RuntimeError(HOW_TO_INSTALL.format(problem)) from error

@@ -131,8 +131,8 @@ def _set(count: int) -> None:
     found = _blas()
     if found is not None:
         found[1](count)
-    for limit in _pool.others:
-        limit(count)
+    for set_others in _pool.others:
+        set_others(count)
 
 
 def add_pool(limit: Callable[[int], object]) -> None:

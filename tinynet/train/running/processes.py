@@ -57,8 +57,7 @@ def ending_together(ranks: Ranks | None, resume: str) -> Iterator[None]:
         return
     watchdog = world.watchdog
     assert watchdog is not None
-    resume = ranks.in_order([resume], ranks.size)[0]
-    watchdog.advise(f"to resume after the last checkpoint:\n  {resume}")
+    advise(ranks, ranks.in_order([resume], ranks.size)[0])
     try:
         yield
     except RankError as error:
@@ -75,6 +74,12 @@ def ending_together(ranks: Ranks | None, resume: str) -> Iterator[None]:
         watchdog.abort(code)
     else:
         distributed.barrier(ranks.group)
+
+
+def advise(ranks: Ranks | None, resume: str) -> None:
+    """Let the message about a rank that fails end with the command that goes on with the run."""
+    if ranks is not None and world.watchdog is not None:
+        world.watchdog.advise(f"to resume after the last checkpoint:\n  {resume}")
 
 
 def with_override(

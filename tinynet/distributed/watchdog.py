@@ -39,7 +39,7 @@ class Watchdog:
 
     def __init__(self, channel: Channel, ranks: Sequence[Host], patience: Patience):
         self.channel, self.thread = channel, threading.get_ident()
-        self._ended = threading.Event()
+        self._ended, self._own = threading.Event(), os.getpid()
         self.local = [r for r, host in enumerate(ranks) if host[0] == ranks[channel.rank][0]]
         self.slot = 1 + self.local.index(channel.rank)
         self._make_table(patience)
@@ -126,6 +126,9 @@ class Watchdog:
 
     def _explain(self, kind: type[BaseException], error: BaseException, traceback: Any) -> None:
         """Print an error that no one has caught, and end all ranks."""
+        if os.getpid() != self._own:  # a fork
+            self._hook(kind, error, traceback)
+            return
         code = 130 if issubclass(kind, KeyboardInterrupt) else 1
         if not self.claim():
             self.give_way(code)

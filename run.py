@@ -276,8 +276,21 @@ def is_of_project(command: str, arguments: list[str]) -> bool:
     return command == "check" and not any(a.endswith(".toml") for a in arguments)
 
 
+def is_of_mpirun() -> bool:
+    """Whether ``mpirun`` started several processes, of which this is one."""
+    names = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MPI_LOCALNRANKS")
+    return any(os.environ.get(name, "1") != "1" for name in names)
+
+
 def extras_for(command: str, arguments: list[str]) -> set[str]:
     """The extras of pyproject.toml that a command needs."""
+    if is_of_mpirun():
+        return {"mpi"} | extras_of(command, arguments)
+    return extras_of(command, arguments)
+
+
+def extras_of(command: str, arguments: list[str]) -> set[str]:
+    """The extras that a command needs in one process, too."""
     if command == "test" or is_of_project(command, arguments):
         return {"dev", "oracle"} if "--oracle" in arguments else {"dev"}
     if command == "docs":

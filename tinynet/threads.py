@@ -71,6 +71,7 @@ class _Pool:
 
     def __init__(self) -> None:
         self.count = 0  # unknown so far
+        self.is_chosen = False  # by the user
         self.others: list[Callable[[int], object]] = []  # set the threads of other libraries
         self.clear()
 
@@ -115,12 +116,23 @@ def get_count() -> int:
 
 def set_count(count: int) -> None:
     """Set the number of threads, also in BLAS and other libraries."""
+    _pool.is_chosen = True
+    _set(count)
+
+
+def limit(count: int) -> None:
+    """Use at most ``count`` threads, unless ``set_count`` has been called."""
+    if not _pool.is_chosen:
+        _set(min(count, get_count()))
+
+
+def _set(count: int) -> None:
     _pool.count = count
     found = _blas()
     if found is not None:
         found[1](count)
-    for limit in _pool.others:
-        limit(count)
+    for set_others in _pool.others:
+        set_others(count)
 
 
 def add_pool(limit: Callable[[int], object]) -> None:

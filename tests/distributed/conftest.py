@@ -1,3 +1,3 @@
 """Not collected: programs that tests start with mpirun."""
 
-collect_ignore = ["programs"]
+collect_ignore = ["programs", "scripts"]

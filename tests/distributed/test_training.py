@@ -1,6 +1,7 @@
 """`tinynet train` under mpirun: any number of processes gives the same run, to the bit."""
 
 import json
+import re
 import signal
 
 import numpy as np
@@ -21,6 +22,7 @@ optimizer = {type = "Adam", lr = 0.01, accumulate = 4}
 
 NET = """
 import os
+import time
 from tinynet import nn
 
 def net():
@@ -38,11 +40,16 @@ def folder(tmp_path):
 
 def train(folder, n, name, *options, words=("train", "digits.toml")):
     """Train in ``n`` processes; return the run folder and what was printed."""
+    return _train(folder, n, name, *options, words=words)[:2]
+
+
+def _train(folder, n, name, *options, words=("train", "digits.toml"), environment=None):
     out = ["--out", name] if words[0] == "train" else []
-    ended = start(n, "-m", "tinynet", *words, *out, *options, cwd=folder)
+    command = ["-m", "tinynet", *words, *out, *options]
+    ended = start(n, *command, cwd=folder, environment=environment)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     (found,) = (folder / name).glob("*/*")
-    return found, ended.stdout
+    return found, ended.stdout, ended.stderr
 
 
 def content(run_folder):
@@ -125,6 +132,13 @@ def test_embeddings_with_max_norm_and_sparse_gradients(folder):
     assert different(alone(folder, "alone"), found) == []
 
 
+def test_batch_norm_in_sync_depends_on_the_number_and_says_so(folder):
+    (folder / "net.py").write_text(NET.replace("BatchNorm1d", "SyncBatchNorm"))
+    _, printed, errors = _train(folder, 2, "together", environment={"PYTHONWARNINGS": ""})
+    assert errors.count("SyncBatchNorm normalises by the batches that all processes") == 1
+    assert "epoch 2/2" in printed
+
+
 # ---- what goes wrong -------------------------------------------------------------------------
 
 
@@ -146,7 +160,7 @@ class Failing(nn.Module):
     def forward(self, x):
         self.steps += self.training
         rank = int(os.environ.get("PMI_RANK") or os.environ.get("OMPI_COMM_WORLD_RANK") or 0)
-        if self.steps == 30 and rank == 1:
+        if self.training and self.steps == 30 and rank == 1:
             {}
         return self.inner(x)
 def failing():
@@ -170,13 +184,20 @@ def test_a_rank_that_raises_ends_all_with_one_message(folder):
     assert printed.count("the disk is on fire") == printed.count("raise RuntimeError") + 1
     assert "rank 1 of 3:" in printed
     assert "net.py" in printed
-    assert "resume" in printed
+    assert resumes(folder, printed)
+
+
+def resumes(folder, printed):
+    """Whether a message names the command that resumes the run."""
+    (found,) = (folder / "runs").glob("*/*")
+    return f"tinynet resume {found.relative_to(folder)}\n" in printed
 
 
 def test_a_rank_that_finds_nan_ends_all_with_one_message(folder):
     printed = fails(folder, "return self.inner(x) * float('nan')")
     assert printed.count("the loss is nan") == 1
     assert "rank 1 of 3: the loss is nan in epoch" in printed
+    assert resumes(folder, printed)
 
 
 def test_a_rank_that_finds_nan_skips_the_step_on_all(folder):
@@ -187,8 +208,14 @@ def test_a_rank_that_finds_nan_skips_the_step_on_all(folder):
     assert json.loads((found / "run.json").read_text())["skipped"] == 1
 
 
-def test_a_rank_that_is_killed_ends_all_and_the_run_resumes(folder):
-    fails(folder, "os.kill(os.getpid(), 9)", "run.save_every_steps=1")
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP], ids=lambda n: n.name)
+def test_a_rank_that_is_killed_or_stopped_ends_all_and_the_run_resumes(folder, number):
+    statement = f"time.sleep(1); os.kill(os.getpid(), {number:d}); time.sleep(9)"
+    printed = fails(folder, statement, "run.save_every_steps=1")
+    event = "killed" if number == signal.SIGKILL else "stopped"
+    assert re.search(f"rank 1 of 3: process .* {event}", printed)
+    assert "it was at net.py:" in printed
+    assert resumes(folder, printed)
     (found,) = (folder / "runs").glob("*/*")
     again, printed = train(folder, 1, "runs", words=("resume", str(found)))
     assert "resuming after epoch" in printed

@@ -6,7 +6,6 @@ import argparse
 import os
 import runpy
 import sys
-import traceback
 from types import ModuleType, TracebackType
 from typing import Any
 
@@ -89,7 +88,9 @@ def _own(entry: TracebackType | None) -> TracebackType | None:
 
 
 def _show(error: Exception) -> None:
-    traceback.print_exception(error.with_traceback(_own(error.__traceback__)))
+    # With several processes, the hook ends all of them.
+    own = error.with_traceback(_own(error.__traceback__))
+    sys.excepthook(type(own), own, own.__traceback__)
 
 
 def reported(program: str, as_module: bool) -> list[str]:

@@ -147,7 +147,7 @@ _MEMORY = "the memory of a tensor is its numpy array: x.numpy()"
 _NAMED = "dimensions have no names; use their numbers"
 _COMPILER = "tinynet.compile captures functions as they run; graphs are not exported or rewritten"
 _QUANTIZED = "there are no quantized numbers; train and save in float32"
-_PROCESSES = "there is one process; run the program without its launcher"
+_PROCESSES = "processes share batches, not models, and run on MPI: see docs/distributed.md"
 _INTERNAL = "it is internal to PyTorch"
 LEFT_OUT: list[tuple[str, str]] = [
     (r"torch\.fft", "there are no complex numbers; use numpy.fft on x.numpy()"),

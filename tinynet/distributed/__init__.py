@@ -29,6 +29,9 @@ from tinynet.distributed.constants import Backend as Backend
 from tinynet.distributed.constants import DebugLevel as DebugLevel
 from tinynet.distributed.constants import ReduceOp as ReduceOp
 from tinynet.distributed.constants import default_pg_timeout as default_pg_timeout
+from tinynet.distributed.fingerprints import get_debug_level as get_debug_level
+from tinynet.distributed.fingerprints import set_debug_level as set_debug_level
+from tinynet.distributed.fingerprints import set_debug_level_from_env as set_debug_level_from_env
 from tinynet.distributed.grad_bucket import GradBucket as GradBucket
 from tinynet.distributed.groups import get_backend as get_backend
 from tinynet.distributed.groups import get_global_rank as get_global_rank
@@ -43,6 +46,7 @@ from tinynet.distributed.groups import new_subgroups_by_enumeration as new_subgr
 from tinynet.distributed.initialization import destroy_process_group as destroy_process_group
 from tinynet.distributed.initialization import init_process_group as init_process_group
 from tinynet.distributed.initialization import is_initialized as is_initialized
+from tinynet.distributed.launcher import set_variables as _set_variables
 from tinynet.distributed.monitored_barrier import monitored_barrier as monitored_barrier
 from tinynet.distributed.objects import all_gather_object as all_gather_object
 from tinynet.distributed.objects import broadcast_object_list as broadcast_object_list
@@ -68,3 +72,4 @@ from tinynet.distributed.work import Future as Future
 from tinynet.distributed.work import Work as Work
 
 reduce_op = ReduceOp
+_set_variables()

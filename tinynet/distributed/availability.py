@@ -85,7 +85,7 @@ def get_node_local_rank(fallback_rank: int | None = None) -> int:
     """Return the rank of this process among those on its machine.
 
     Args:
-        fallback_rank: the answer where no launcher set the variable ``LOCAL_RANK``.
+        fallback_rank: the answer without ``mpirun``, which sets the variable ``LOCAL_RANK`` here.
 
     Raises:
         RuntimeError: there is no answer.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -15,6 +15,18 @@ from tinynet.core.tensors.version import Writer, refuse_inference
 from tinynet.dtypes import Array
 
 REMEDY = "send or receive a copy (`{}.clone()`), or call {} after the backward()"
+
+
+class Output(Protocol):
+    """What an operation writes to."""
+
+    tensor: Tensor
+
+    def store(self) -> None:
+        """Put the result into the tensor."""
+
+    def count_write(self) -> None:
+        """Count a write to the tensor."""
 
 
 class Buffer:
@@ -30,12 +42,13 @@ class Buffer:
         keep: whether the operation needs the values that the tensor has.
 
     Raises:
-        RuntimeError: elements of the tensor share memory, or it is an inference tensor.
+        RuntimeError: elements of the tensor share memory, or it is sparse or an inference tensor.
     """
 
     __slots__ = ("flat", "name", "staged", "tensor")
 
     def __init__(self, tensor: Tensor, name: str, keep: bool = True):
+        _refuse_sparse(tensor, name)
         refuse_inference(tensor._counter)
         array = tensor._array
         refuse_overlap(array)
@@ -61,7 +74,16 @@ class Buffer:
 
 def flat(tensor: Tensor) -> Array:
     """Return the values of a tensor as a flat array: its memory, or a copy if not contiguous."""
+    _refuse_sparse(tensor, "the operation")
     return np.ascontiguousarray(tensor._array).reshape(-1)
+
+
+def _refuse_sparse(tensor: Tensor, name: str) -> None:
+    if tensor.is_sparse:
+        raise RuntimeError(
+            f"Of a sparse tensor there is only the sum: {name} is not implemented. Use all_reduce, "
+            "or pass `tensor.to_dense()`."
+        )
 
 
 def check_tensor(value: Any, name: str) -> None:

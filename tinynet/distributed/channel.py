@@ -7,6 +7,7 @@ rank that waits sleeps between its looks.
 
 from __future__ import annotations
 
+import pickle
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -69,6 +70,16 @@ def as_bytes(flat: Array) -> Array:
     return flat.reshape(-1).view(np.uint8)
 
 
+def pickled(value: Any) -> Array:
+    """Return the pickle of an object as an array of bytes."""
+    return np.frombuffer(pickle.dumps(value), np.uint8)
+
+
+def unpickled(content: Any) -> Any:
+    """Return the object in a pickle: an array of bytes, or another buffer."""
+    return pickle.loads(memoryview(content))
+
+
 class Channel:
     """The communicator of a group.
 
@@ -126,6 +137,21 @@ class Channel:
             if received != flat.nbytes:
                 detail = f"rank {rank} of the group sent {received} bytes"
                 raise RuntimeError(sizes_differ(f"{detail}, and {flat.nbytes} were expected"))
+
+    def exchange_any(
+        self,
+        outgoing: Sequence[Message],
+        sources: Sequence[int],
+        patience: Patience,
+        tag: int = TAGS,
+    ) -> list[Array]:
+        """Send arrays of bytes of any size to ranks; return those that come from ``sources``."""
+        sizes = [(rank, np.array([flat.size])) for rank, flat in outgoing]
+        lengths = [(rank, np.zeros(1, np.int64)) for rank in sources]
+        self.exchange(sizes, lengths, patience, tag)
+        received = [(rank, np.empty(int(length[0]), np.uint8)) for rank, length in lengths]
+        self.exchange(outgoing, received, patience, tag)
+        return [flat for _rank, flat in received]
 
     def broadcast(self, flat: Array, root: int, patience: Patience) -> None:
         """Send an array from a rank to all others."""

@@ -40,7 +40,7 @@ def broadcast(
         group_src: ``src`` as a rank of the group, instead of the default group.
 
     Raises:
-        ValueError: there is no such rank.
+        RuntimeError: there is no such rank.
 
     Example:
         >>> for p in net.parameters():  # doctest: +SKIP
@@ -60,7 +60,7 @@ def broadcast(
     def body(patience: Patience) -> None:
         pg.channel.broadcast(values, root, patience)
 
-    return pg.run("broadcast", body, outputs, async_op)
+    return pg.run("broadcast", body, outputs, async_op, [tensor], f"root={root}")
 
 
 def all_gather(
@@ -100,7 +100,7 @@ def all_gather(
         incoming = [(rank, output.flat) for rank, output in enumerate(outputs)]
         pg.channel.exchange(to_all(source, pg.size()), incoming, patience)
 
-    return pg.run("all_gather", body, outputs, async_op)
+    return pg.run("all_gather", body, outputs, async_op, [tensor])
 
 
 def all_gather_into_tensor(
@@ -134,7 +134,7 @@ def all_gather_into_tensor(
         incoming = list(enumerate(parts(output.flat, pg.size())))
         pg.channel.exchange(to_all(source, pg.size()), incoming, patience)
 
-    return pg.run("all_gather_into_tensor", body, [output], async_op)
+    return pg.run("all_gather_into_tensor", body, [output], async_op, [input_tensor])
 
 
 def gather(
@@ -183,13 +183,13 @@ def gather(
         incoming = [(rank, output.flat) for rank, output in enumerate(outputs)]
         pg.channel.exchange([(root, source)], incoming, patience)
 
-    return pg.run("gather", body, outputs, async_op)
+    return pg.run("gather", body, outputs, async_op, [tensor], f"root={root}")
 
 
 def _check_length(problem: str, tensors: Sequence[Tensor], size: int) -> None:
     if len(tensors) != size:
         side = problem.rpartition(" ")[2]
-        raise ValueError(
+        raise RuntimeError(
             f"{problem} list size {len(tensors)}. {side.capitalize()} list size should be {size}, "
             "same as size of the process group."
         )
@@ -241,7 +241,7 @@ def scatter(
     def body(patience: Patience) -> None:
         pg.channel.exchange(list(enumerate(values)), [(root, output.flat)], patience)
 
-    return pg.run("scatter", body, [output], async_op)
+    return pg.run("scatter", body, [output], async_op, [tensor], f"root={root}")
 
 
 def all_to_all(
@@ -258,7 +258,8 @@ def all_to_all(
         group, async_op: see `all_reduce`.
 
     Raises:
-        ValueError: the lists have other lengths than the group, or the dtypes differ.
+        RuntimeError: the lists have other lengths than the group.
+        ValueError: the dtypes differ.
 
     Example:
         >>> into = [tn.zeros(2) for _ in range(4)]  # doctest: +SKIP
@@ -270,8 +271,12 @@ def all_to_all(
     pg = member(group, "all_to_all")
     if pg is None:
         return None
-    _check_length("all_to_all: Incorrect output", output_tensor_list, pg.size())
-    _check_length("all_to_all: Incorrect input", input_tensor_list, pg.size())
+    for side, given in (("input", input_tensor_list), ("output", output_tensor_list)):
+        if len(given) != pg.size():
+            raise RuntimeError(
+                f"alltoall: {side} tensor list size {len(given)} does not match world size "
+                f"{pg.size()}"
+            )
     sources = [flat(t) for t in input_tensor_list]
     outputs = [Buffer(t, "all_to_all", keep=False) for t in output_tensor_list]
 

@@ -31,7 +31,8 @@ class ReduceOp(enum.IntEnum):
     def __repr__(self) -> str:
         return f"<RedOpType.{self.name}: {self.value}>"
 
-    __str__ = __repr__
+    def __str__(self) -> str:
+        return f"RedOpType.{self.name}"
 
 
 class Backend(str):

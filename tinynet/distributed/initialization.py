@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import datetime
 import os
 from typing import Any
@@ -9,7 +10,11 @@ from typing import Any
 from tinynet.distributed import mpi
 from tinynet.distributed.channel import Channel, Patience
 from tinynet.distributed.constants import Backend, default_pg_timeout
+from tinynet.distributed.departures import Departures
+from tinynet.distributed.fingerprints import set_debug_level_from_env
+from tinynet.distributed.local_threads import divide, hosts
 from tinynet.distributed.process_group import NON_GROUP_MEMBER, ProcessGroup, world
+from tinynet.distributed.watchdog import Watchdog
 
 NAMES = ("mpi", "gloo", "cpu:gloo", "cpu:mpi", "cpu:gloo,cuda:nccl", "undefined")
 
@@ -62,16 +67,37 @@ def init_process_group(
     name = Backend("mpi" if backend is None else backend)
     check_backend(name)
     limit = checked_timeout(timeout)
+    if os.environ.get("TORCH_DISTRIBUTED_DEBUG"):
+        set_debug_level_from_env()
     MPI = mpi.load()
     everyone = MPI.COMM_WORLD
     _check_launch(everyone.Get_size(), everyone.Get_rank(), world_size, rank)
     comm, request = everyone.Idup()
     late = RuntimeError("Timed out waiting for the other ranks in init_process_group.")
-    Patience(limit.total_seconds(), lambda: late).wait(request.Test)
+    patience = Patience(limit.total_seconds(), lambda: late)
+    patience.wait(request.Test)
     channel = Channel(MPI, comm)
+    world.generation += 1
+    if channel.size > 1:
+        _prepare(channel, patience)
     made = ProcessGroup(channel, range(channel.size), name, limit, group_name or "default_pg")
     world.default = made
     world.groups.append(made)
+
+
+def _prepare(channel: Channel, patience: Patience) -> None:
+    """Share the processors of a machine, and watch the other ranks."""
+    if world.departures is None:
+        world.departures = Departures(channel.MPI, patience, world.counts)
+        atexit.register(_leave, os.getpid())  # after mpi4py's function, so it runs before that
+    ranks = hosts(channel, patience)
+    divide(ranks, channel.rank)
+    world.watchdog = Watchdog(channel, ranks, patience)
+
+
+def _leave(process: int) -> None:
+    if os.getpid() == process:  # not a fork of it
+        world.leave()
 
 
 def check_backend(name: Backend) -> None:
@@ -129,6 +155,8 @@ def destroy_process_group(group: Any = None) -> None:
     assert target is not None, "Process group cannot be None"
     if target not in world.groups:
         raise ValueError("Invalid process group specified")
+    if target is world.default:
+        world.leave()
     ending = list(world.groups) if target is world.default else [target]
     for one in reversed(ending):
         one.close()

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
+import faulthandler
 import importlib.util
 import os
+import shutil
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from tinynet.distributed.launcher import launched_size
+
+START = 300.0  # seconds
 HOW_TO_INSTALL = (
     "tinynet.distributed runs on MPI, and {}. Install both parts of it, "
     "for example: pip install mpi4py mpich. Then start the program with mpirun -n 4 python ..."
@@ -20,12 +27,48 @@ def is_installed() -> bool:
 
 
 def _find_library() -> None:
-    """Name the MPI library installed beside mpi4py, in case Python's prefix is another folder."""
+    """Name the MPI library beside mpi4py or mpirun, if it is not where mpi4py looks for it."""
     import mpi4py
 
-    found = sorted(Path(mpi4py.__file__).parents[3].glob("libmpi.so.*"))
-    if found and not any(Path(sys.prefix, "lib").glob("libmpi.*")):
+    if any(Path(sys.prefix, "lib").glob("libmpi.*")):
+        return
+    launcher = shutil.which("mpirun")
+    folders = [Path(mpi4py.__file__).parents[3]]
+    folders += [Path(launcher).resolve().parents[1] / "lib"] if launcher else []
+    found = [path for folder in folders for path in sorted(folder.glob("libmpi.so.*"))]
+    if found:
         os.environ.setdefault("MPI4PY_LIBMPI", str(found[0]))
+
+
+@contextlib.contextmanager
+def _limited() -> Iterator[None]:
+    """End this process, with its traceback, if the others do not start MPI in time.
+
+    MPI waits for them without a limit, and holds Python's global lock (GIL) meanwhile.
+    """
+    try:
+        if launched_size() > 1:
+            faulthandler.dump_traceback_later(START, exit=True)
+    except (OSError, ValueError, AttributeError):  # sys.stderr is no file
+        pass
+    try:
+        yield
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+
+
+def executor() -> Any:
+    """Return a context in which rank 0 submits work to the other ranks, through mpi4py.futures.
+
+    Rank 0 gets an executor; the others work until it leaves the context, and then get None.
+
+    Raises:
+        RuntimeError: see `load`.
+    """
+    MPI = load()
+    from mpi4py.futures import MPICommExecutor
+
+    return MPICommExecutor(MPI.COMM_WORLD, root=0)
 
 
 def load() -> Any:
@@ -38,7 +81,8 @@ def load() -> Any:
         raise RuntimeError(HOW_TO_INSTALL.format("mpi4py is not installed"))
     try:
         _find_library()
-        from mpi4py import MPI
+        with _limited():
+            from mpi4py import MPI
     except (ImportError, RuntimeError) as error:
         problem = f"mpi4py finds no MPI library ({str(error).strip().splitlines()[0]})"
         raise RuntimeError(HOW_TO_INSTALL.format(problem)) from error

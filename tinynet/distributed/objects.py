@@ -2,42 +2,16 @@
 
 from __future__ import annotations
 
-import pickle
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from tinynet.distributed.channel import TAGS, Message, Patience
+from tinynet.distributed.channel import TAGS, Message, Patience, pickled, unpickled
 from tinynet.distributed.ordered import to_all
-from tinynet.distributed.process_group import ProcessGroup, group_rank, member
+from tinynet.distributed.process_group import group_rank, member
 from tinynet.dtypes import Array
 
 PAIR = TAGS + 601  # of messages between two ranks, which collectives may overtake
-
-
-def _pickled(value: Any) -> Array:
-    return np.frombuffer(pickle.dumps(value), np.uint8)
-
-
-def _unpickled(array: Array) -> Any:
-    return pickle.loads(array.tobytes())
-
-
-def _exchange(
-    pg: ProcessGroup,
-    outgoing: Sequence[Message],
-    sources: Sequence[int],
-    patience: Patience,
-    tag: int = TAGS,
-) -> list[Array]:
-    """Send arrays of any size to ranks; return those that come from ``sources``."""
-    sizes = [(rank, np.array([flat.size])) for rank, flat in outgoing]
-    lengths = [(rank, np.zeros(1, np.int64)) for rank in sources]
-    pg.channel.exchange(sizes, lengths, patience, tag)
-    received = [(rank, np.empty(int(length[0]), np.uint8)) for rank, length in lengths]
-    pg.channel.exchange(outgoing, received, patience, tag)
-    return [flat for _rank, flat in received]
 
 
 def all_gather_object(object_list: list[Any], obj: Any, group: Any = None) -> None:
@@ -62,11 +36,11 @@ def all_gather_object(object_list: list[Any], obj: Any, group: Any = None) -> No
 
     def body(patience: Patience) -> None:
         ranks = range(pg.size())
-        found.extend(_exchange(pg, to_all(_pickled(obj), pg.size()), ranks, patience))
+        found.extend(pg.channel.exchange_any(to_all(pickled(obj), pg.size()), ranks, patience))
 
     pg.run("all_gather_object", body)
     for rank, array in enumerate(found):
-        object_list[rank] = _unpickled(array)
+        object_list[rank] = unpickled(array)
 
 
 def gather_object(
@@ -106,12 +80,12 @@ def gather_object(
 
     def body(patience: Patience) -> None:
         sources = range(pg.size()) if pg.rank() == root else ()
-        found.extend(_exchange(pg, [(root, _pickled(obj))], list(sources), patience))
+        found.extend(pg.channel.exchange_any([(root, pickled(obj))], list(sources), patience))
 
-    pg.run("gather_object", body)
+    pg.run("gather_object", body, detail=f"root={root}")
     for rank, array in enumerate(found):
         assert object_gather_list is not None
-        object_gather_list[rank] = _unpickled(array)
+        object_gather_list[rank] = unpickled(array)
 
 
 def broadcast_object_list(
@@ -131,7 +105,7 @@ def broadcast_object_list(
         group_src: ``src`` as a rank of the group, instead of the default group.
 
     Raises:
-        ValueError: there is no such rank.
+        RuntimeError: there is no such rank.
 
     Example:
         >>> settings = [config if rank == 0 else None]  # doctest: +SKIP
@@ -142,7 +116,7 @@ def broadcast_object_list(
         return
     src = 0 if src is None and group_src is None else src
     root = group_rank(pg, src, group_src, "broadcast_object_list")
-    values = _pickled(object_list) if pg.rank() == root else np.zeros(0, np.uint8)
+    values = pickled(object_list) if pg.rank() == root else np.zeros(0, np.uint8)
     size = np.array([values.size])
     found: list[Array] = []
 
@@ -152,9 +126,9 @@ def broadcast_object_list(
         pg.channel.broadcast(array, root, patience)
         found.append(array)
 
-    pg.run("broadcast_object_list", body)
+    pg.run("broadcast_object_list", body, detail=f"root={root}")
     if pg.rank() != root:
-        _fill(object_list, _unpickled(found[0]))
+        _fill(object_list, unpickled(found[0]))
 
 
 def _fill(targets: list[Any], objects: list[Any]) -> None:
@@ -203,17 +177,17 @@ def scatter_object_list(
         objects = scatter_object_input_list
         if objects is None or len(objects) != pg.size():
             raise ValueError(
-                "The argument scatter_object_input_list must have one object for each rank, "
-                f"{pg.size()} in all, on the source rank."
+                "source rank must provide non-None scatter_object_input_list, with one object for "
+                f"each rank: {pg.size()}. Got {objects and len(objects)} instead."
             )
-        outgoing = [(rank, _pickled(value)) for rank, value in enumerate(objects)]
+        outgoing = [(rank, pickled(value)) for rank, value in enumerate(objects)]
     found: list[Array] = []
 
     def body(patience: Patience) -> None:
-        found.extend(_exchange(pg, outgoing, [root], patience))
+        found.extend(pg.channel.exchange_any(outgoing, [root], patience))
 
-    pg.run("scatter_object_list", body)
-    scatter_object_output_list[0] = _unpickled(found[0])
+    pg.run("scatter_object_list", body, detail=f"root={root}")
+    scatter_object_output_list[0] = unpickled(found[0])
 
 
 def send_object_list(
@@ -234,7 +208,8 @@ def send_object_list(
         group_dst: ``dst`` as a rank of the group, instead of the default group.
 
     Raises:
-        ValueError: there is no such rank, or it is this one.
+        RuntimeError: there is no such rank.
+        ValueError: it is this one.
 
     Example:
         >>> tn.distributed.send_object_list([{"epoch": 3}], dst=1)  # doctest: +SKIP
@@ -248,12 +223,12 @@ def send_object_list(
             "Invalid destination rank: destination rank should not be the same as the rank of "
             "the current process."
         )
-    values = _pickled(object_list)
+    values = pickled(object_list)
 
     def body(patience: Patience) -> None:
-        _exchange(pg, [(to, values)], [], patience, PAIR)
+        pg.channel.exchange_any([(to, values)], [], patience, PAIR)
 
-    pg.run("send_object_list", body)
+    pg.run_message("send_object_list", body, [])
 
 
 def recv_object_list(
@@ -274,7 +249,7 @@ def recv_object_list(
         group_src: ``src`` as a rank of the group, instead of the default group.
 
     Raises:
-        ValueError: ``src`` is missing or no rank, or the lists differ in length.
+        ValueError: ``src`` is missing or this rank, or the lists differ in length.
 
     Example:
         >>> state = [None]  # doctest: +SKIP
@@ -285,11 +260,16 @@ def recv_object_list(
     if pg is None:
         return -1
     source = group_rank(pg, src, group_src, "recv_object_list")
+    if source == pg.rank():
+        raise ValueError(
+            "Invalid source rank: source rank should not be the same as the rank of the current "
+            "process."
+        )
     found: list[Array] = []
 
     def body(patience: Patience) -> None:
-        found.extend(_exchange(pg, [], [source], patience, PAIR))
+        found.extend(pg.channel.exchange_any([], [source], patience, PAIR))
 
-    pg.run("recv_object_list", body)
-    _fill(object_list, _unpickled(found[0]))
+    pg.run_message("recv_object_list", body, [pg.ranks[source]])
+    _fill(object_list, unpickled(found[0]))
     return pg.ranks[source]

@@ -21,13 +21,17 @@ class Message(Work):
         request: MPI's request.
         name: the function that the user called.
         kept: the array that MPI reads from, or the buffer that it writes to.
+        sources: the ranks of the default group that a message to receive may come from.
     """
 
-    def __init__(self, pg: ProcessGroup, request: Any, name: str, kept: Any):
+    def __init__(
+        self, pg: ProcessGroup, request: Any, name: str, kept: Any, sources: Sequence[int] = ()
+    ):
         super().__init__([kept] if isinstance(kept, Buffer) else [])
         self._pg, self._request, self._name, self._kept = pg, request, name, kept
         self._status = pg.channel.MPI.Status()
-        self._patience = pg.patience(name)
+        self._sources = sources
+        self._patience = pg.patience(name, sources=sources)
 
     def is_completed(self) -> bool:
         """Return whether the message has been sent or received."""
@@ -36,7 +40,8 @@ class Message(Work):
         return super().is_completed()
 
     def _check(self) -> None:
-        for output in self._outputs:
+        if isinstance(self._kept, Buffer):
+            output = self._kept
             size = self._status.Get_count(self._pg.channel.MPI.BYTE)
             if size != output.flat.nbytes:
                 detail = f"{size} bytes came, and {output.flat.nbytes} were expected"
@@ -52,7 +57,9 @@ class Message(Work):
             RuntimeError: the sizes of the tensors differ, or the time is over.
         """
         seconds = timeout.total_seconds() if timeout else None
-        patience = self._patience if seconds is None else self._pg.patience(self._name, seconds)
+        patience = self._patience
+        if seconds is not None:
+            patience = self._pg.patience(self._name, seconds, self._sources)
         try:
             patience.wait(self.is_completed)
         except self._pg.channel.MPI.Exception as error:
@@ -86,7 +93,8 @@ def isend(
         group_dst: ``dst`` as a rank of the group, instead of the default group.
 
     Raises:
-        ValueError: there is no such rank, or it is this one.
+        RuntimeError: there is no such rank.
+        ValueError: it is this one.
 
     Example:
         >>> work = tn.distributed.isend(tn.ones(2), dst=1)  # doctest: +SKIP
@@ -131,7 +139,8 @@ def irecv(
         group_src: ``src`` as a rank of the group, instead of the default group.
 
     Raises:
-        ValueError: there is no such rank, or it is this one.
+        RuntimeError: there is no such rank.
+        ValueError: it is this one.
 
     Example:
         >>> work = tn.distributed.irecv(tensor, src=0)  # doctest: +SKIP
@@ -159,7 +168,10 @@ def _receive(
     _check_tag(tag)
     buffer = Buffer(tensor, name, keep=False)
     buffer.count_write()  # and again when the program waits for the end
-    return Message(pg, pg.channel.receive(buffer.flat, source, tag), name, buffer)
+    sources = [r for r in pg.ranks if r != pg.ranks[pg.rank()]]
+    if source is not None:
+        sources = [pg.ranks[source]]
+    return Message(pg, pg.channel.receive(buffer.flat, source, tag), name, buffer, sources)
 
 
 def send(
@@ -175,7 +187,8 @@ def send(
         tensor, dst, group, tag, group_dst: see `isend`.
 
     Raises:
-        ValueError: there is no such rank, or it is this one.
+        RuntimeError: there is no such rank.
+        ValueError: it is this one.
 
     Example:
         >>> tn.distributed.send(tn.ones(2), dst=1)  # doctest: +SKIP
@@ -198,7 +211,8 @@ def recv(
         tensor, src, group, tag, group_src: see `irecv`.
 
     Raises:
-        ValueError: there is no such rank, or it is this one.
+        RuntimeError: there is no such rank.
+        ValueError: it is this one.
         RuntimeError: the tensor has another size than the one that was sent.
 
     Example:

@@ -10,9 +10,13 @@ import numpy as np
 
 from tinynet.core.callsite import here, locate, warn
 from tinynet.core.modes import mode
-from tinynet.distributed.buffers import Buffer
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.distributed.buffers import Output
 from tinynet.distributed.channel import TAGS, Channel, Patience
 from tinynet.distributed.constants import Backend
+from tinynet.distributed.departures import Departures, Key
+from tinynet.distributed.fingerprints import compare, fingerprint, is_checking
+from tinynet.distributed.watchdog import Watchdog
 from tinynet.distributed.work import Work, Worker
 
 NOT_INITIALIZED = (
@@ -30,6 +34,11 @@ class ProcessGroup:
         backend: the name that the user asked for.
         timeout: the longest time that an operation waits for the other ranks.
         name: the name of the group.
+        number: distinguishes groups of the same ranks.
+
+    Attributes:
+        key: the same on all ranks, and that of no other group.
+        count: the number of collectives that this rank has called.
     """
 
     def __init__(
@@ -39,8 +48,11 @@ class ProcessGroup:
         backend: Backend,
         timeout: datetime.timedelta,
         name: str,
+        number: int = 0,
     ):
         self.channel = channel
+        self.key: Key = (world.generation, tuple(ranks), number)
+        self.count = 0
         self.ranks = list(ranks)
         self.backend = backend
         self.timeout = timeout
@@ -60,32 +72,48 @@ class ProcessGroup:
         """Return the name of the backend."""
         return self.backend
 
-    def patience(self, name: str, seconds: float | None = None) -> Patience:
+    def patience(
+        self, name: str, seconds: float | None = None, sources: Sequence[int] | None = None
+    ) -> Patience:
         """Return how long the operation ``name``, called at the running line, waits.
 
         Args:
             name: the operation.
             seconds: the limit; by default the timeout of the group.
+            sources: the ranks of the default group that a message may come from; None for a
+                collective.
         """
         limit = self.timeout.total_seconds() if seconds is None else seconds
-        site = here()
+        site, number = here(), self.count
+
+        def what() -> str:
+            where = locate(site)
+            return name if where is None else f"{name} ({where.place})"
 
         def late() -> Exception:
-            where = locate(site)
-            at = "" if where is None else f" ({where.place})"
             return RuntimeError(
-                f"Timed out waiting {limit * 1000:.0f}ms for {name}{at} to complete on rank "
+                f"Timed out waiting {limit * 1000:.0f}ms for {what()} to complete on rank "
                 f"{self.ranks[self.channel.rank]}: another rank has not called it."
             )
 
-        return Patience(limit, late)
+        def look() -> None:
+            if world.departures is None:
+                return
+            if sources is None:
+                world.departures.look_for_collective(self.key, number, what())
+            else:
+                world.departures.look_for_message(self.key, sources, what())
+
+        return Patience(limit, late, look)
 
     def run(
         self,
         name: str,
         body: Callable[[Patience], None],
-        outputs: Sequence[Buffer] = (),
+        outputs: Sequence[Output] = (),
         async_op: bool = False,
+        tensors: Sequence[Tensor] = (),
+        detail: str = "",
     ) -> Work | None:
         """Run a collective; all ranks of the group must run the same ones in the same order.
 
@@ -94,12 +122,14 @@ class ProcessGroup:
             body: exchanges the messages.
             outputs: what it writes to.
             async_op: return at once, with a handle; the operation runs in a thread.
+            tensors: those whose shapes and dtypes must agree on all ranks.
+            detail: other arguments that must agree.
         """
-        if mode.tracer is not None:
-            mode.tracer.cannot_capture(
-                f"{name} exchanges values with other processes", "call it outside of the function"
-            )
+        _refuse_capture(name)
+        self.count += 1
         patience = self.patience(name)
+        if is_checking():
+            body = self._checked(body, name, detail, tensors)
         work = Work(outputs)
         if async_op or (self._last is not None and not self._last.is_completed()):
             if self._worker is None:
@@ -116,12 +146,47 @@ class ProcessGroup:
             output.count_write()  # and again when the program waits for the end
         return work
 
+    def _checked(
+        self,
+        body: Callable[[Patience], None],
+        name: str,
+        detail: str,
+        tensors: Sequence[Tensor],
+    ) -> Callable[[Patience], None]:
+        own = fingerprint(self.count, name, detail, tensors, locate(here()))
+
+        def checked(patience: Patience) -> None:
+            compare(self.channel, self.ranks, own, patience)
+            body(patience)
+
+        return checked
+
+    def run_message(
+        self, name: str, body: Callable[[Patience], None], sources: Sequence[int]
+    ) -> None:
+        """Exchange messages with one rank.
+
+        Args:
+            name: the function that the user called.
+            body: exchanges the messages.
+            sources: the rank of the default group that it waits for, or none.
+        """
+        _refuse_capture(name)
+        body(self.patience(name, sources=sources))
+
     def close(self) -> None:
         """Complete what is under way, and give the communicator back to MPI."""
         if self._worker is not None:
             self._worker.stop()
             self._worker = None
         self.channel.comm.Free()
+
+
+def _refuse_capture(name: str) -> None:
+    if mode.tracer is not None:
+        mode.tracer.cannot_capture(
+            f"{name} exchanges values with other processes", "call it outside of the function"
+        )
 
 
 class World:
@@ -131,6 +196,21 @@ class World:
         self.default: ProcessGroup | None = None
         self.groups: list[ProcessGroup] = []
         self.created: dict[tuple[int, ...], int] = {}  # ranks -> number of groups made of them
+        self.generation = 0  # the number of default groups so far
+        self.departures: Departures | None = None
+        self.watchdog: Watchdog | None = None  # of a default group of several ranks
+
+    def counts(self) -> dict[Key, int]:
+        """Return the number of collectives that this rank has called in each of its groups."""
+        return {group.key: group.count for group in self.groups}
+
+    def leave(self) -> None:
+        """Tell the other ranks that this one leaves its groups."""
+        if self.departures is not None and self.default is not None:
+            self.departures.announce()
+        if self.watchdog is not None:
+            self.watchdog.end()
+            self.watchdog = None
 
 
 world = World()
@@ -182,7 +262,10 @@ def member(group: Any, name: str) -> ProcessGroup | None:
             "group."
         )
         return None
-    raise TypeError(f"group must be a ProcessGroup or None, not {type(group).__name__}")
+    raise ValueError(
+        f"Process group {group} is not initialized in the world group map. Please initialize the "
+        "group first."
+    )
 
 
 def group_rank(group: ProcessGroup, global_rank: int | None, rank: int | None, name: str) -> int:
@@ -206,7 +289,7 @@ def group_rank(group: ProcessGroup, global_rank: int | None, rank: int | None, n
         else:
             raise ValueError(f"Global rank {global_rank} is not part of group {group}")
     if not isinstance(rank, int) or not 0 <= rank < group.size():
-        raise ValueError(f"{name}: invalid root rank: {rank} of a group of {group.size()}")
+        raise RuntimeError(f"{name}: invalid root rank: {rank} of a group of {group.size()}")
     return rank
 
 
@@ -239,6 +322,6 @@ def make_group(
     members = channel.comm.Get_group().Incl(list(ranks))
     comm = channel.comm.Create_group(members, tag)
     members.Free()
-    made = ProcessGroup(Channel(MPI, comm), ranks, backend, timeout, name)
+    made = ProcessGroup(Channel(MPI, comm), ranks, backend, timeout, name, number)
     world.groups.append(made)
     return made

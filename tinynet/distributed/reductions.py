@@ -19,6 +19,7 @@ from tinynet.distributed.buffers import (
 from tinynet.distributed.channel import Patience
 from tinynet.distributed.constants import ReduceOp
 from tinynet.distributed.process_group import group_rank, member
+from tinynet.distributed.sparse import SparseSum
 from tinynet.distributed.work import Work
 from tinynet.dtypes import Array
 
@@ -36,6 +37,7 @@ def all_reduce(
     """Reduce a tensor over all ranks, in place; all ranks get the same values.
 
     The reduction is ``((x0 + x1) + x2) + ...`` in the order of ranks, on every number of machines.
+    Sparse gradients can be summed, too.
 
     Args:
         tensor: the summand of this rank, and the result.
@@ -61,12 +63,18 @@ def all_reduce(
     pg = member(group, "all_reduce")
     if pg is None:
         return None
-    operation, buffer = _checked_op(op, tensor), Buffer(tensor, "all_reduce")
+    operation = _checked_op(op, tensor)
+    if tensor.is_sparse:
+        if operation != ReduceOp.SUM:
+            raise RuntimeError(f"all_reduce of sparse tensors only sums. Got {op!r} instead.")
+        total = SparseSum(tensor, pg)
+        return pg.run("all_reduce", total.body, [total], async_op, (), "sparse")
+    buffer = Buffer(tensor, "all_reduce")
 
     def body(patience: Patience) -> None:
         ordered.all_reduce(pg.channel, buffer.flat, operation, patience)
 
-    return pg.run("all_reduce", body, [buffer], async_op)
+    return pg.run("all_reduce", body, [buffer], async_op, [tensor], operation.name)
 
 
 def all_reduce_coalesced(
@@ -83,12 +91,14 @@ def all_reduce_coalesced(
 
     Raises:
         TypeError: ``tensors`` is not a list of tensors.
+        ValueError: the dtypes differ.
 
     Example:
         >>> grads = [p.grad for p in net.parameters()]  # doctest: +SKIP
         >>> tn.distributed.all_reduce_coalesced(grads)  # doctest: +SKIP
     """
     check_tensors(tensors, "tensors")
+    check_dtypes(*tensors)
     pg = member(group, "all_reduce_coalesced")
     if pg is None:
         return None
@@ -99,7 +109,7 @@ def all_reduce_coalesced(
         for operation, buffer in zip(operations, buffers, strict=True):
             ordered.all_reduce(pg.channel, buffer.flat, operation, patience)
 
-    return pg.run("all_reduce_coalesced", body, buffers, async_op)
+    return pg.run("all_reduce_coalesced", body, buffers, async_op, tensors, str(op))
 
 
 def reduce(
@@ -119,7 +129,7 @@ def reduce(
         group_dst: ``dst`` as a rank of the group, instead of the default group.
 
     Raises:
-        ValueError: there is no such rank.
+        RuntimeError: there is no such rank.
 
     Example:
         >>> tn.distributed.reduce(loss, dst=0)  # doctest: +SKIP
@@ -135,7 +145,14 @@ def reduce(
     def body(patience: Patience) -> None:
         ordered.reduce(pg.channel, buffer.flat, root, operation, patience)
 
-    return pg.run("reduce", body, [buffer] if pg.rank() == root else [], async_op)
+    return pg.run(
+        "reduce",
+        body,
+        [buffer] if pg.rank() == root else [],
+        async_op,
+        [tensor],
+        f"{operation.name}, root={root}",
+    )
 
 
 def reduce_scatter(
@@ -215,5 +232,5 @@ def _reduce_scatter(
     def body(patience: Patience) -> None:
         ordered.reduce_parts(pg.channel, pieces, buffer.flat, operation, patience)
 
-    work: Work | None = pg.run(name, body, [buffer], async_op)
+    work: Work | None = pg.run(name, body, [buffer], async_op, [output], operation.name)
     return work

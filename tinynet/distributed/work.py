@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.distributed.buffers import Buffer
+from tinynet.distributed.buffers import Output
 
 
 class Work:
@@ -24,7 +24,7 @@ class Work:
         True
     """
 
-    def __init__(self, outputs: Sequence[Buffer] = ()):
+    def __init__(self, outputs: Sequence[Output] = ()):
         self._outputs = tuple(outputs)
         self._done = threading.Event()
         self._error: BaseException | None = None

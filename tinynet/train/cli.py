@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 
 from tinynet.core.callsite import OUTSIDE
+from tinynet.distributed.launcher import launched_rank
 from tinynet.invocation import command
 from tinynet.startup import end_on_ctrl_c, raise_on_ctrl_c
 from tinynet.train.checkpoint.provenance import version
@@ -28,6 +31,7 @@ _EPILOG = """\
 examples:
   tinynet train configs/digits_mlp.toml
   tinynet train configs/digits_mlp.toml --set optimizer.lr=3e-4 seed=1
+  mpirun -n 4 tinynet train configs/digits_mlp.toml
   tinynet sweep configs/digits_mlp.toml --set optimizer.lr=1e-3,1e-2 seed=0..4 --jobs 2
   tinynet check configs/digits_mlp.toml
   tinynet eval runs/digits_mlp/2026-01-31_12-00-00
@@ -62,11 +66,14 @@ def _exit_code_of(argv: Sequence[str], before_work: Callable[[], object] = bool)
     """
     try:
         try:
-            arguments = _parse(argv)
+            with _said_once():
+                arguments = _parse(argv)
+            if launched_rank() and not arguments.shares_work(arguments):
+                return 0  # the first process of mpirun runs the command
             _refuse_a_deleted_folder()
             if arguments.trains:
                 before_work()
-            with warnings_as_lines():
+            with warnings_as_lines(), _warned_once():
                 code: int = arguments.run_command(arguments)
         except SystemExit as stop:  # argparse, after a mistake (2) or --help (0)
             code = stop.code if isinstance(stop.code, int) else 1
@@ -83,6 +90,33 @@ def _exit_code_of(argv: Sequence[str], before_work: Callable[[], object] = bool)
     except KeyboardInterrupt as stop:
         print("stopped by Ctrl-C", *getattr(stop, "__notes__", []), sep="\n", file=sys.stderr)
         return 128 + signal.SIGINT
+
+
+@contextlib.contextmanager
+def _said_once() -> Iterator[None]:
+    """Let only the first process of mpirun print."""
+    if not launched_rank():
+        yield
+        return
+    with open(os.devnull, "w", encoding="utf-8") as nowhere:
+        with contextlib.redirect_stderr(nowhere), contextlib.redirect_stdout(nowhere):
+            yield
+
+
+@contextlib.contextmanager
+def _warned_once() -> Iterator[None]:
+    """Let only the first process of mpirun warn, unless the user has chosen what to show."""
+    if launched_rank() and not sys.warnoptions:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    else:
+        yield
+
+
+def _alone(arguments: argparse.Namespace) -> bool:
+    """Return False: the first process of mpirun runs the command alone."""
+    return False
 
 
 def _refuse_a_deleted_folder() -> None:
@@ -132,5 +166,6 @@ def build_parser(program: str = "tinynet") -> argparse.ArgumentParser:
         one = commands.add_parser(module.NAME, help=module.HELP, description=module.DESCRIPTION)
         module.add_arguments(one)
         trains = getattr(module, "TRAINS", False)
-        one.set_defaults(run_command=module.run_command, trains=trains)
+        shares = getattr(module, "shares_work", _alone)
+        one.set_defaults(run_command=module.run_command, trains=trains, shares_work=shares)
     return parser

@@ -172,6 +172,24 @@ def background():
     assert future.then(lambda f: f.value()[0] / n).wait().tolist() == [1, 1]
 
 
+def rows(numbers):
+    """A sparse gradient."""
+    table = tn.nn.Embedding(5, 2, sparse=True)
+    table(tn.tensor(numbers)).sum().backward()
+    return table.weight.grad
+
+
+def sparse():
+    for asynchronous in (False, True):
+        grad = rows([rank % 3, 4])
+        work = dist.all_reduce(grad, async_op=asynchronous)
+        if asynchronous:
+            work.wait()
+        assert grad.is_sparse
+        expected = [[sum(r % 3 == k for r in range(n)) + n * (k == 4)] * 2 for k in range(5)]
+        assert grad.to_dense().tolist() == expected
+
+
 def messages():
     after, before = (rank + 1) % n, (rank - 1) % n
     into = tn.zeros(2)
@@ -273,11 +291,11 @@ REFUSALS = {
     "all_gather_into_tensor(y, x)": (RuntimeError, "must have"),
     "broadcast(x)": (ValueError, "Must specify global_rank or group_rank"),
     "broadcast(x, 0, group_src=0)": (ValueError, "Can't specify both group_rank and global_rank"),
-    "broadcast(x, 9)": (ValueError, "invalid root rank: 9"),
+    "broadcast(x, 9)": (RuntimeError, "invalid root rank: 9"),
     "reduce_scatter(x, [x])": (RuntimeError, "invalid input tensor list size, must be world size"),
     "reduce_scatter_tensor(x, y)": (RuntimeError, "The input tensor must have"),
     "scatter(x, None, src=rank)": (ValueError, "``scatter_list`` must be specified on source rank"),
-    "scatter(x, [x], src=rank)": (ValueError, "Incorrect input list size 1"),
+    "scatter(x, [x], src=rank)": (RuntimeError, "Incorrect input list size 1"),
     "scatter(x, [x], src=1 - rank)": (ValueError, "must NOT be specified on non-source ranks"),
     "gather(x, None, dst=rank)": (ValueError, "must be specified on destination rank"),
     "gather(x, [x], dst=1 - rank)": (ValueError, "must NOT be specified on non-destination ranks"),
@@ -288,7 +306,7 @@ REFUSALS = {
     "all_to_all_single(y, y)": (RuntimeError, "does not divide equally across group size"),
     "send(x, rank)": (ValueError, "destination rank should not be the same as the rank of the"),
     "recv(x, rank)": (ValueError, "source rank should not be the same as the rank of the"),
-    "send(x, 9)": (ValueError, "invalid root rank: 9"),
+    "send(x, 9)": (RuntimeError, "invalid root rank: 9"),
     "send(x, 1 - rank, tag=-1)": (ValueError, "The tag of a message must be at least 0"),
     "P2POp(all_reduce, x)": (ValueError, "Invalid ``op``. Expected ``op`` to be of type"),
     "batch_isend_irecv([])": (ValueError, "Invalid ``p2p_op_list``"),
@@ -297,7 +315,13 @@ REFUSALS = {
     "get_group_rank(group.WORLD, 9)": (ValueError, "Global rank 9 is not part of group"),
     "get_global_rank(group.WORLD, 9)": (ValueError, "Group rank 9 is not part of group"),
     "init_process_group('mpi')": (ValueError, "trying to initialize the default process group twi"),
-    "all_reduce(x, group=3)": (TypeError, "group must be a ProcessGroup or None"),
+    "all_reduce(x, group=3)": (ValueError, "Process group 3 is not initialized in the world group"),
+    "recv_object_list([None], rank)": (ValueError, "Invalid source rank: source rank should not"),
+    "all_to_all([x], [x])": (RuntimeError, "input tensor list size 1 does not match world size"),
+    "all_reduce_coalesced([x, i])": (ValueError, "Invalid usage of tensors with different dtypes"),
+    "scatter_object_list([0], None, rank)": (ValueError, "source rank must provide non-None scatt"),
+    "broadcast(s, 0)": (RuntimeError, "Of a sparse tensor there is only the sum"),
+    "all_reduce(s, ReduceOp.MAX)": (RuntimeError, "all_reduce of sparse tensors only sums"),
     "scatter_object_list([], [])": (ValueError, "to be a list of size at least 1"),
 }
 
@@ -305,7 +329,12 @@ REFUSALS = {
 def refusals():
     if rank > 1:
         return
-    names = vars(dist) | {"x": tn.ones(2), "y": tn.ones(2 * n + 1), "i": tn.ones(2).long()}
+    names = vars(dist) | {
+        "x": tn.ones(2),
+        "y": tn.ones(2 * n + 1),
+        "i": tn.ones(2).long(),
+        "s": rows([0]),
+    }
     for call, (kind, text) in REFUSALS.items():
         with pytest.raises(kind) as caught:
             eval(call, names, {"rank": rank, "n": n})
@@ -313,7 +342,17 @@ def refusals():
 
 
 warnings.simplefilter("error")
-for check in (reductions, copies, memory, background, messages, objects, groups, refusals):
+for check in (
+    reductions,
+    copies,
+    memory,
+    background,
+    sparse,
+    messages,
+    objects,
+    groups,
+    refusals,
+):
     check()
 dist.destroy_process_group()
 assert not dist.is_initialized() and dist.group.WORLD is None

@@ -172,6 +172,25 @@ def compiled_steps():
         return tn.compile(perceptron())
 
     compare(compiled, momentum)
+    with warnings.catch_warnings():  # where numba is not installed
+        warnings.simplefilter("ignore", CompileWarning)
+        native = tn.compile(perceptron(), backend="numba")  # rounds otherwise than eager code
+        distributed(DistributedDataParallel(native), optim.Adam(native.parameters()))
+    everywhere_equal(native)
+
+    def compiled_words():
+        return tn.compile(short_words())
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        compare(compiled_words, momentum)
+    assert all(one.category is CompileWarning for one in caught)
+    with pytest.warns(CompileWarning, match="DistributedDataParallel exchanges gradients with oth"):
+        outer = tn.compile(DistributedDataParallel(perceptron().eval()))
+        for number in range(5):
+            outer.zero_grad()
+            loss_of(outer, number, rank).backward()
+    everywhere_equal(outer)
     net = DistributedDataParallel(perceptron().eval())
 
     @tn.compile

@@ -122,6 +122,24 @@ def test_buckets_follow_the_order_of_gradients():
     assert [bucket.indices for bucket in net.reducer.buckets] == [[0], [1], [2]]
 
 
+def test_buckets_are_reduced_while_backward_still_runs():
+    net = DistributedDataParallel(
+        nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2), nn.Linear(2, 1)), bucket_cap_mb=1e-6
+    )
+    under_way = []
+
+    def look(module, inputs, output):
+        output.register_hook(
+            lambda grad: under_way.append([b.work is not None for b in net.reducer.buckets])
+        )
+
+    net.module[0].register_forward_hook(look)
+    for _ in range(2):
+        net(x).sum().backward()
+    assert len(net.reducer.buckets) == 6
+    assert under_way[-1] == [True] * 4 + [False] * 2  # those of the layers behind it
+
+
 def test_buffers_are_those_of_rank_0():
     for sync in (True, False):
         norm = nn.BatchNorm1d(2)

@@ -18,12 +18,13 @@ from tinynet.distributed.grad_bucket import GradBucket
 from tinynet.distributed.objects import broadcast_object_list
 from tinynet.distributed.process_group import ProcessGroup
 from tinynet.distributed.reductions import all_reduce
+from tinynet.distributed.sparse import gather_rows
 from tinynet.distributed.work import Future
 from tinynet.nn.functional.lookup.embeddings import shared_weights
 from tinynet.nn.parallel import messages
 from tinynet.nn.parallel.buckets import MB, Bucket, assign
 from tinynet.nn.parallel.renormalization import Renormalization
-from tinynet.nn.parallel.sparse_reduction import gather_rows, rows_of_gradient
+from tinynet.nn.parallel.sparse_reduction import rows_of_gradient
 from tinynet.ops.creation.constructors import tensor
 
 WRITER = Writer("DistributedDataParallel (average)", "use a copy of the gradient: `p.grad.clone()`")

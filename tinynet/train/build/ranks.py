@@ -9,28 +9,30 @@ starts from, and the rows that ``max_norm`` of embeddings has scaled.
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from tinynet import distributed, nn
+from tinynet.core.callsite import warn
 from tinynet.core.graph.row_sparse import Rows
 from tinynet.core.graph.sparse_gradients import dense_gradient, sparse
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.data.loading.seeding import mix
-from tinynet.distributed import mpi
+from tinynet.distributed.launcher import launched_size
+from tinynet.distributed.sparse import gather_rows
 from tinynet.dtypes import Array
 from tinynet.nn.functional.lookup.embeddings import shared_weights
 from tinynet.nn.parallel.module_state import broadcast_coalesced
 from tinynet.nn.parallel.renormalization import Renormalization
-from tinynet.nn.parallel.sparse_reduction import gather_rows
 from tinynet.random import default_generator
 from tinynet.train.config.problems import UsageError
 
-_SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS")
-"""Variables in which Open MPI, MPICH and Microsoft MPI tell the number of processes."""
+_SYNC = (
+    "SyncBatchNorm normalises by the batches that all processes compute at once, so their number "
+    "changes the result. BatchNorm does not: the step keeps the statistics of its first batch."
+)
 
 
 class Ranks:
@@ -82,10 +84,6 @@ class Ranks:
         found = wrap(np.array([number], np.int64))
         distributed.all_reduce(found, distributed.ReduceOp.MAX, self.group)
         return int(found._array[0])
-
-    def abort(self, code: int) -> None:
-        """End all processes at once."""
-        mpi.load().COMM_WORLD.Abort(code)
 
     # ---- gradients --------------------------------------------------------------------------
 
@@ -146,6 +144,8 @@ class Ranks:
     def training(self, model: nn.Module) -> Iterator[None]:
         """Give all ranks the same model; let them scale the same rows of its embeddings."""
         if self.size > 1:
+            if any(isinstance(module, nn.SyncBatchNorm) for module in model.modules()):
+                warn(_SYNC)
             broadcast_coalesced([*model.parameters(), *model.buffers()], self.group)
             weights = {
                 id(module.weight): module.weight
@@ -231,11 +231,6 @@ def seeds_of(places: Sequence[int]) -> list[int]:
     return [mix(base, 0, place) for place in places]
 
 
-def launched() -> int:
-    """Return the number of processes that ``mpirun`` started; 1 without it."""
-    return max(int(os.environ.get(name) or 1) for name in _SIZES)
-
-
 def join() -> Ranks | None:
     """Join the processes that ``mpirun`` started; None if this is the only one.
 
@@ -243,7 +238,7 @@ def join() -> Ranks | None:
         UsageError: MPI is not installed.
     """
     if not distributed.is_initialized():
-        if launched() == 1:
+        if launched_size() == 1:
             return None
         try:
             distributed.init_process_group("mpi")

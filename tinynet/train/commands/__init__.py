@@ -2,7 +2,9 @@
 
 Each file has its ``NAME``, ``HELP`` and ``DESCRIPTION``. ``add_arguments`` declares the arguments;
 ``run_command`` runs the command and returns the exit code. ``TRAINS = True`` lets a command finish
-even if its output is closed. To add a command, add a file, and its name to `COMMANDS`.
+even if its output is closed. ``shares_work(arguments)`` returns whether all processes of ``mpirun``
+take part; without it, the first one runs the command alone. To add a command, add a file, and its
+name to `COMMANDS`.
 """
 
 from tinynet.train.commands import (

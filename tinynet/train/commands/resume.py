@@ -18,6 +18,11 @@ be changed, too; the changes are printed.
 TRAINS = True
 
 
+def shares_work(arguments: argparse.Namespace) -> bool:
+    """Return True: all processes of mpirun take part."""
+    return True
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("run", metavar="RUN", help="a run folder")

@@ -16,6 +16,7 @@ from tinynet.train.html_report.comparison.writing import comparison_of
 from tinynet.train.html_report.writing import attempt
 from tinynet.train.report.progress import as_json, describe_figures
 from tinynet.train.report.table import aligned, write_csv
+from tinynet.train.running.executors import Places, places_of
 from tinynet.train.running.interrupt import resumable
 from tinynet.train.running.run_group import Outcome, check_all
 from tinynet.train.running.sweep import (
@@ -37,6 +38,11 @@ stop the others. The results are printed as a table and written to results.csv i
 TRAINS = True
 
 
+def shares_work(arguments: argparse.Namespace) -> bool:
+    """Return whether all processes of mpirun take part."""
+    return bool(arguments.executor == "mpi")
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("config", metavar="CONFIG", nargs="?", help="the TOML file")
@@ -52,6 +58,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--jobs", type=int, default=1, metavar="N", help="number of runs at once (default: 1)"
     )
     parser.add_argument(
+        "--executor",
+        choices=("local", "mpi"),
+        default="local",
+        help="what does the runs: this machine, or the processes of mpirun -n N, of which the "
+        "first hands the runs to the others (default: local)",
+    )
+    parser.add_argument(
         "--resume", metavar="SWEEP", help="resume the unfinished runs of a sweep folder"
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object per run")
@@ -61,6 +74,11 @@ def run_command(arguments: argparse.Namespace) -> int:
     """Return 0 if all runs finished, 1 if any failed, 128 + the number of a signal."""
     if arguments.jobs < 1:
         raise UsageError(f"--jobs must be at least 1, got {arguments.jobs}")
+    with places_of(arguments.executor, arguments.jobs) as places:
+        return 0 if places is None else _run(arguments, places)
+
+
+def _run(arguments: argparse.Namespace, places: Places) -> int:
     sweep = _resumed(arguments) if arguments.resume is not None else _new(arguments)
     count = len(sweep.points)
 
@@ -71,7 +89,7 @@ def run_command(arguments: argparse.Namespace) -> int:
         )
 
     with resumable("sweep", "--resume", sweep.folder):
-        outcomes, stopped_by = run_all(sweep, arguments.jobs, report)
+        outcomes, stopped_by = run_all(sweep, places, report)
     rows = table(sweep, outcomes)
     path = write_csv(sweep.folder / "results.csv", rows)
     pages = _report(sweep)

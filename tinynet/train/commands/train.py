@@ -26,6 +26,11 @@ curves and graphs for TensorBoard.
 TRAINS = True
 
 
+def shares_work(arguments: argparse.Namespace) -> bool:
+    """Return True: all processes of mpirun take part."""
+    return True
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_config(parser)

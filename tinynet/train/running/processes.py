@@ -9,21 +9,18 @@ import contextlib
 import shutil
 import sys
 import tempfile
-import time
 import traceback
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from tinynet import distributed
+from tinynet.distributed.process_group import world
 from tinynet.train.build.ranks import Ranks
 from tinynet.train.checkpoint.run_folder import RunFolder
 from tinynet.train.config.problems import TrainError, UsageError
 from tinynet.train.config.sections import Config
 from tinynet.train.incidents.nonfinite import RankError
-
-_PATIENCE = 600.0  # seconds for a failing rank to explain itself
-_FORWARDING = 0.5  # seconds for mpirun to print what a rank has written
 
 
 @contextlib.contextmanager
@@ -53,29 +50,36 @@ def ending_together(ranks: Ranks | None, resume: str) -> Iterator[None]:
 
     Args:
         ranks: the processes.
-        resume: the command that goes on with the run.
+        resume: the command that goes on with the run; that of rank 0 counts, which writes it.
     """
     if ranks is None or ranks.size == 1:
         yield
         return
+    watchdog = world.watchdog
+    assert watchdog is not None
+    advise(ranks, ranks.in_order([resume], ranks.size)[0])
     try:
         yield
-    except RankError:
-        time.sleep(_PATIENCE)  # the other rank ends this one, too
-        raise
+    except RankError as error:
+        watchdog.give_way(error.exit_code)
     except BaseException as error:
         stopped = isinstance(error, KeyboardInterrupt)
+        code = 130 if stopped else getattr(error, "exit_code", 1)
+        if not watchdog.claim():
+            watchdog.give_way(code)
         expected = isinstance(error, TrainError)
         text = "stopped" if stopped else str(error) if expected else traceback.format_exc().strip()
-        lines = [f"rank {ranks.rank} of {ranks.size}: {text}"]
-        if not expected:
-            lines.append(f"all processes end; to resume after the last checkpoint:\n  {resume}")
+        lines = [f"rank {ranks.rank} of {ranks.size}: {text}", watchdog.advice]
         print(*lines, sep="\n", file=sys.stderr, flush=True)
-        sys.stdout.flush()
-        time.sleep(_FORWARDING)
-        ranks.abort(130 if stopped else getattr(error, "exit_code", 1))
+        watchdog.abort(code)
     else:
         distributed.barrier(ranks.group)
+
+
+def advise(ranks: Ranks | None, resume: str) -> None:
+    """Let the message about a rank that fails end with the command that goes on with the run."""
+    if ranks is not None and world.watchdog is not None:
+        world.watchdog.advise(f"to resume after the last checkpoint:\n  {resume}")
 
 
 def with_override(

@@ -35,6 +35,7 @@ from tinynet.train.report.tokens import check_vocabulary
 from tinynet.train.running.config_changes import ChangedValues, changes_of, refuse_fixed
 from tinynet.train.running.interrupt import resumable
 from tinynet.train.running.processes import (
+    advise,
     agreeing,
     copied,
     sharing,
@@ -92,6 +93,7 @@ def resume(
     if not folder.config.is_file():
         raise no_run(folder.path, folder.config.name)
     ranks = join()
+    advise(ranks, command("resume", folder.path))
     quiet = quiet or (ranks is not None and not ranks.is_first)
     show: Show = "nothing" if quiet else "json" if json else "text"
     with contextlib.ExitStack() as stack:

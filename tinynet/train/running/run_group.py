@@ -20,6 +20,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from tinynet.board import SummaryWriter
+from tinynet.distributed.launcher import without_launcher
+from tinynet.distributed.local_threads import VARIABLES
 from tinynet.invocation import VARIABLE, command
 from tinynet.train.build.trial import trial
 from tinynet.train.config.document import toml_or_text
@@ -28,12 +30,12 @@ from tinynet.train.config.problems import ConfigError, Problem, UsageError
 from tinynet.train.config.rendering import to_toml
 from tinynet.train.config.resolve import load_config
 from tinynet.train.config.sections import Config
+from tinynet.train.running.executors import Start
 from tinynet.train.running.interrupt import StopRequest
 from tinynet.train.running.runner import prepare
 from tinynet.train.running.supervised import PRUNED
 from tinynet.train.running.supervised import VARIABLE as SUPERVISED
 
-_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 _PAUSE = 0.02  # seconds between two polls of the processes
 
 
@@ -150,15 +152,21 @@ def outcome_of(group: RunGroup, point: Point) -> Outcome:
 class _Process:
     """The process of a run."""
 
-    def __init__(self, group: RunGroup, point: Point, jobs: int, answer: Answer | None) -> None:
+    def __init__(
+        self, group: RunGroup, point: Point, jobs: int, answer: Answer | None, start: Start | None
+    ) -> None:
         self.point = point
         self.began = time.monotonic()
         self.is_asked_to_stop = False
         self._answer = answer
         program = [sys.executable, "-m", "tinynet", *_command(group, point), "--json"]
-        environment = os.environ | {VARIABLE: command()}
+        self.popen: Any
+        if start is not None:
+            self.popen = start(program, group.log(point), {VARIABLE: command()})
+            return
+        environment = without_launcher(os.environ) | {VARIABLE: command()}
         if jobs > 1:  # several processes with a thread per core each would slow each other down
-            environment = {**dict.fromkeys(_THREADS, "1"), **environment}
+            environment = {**dict.fromkeys(VARIABLES, "1"), **environment}
         if answer is not None:
             environment[SUPERVISED] = "1"
         with open(group.log(point), "ab") as log:
@@ -211,6 +219,7 @@ def run_points(
     jobs: int,
     ended: Callable[[Outcome, float], object],
     answer: Answer | None = None,
+    start: Start | None = None,
 ) -> int | None:
     """Run points, at most `jobs` at once.
 
@@ -220,6 +229,7 @@ def run_points(
         jobs: the maximum number of processes.
         ended: called after each run with its outcome and seconds.
         answer: called with each evaluation of a run.
+        start: starts a program elsewhere.
 
     Returns:
         The signal that stopped the runs early, if one did.
@@ -232,7 +242,7 @@ def run_points(
                 while len(running) < jobs and not stop.signal:
                     if (point := next(points, None)) is None:
                         break
-                    running.append(_Process(group, point, jobs, answer))
+                    running.append(_Process(group, point, jobs, answer, start))
                     running[-1].listen(reports)
                 if not running:
                     return stop.signal

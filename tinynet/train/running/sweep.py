@@ -18,6 +18,7 @@ from tinynet.train.checkpoint.run_folder import write_json
 from tinynet.train.config.grid import Axis, Point, points, short_keys
 from tinynet.train.config.problems import UsageError
 from tinynet.train.metrics.registry import higher_is_better
+from tinynet.train.running.executors import Places
 from tinynet.train.running.run_group import (
     Outcome,
     RunGroup,
@@ -88,13 +89,13 @@ def open_sweep(folder: Path) -> Sweep:
 
 
 def run_all(
-    sweep: Sweep, jobs: int, report: Callable[[int, Outcome, float], object]
+    sweep: Sweep, places: Places, report: Callable[[int, Outcome, float], object]
 ) -> tuple[list[Outcome], int | None]:
-    """Run all unfinished points, at most `jobs` at once.
+    """Run all unfinished points.
 
     Args:
         sweep: the sweep.
-        jobs: the maximum number of processes.
+        places: where they run.
         report: called after each run with the number of completed runs, its outcome and seconds.
 
     Returns:
@@ -110,7 +111,7 @@ def run_all(
         done += 1
         report(done, outcome, seconds)
 
-    stopped_by = run_points(sweep.runs, iter(pending), jobs, ended)
+    stopped_by = run_points(sweep.runs, iter(pending), places.jobs, ended, start=places.start)
     return list(outcomes.values()), stopped_by
 
 

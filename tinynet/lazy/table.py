@@ -436,6 +436,7 @@ HOMES = {
         "one_hot": "tinynet.nn.functional.vector:one_hot",
     },
     "tinynet.numba_kernels": {
+        "blas": "tinynet.numba_kernels.blas",
         "compiler": "tinynet.numba_kernels.compiler",
         "gates": "tinynet.numba_kernels.gates",
         "tables": "tinynet.numba_kernels.tables",

@@ -19,6 +19,7 @@ from tinynet.dtypes import Array
 from tinynet.lazy import attach as _attach
 
 if TYPE_CHECKING:
+    from tinynet.numba_kernels import blas as blas
     from tinynet.numba_kernels import compiler as compiler
     from tinynet.numba_kernels import gates as gates
     from tinynet.numba_kernels import tables as tables

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tinynet import numba_kernels, onednn
 from tinynet.dtypes import Array
 
 
@@ -15,7 +16,28 @@ def dot(a: Array, b: Array, bias: Array | None = None) -> Array:
         b: ``[inputs, columns]``.
         bias: ``[columns]``.
     """
-    made: Array = np.dot(a, b)
+    made = _product(a, b)
     if bias is not None:
         made += bias
     return made
+
+
+_LARGE = 1 << 16  # multiply-adds: smaller products cost less than the call of a kernel
+
+
+def _product(a: Array, b: Array) -> Array:
+    """Return ``a @ b``, by oneDNN where numba's kernels are enabled and it is installed."""
+    if numba_kernels.takes(a, b) and a.size * b.shape[1] >= _LARGE and onednn.is_available():
+        out = np.empty((a.shape[0], b.shape[1]), np.float32)
+        (a, a_turned), (b, b_turned) = map(_as_rows, (a, b))
+        numba_kernels.blas.product(a, a_turned, b, b_turned, out, np.float32(0))
+        return out
+    found: Array = np.dot(a, b)
+    return found
+
+
+def _as_rows(x: Array) -> tuple[Array, bool]:
+    """Return a matrix or its transpose with contiguous rows, and whether it is the transpose."""
+    if x.flags.f_contiguous and not x.flags.c_contiguous:
+        return x.T, True
+    return np.ascontiguousarray(x), False

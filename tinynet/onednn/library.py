@@ -54,6 +54,11 @@ def is_available() -> bool:
     return load() is not None
 
 
+def version() -> str | None:
+    """Return the version of the package; None if oneDNN cannot be used."""
+    return metadata.version(PACKAGE) if is_available() else None
+
+
 def functions() -> Any:
     """Return the C functions."""
     loaded = load()

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import numba_kernels
+from tinynet import numba_kernels, onednn
 from tinynet.numba_kernels import compiler
 
 _TIMEOUT = 10.0  # seconds, for git in a huge repository
@@ -32,7 +32,11 @@ def surroundings() -> dict[str, Any]:
             "tinynet": version(),
             "numpy": np.__version__,
             "python": platform.python_version(),
-            **({"numba": compiler.version()} if numba_kernels.on else {}),
+            **(
+                {"numba": compiler.version(), "oneDNN": onednn.library.version()}
+                if numba_kernels.on
+                else {}
+            ),
         },
         "platform": platform.platform(),
     }

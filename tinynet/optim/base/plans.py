@@ -33,8 +33,8 @@ class Plan:
     """
 
     __slots__ = (
-        "alone", "arrays", "held", "kind", "names", "numbers", "others", "packs", "params",
-        "shapes", "slots", "state", "tensors",
+        "alone", "arrays", "copies", "held", "kind", "names", "numbers", "others", "packs",
+        "params", "shapes", "slots", "state", "tensors",
     )  # fmt: skip
 
     def __init__(
@@ -51,6 +51,9 @@ class Plan:
         self.state = [t._array for t in self.tensors]
         self.numbers = slots[0].numbers
         self.others = [[*slot.numbers.values()] for slot in slots[1:]]
+        self.copies = [
+            (mine, [s.numbers[n] for s in slots[1:]]) for n, mine in self.numbers.items()
+        ]
         together = [i for i, slot in enumerate(slots) if slot.is_small]
         cuts = _cut([slots[i].array.size for i in together], together_from)
         self.packs = [
@@ -99,10 +102,10 @@ class Plan:
 
     def copy_numbers(self) -> None:
         """Copy the 0-d state of the first parameter to the others."""
-        values = [*self.numbers.values()]
-        for others in self.others:
-            for one, value in zip(others, values, strict=True):
-                one[...] = value
+        for mine, others in self.copies:
+            value = mine.item()
+            for one in others:
+                one.fill(value)
 
     def run(self, block: Rule, grads: Any) -> None:
         """Update the parameters; ``numbers`` have already been advanced."""

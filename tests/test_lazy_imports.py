@@ -21,9 +21,9 @@ LATER = """
     signal train type_info utils compat.accelerator invocation.commands
     numba_kernels.compiler numba_kernels.tables
 """.split()
-HEAVY = (
-    "argparse csv dataclasses hashlib json numpy.polynomial pathlib random shutil zipfile".split()
-)
+HEAVY = """
+    argparse csv dataclasses glob hashlib json numpy.polynomial pathlib random shutil signal zipfile
+""".split()
 
 
 def run(program):

@@ -23,39 +23,21 @@ def is_command() -> bool:
     return is_module() or name in ("tinynet", "tinynet.exe")
 
 
-def _end(number: int, frame: object = None) -> None:
+def end(number: int, frame: object = None) -> None:
+    """End the process with one line: the signal handler of the command."""
     try:
         os.write(2, b"stopped by Ctrl-C\n")
     finally:  # standard error may be closed or full
         os._exit(128 + number)
 
 
-try:
-    import signal  # takes some milliseconds
+if is_command():
+    try:
+        import signal  # takes some milliseconds, so a user's program goes without
 
-    if is_command():
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # else it is ignored
-            signal.signal(signal.SIGINT, _end)
+            signal.signal(signal.SIGINT, end)
         if sys.platform != "win32":  # `run.py` holds it back while Python starts
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-except KeyboardInterrupt:
-    if is_command():
-        _end(2)
-    raise
-
-
-def end_on_ctrl_c() -> None:
-    """Make Ctrl-C end the process with one line."""
-    if signal.getsignal(signal.SIGINT) is _raise:
-        signal.signal(signal.SIGINT, _end)
-
-
-def raise_on_ctrl_c() -> None:
-    """Make the next Ctrl-C raise KeyboardInterrupt, and one after that end the process."""
-    if signal.getsignal(signal.SIGINT) is _end:
-        signal.signal(signal.SIGINT, _raise)
-
-
-def _raise(number: int, frame: object) -> None:
-    signal.signal(signal.SIGINT, _end)
-    raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        end(2)

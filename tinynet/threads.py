@@ -19,7 +19,6 @@ from __future__ import annotations
 import contextvars
 import ctypes
 import functools
-import glob
 import os
 import threading
 from collections import deque
@@ -37,10 +36,11 @@ Jobs = SimpleQueue[Callable[[], object]]
 def _library() -> tuple[Any, str, str] | None:
     """Return the OpenBLAS of numpy's wheel, and the prefix and suffix of its function names."""
     package = os.path.dirname(np.__file__)
-    for folder in (f"{package}.libs", os.path.join(package, ".dylibs")):
-        for path in sorted(glob.glob("*openblas*", root_dir=folder)):
+    folders = f"{package}.libs", os.path.join(package, ".dylibs")
+    for folder in filter(os.path.isdir, folders):
+        for file in sorted(name for name in os.listdir(folder) if "openblas" in name):
             # Not CDLL, which would release the GIL: the calls are too short for that.
-            library = ctypes.PyDLL(os.path.join(folder, path))
+            library = ctypes.PyDLL(os.path.join(folder, file))
             for prefix, suffix in (("scipy_", "64_"), ("scipy_", ""), ("", "64_"), ("", "")):
                 if hasattr(library, f"{prefix}openblas_set_num_threads{suffix}"):
                     return library, prefix, suffix

@@ -211,7 +211,7 @@ def call_input(function: FunctionType) -> None:
     if code.co_argcount and code.co_varnames[0] == "self":
         function.__code__ = code.replace(co_varnames=("input", *code.co_varnames[1:]))
         notes = function.__annotations__
-        function.__annotations__ = {{"self": "input"}.get(k, k): v for k, v in notes.items()}
+        function.__annotations__ = {"input" if k == "self" else k: v for k, v in notes.items()}
 
 
 def _execute(title: str, source: str) -> Any:

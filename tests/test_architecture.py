@@ -18,7 +18,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 # A part may import the parts of the rows above its own, and itself; not its neighbours in a row.
 ROWS = [
     ["startup", "lazy"],  # the first that are imported
-    ["interrupts", "invocation"],
+    ["invocation"],
     ["errors", "explanations", "extension_dtypes", "devices"],
     ["atomic_write", "dtypes", "threads", "memory", "strides"],
     ["layouts", "onednn", "printing", "type_info", "widening"],

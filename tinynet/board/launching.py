@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from importlib import util
 
 from tinynet.invocation import python
-from tinynet.interrupts import raise_on_ctrl_c
+from tinynet.invocation.interrupts import raise_on_ctrl_c
 
 
 def launch(

@@ -13,7 +13,7 @@ from tinynet.core.tensors.tensor import METHODS
 from tinynet.core.tensors.version import Change, Writer
 from tinynet.dtypes import Array
 
-_WRITTEN = re.compile(r"^([A-Za-z_][\w.]*)\s*(\[|\.\w+_\(|(?:\*\*|//|[-+*/@])=)")
+_WRITTEN = r"^([A-Za-z_][\w.]*)\s*(\[|\.\w+_\(|(?:\*\*|//|[-+*/@])=)"
 _WIDTH = 34
 
 
@@ -144,7 +144,7 @@ def _written(where: Location | None) -> re.Match[str] | None:
     """Match the name and the kind of write in the expression that ran, or else in its line."""
     if where is None:
         return None
-    return _WRITTEN.match(where.expression) or _WRITTEN.match(where.text)
+    return re.match(_WRITTEN, where.expression) or re.match(_WRITTEN, where.text)
 
 
 # What replaces a write that has no method of its name without the underscore; see ops/creation.

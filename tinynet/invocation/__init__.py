@@ -1,4 +1,4 @@
-"""The command that started this process, for commands in messages."""
+"""The command that started this process, for commands in messages, and its Ctrl-C."""
 
 from typing import TYPE_CHECKING
 

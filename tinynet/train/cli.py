@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from tinynet.core.callsite import OUTSIDE
 from tinynet.distributed.launcher import launched_rank
 from tinynet.invocation import command
-from tinynet.interrupts import end_on_ctrl_c, raise_on_ctrl_c
+from tinynet.invocation.interrupts import end_on_ctrl_c, raise_on_ctrl_c
 from tinynet.train.checkpoint.provenance import version
 from tinynet.train.commands import COMMANDS
 from tinynet.train.config.problems import (

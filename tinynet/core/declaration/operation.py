@@ -162,7 +162,8 @@ class Operation:
 
     def _check(self, formula: Callable[..., Any]) -> None:
         known = {*self.tensors, *self.attributes, *self.outputs, *self.hidden, "needs", "result"}
-        known |= {f"{t}_shape" for t in self.tensors} | {f"{t}_shapes" for t in self.tensors}
+        for t in self.tensors:
+            known |= {f"{t}_shape", f"{t}_shapes"}
         for name in parameters(formula)[1:]:
             if name not in known:
                 raise TypeError(

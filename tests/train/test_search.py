@@ -150,7 +150,7 @@ def explore(path, plan, count, *, epochs, killed=()):
                 status = "pruned"
                 break
         study.tell(point.number, status, figure_of(point, epochs))
-    return [(told.point.values, told.status, told.figures) for told in study.trials()]
+    return [(trial.point.values, trial.status, trial.figures) for trial in study.trials()]
 
 
 @pytest.mark.parametrize(
@@ -201,8 +201,8 @@ def test_importances(tmp_path):
 def test_a_failed_trial_keeps_its_message(tmp_path):
     study = Study(tmp_path / "a.sqlite3", plan())
     study.tell(study.ask().number, "failed", None, "the loss is nan")
-    (told,) = study.trials()
-    assert (told.status, told.message) == ("failed", "the loss is nan")
+    (trial,) = study.trials()
+    assert (trial.status, trial.message) == ("failed", "the loss is nan")
 
 
 def test_a_damaged_study(tmp_path):
@@ -335,12 +335,12 @@ def test_a_killed_search_goes_on_as_if_nothing_had_happened(write, digits, searc
     program.kill()
     program.communicate(timeout=60)
     state = open_search(Path(folder))
-    assert [told.status for told in state.study().trials()] == ["finished", "running"]
+    assert [trial.status for trial in state.study().trials()] == ["finished", "running"]
     search("--resume", folder)
     assert rows_of(folder) == rows_of(folder_of(whole))
-    told = state.study().trials()
-    assert [one.status for one in told] == ["finished"] * 2
-    assert all([*one.figures] == [*range(1, 31)] for one in told)
+    trials = state.study().trials()
+    assert [one.status for one in trials] == ["finished"] * 2
+    assert all([*one.figures] == [*range(1, 31)] for one in trials)
     runs = [*Path(folder).glob("*/*/run.json")]
     assert len(runs) == 2  # none began anew
     resumed = [run for run in runs if "resumed" in json.loads(run.read_text())]

@@ -46,8 +46,8 @@ class ImageFolder(DatasetFolder):
             mean and deviation of the training part (without augmentation).
         test_root: a folder with the same classes, whose images are the test part.
 
-    The last four apply to the parts that ``divided`` makes. A config divides a data set, the images
-    of ``test_root`` are otherwise samples like those of ``root``, and follow them.
+    The last four apply to the two parts that ``divided`` returns, which a config trains and tests
+    on. In the data set itself, the images of ``test_root`` follow those of ``root``.
 
     Attributes:
         classes: the names of the classes.

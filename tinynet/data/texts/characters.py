@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.data.texts.tokenizer import Tokenizer, check_special, texts
+from tinynet.data.texts.tokenizer import VocabularyTokenizer, check_special, room_for, texts
 from tinynet.dtypes import Array
 
 
-class CharTokenizer(Tokenizer):
+class CharTokenizer(VocabularyTokenizer):
     """A tokenizer with one token per character of a vocabulary.
 
     Tokens are numbered in the order of the vocabulary, followed by the special tokens, of which
@@ -58,11 +58,7 @@ class CharTokenizer(Tokenizer):
                 "The 'vocabulary' parameter of CharTokenizer must hold each character once. "
                 f"Got {twice!r} twice instead."
             )
-        self.vocabulary = "".join(characters)
-        self.unknown = unknown
-        first = [] if unknown is None else [unknown]
-        special = check_special([*first, *check_special(special_tokens)])
-        super().__init__({name: len(characters) + i for i, name in enumerate(special)})
+        super().__init__("".join(characters), unknown, special_tokens)
         self._table = self._numbers_by_code_point()
 
     @classmethod
@@ -88,22 +84,9 @@ class CharTokenizer(Tokenizer):
         special = check_special(special_tokens)
         points, counts = np.unique(_code_points(text), return_counts=True)
         if vocab_size is not None:
-            room = vocab_size - len(special) - (unknown is not None)
-            if room < 1:
-                raise ValueError(
-                    "The 'vocab_size' parameter must leave room for characters beside the special "
-                    f"tokens. Got {vocab_size} instead."
-                )
+            room = room_for("characters", vocab_size, len(special) + (unknown is not None))
             points = np.sort(points[np.argsort(-counts, kind="stable")[:room]])
         return cls(map(chr, points.tolist()), unknown, special)
-
-    @property
-    def vocab_size(self) -> int:
-        """The number of tokens, including special ones."""
-        return len(self.vocabulary) + len(self.special_tokens)
-
-    def _recognized(self) -> Iterable[str]:
-        return [name for name in self.special_tokens if name != self.unknown]
 
     def _numbers_by_code_point(self) -> Array:
         """Return a table from code points to tokens; its last entry serves all larger ones."""
@@ -125,14 +108,6 @@ class CharTokenizer(Tokenizer):
 
     def _decode_plain(self, tokens: Sequence[int]) -> str:
         return "".join(map(self.vocabulary.__getitem__, tokens))
-
-    def _to_json(self) -> dict[str, Any]:
-        others = [name for name in self.special_tokens if name != self.unknown]
-        return {
-            "vocabulary": self.vocabulary,
-            "unknown": self.unknown,
-            "special_tokens": others,
-        }
 
     @classmethod
     def _from_json(cls, content: dict[str, Any]) -> CharTokenizer:

@@ -19,7 +19,7 @@ _FORMAT, _VERSION = "tinynet tokenizer", 1
 
 
 class Tokenizer:
-    """Converts text to numbers and back; the kinds are ``CharTokenizer`` and ``BPETokenizer``.
+    """Converts text to numbers and back; there are ones for words, characters and byte pairs.
 
     A subclass defines ``_encode_plain`` and ``_decode_plain``, for text without special tokens,
     and its contents in a file.
@@ -178,6 +178,58 @@ class Tokenizer:
     @classmethod
     def _from_json(cls, content: dict[str, Any]) -> Tokenizer:
         raise NotImplementedError
+
+
+class VocabularyTokenizer(Tokenizer):
+    """Base class of tokenizers with a vocabulary and a special token for everything else.
+
+    Args:
+        vocabulary: the tokens, each once, in the order of their numbers.
+        unknown: the special token, or None.
+        special_tokens: more special tokens.
+    """
+
+    vocabulary: Any
+    unknown: str | None
+
+    def __init__(
+        self, vocabulary: Sequence[str], unknown: str | None, special_tokens: Iterable[str]
+    ):
+        self.vocabulary = vocabulary
+        self.unknown = unknown
+        first = [] if unknown is None else [unknown]
+        special = check_special([*first, *check_special(special_tokens)])
+        super().__init__({name: len(vocabulary) + i for i, name in enumerate(special)})
+
+    @property
+    def vocab_size(self) -> int:
+        """The number of tokens, including special ones."""
+        return len(self.vocabulary) + len(self.special_tokens)
+
+    def _recognized(self) -> Iterable[str]:
+        return [name for name in self.special_tokens if name != self.unknown]
+
+    def _to_json(self) -> dict[str, Any]:
+        return {
+            "vocabulary": self.vocabulary,
+            "unknown": self.unknown,
+            "special_tokens": [*self._recognized()],
+        }
+
+
+def room_for(what: str, vocab_size: int, special: int) -> int:
+    """Return the number of tokens in a vocabulary beside the special ones.
+
+    Raises:
+        ValueError: there is none.
+    """
+    room = vocab_size - special
+    if room < 1:
+        raise ValueError(
+            f"The 'vocab_size' parameter must leave room for {what} beside the special tokens. "
+            f"Got {vocab_size} instead."
+        )
+    return room
 
 
 def splitter(special: Iterable[str]) -> re.Pattern[str] | None:

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.data.texts.tokenizer import Tokenizer, check_special, texts
+from tinynet.data.texts.tokenizer import VocabularyTokenizer, check_special, room_for, texts
 from tinynet.dtypes import Array
 
 _WORD = re.compile(r"\w+|[^\w\s]")
 
 
-class WordTokenizer(Tokenizer):
+class WordTokenizer(VocabularyTokenizer):
     """A tokenizer with one token per word or punctuation mark of a vocabulary, in lower case.
 
     Tokens are numbered in the order of the vocabulary, followed by the special tokens, of which
@@ -48,17 +48,15 @@ class WordTokenizer(Tokenizer):
         unknown: str = "<unk>",
         special_tokens: Iterable[str] = (),
     ):
-        self.vocabulary = list(vocabulary)
-        self.unknown = unknown
-        special = check_special([unknown, *check_special(special_tokens)])
-        self._numbers = {word: number for number, word in enumerate(self.vocabulary)}
-        if len(self._numbers) < len(self.vocabulary):
-            twice = next(word for word, count in Counter(self.vocabulary).items() if count > 1)
+        words = list(vocabulary)
+        self._numbers = {word: number for number, word in enumerate(words)}
+        if len(self._numbers) < len(words):
+            twice = next(word for word, count in Counter(words).items() if count > 1)
             raise ValueError(
                 "The 'vocabulary' parameter of WordTokenizer must hold each word once. "
                 f"Got {twice!r} twice instead."
             )
-        super().__init__({name: len(self.vocabulary) + i for i, name in enumerate(special)})
+        super().__init__(words, unknown, special_tokens)
 
     @classmethod
     def train(
@@ -81,18 +79,8 @@ class WordTokenizer(Tokenizer):
         """
         special = check_special(special_tokens)
         counts = Counter(_WORD.findall(text.lower()))
-        room = len(counts) if vocab_size is None else vocab_size - len(special) - 1
-        if vocab_size is not None and room < 1:
-            raise ValueError(
-                "The 'vocab_size' parameter must leave room for words beside the special tokens. "
-                f"Got {vocab_size} instead."
-            )
+        room = None if vocab_size is None else room_for("words", vocab_size, len(special) + 1)
         return cls([word for word, _ in counts.most_common(room)], unknown, special)
-
-    @property
-    def vocab_size(self) -> int:
-        """The number of tokens, including special ones."""
-        return len(self.vocabulary) + len(self.special_tokens)
 
     def decode(self, tokens: Iterable[int] | Tensor, specials: bool = True) -> str:
         """Return the words of tokens, with a space between them; arguments are as in `Tokenizer`.
@@ -105,24 +93,13 @@ class WordTokenizer(Tokenizer):
         words = (super(WordTokenizer, self).decode([number], specials) for number in numbers)
         return " ".join(filter(None, words))
 
-    def _recognized(self) -> Iterable[str]:
-        return [name for name in self.special_tokens if name != self.unknown]
-
     def _encode_plain(self, text: str) -> Array:
-        missing = self.special_tokens[self.unknown]
+        missing = self.special_tokens[str(self.unknown)]
         found = (self._numbers.get(word, missing) for word in _WORD.findall(text.lower()))
         return np.fromiter(found, np.int64)
 
     def _decode_plain(self, tokens: Sequence[int]) -> str:
         return " ".join(map(self.vocabulary.__getitem__, tokens))
-
-    def _to_json(self) -> dict[str, Any]:
-        others = [name for name in self.special_tokens if name != self.unknown]
-        return {
-            "vocabulary": self.vocabulary,
-            "unknown": self.unknown,
-            "special_tokens": others,
-        }
 
     @classmethod
     def _from_json(cls, content: dict[str, Any]) -> WordTokenizer:

@@ -71,9 +71,7 @@ class Grayscale(Transform):
         self.num_output_channels = num_output_channels
 
     def __call__(self, image: Tensor) -> Tensor:
-        array = _colors(image, "Grayscale")
-        gray = gray_of(array).astype(array.dtype, copy=False)
-        return wrap(np.repeat(gray, self.num_output_channels, axis=-3))
+        return wrap(_gray(_colors(image, "Grayscale"), self.num_output_channels))
 
 
 class RGB(Transform):
@@ -146,7 +144,18 @@ class ColorJitter(RandomTransform):
         return wrap(array) if array is not image._array else image
 
 
-class RandomGrayscale(WithProbability):
+class _Adjusted(WithProbability):
+    """Base class of transforms that change an image with a probability."""
+
+    def __call__(self, image: Tensor) -> Tensor:
+        array = _colors(image, type(self).__name__)
+        return wrap(self._changed(array)) if self._is_applied() else image
+
+    def _changed(self, array: Array) -> Array:
+        raise NotImplementedError
+
+
+class RandomGrayscale(_Adjusted):
     """Converts an image to gray with a given probability; it keeps its number of channels.
 
     ``gray = 0.2989 * red + 0.587 * green + 0.114 * blue``
@@ -168,20 +177,8 @@ class RandomGrayscale(WithProbability):
     def __init__(self, p: float = 0.1, *, generator: Generator | None = None):
         super().__init__(p, generator=generator)
 
-    def __call__(self, image: Tensor) -> Tensor:
-        array = _colors(image, "RandomGrayscale")
-        return Grayscale(array.shape[-3])(image) if self._is_applied() else image
-
-
-class _Adjusted(WithProbability):
-    """Base class of transforms that change an image with a probability."""
-
-    def __call__(self, image: Tensor) -> Tensor:
-        array = _colors(image, type(self).__name__)
-        return wrap(self._changed(array)) if self._is_applied() else image
-
     def _changed(self, array: Array) -> Array:
-        raise NotImplementedError
+        return _gray(array, array.shape[-3])
 
 
 class RandomInvert(_Adjusted):
@@ -363,6 +360,11 @@ def _factors(value: Range, key: str) -> list[float]:
     low, high = around(value, what, center=1.0)
     low = low if not isinstance(value, float | int) else max(0.0, low)
     return check_range([low, high], what, 0, math.inf)
+
+
+def _gray(array: Array, channels: int) -> Array:
+    gray = gray_of(array).astype(array.dtype, copy=False)
+    return np.repeat(gray, channels, axis=-3)
 
 
 def _colors(image: Tensor, name: str) -> Array:

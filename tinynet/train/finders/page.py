@@ -8,11 +8,9 @@ from tinynet.train.config.rendering import to_toml
 from tinynet.train.config.sections import Config
 from tinynet.train.finders.learning_rate import RangeTest
 from tinynet.train.finders.wording import ENDS, FLAT, advice, shown_top
-from tinynet.train.html_report.markup import Html, element, folded, joined, table
+from tinynet.train.html_report.markup import Html, cards, element, folded, joined, table
 from tinynet.train.html_report.page import Section, page
-from tinynet.train.html_report.plots import Curve, lines
-
-_GREY = 7  # the index of a colour
+from tinynet.train.html_report.plots import GREY, Curve, lines
 
 
 @dataclass(frozen=True)
@@ -35,25 +33,24 @@ def page_of(test: RangeTest, config: Config, command: str) -> str:
 
 def _suggestion(subject: _Subject) -> Html:
     test = subject.test
-    cards = {"in the config": f"{test.configured:g}"}
+    figures = {"in the config": f"{test.configured:g}"}
     text = [element("p", FLAT, class_="bad")]
     if test.suggestions is not None:
-        cards = {
+        figures = {
             "steepest descent (suggested)": f"{test.suggestion:g}",
             "minimum / 10": f"{test.suggestions.tenth_of_minimum:.2g}",
             "minimum": f"{test.suggestions.minimum:.2g}",
-        } | cards
+        } | figures
         text = [element("pre", subject.command)]
-    shown = [element("div", element("b", v), element("span", k)) for k, v in cards.items()]
     notes = [element("p", note, class_="soft") for note in advice(test)]
-    return joined([element("div", *shown, class_="figures"), *text, *notes])
+    return joined([cards(figures), *text, *notes])
 
 
 def _curve(subject: _Subject) -> Html:
     test = subject.test
     top = shown_top(test)
     curves = [
-        Curve("each step", test.rates, [min(y, top) for y in test.losses], _GREY, thin=True),
+        Curve("each step", test.rates, [min(y, top) for y in test.losses], GREY, thin=True),
         Curve("smoothed", test.rates, [min(y, top) for y in test.smoothed]),
     ]
     ends = [min(test.smoothed), min(top, max(test.smoothed))]

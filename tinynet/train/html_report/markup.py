@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import html
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 
 class Html(str):
@@ -74,6 +74,17 @@ def table(header: Sequence[object], rows: Iterable[Sequence[object]], numbers: i
     body = [row("td", cells) for cells in rows]
     head = element("thead", row("th", header))
     return element("div", element("table", head, element("tbody", *body)), class_="wide")
+
+
+def cards(figures: Mapping[str, object]) -> Html:
+    """Return figures as cards, each with its name.
+
+    Example:
+        >>> "<b>97 %</b><span>accuracy</span>" in cards({"accuracy": "97 %"})
+        True
+    """
+    shown = [element("div", element("b", v), element("span", k)) for k, v in figures.items()]
+    return element("div", *shown, class_="figures")
 
 
 def bar(name: object, share: float) -> Html:

@@ -45,6 +45,10 @@ _SETTINGS: Any = {
 }
 
 
+GREY = 7
+"""The index of the colour for what is in the background."""
+
+
 @dataclass(frozen=True)
 class Curve:
     """A curve of a plot."""

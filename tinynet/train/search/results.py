@@ -13,7 +13,7 @@ from tinynet.train.config.grid import brief, short_keys
 from tinynet.train.config.problems import UsageError
 from tinynet.train.running.run_group import RunGroup, outcome_of
 from tinynet.train.search.search import Search, best_figure
-from tinynet.train.search.study import Study, Told
+from tinynet.train.search.study import Study, TrialRecord
 
 FILE = "results.json"
 _ORDER = ("finished", "pruned", "interrupted", "failed")
@@ -73,7 +73,7 @@ class Results:
 def results_of(search: Search, study: Study, *, is_complete: bool = True) -> Results:
     """Return the results of a search; without importances if it has been stopped."""
     plan = search.plan
-    trials = [_result(search.runs, told, plan.metric) for told in study.trials()]
+    trials = [_result(search.runs, trial, plan.metric) for trial in study.trials()]
 
     def rank(trial: TrialResult) -> tuple[int, bool, float]:
         value = 0.0 if trial.figure is None else trial.figure
@@ -91,19 +91,19 @@ def results_of(search: Search, study: Study, *, is_complete: bool = True) -> Res
     )
 
 
-def _result(runs: RunGroup, told: Told, metric: str) -> TrialResult:
-    outcome = outcome_of(runs, told.point)
+def _result(runs: RunGroup, trial: TrialRecord, metric: str) -> TrialResult:
+    outcome = outcome_of(runs, trial.point)
     folder = Path(outcome.folder).relative_to(runs.folder).as_posix() if outcome.folder else ""
     epoch = outcome.best.get("epoch")
     return TrialResult(
-        told.point.number,
-        dict(told.point.values),
-        "interrupted" if told.status == "running" else told.status,
+        trial.point.number,
+        dict(trial.point.values),
+        "interrupted" if trial.status == "running" else trial.status,
         best_figure(outcome, metric),
         int(epoch) if epoch else None,
-        max(told.figures, default=0),
+        max(trial.figures, default=0),
         folder,
-        told.message,
+        trial.message,
     )
 
 

@@ -51,7 +51,7 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Told:
+class TrialRecord:
     """A trial, as the study has it."""
 
     point: Point
@@ -187,18 +187,18 @@ class Study:
             state = optuna.trial.TrialState[states[status]]
             self._study.tell(number, figure if status == "finished" else None, state)
 
-    def trials(self) -> list[Told]:
+    def trials(self) -> list[TrialRecord]:
         """Return all trials, in order."""
         with self._quietly():
-            return [self._told(trial) for trial in self._study.get_trials(deepcopy=False)]
+            return [self._record(trial) for trial in self._study.get_trials(deepcopy=False)]
 
-    def _told(self, trial: Any) -> Told:
+    def _record(self, trial: Any) -> TrialRecord:
         values = {
             one.key: _text(trial.params[one.key])
             for one in self._plan.space
             if one.key in trial.params
         }
-        return Told(
+        return TrialRecord(
             Point(trial.number, values, self._plan.varying),
             _STATUS.get(trial.state.name, "running"),
             dict(sorted(trial.intermediate_values.items())),

@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from tinynet.train.config.grid import brief, short_keys
 from tinynet.train.html_report.comparison.compared import Comparison
 from tinynet.train.html_report.markup import Html, bar, element, joined, table
-from tinynet.train.html_report.plots import Curve, lines
+from tinynet.train.html_report.plots import GREY, Curve, lines
 from tinynet.train.report.progress import figure_text
 from tinynet.train.search.results import Results, TrialResult
 from tinynet.train.search.study import LEAST
 
-_GREY = 7
 _STATUSES = ("finished", "pruned", "failed", "interrupted")
 
 
@@ -36,7 +35,7 @@ def history(compared: Comparison) -> Html | None:
 def _curves(results: Results) -> list[Curve]:
     in_order = sorted(results.trials, key=lambda trial: trial.number)
     found = []
-    for status, colour in (("finished", 0), ("pruned", _GREY)):
+    for status, colour in (("finished", 0), ("pruned", GREY)):
         points = [
             (trial.number, trial.figure)
             for trial in in_order

@@ -10,7 +10,7 @@ from typing import Any
 from tinynet.train.config.grid import brief
 from tinynet.train.html_report.comparison import search
 from tinynet.train.html_report.comparison.compared import Comparison
-from tinynet.train.html_report.markup import Html, element, joined, table
+from tinynet.train.html_report.markup import Html, cards, element, joined, table
 from tinynet.train.html_report.page import Section
 from tinynet.train.html_report.plots import Axis, Curve, lines, parallel
 from tinynet.train.html_report.run_data import RunData
@@ -35,10 +35,9 @@ def best(compared: Comparison) -> Html | None:
     shown = {k: figure_text(k, v) for k, v in figures.items() if v is not None}
     own_values = compared.values.items()
     shown |= {compared.labels[key]: brief(values[number]) for key, values in own_values}
-    cards = [element("div", element("b", v), element("span", k)) for k, v in shown.items()]
     text = f"Of {len(compared.runs)} runs, by test {compared.figures[0]}: "
     line = element("p", text, _name(compared, run))
-    return joined([line, element("div", *cards, class_="figures")])
+    return joined([line, cards(shown)])
 
 
 def runs(compared: Comparison) -> Html:

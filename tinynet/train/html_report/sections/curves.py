@@ -6,13 +6,12 @@ import math
 from collections.abc import Iterable, Sequence
 
 from tinynet.train.html_report.markup import Html, element
-from tinynet.train.html_report.plots import Curve, lines
+from tinynet.train.html_report.plots import GREY, Curve, lines
 from tinynet.train.html_report.run_data import RunData
 
 _POINTS = 300  # of a curve over steps; more are averaged
 _STEEP = 30.0  # the ratio of values from which a logarithmic scale is easier to read
 _MOST = 12  # plots
-_GREY = 7  # the index of a colour
 
 
 def curves(run: RunData) -> Html | None:
@@ -42,7 +41,7 @@ def _plot(run: RunData, name: str) -> Html | None:
     if points:
         is_rate = tag == name
         x, y = zip(*_thinned(points), strict=True)
-        found.append(Curve("", x, y) if is_rate else Curve("each step", x, y, _GREY, thin=True))
+        found.append(Curve("", x, y) if is_rate else Curve("each step", x, y, GREY, thin=True))
     for number, part in enumerate(("train", "test")):
         rows = [(row["epoch"], row.get(f"{part}/{name}")) for row in run.rows if "epoch" in row]
         known = [(float(x), y) for x, y in rows if isinstance(y, float) and math.isfinite(y)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tinynet.train.html_report.markup import Html, element, joined
+from tinynet.train.html_report.markup import Html, cards, element, joined
 from tinynet.train.html_report.run_data import RunData
 from tinynet.train.report.explanation import status_of
 from tinynet.train.report.progress import figure_text
@@ -25,8 +25,7 @@ def overview(run: RunData) -> Html:
         shown["parameters"] = f"{sum(array.size for array in run.model.weights.values()):,}"
         shown["training examples"] = f"{len(run.model.parts.train_set):,}"
         shown["test examples"] = f"{len(run.model.parts.test_set):,}"
-    cards = [element("div", element("b", v), element("span", k)) for k, v in shown.items()]
-    return joined([*lines, element("div", *cards, class_="figures")])
+    return joined([*lines, cards(shown)])
 
 
 def _tone(record: Mapping[str, Any]) -> str | None:

@@ -297,7 +297,7 @@ def test_without_the_package():
         "except ModuleNotFoundError as error: print(error)\n"
     )
     run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
-    assert "which is not installed: `pip install tinynet[onnx]`" in run.stdout, run.stderr
+    assert 'which is not installed: `pip install "tinynet[onnx]"`' in run.stdout, run.stderr
 
 
 def test_as_torch():

@@ -31,7 +31,7 @@ class Hungry(nn.Linear):
         if len(x) == 3:
             raise MemoryError
         if len(x) > 3:
-            np.ones((300, 10**6))
+            np.ones((50, 10**6))
         if os.path.exists("dies"):
             os._exit(3)
         if os.path.exists("fails"):
@@ -42,7 +42,7 @@ class Hungry(nn.Linear):
 
 @pytest.fixture
 def hungry(write, digits):
-    """A config whose steps allocate 2.4 GB for more than three examples, and fail for three."""
+    """A config whose steps allocate 0.4 GB for more than three examples, and fail for three."""
     config = digits.replace('"mlp"\nsizes = [64, 16, 10]', '"./hungry.py:Hungry"')
     return write(config.replace("batch_size = 64", "batch_size = 2"), hungry=HUNGRY)
 
@@ -144,14 +144,14 @@ def test_the_peak_is_at_least_what_is_resident():
 
 def test_what_does_not_fit(hungry, capsys, tmp_path):
     before = {p.name for p in tmp_path.iterdir()}
-    assert main(["find-batch-size", hungry, "seed=5", "--memory", "700MB"]) == 0
+    assert main(["find-batch-size", hungry, "seed=5", "--memory", "300MB"]) == 0
     out, err = capsys.readouterr()
     assert err == "" and {p.name for p in tmp_path.iterdir()} - before <= {"__pycache__"}
     header, *rows = out.partition("\n\n")[0].splitlines()
     assert header.split() == ["batch", "size", "memory", "time", "per", "example"]
     assert [row.split()[0] for row in rows] == ["2", "4", "3"]
     assert ["does not fit" in row for row in rows] == [False, True, True]
-    assert "memory: 700.0 MB, as given" in out
+    assert "memory: 300.0 MB, as given" in out
     assert "suggested batch size: 2, the largest that fits\n" in out
     train, find = (line.strip() for line in out.splitlines() if line.startswith("  tinynet"))
     assert train == "tinynet train digits.toml --set run.seed=5 data.batch_size=2"

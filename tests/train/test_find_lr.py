@@ -212,7 +212,7 @@ def test_mistakes_are_reported_at_once(write, digits, refuse, tmp_path, monkeypa
     assert "the config has one optimizer" in refuse(path, "--optimizer", "x")
     assert "invalid float value: 'fast'" in refuse(path, "--min", "fast")
     monkeypatch.setattr(plots, "is_available", lambda: False)
-    assert "pip install 'tinynet[report]'" in refuse(path, "--report", "lr.html")
+    assert 'pip install "tinynet[report]"' in refuse(path, "--report", "lr.html")
     assert [p.name for p in tmp_path.iterdir()] == [path]
 
 

@@ -201,9 +201,9 @@ def test_without_matplotlib_a_line_says_what_to_install(write, digits, monkeypat
     result = run(write(digits))
     assert not (result.folder / "report.html").exists()
     out = capsys.readouterr().out
-    assert out.count("\nthe report needs matplotlib: pip install 'tinynet[report]'\n") == 1
+    assert out.count('\nthe report needs matplotlib: pip install "tinynet[report]"\n') == 1
     assert main(["report", str(result.folder)]) == 2
-    assert "pip install 'tinynet[report]'" in capsys.readouterr().err
+    assert 'pip install "tinynet[report]"' in capsys.readouterr().err
 
 
 def test_a_report_that_cannot_be_written_costs_a_line(write, digits, capsys):

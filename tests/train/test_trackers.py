@@ -167,16 +167,18 @@ def test_an_interrupted_run_goes_on_with_its_id(digits, write, dies):
     assert calls()[0][1]["id"] == ""
 
 
-def test_a_run_of_a_sweep_is_in_its_group(digits, write):
-    sweep = Path("runs/digits/sweep_1")
+@pytest.mark.parametrize("kind", ["sweep", "search"])
+def test_a_run_of_a_sweep_is_in_its_group(digits, write, kind):
+    sweep = Path(f"runs/digits/{kind}_1")
     path = write(tracked(digits, DIARY, epochs=1), own=OWN)
     sweep.mkdir(parents=True)
-    (sweep / "sweep.json").touch()
+    (sweep / f"{kind}.json").touch()
     run(path, {"run.out": str(sweep), "run.name": "lr=0.1"}, quiet=True)
     about = calls()[0][1]
     found = {name: about[name] for name in ("name", "experiment", "group", "out")}
     assert found.pop("out") == str(Path("runs").absolute())
-    assert found == {"name": "lr=0.1", "experiment": "digits", "group": "sweep_1"}
+    assert found == {"name": "lr=0.1", "experiment": "digits", "group": f"{kind}_1"}
+    assert about["about"][kind] == f"{kind}_1"
 
 
 @pytest.mark.slow

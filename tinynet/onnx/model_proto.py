@@ -12,7 +12,7 @@ from tinynet.onnx.graph import Graph, Ref
 from tinynet.onnx.sizes import Size
 
 MISSING = "Models are exported with the package onnx, which is not installed: "
-MISSING += "`pip install tinynet[onnx]`."
+MISSING += '`pip install "tinynet[onnx]"`.'
 LOWEST_OPSET = 18  # reductions take their dimensions as an input from here on
 
 

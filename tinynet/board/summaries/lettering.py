@@ -20,7 +20,8 @@ def lettered(text: str) -> np.ndarray[Any, np.dtype[np.uint8]]:
     except ModuleNotFoundError:
         raise ModuleNotFoundError(
             "Labels are drawn with Pillow's font, and Pillow is not installed: "
-            "`pip install tinynet[images]`, or leave out 'labels'.",
+            '`pip install "tinynet[images]"`, '
+            "or leave out 'labels'.",
             name="PIL",
         ) from None
     font = ImageFont.load_default()

@@ -21,7 +21,7 @@ def require_pillow() -> None:
         import PIL.Image  # noqa: F401
     except ModuleNotFoundError:
         raise ModuleNotFoundError(
-            "Images are read with Pillow, which is not installed: `pip install tinynet[images]`, "
+            'Images are read with Pillow, which is not installed: `pip install "tinynet[images]"`, '
             "or pass a 'loader' that reads them in another way.",
             name="PIL",
         ) from None

@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tinynet.invocation import command, shown
-from tinynet.train.checkpoint.run_folder import RunFolder, locked, new_folder, runs_in
-from tinynet.train.commands.options import add_set, full_keys
+from tinynet.train.checkpoint.run_folder import RunFolder, locked, new_folder
+from tinynet.train.commands.options import add_json, add_set, full_keys
+from tinynet.train.commands.outcomes import as_dict, write_comparison
 from tinynet.train.config.grid import brief
 from tinynet.train.config.problems import UsageError
 from tinynet.train.config.resolve import load_config
 from tinynet.train.config.space import probes
-from tinynet.train.html_report.comparison.writing import comparison_of
-from tinynet.train.html_report.writing import attempt
 from tinynet.train.report.progress import as_json, figure_text
 from tinynet.train.report.table import aligned, write_csv
 from tinynet.train.running.interrupt import resumable
@@ -72,7 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SEARCH",
         help="resume the search of a folder; --trials N changes the number of its trials",
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON object per trial")
+    add_json(parser, "one object per trial")
 
 
 def _add_choices(parser: argparse.ArgumentParser) -> None:
@@ -155,7 +154,8 @@ def _new(arguments: argparse.Namespace) -> Search:
     search = new_search(config, settings, plan, folder)
     if not arguments.json:
         better = "highest" if plan.higher_is_better else "lowest"
-        text = f"{plan.trials} trials for the {better} test {plan.metric}"
+        trials = "1 trial" if plan.trials == 1 else f"{plan.trials} trials"
+        text = f"{trials} for the {better} test {plan.metric}"
         print(f"{text} ({plan.sampler}, pruner {plan.pruner}) in {folder}", flush=True)
     return search
 
@@ -178,7 +178,7 @@ class _Progress:
     def ended(self, outcome: Outcome, seconds: float) -> None:
         """Print a trial that has ended; one that was stopped can be resumed."""
         if self._json:
-            print(_as_json(outcome), flush=True)
+            print(as_json({"trial": outcome.point.number, **as_dict(outcome)}), flush=True)
         elif outcome.status != "interrupted":
             print(self._line(outcome, seconds), flush=True)
 
@@ -201,11 +201,7 @@ def _report(search: Search, results: Results) -> list[str]:
     settings = [*search.runs.settings, *probes(search.plan.space)[0].assignments]
     if not load_config(search.runs.config, settings).run.report:
         return []
-    page, runs = RunFolder(search.folder).report, [*runs_in(search.folder)]
-    if not runs:
-        return []
-    problem = attempt(page, lambda: comparison_of(runs, page, results))
-    return [problem or f"report: {shown(page)}"]
+    return write_comparison(search.folder, results)
 
 
 def _print_results(search: Search, results: Results, files: Sequence[str]) -> None:
@@ -221,17 +217,3 @@ def _print_results(search: Search, results: Results, files: Sequence[str]) -> No
         print(f"  train it again: {command('train', config, '--set', *settings)}")
     print(*files, sep="\n")
     print(f"view it: {command('board', search.folder)}")
-
-
-def _as_json(outcome: Outcome) -> str:
-    return as_json(
-        {
-            "trial": outcome.point.number,
-            "values": dict(outcome.point.values),
-            "status": outcome.status,
-            "test": dict(outcome.metrics),
-            "best": dict(outcome.best),
-            "folder": outcome.folder,
-            "message": outcome.message,
-        }
-    )

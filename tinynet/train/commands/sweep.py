@@ -6,14 +6,13 @@ import argparse
 from pathlib import Path
 
 from tinynet.invocation import command, shown
-from tinynet.train.checkpoint.run_folder import RunFolder, new_folder, runs_in
-from tinynet.train.commands.options import full_keys
+from tinynet.train.checkpoint.run_folder import new_folder
+from tinynet.train.commands.options import add_json, full_keys
+from tinynet.train.commands.outcomes import as_dict, write_comparison
 from tinynet.train.config.grid import Axis, axis
 from tinynet.train.config.grid import points as all_points
 from tinynet.train.config.problems import UsageError
 from tinynet.train.config.resolve import load_config
-from tinynet.train.html_report.comparison.writing import comparison_of
-from tinynet.train.html_report.writing import attempt
 from tinynet.train.report.progress import as_json, describe_figures
 from tinynet.train.report.table import aligned, write_csv
 from tinynet.train.running.executors import Places, places_of
@@ -67,7 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--resume", metavar="SWEEP", help="resume the unfinished runs of a sweep folder"
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON object per run")
+    add_json(parser, "one object per run")
 
 
 def run_command(arguments: argparse.Namespace) -> int:
@@ -84,7 +83,7 @@ def _run(arguments: argparse.Namespace, places: Places) -> int:
 
     def report(done: int, outcome: Outcome, seconds: float) -> None:
         print(
-            _as_json(outcome) if arguments.json else _line(done, count, outcome, seconds),
+            as_json(as_dict(outcome)) if arguments.json else _line(done, count, outcome, seconds),
             flush=True,
         )
 
@@ -125,9 +124,7 @@ def _report(sweep: Sweep) -> list[str]:
     """Write the page that compares the runs, unless the config says not to; return lines on it."""
     if not load_config(sweep.config, sweep.points[0].assignments).run.report:
         return []
-    page = RunFolder(sweep.folder).report
-    problem = attempt(page, lambda: comparison_of(runs_in(sweep.folder), page))
-    return [problem or f"report: {shown(page)}"]
+    return write_comparison(sweep.folder)
 
 
 def _axes(assignments: list[str]) -> list[Axis]:
@@ -157,16 +154,3 @@ def _line(done: int, count: int, outcome: Outcome, seconds: float) -> str:
         figures = describe_figures(dict(sorted(outcome.metrics.items())))
         return f"{head}: {figures} ({seconds:.1f} s)"
     return f"{head}: {outcome.status.upper()}, {outcome.message}"
-
-
-def _as_json(outcome: Outcome) -> str:
-    return as_json(
-        {
-            "values": dict(outcome.point.values),
-            "status": outcome.status,
-            "test": dict(outcome.metrics),
-            "best": dict(outcome.best),
-            "folder": outcome.folder,
-            "message": outcome.message,
-        }
-    )

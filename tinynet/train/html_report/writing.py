@@ -18,7 +18,7 @@ from tinynet.train.html_report.run_data import RunData, read_run
 from tinynet.train.html_report.sections.registry import SECTIONS
 from tinynet.train.incidents.response import error_text
 
-INSTALL = "the report needs matplotlib: pip install 'tinynet[report]'"
+INSTALL = 'the report needs matplotlib: pip install "tinynet[report]"'
 
 
 def write_report(folder: RunFolder, parts: Parts) -> str:

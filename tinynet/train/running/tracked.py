@@ -45,16 +45,17 @@ def track(
 
 
 def _described(path: Path, config: str, record: Mapping[str, Any], first_step: int) -> TrackedRun:
-    """Return what trackers get about a run, from its folder OUT/NAME/[SWEEP/POINT/]RUN."""
+    """Return what trackers get about a run, from its folder OUT/NAME/[GROUP/POINT/]RUN."""
     latest = record.get("resumed", [record])[-1]
     about = {"tinynet.version": latest["versions"]["tinynet"], "run_folder": str(path)}
     if latest.get("git"):
         about["git.commit"] = latest["git"]["commit"]
         about["git.dirty"] = str(latest["git"]["dirty"]).lower()
     name, group, top = path.name, "", path.parent
-    if (top.parent / "sweep.json").is_file():
-        name, group, top = top.name, top.parent.name, top.parent.parent
-        about["sweep"] = group
+    for kind in ("sweep", "search"):
+        if (top.parent / f"{kind}.json").is_file():
+            name, group, top = top.name, top.parent.name, top.parent.parent
+            about[kind] = group
     values = tomllib.loads(config)
     return TrackedRun(name, top.name, group, top.parent, values, about, "", first_step)
 

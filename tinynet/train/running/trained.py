@@ -131,7 +131,7 @@ class Trained:
         array = np.stack([np.asarray(row) for row in rows])
         if array.dtype.kind not in "biuf":
             raise UsageError(f"the rows hold {array.dtype}, not numbers")
-        return self.shaped(array, "the rows")
+        return self.shaped(array, "the array of the rows")
 
     def shaped(self, array: Array, name: str) -> Tensor:
         """Return an array as inputs of the shape and dtype of the data set.

@@ -30,6 +30,9 @@ class Track(Callback):
         every: pass on the figures of every this many steps.
         files: files to store at the end, such as one with the weights.
 
+    Raises:
+        ValueError: ``every`` is less than 1.
+
     Example:
         >>> from tinynet.train import fit
         >>> from tinynet.train.trackers import Tracker

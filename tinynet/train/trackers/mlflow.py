@@ -22,14 +22,15 @@ class MLflow(Tracker):
     """Runs in MLflow: in a local database, or on a server.
 
     The config becomes parameters, figures become metrics with steps, and the config file, the best
-    weights and the report become artifacts. A sweep is an experiment of its own. A resumed run
-    continues the same MLflow run. Its telemetry is switched off (``MLFLOW_DISABLE_TELEMETRY``).
+    weights and the report become artifacts. A sweep or search is an experiment of its own. A
+    resumed run continues the same MLflow run. MLflow's telemetry is switched off
+    (``MLFLOW_DISABLE_TELEMETRY``).
 
     Args:
         folder: the folder of the database and the artifacts; defaults to ``mlflow`` in `run.out`.
         uri: the address of a server, or of another store, instead of a folder.
-        experiment: the name of the experiment; defaults to `run.name`, and for a sweep to
-            ``NAME/SWEEP``.
+        experiment: the name of the experiment; defaults to `run.name`, and for a sweep or search to
+            ``NAME/FOLDER``.
         artifacts: whether to store files, too.
 
     Raises:
@@ -107,7 +108,7 @@ class MLflow(Tracker):
         if found is None:
             try:
                 return str(self._client.create_experiment(name, artifact_location=place))
-            except mlflow.MlflowException:  # another run of the sweep was faster
+            except mlflow.MlflowException:  # another run of the group was faster
                 found = self._client.get_experiment_by_name(name)
                 if found is None:
                     raise

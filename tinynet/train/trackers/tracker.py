@@ -56,13 +56,13 @@ class TrackedRun:
     """What a tracker gets about a run."""
 
     name: str
-    """The name of the run: that of its folder, or of the point of a sweep."""
+    """The name of the run: that of its folder, or that of the point of a sweep or search."""
 
     experiment: str
     """The name of the config, ``run.name``."""
 
     group: str = ""
-    """The folder name of the sweep that it is a part of; ``""`` without one."""
+    """The folder name of the sweep or search that it belongs to; ``""`` without one."""
 
     out: Path = Path()
     """The folder for files of the tracker: ``run.out``."""

@@ -21,12 +21,13 @@ class Wandb(Tracker):
 
     The config becomes the run's config; figures are logged by step, those of epochs over the epoch.
     The config file, the best weights and the report become files of the run. The runs of a sweep
-    are a group. A resumed run has the same id. Reports of errors and usage to W&B, system metrics
-    and the capture of the terminal are switched off.
+    or search are a group. A resumed run has the same id. Reports of errors and usage to W&B, system
+    metrics and the capture of the terminal are switched off.
 
     Args:
         folder: where the folder ``wandb`` with the runs is; defaults to `run.out`.
-        project: the project; defaults to `run.name`, and for a sweep to the name of its config.
+        project: the project; defaults to `run.name`, and for a sweep or search to the name of its
+            config.
         mode: ``"online"`` sends everything at once; this needs ``wandb login``.
         entity: the user or team that owns the project.
         tags: tags of the run.

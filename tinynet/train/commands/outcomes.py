@@ -1,0 +1,39 @@
+"""What ``sweep`` and ``search`` print and write about their runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from tinynet.invocation import shown
+from tinynet.train.checkpoint.run_folder import RunFolder, runs_in
+from tinynet.train.html_report.comparison.writing import comparison_of
+from tinynet.train.html_report.writing import attempt
+from tinynet.train.running.run_group import Outcome
+from tinynet.train.search.results import Results
+
+
+def as_dict(outcome: Outcome) -> dict[str, Any]:
+    """Return the outcome of a run for ``--json``."""
+    return {
+        "values": dict(outcome.point.values),
+        "status": outcome.status,
+        "test": dict(outcome.metrics),
+        "best": dict(outcome.best),
+        "folder": outcome.folder,
+        "message": outcome.message,
+    }
+
+
+def write_comparison(folder: Path, results: Results | None = None) -> list[str]:
+    """Write the page that compares the runs in a folder; return lines about it for people.
+
+    Args:
+        folder: the folder; without runs, there is no page.
+        results: those of the search that made the runs.
+    """
+    page, runs = RunFolder(folder).report, [*runs_in(folder)]
+    if not runs:
+        return []
+    problem = attempt(page, lambda: comparison_of(runs, page, results))
+    return [problem or f"report: {shown(page)}"]

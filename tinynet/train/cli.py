@@ -34,6 +34,7 @@ examples:
   mpirun -n 4 tinynet train configs/digits_mlp.toml
   tinynet sweep configs/digits_mlp.toml --set optimizer.lr=1e-3,1e-2 seed=0..4 --jobs 2
   tinynet check configs/digits_mlp.toml
+  tinynet find-lr configs/digits_mlp.toml
   tinynet eval runs/digits_mlp/2026-01-31_12-00-00
   tinynet explain optimizer.lr
 

@@ -96,7 +96,7 @@ class Tracker:
     """
 
     def begin(self, run: TrackedRun) -> str | None:
-        """Open the run; return its id, with which a resumed run goes on (`TrackedRun.id`)."""
+        """Open the run; return its id, with which a resumed run continues (`TrackedRun.id`)."""
         return None
 
     def log(self, points: Sequence[Point]) -> None:

@@ -184,8 +184,8 @@ def _form(key: Any) -> str:
         return f"{dtype} {list(shape)}{' that requires grad' if requires_grad else ''}"
     if issubclass(kind, dict):
         names = (name if type(name) is tuple else (str, name) for name, _ in parts)
-        inner = (f"{_form(n)}: {_form(part)}" for n, (_, part) in zip(names, parts, strict=True))
-        return f"{{{', '.join(inner)}}}"
+        items = (f"{_form(n)}: {_form(part)}" for n, (_, part) in zip(names, parts, strict=True))
+        return f"{{{', '.join(items)}}}"
     if issubclass(kind, (tuple, list, frozenset)):
         inner = ", ".join(map(_form, parts))
         return f"[{inner}]" if kind is list else f"({inner})"

@@ -87,7 +87,8 @@ def _of_object(thing: Any, kind: type) -> Any:
         hash(thing)
     except TypeError:
         raise TypeError(f"an argument of type {kind.__name__} is not hashable") from None
-    if kind.__eq__ is object.__eq__:
+    compares: Any = kind.__eq__
+    if compares is object.__eq__:
         return thing
     if dataclasses.is_dataclass(thing) and _is_plain(thing):
         return tuple(key_of(getattr(thing, f.name), []) for f in dataclasses.fields(thing))

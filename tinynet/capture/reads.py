@@ -68,18 +68,18 @@ class Reads:
         for _, items in self.containers.values():
             yield from items
 
-    def changed(self) -> Iterator[str]:
-        """Yield what the code changed, in words."""
+    def changed(self) -> Iterator[tuple[str, str]]:
+        """Yield what the code changed, in words, and the word for it."""
         for container, items in self.passed.values():
             if not unchanged(container, items):
-                yield f"{_named(container)} that is passed to it"
+                yield f"{_named(container)} that is passed to it", "container"
         for container, items in self.containers.values():
             if not unchanged(container, items):
-                yield f"{_named(container)} from outside"
+                yield f"{_named(container)} from outside", "container"
         for held, names in self.dictionaries.values():
             for name, value in names.items():
                 if held.get(name, ABSENT) is not value:
-                    yield f"{name!r} of an object from outside"
+                    yield f"{name!r} of an object from outside", "object"
 
     def finish(self) -> None:
         """Let go of what is not in a guard."""

@@ -96,10 +96,9 @@ class Watcher:
         sys.settrace(self._before[0])
         sys.setprofile(self._before[1])
         self._following.__exit__(None, None, None)
-        for what in self.reads.changed():
-            self._refuse(
-                f"the function changes {what}", "return the value, and make the change outside"
-            )
+        for what, kind in self.reads.changed():
+            remedy = f"return the value, and change the {kind} outside"
+            self._refuse(f"the function changes {what}", remedy)
         if modes() != self._modes:
             self._refuse(
                 "the function changes the default dtype, grad mode or autocast",

@@ -210,6 +210,35 @@ def test_uninitialized_parameters_are_no_matter():
     assert lazy.has_uninitialized_params()
 
 
+@pytest.mark.parametrize("optimizer", [optim.SGD, optim.AdamW])
+def test_the_peak_of_memory_is_at_most_that_of_eager_code(optimizer):
+    """The arrays of a step, and some Python objects."""
+    peaks = []
+    for compile in (tn.compile, lambda f: f):
+        net = nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 64), nn.Tanh())
+        made = optimizer(net.parameters(), lr=0.01)
+
+        @compile
+        def step(x, net=net, made=made):
+            made.zero_grad()
+            loss = net(x).square().mean()
+            loss.backward()
+            made.step()
+            return loss
+
+        x = tn.randn(128, 64)
+        for _ in range(4):
+            step(x)
+        gc.collect()
+        tracemalloc.start()
+        before, _ = tracemalloc.get_traced_memory()
+        step(x), step(x)
+        peaks.append(tracemalloc.get_traced_memory()[1] - before)
+        tracemalloc.stop()
+    compiled, eager = peaks
+    assert 100_000 < compiled < eager + 2_000
+
+
 def test_a_program_keeps_nothing_of_its_capture_alive():
     compiled = tn.compile(lambda x: (x * 2).exp())
     tracemalloc.start()

@@ -1,7 +1,7 @@
 """Native functions on disk: read again, and never believed if anything changed them."""
 
 import os
-import time
+import re
 
 import numpy as np
 import pytest
@@ -64,6 +64,16 @@ def test_a_folder_that_others_can_write_to_is_not_used(tmp_path, monkeypatch):
 def test_a_long_compilation_is_announced(own, monkeypatch, capsys):
     monkeypatch.setattr(cache, "SLOW", 0.0)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-    with cache.Announced("step"):
-        time.sleep(0.05)
-    assert "numba compiles step ... 0.1 s" in capsys.readouterr().err.replace("0.0 s", "0.1 s")
+    announced = cache.Announced("step")
+    with announced:
+        announced._timer.join()
+    text = capsys.readouterr().err
+    assert re.fullmatch(r"tn\.compile: numba compiles step \.\.\. \d+\.\d s\n", text)
+
+
+def test_a_broken_index_or_truncated_code_is_thrown_away(own):
+    for ending in ("nbi", "nbc"):
+        run()
+        (file,) = (own / "__pycache__").glob(f"*.{ending}")
+        file.write_bytes(file.read_bytes()[:20])
+        assert [run(), run()] == [0, 1]

@@ -10,14 +10,19 @@ from tests.rounding import assert_near
 from tinynet.train.build.build import build_model
 from tinynet.train.config.resolve import load_config
 
-CONFIGS = sorted((Path(__file__).parents[2] / "configs").glob("*.toml"))
+ROOT = Path(__file__).parents[2]
+CONFIGS = sorted([*ROOT.glob("configs/*.toml"), *ROOT.glob("examples/*/*.toml")])
 EXAMPLES = {
+    "breast_cancer": lambda: tn.rand(5, 30),
+    "clothes": lambda: tn.rand(5, 1, 28, 28),
     "digits_cnn": lambda: tn.rand(5, 1, 8, 8),
     "digits_gan": lambda: tn.rand(5, 1, 8, 8),
     "digits_mlp": lambda: tn.rand(5, 1, 8, 8),
     "digits_vae": lambda: tn.rand(5, 1, 8, 8),
     "fashion_cnn": lambda: tn.rand(5, 1, 28, 28),
     "fashion_mlp": lambda: tn.rand(5, 1, 28, 28),
+    "parity": lambda: tn.rand(5, 1, 8, 8),
+    "residual": lambda: tn.rand(5, 64),
     "spiral": lambda: tn.rand(5, 2),
     "text_gpt": lambda: tn.randint(0, 100, (5, 64)),
     "text_lstm": lambda: tn.randint(0, 100, (5, 64)),

@@ -67,6 +67,27 @@ def test_a_shipped_config_trains_as_eagerly(path, tmp_path):
     assert eager.compiled is None
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.name)
+def test_a_shipped_config_that_was_killed_ends_as_eagerly(path, tmp_path, dies):
+    short = SHORT.get(path.name, accuracy(0.5))
+    overrides = {**short.overrides, **short.files(tmp_path), **SHORTER.get(path.name, {})}
+    overrides |= {"run.epochs": 1, "run.save_every_steps": 2}
+    eager = run(path, overrides, out=tmp_path / "eager", quiet=True)
+    folder = killed(path, {**overrides, **COMPILED}, dies, 5, tmp_path / "killed")
+    again = resume(folder, quiet=True)
+    same(eager.folder, folder)
+    assert again.compiled["replayed"] > 0 and again.compiled["eager"] == 0
+
+
+def test_a_config_says_that_it_compiles(write, digits):
+    eager = run(write(digits), quiet=True)
+    assert "[run]\n" in digits
+    compiled = run(write(digits.replace("[run]\n", "[run]\ncompile = true\n")), quiet=True)
+    same(eager.folder, compiled.folder)
+    assert compiled.compiled["replayed"] > 0 and eager.compiled is None
+
+
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("first", [True, False], ids=["compiled first", "eager first"])
 def test_a_killed_run_goes_on_in_the_other_way(case, first, write, digits, dies):

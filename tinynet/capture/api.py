@@ -105,7 +105,8 @@ def compile(
 
     Raises:
         TypeError: ``model`` is not callable.
-        RuntimeError: an unknown backend or mode.
+        RuntimeError: an unknown backend or mode, or one whose package is not installed.
+        ValueError: ``verify`` is no number of calls.
 
     Example:
         >>> net = nn.Linear(2, 1)
@@ -133,6 +134,8 @@ def compile(
         raise RuntimeError(
             "Either mode or options can be specified, but both can't be specified at the same time."
         )
+    if not isinstance(verify, int) or verify < 0:
+        raise ValueError(f"verify must be a number of calls >= 0. Got {verify!r} instead.")
     if backend == "numba" and not compiler.is_available():
         raise RuntimeError("backend='numba' needs numba: pip install numba")
     known = "numba" if backend == "numba" else "numpy"

@@ -60,7 +60,7 @@ def capture(
 ) -> tuple[Any, Captured | None, CaptureError | None]:
     """Run a function; return its result, and what was captured or why nothing was."""
     recorder = Recorder(tensors)
-    watcher = Watcher(recorder, function)
+    watcher = Watcher(recorder, function, (args, kwargs))
     started = count_nodes()
     recorder.start()
     try:
@@ -94,6 +94,7 @@ def _finish(
 ) -> None:
     """Add the results, and the backward passes from those that require grad."""
     try:
+        captured.watcher.reads.require_new(result)
         results = Results(recorder, result)
         captured.program.results, captured.outputs = results.structure, results.outputs
         captured.groups = groups(recorder, results.outputs, tensors, started)

@@ -6,15 +6,14 @@ import copy
 import functools
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from tinynet.capture import guards
 from tinynet.capture.capturing import Captured, capture
 from tinynet.capture.entry import STALE, Entry
 from tinynet.capture.explain import Explanation, explain
+from tinynet.capture.keys import key_of, modes
 from tinynet.capture.program import Call, CaptureError
 from tinynet.core.callsite import locate, warn
 from tinynet.core.modes import mode
@@ -83,9 +82,7 @@ class Compiled:
         tensors: list[Tensor] = []
         key: Any
         try:
-            key = (guards.modes(), _key(args, tensors), _key(kwargs, tensors) if kwargs else None)
-            if len(tensors) > 1 and len({id(t._array) for t in tensors}) < len(tensors):
-                key = (*key, _pattern(tensors))
+            key = _call_key(args, kwargs, tensors)
             entries = self._entries.get(key)
         except TypeError as error:
             return self._fall_back(None, CaptureError(str(error), _PASS_TENSORS), args, kwargs)
@@ -141,7 +138,7 @@ class Compiled:
 
     def entry_for(self, args: Any, kwargs: Any, tensors: list[Tensor]) -> Entry | None:
         """Return the program that a call would run, if any; collect the tensors."""
-        key = (guards.modes(), _key(args, tensors), _key(kwargs, tensors) if kwargs else None)
+        key = _call_key(args, kwargs, tensors)
         fitting = (entry for entry in self._entries.get(key, ()) if entry.fits())
         return next(fitting, None)
 
@@ -214,8 +211,7 @@ class Compiled:
             self._full = True
             problem = CaptureError(
                 f"it has {has} already, for other shapes, modes or Python values",
-                "pass what changes as a tensor, pad inputs to a few shapes, or raise "
-                "tn.compiler.PROGRAMS",
+                "pass what changes as a tensor, or pad inputs to a few shapes",
             )
             self._report(None, problem)
         return self._run(args, kwargs)
@@ -264,32 +260,15 @@ class _State(threading.local):
 state = _State()
 
 
+def _call_key(args: Any, kwargs: Any, tensors: list[Tensor]) -> tuple[Any, ...]:
+    """Return what distinguishes calls; collect the tensors."""
+    key = modes(), key_of(args, tensors), key_of(kwargs, tensors) if kwargs else None
+    if len(tensors) > 1 and len({id(t._array) for t in tensors}) < len(tensors):
+        return *key, _pattern(tensors)
+    return key
+
+
 def _pattern(tensors: list[Tensor]) -> tuple[tuple[int, int], ...]:
     """Return which arguments are the same tensor, or have the same array."""
     same, arrays = [id(t) for t in tensors], [id(t._array) for t in tensors]
     return tuple((same.index(id(t)), arrays.index(id(t._array))) for t in tensors)
-
-
-def _key(structure: Any, tensors: list[Tensor]) -> Any:
-    """Return what distinguishes calls; collect the tensors."""
-    kind = type(structure)
-    if isinstance(structure, Tensor):
-        tensors.append(structure)
-        if type(structure._array) is not np.ndarray:
-            raise TypeError("an argument is a sparse or batched tensor")
-        return kind, guards.form(structure)
-    if kind in (tuple, list):
-        return kind, *[_key(part, tensors) for part in structure]
-    if kind is dict:
-        return kind, *[(name, _key(part, tensors)) for name, part in structure.items()]
-    if isinstance(structure, tuple):
-        return kind, *[_key(part, tensors) for part in structure]
-    if kind is float and not structure:
-        return kind, repr(structure)  # 0.0 == -0.0
-    if isinstance(structure, Iterator):
-        raise TypeError("an argument is an iterator")
-    try:
-        hash(structure)
-    except TypeError:
-        raise TypeError(f"an argument of type {kind.__name__} is not hashable") from None
-    return kind, structure

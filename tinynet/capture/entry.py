@@ -217,10 +217,7 @@ def _text(structure: Any, source: Source) -> str:
         return f"{{{', '.join(parts)}}}"
     if not isinstance(structure, (tuple, list)):
         return _tensor(structure, source)
-    if (
-        not any(isinstance(leaf, (Output, Handle)) for leaf in leaves(structure))
-        and kind is not list
-    ):
+    if kind is not list and _is_constant(structure):
         return source.constant(structure)
     inner = "".join(_text(part, source) + ", " for part in structure)
     if kind is list:
@@ -229,6 +226,13 @@ def _text(structure: Any, source: Source) -> str:
         return f"({inner})"
     name = source.constant(kind)
     return f"{name}({inner})" if hasattr(structure, "_fields") else f"{name}(({inner}))"
+
+
+def _is_constant(structure: Any) -> bool:
+    """Return whether each replay may return one and the same object."""
+    if isinstance(structure, tuple):
+        return all(map(_is_constant, structure))
+    return not isinstance(structure, (Output, Handle, list, dict))
 
 
 def _saved(program: Program, group: Group) -> list[Value]:

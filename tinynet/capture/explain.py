@@ -40,7 +40,7 @@ class ProgramReport:
     """
 
     def __init__(self, key: Any, entry: Entry):
-        _, args, kwargs = key
+        _, args, kwargs = key[:3]
         self.arguments = [*_forms(args)] + [f"{n}={form}" for n, form in _named_forms(kwargs)]
         self.replays, self.misses, self.failed = entry.replays, entry.misses, entry.failed
         program = entry.captured.program
@@ -183,11 +183,15 @@ def _form(key: Any) -> str:
         ((shape, dtype, _, requires_grad),) = parts
         return f"{dtype} {list(shape)}{' that requires grad' if requires_grad else ''}"
     if issubclass(kind, dict):
-        return f"{{{', '.join(f'{name!r}: {_form(part)}' for name, part in parts)}}}"
-    if issubclass(kind, (tuple, list)):
+        names = (name if type(name) is tuple else (str, name) for name, _ in parts)
+        items = (f"{_form(n)}: {_form(part)}" for n, (_, part) in zip(names, parts, strict=True))
+        return f"{{{', '.join(items)}}}"
+    if issubclass(kind, (tuple, list, frozenset)):
         inner = ", ".join(map(_form, parts))
         return f"[{inner}]" if kind is list else f"({inner})"
     (value,) = parts
+    if type(value) is tuple:  # the fields of a dataclass
+        return f"{kind.__name__}({', '.join(map(_form, value))})"
     return getattr(value, "__qualname__", None) or f"{value!r:.40}"
 
 

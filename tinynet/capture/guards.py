@@ -12,9 +12,6 @@ from tinynet.core.graph.backward_observers import passes
 from tinynet.core.graph.saved_hooks import Keeper
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.core.tensors.version import INFERENCE
-from tinynet.core.tensors.views import requires_grad
-from tinynet.dtypes import default_float
 
 
 def is_observed() -> bool:
@@ -25,21 +22,6 @@ def is_observed() -> bool:
         or isinstance(mode.on, Keeper)
         or observable._before is not None
     )
-
-
-def modes() -> tuple[Any, ...]:
-    """Return the modes that operations depend on."""
-    return bool(mode.grad), mode.inference, mode.autocast, default_float()
-
-
-def form(t: Tensor) -> tuple[Any, ...]:
-    """Return what a program depends on in a tensor that is passed to it."""
-    array = t._array
-    if t._requires_grad is False and t._counter is not INFERENCE:
-        return array.shape, array.dtype, array.strides, False
-    leaf = t._edge is None and t._view is None
-    requires = requires_grad(t), leaf, t._counter is INFERENCE
-    return array.shape, array.dtype, array.strides, *requires
 
 
 class Condition(NamedTuple):

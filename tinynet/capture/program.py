@@ -221,7 +221,7 @@ def same(a: Any, b: Any) -> bool:
     if type(a) is dict:
         return list(a) == list(b) and all(same(a[key], b[key]) for key in a)
     if type(a) in SIMPLE or isinstance(a, (np.dtype, np.generic)):
-        return bool(a == b) or (a != a and b != b)
+        return bool(a == b and repr(a) == repr(b)) or (a != a and b != b)
     if isinstance(a, np.ndarray):
         return a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
     if isinstance(a, types.FunctionType):

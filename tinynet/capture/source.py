@@ -16,7 +16,8 @@ import numpy as np
 
 from tinynet.capture.program import SIMPLE, Call, Handle, Value, leaves
 
-LARGE = 1 << 16  # bytes: larger arrays are freed at once, smaller ones when a name is reused
+LARGE = 1 << 16  # bytes: of an array that is worth a native function of its own
+FREED = 1 << 11  # bytes: larger arrays are freed at once, smaller ones when a name is reused
 _number = itertools.count().__next__
 
 
@@ -139,7 +140,7 @@ class Source:
         for at, call in enumerate(self.calls):
             self._write(at, call)
             dead = [v for v in self._ends.get(at, ()) if v.number in self._names]
-            large = [self.name(v) for v in dead if v.nbytes >= LARGE]
+            large = [self.name(v) for v in dead if v.nbytes >= FREED]
             if large:
                 self.lines.append(f"del {', '.join(large)}")
             self._free += [self._names.pop(v.number) for v in dead]

@@ -7,9 +7,11 @@ examines values cannot be captured.
 
 from __future__ import annotations
 
+import contextvars
 import datetime
 import dis
 import functools
+import io
 import os
 import random
 import sys
@@ -20,8 +22,9 @@ from typing import Any
 import numpy as np
 
 from tinynet.autograd.function_node import FunctionNode
+from tinynet.capture.keys import modes
 from tinynet.capture.program import CaptureError
-from tinynet.capture.reads import Reads
+from tinynet.capture.reads import MAKES, Reads
 from tinynet.capture.recorder import Recorder
 from tinynet.core.callsite import is_outside, outward
 from tinynet.core.modes import mode
@@ -29,6 +32,8 @@ from tinynet.core.module_scope import following
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.tensors.views import version_of
 from tinynet.nn.base.hooks import ModuleHooks
+from tinynet.nn.base.module import Module
+from tinynet.nn.utils.stateless import functional_call
 
 _EFFECTS = {
     dis.opmap[name]: what
@@ -51,6 +56,8 @@ _READS = {
 _READS[version_of.__code__] = "_version"
 _EXAMINES = frozenset("any all max min item tolist nonzero sum argmax argmin tobytes".split())
 _BUILTINS = {print: "prints", input: "asks for input", open: "opens a file"}
+_SETTERS = {setattr, delattr}
+_ENVIRONMENT = {getattr(type(os.environ), f"__{n}item__").__code__ for n in ("get", "set", "del")}
 _STAGES = ModuleHooks.__slots__
 # Notebooks, the prompt and `python -c` have names such as "<string>".
 _PYTHON = (os.path.dirname(os.__file__) + os.sep, "<frozen ")
@@ -63,21 +70,23 @@ class Watcher:
     Args:
         recorder: the recorder, which it tells of problems.
         function: the captured function.
+        arguments: what is passed to it.
 
     Attributes:
         reads: what the code reads.
         modules: the modules that ran.
     """
 
-    def __init__(self, recorder: Recorder, function: Callable[..., Any]):
+    def __init__(self, recorder: Recorder, function: Callable[..., Any], arguments: Any):
         self._recorder: Recorder | None = recorder
         self.reads = Reads(function)
+        self.reads.of_arguments(arguments)
         self.modules: list[Any] = []
         self._following = following(self)
 
     def __enter__(self) -> Watcher:
         self._before = sys.gettrace(), sys.getprofile()
-        self._random = _random_states()
+        self._random, self._modes = _random_states(), modes()
         self._following.__enter__()
         sys.setprofile(self._profile)
         sys.settrace(self._trace)
@@ -87,10 +96,13 @@ class Watcher:
         sys.settrace(self._before[0])
         sys.setprofile(self._before[1])
         self._following.__exit__(None, None, None)
-        for container in self.reads.changed():
+        for what, kind in self.reads.changed():
+            remedy = f"return the value, and change the {kind} outside"
+            self._refuse(f"the function changes {what}", remedy)
+        if modes() != self._modes:
             self._refuse(
-                f"the function changes a {type(container).__name__} from outside",
-                "return the value, and change the container outside",
+                "the function changes the default dtype, grad mode or autocast",
+                "use a `with` block, or do that outside",
             )
         if self.reads.passing is not None:
             self._refuse(
@@ -124,7 +136,14 @@ class Watcher:
         if mode.tracer is None or event != "call":
             return None
         code = frame.f_code
+        if code in _ENVIRONMENT:
+            self.reads.of_environment()
         if not is_outside(code.co_filename):
+            if code is Module.train.__code__:
+                self.reads.of_training(frame.f_locals["self"])
+            elif code is functional_call.__code__:  # it replaces parameters for a while
+                for module in frame.f_locals["module"].modules():
+                    self.reads.of_module(module)
             name = _READS.get(code)
             if name is not None:
                 self._refuse(
@@ -136,7 +155,7 @@ class Watcher:
         if _is_library(code.co_filename):
             return None
         self.reads.of_frame(frame, code)
-        if code.co_name in ("__init__", "__new__", "__post_init__"):
+        if code.co_name in MAKES:
             return None
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
         return self._opcode
@@ -169,6 +188,13 @@ class Watcher:
         clock = isinstance(owner, type) and issubclass(owner, datetime.date)
         if clock or (isinstance(owner, types.ModuleType) and owner.__name__ == "time"):
             what = "asks for the time"
+        if isinstance(owner, contextvars.ContextVar):
+            what = "uses a context variable"
+        elif not _is_library(frame.f_code.co_filename):
+            if isinstance(owner, io.IOBase):
+                what = "uses a file"
+            elif arg in _SETTERS and frame.f_code.co_name not in MAKES:
+                what = "sets an attribute"
         if what is not None and is_outside(frame.f_code.co_filename):
             self._refuse(f"the function {what}", "do that outside of the function", outward(frame))
         elif isinstance(owner, np.ndarray) and arg.__name__ in _EXAMINES:

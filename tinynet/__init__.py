@@ -84,6 +84,7 @@ if TYPE_CHECKING:
     from tinynet import amp as amp
     from tinynet import autograd as autograd
     from tinynet import backends as backends
+    from tinynet import board as board
     from tinynet import compiler as compiler
     from tinynet import cuda as cuda
     from tinynet import data as data
@@ -97,6 +98,7 @@ if TYPE_CHECKING:
     from tinynet import optim as optim
     from tinynet import serialization as serialization
     from tinynet import signal as signal
+    from tinynet import train as train
     from tinynet import utils as utils
     from tinynet.amp import GradScaler as GradScaler
     from tinynet.amp import autocast as autocast

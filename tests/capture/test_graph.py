@@ -160,3 +160,32 @@ def test_without_a_program():
             compiled(X)
     with pytest.raises(RuntimeError, match=r"these arguments: item\(\) reads values of a tensor"):
         record_program(compiled, X)
+
+
+def test_native_functions_are_scopes():
+    pytest.importorskip("numba")
+    tn.manual_seed(0)
+    net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 3))
+    optimizer = optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
+
+    @tn.compile(backend="numba", fullgraph=True)
+    def step(x, y):
+        optimizer.zero_grad()
+        loss = F.cross_entropy(net(x), y)
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    given = tn.randn(5, 4), tn.tensor([0, 1, 2, 0, 1])
+    for _ in range(4):
+        step(*given)
+    before = [p.detach().clone() for p in net.parameters()]
+    graph = record_program(step, *given).graphs["program"]
+    native = {node.name: node for node in graph.nodes if node.name.startswith("native/")}
+    for name in ("Linear[0]/addmm", "ReLU[1]/relu"):
+        assert f"native/Sequential/{name}" in native
+    assert "native/backward/Sequential/Linear[2]/of_bias" in native
+    assert "SGD/step" in {node.name for node in graph.nodes}
+    assert sum(node.cost.time for node in native.values()) > 0
+    assert all((p != b).any() for p, b in zip(net.parameters(), before, strict=True))
+    assert step.explain().calls.eager == 0

@@ -21,7 +21,7 @@ from tinynet.board.graphs.structures import Arguments, flatten
 from tinynet.capture.api import OptimizedModule
 from tinynet.capture.entry import Entry
 from tinynet.capture.outputs import Output
-from tinynet.capture.program import Call, Handle, Program, Value, leaves, rebuilt
+from tinynet.capture.program import Call, Handle, Value, leaves, rebuilt
 from tinynet.core.module_scope import modules_of
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.optim import Optimizer
@@ -32,7 +32,8 @@ def record_program(compiled: Any, *args: Any, **kwargs: Any) -> Graphs:
 
     The program runs call by call, with all its effects: of a training step, this is one more step.
     In the graph, modules are scopes; ``backward`` holds the calls of the backward pass, in the
-    scopes of their modules; the name of an optimizer, its step.
+    scopes of their modules; the name of an optimizer, its step. With the numba backend, the calls
+    that became one native function stand in a scope of their own, ``native``.
 
     Args:
         compiled: a compiled function or module.
@@ -70,7 +71,7 @@ def program_graph(compiled: Any, args: Any, kwargs: Any, models: Sequence[Any] =
     replay = _Replay(entry, tensors, models)
     replay.inputs(compiled._function, args, kwargs)
     program = entry.captured.program
-    replay.run(program, {*entry.run.overwritten})
+    replay.run(entry.run)
     for name, leaf in flatten(program.results, "output/output.1"):
         value = _value(leaf)
         if value is not None:
@@ -79,7 +80,7 @@ def program_graph(compiled: Any, args: Any, kwargs: Any, models: Sequence[Any] =
         for value in backward.arguments:
             g = np.ones(value.shape or (), value.dtype)
             replay.source("backward/gradient", "Input", value, g, BACKWARD)
-        replay.run(backward, {*function.overwritten}, BACKWARD)
+        replay.run(function, BACKWARD)
     return replay.builder.graph
 
 
@@ -101,6 +102,7 @@ class _Replay:
         self._roots: dict[int, Root] = {}
         self._parameters: dict[int, tuple[str, str]] = {}
         self._phase = FORWARD
+        self._group = ""  # the scope of the native function
         self._used: set[int] = set()  # values that calls of a backward pass use
         for model in models:
             self._add_root(model)
@@ -152,20 +154,37 @@ class _Replay:
 
     # ---- calls ------------------------------------------------------------------------------
 
-    def run(self, program: Program, overwritten: set[int], phase: str = FORWARD) -> None:
-        """Run the calls of a program."""
+    def run(self, function: Any, phase: str = FORWARD) -> None:
+        """Run the calls that a program's function makes."""
         self._phase = phase
-        self._used = {v.number for call in program.calls if call.node for v in call.inputs()}
-        for at, call in enumerate(program.calls):
-            args, kwargs = (rebuilt(a, self._given) for a in (call.args, call.kwargs))
-            gradients = _Gradients(args)
-            start = time.perf_counter_ns()
-            result = call.function(*args, **kwargs)
-            took = time.perf_counter_ns() - start
-            self._define(call.result, result)
-            if call.title == "bump":  # it counts a write, and computes nothing
-                continue
-            self._add(call, args, gradients, Cost(start, took, 0), at in overwritten)
+        each = [member for call in function.calls for member in call.members or [call]]
+        self._used = {v.number for call in each if call.node for v in call.inputs()}
+        for at, call in enumerate(function.calls):
+            if call.members:
+                self._run_group(call)
+            else:
+                self._add(*self._run(call), at in function.overwritten)
+
+    def _run(self, call: Call) -> tuple[Call, Any, _Gradients, Cost]:
+        """Run a call; return it with its arguments, the gradients before it, and its time."""
+        args, kwargs = (rebuilt(a, self._given) for a in (call.args, call.kwargs))
+        gradients = _Gradients(args)
+        start = time.perf_counter_ns()
+        result = call.function(*args, **kwargs)
+        took = time.perf_counter_ns() - start
+        self._define(call.result, result)
+        return call, args, gradients, Cost(start, took, 0)
+
+    def _run_group(self, call: Call) -> None:
+        """Run a native function, and the calls in it, which share its time by their own times."""
+        *_, whole = self._run(call)
+        ran = [self._run(member) for member in call.members]
+        factor = whole.time / max(1, sum(cost.time for *_, cost in ran))
+        self._group = self.builder.names.scope("native", again=True) + "/"
+        for member, args, gradients, cost in ran:
+            shared = replace(cost, time=round(cost.time * factor))
+            self._add(member, args, gradients, shared, False)
+        self._group = ""
 
     def _given(self, leaf: Any) -> Any:
         if isinstance(leaf, Value):
@@ -192,6 +211,8 @@ class _Replay:
         self, call: Call, args: Any, gradients: _Gradients, cost: Cost, overwrites: bool
     ) -> None:
         """Add a node for a call that ran."""
+        if call.title == "bump":  # it counts a write, and computes nothing
+            return
         owner = args[0] if args else None
         inputs = [self.arrays[v.number] for v in call.inputs()]
         outputs = [self.arrays[v.number] for v in call.outputs()]
@@ -220,6 +241,7 @@ class _Replay:
             attributes["overwrites"] = "an input"
         else:
             cost = replace(cost, memory=new_bytes(inputs, outputs))
+        scope = (self._group + scope).rstrip("/")
         given = title, tuple(inputs), tuple(outputs), scope, attributes, writes, device, cost
         self.builder.operation(Operation(*given))
 

@@ -96,10 +96,12 @@ class Call:
         site: the user's line.
         scope: the modules that were running; those of the forward pass, in a backward pass.
         node: in a backward pass, the name of the node that is visited.
+        members: the calls that it replaces, if it is a call of a native function.
     """
 
     __slots__ = (
-        "args", "function", "kind", "kwargs", "node", "op", "result", "scope", "site", "tensor",
+        "args", "function", "kind", "kwargs", "members", "node", "op", "result", "scope", "site",
+        "tensor",
     )  # fmt: skip
 
     def __init__(
@@ -112,6 +114,7 @@ class Call:
         self.tensor = False
         self.scope: Any = None
         self.node = ""
+        self.members: list[Call] = []
 
     @property
     def title(self) -> str:

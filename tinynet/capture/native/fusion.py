@@ -141,6 +141,7 @@ def _call(run: list[Call], native: Native, inputs: list[Value], outputs: list[Va
     function = compiled("fused", "fused", lines, space)
     function.native_source = native.source
     call = Call("compute", function, tuple(inputs), {}, run[0].site)
+    call.members = run
     call.result = outputs[0] if len(outputs) == 1 else tuple(outputs)
     return call
 

@@ -35,6 +35,7 @@ class NativeStep:
     """
 
     def __init__(self, slowly: Any):
+        self.__name__ = slowly.__name__
         self.slowly = enabled(slowly)
         self._groups: dict[int, GroupStep] = {}
 

@@ -91,9 +91,11 @@ def values_for(name):
         **{"transforms": [abs], "lengths": [1, 1], "sparsity": 0.5, "loader": [], "seed": 1},
         **{"input": tn.ones(2), "tensor": tn.ones(2, 2), "count": tn.ones(2), "prob": tn.ones(2)},
         **{"model": nn.Linear(2, 2), "mean": tn.ones(2), "filename": __file__},
+        **{"degrees": 10, "bits": 2, "threshold": 0.5, "sharpness_factor": 2.0},
         "physical_layout": (0,),
         "self": nn.Linear(2, 2) if name in {"to_empty", *NAMED_AFTER_DEVICES} else tn.ones(2),
         **{
+            "GaussianBlur": {"kernel_size": 3},
             "geometric_": {"p": 0.5},
             "multinomial": {"num_samples": 1},
             "sparse_coo_tensor": {"indices": [[0]], "values": [1.0]},

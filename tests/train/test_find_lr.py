@@ -6,6 +6,7 @@ import shlex
 
 import pytest
 
+from tests.rounding import STEPS, near
 from tinynet.train import find_lr, load_config
 from tinynet.train.build.build import build
 from tinynet.train.build.optimizers import updaters_for
@@ -85,7 +86,7 @@ def test_the_losses_are_those_of_training_with_these_rates(write):
     found = find_lr(write(PARABOLA, ones=ONES), lowest=0.01, highest=0.4, steps=12)
     assert found.ended == "range" and found.rates == grid(0.01, 0.4, 12)
     for rate, before, after in zip(found.rates, found.losses, found.losses[1:], strict=False):
-        assert after == pytest.approx(before * (1 - 2 * rate) ** 2, rel=1e-4)
+        assert after == near(before * (1 - 2 * rate) ** 2, 4 * STEPS)
 
 
 def test_the_same_seed_gives_the_same_curve(write, digits):

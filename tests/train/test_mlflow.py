@@ -15,7 +15,7 @@ from tinynet.train import TrackerWarning, resume, run
 from tinynet.train.trackers import MLflow, Point, TrackedRun, tracking
 
 from .conftest import Killed
-from .test_trackers import curves, tracked
+from .test_trackers import assert_same_curve, curves, tracked
 
 mlflow = pytest.importorskip("mlflow", reason='needs MLflow: pip install "tinynet[mlflow]"')
 pytest.importorskip("sqlalchemy", reason='needs SQLAlchemy: pip install "tinynet[mlflow]"')
@@ -75,7 +75,7 @@ def test_a_run(digits, write, store):
     in_tensorboard = curves(result.folder)
     assert histories.keys() == in_tensorboard.keys()
     for name, curve in in_tensorboard.items():
-        assert dict(histories[name]) == pytest.approx(curve, rel=1e-6), name
+        assert_same_curve(dict(histories[name]), curve, name)
         assert len(histories[name]) == len(curve)
     listed = client(store).list_artifacts(found.info.run_id)
     assert [file.path for file in listed] == ["best.npz", "config.toml", "report.html"]
@@ -111,7 +111,7 @@ def test_a_killed_run_goes_on_without_doubled_points(digits, write, store, dies,
     again, histories = the_run(store)
     assert (again.info.run_id, again.info.status) == (first.info.run_id, "FINISHED")
     for name, curve in curves(folder).items():
-        assert dict(histories[name]) == pytest.approx(curve, rel=1e-6), name
+        assert_same_curve(dict(histories[name]), curve, name)
         assert len(histories[name]) == len(curve), f"{name} is doubled"
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import subprocess
 import sys
 import tempfile
 import threading
@@ -22,6 +21,11 @@ from tinynet.distributed import watchdog_process
 from tinynet.distributed.channel import Channel, Patience, pickled, unpickled
 from tinynet.distributed.local_threads import Host
 from tinynet.distributed.watchdog_process import DONE, LOOK, SLOT, Table
+
+try:
+    import subprocess
+except ImportError:  # in a browser, where data loaders import this file
+    subprocess = None  # type: ignore[assignment]
 
 FORWARDING = 0.5  # seconds for mpirun to print what a rank has written
 _GRACE = 60.0  # seconds for the rank that explains the end of the run to end all others
@@ -68,8 +72,8 @@ class Watchdog:
             exchange([(first, pickled(None))], [], patience)
         self.table = Table(descriptor)
 
-    def _start_process(self, pids: Sequence[int]) -> subprocess.Popen[bytes] | None:
-        if os.name == "nt":
+    def _start_process(self, pids: Sequence[int]) -> Any:
+        if os.name == "nt" or subprocess is None:
             return None
         program = [sys.executable, "-I", "-S", watchdog_process.__file__]
         numbers = [self.table.descriptor, self.channel.size, self.channel.rank, os.getpid(), *pids]

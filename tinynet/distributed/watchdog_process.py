@@ -16,7 +16,6 @@ import mmap
 import os
 import select
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -25,6 +24,10 @@ try:
     import fcntl
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
+try:
+    import subprocess
+except ImportError:  # in a browser, where data loaders import this file
+    subprocess = None  # type: ignore[assignment]
 
 SLOT = 1024  # bytes of the table for each rank, and for the header
 LOOK = 0.2  # seconds between two looks

@@ -11,6 +11,9 @@ from tinynet.dtypes import Array
 sgemm: Any = None  # the library's function, once ``compiler.prepare`` has found it
 ROW_MAJOR, AS_IT_IS, TRANSPOSED, ONE = int32(101), int32(111), int32(112), float32(1)
 NO, YES = int8(ord("N")), int8(ord("T"))
+get_threads: Any = None  # those of OpenMP, for oneDNN
+set_threads: Any = None
+LARGE = 1 << 27  # multiply-adds: threads take longer to wake up than they save in smaller products
 LONGEST = 768  # of longer sums, oneDNN may give parts to threads: the result would depend on them
 
 
@@ -50,6 +53,9 @@ def product_by_onednn(
     count = max(1, (inner + LONGEST - 1) // LONGEST)
     step = (inner + count - 1) // count
     a_step, b_step = row_step(a), row_step(b)
+    threads = get_threads()
+    if out.size * inner < LARGE:
+        set_threads(int32(1))
     for k in range(count):
         start = k * step
         sgemm(
@@ -64,6 +70,7 @@ def product_by_onednn(
             float32(kept) if k == 0 else ONE,
             out.ctypes.data, row_step(out),
         )  # fmt: skip
+    set_threads(threads)
 
 
 def product_by_loops(

@@ -81,6 +81,10 @@ def _find_sgemm() -> None:
         takes = [*(turned,) * 2, *(size,) * 3, t.float32, *(matrix, size) * 2, t.float32]
         function = onednn.library.functions().dnnl_sgemm
         blas.sgemm = _external("tinynet_dnnl_sgemm", function, t.int32(*takes, matrix, size))
+        openmp = onednn.library.openmp()
+        get, set = openmp.omp_get_max_threads, openmp.omp_set_num_threads
+        blas.get_threads = _external("tinynet_omp_get_max_threads", get, t.int32())
+        blas.set_threads = _external("tinynet_omp_set_num_threads", set, t.void(t.int32))
         blas.product = blas.product_by_onednn
     elif by_blas is not None:
         function, bits = by_blas

@@ -66,6 +66,13 @@ def functions() -> Any:
     return loaded[0]
 
 
+def openmp() -> Any:
+    """Return the functions of its OpenMP."""
+    loaded = load()
+    assert loaded is not None
+    return loaded[1]
+
+
 def call(name: str, *args: Any) -> None:
     """Call a function that returns a status.
 
@@ -142,12 +149,9 @@ def sizes(numbers: Any) -> Any:
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Let OpenMP use one thread in calls from this thread."""
-    loaded = load()
-    assert loaded is not None
-    openmp = loaded[1]
-    before = openmp.omp_get_max_threads()
-    openmp.omp_set_num_threads(1)
+    before = openmp().omp_get_max_threads()
+    openmp().omp_set_num_threads(1)
     try:
         yield
     finally:
-        openmp.omp_set_num_threads(before)
+        openmp().omp_set_num_threads(before)

@@ -5,7 +5,7 @@ import pytest
 
 import tinynet as tn
 from tests.rounding import assert_product
-from tinynet import backends, numba_kernels, onednn
+from tinynet import numba_kernels, onednn
 from tinynet.ops.products.gemm import dot
 
 if not onednn.is_available():
@@ -16,7 +16,8 @@ pytest.importorskip("numba")
 @pytest.fixture
 def products(monkeypatch):
     """The shapes of the results that the library's function gave."""
-    backends.numba.enabled = True
+    numba_kernels.compiler.prepare()
+    monkeypatch.setattr(numba_kernels.thread, "on", True)  # as in a step of the numba backend
     shapes, product = [], numba_kernels.blas.product
 
     def counted(*args):
@@ -24,8 +25,7 @@ def products(monkeypatch):
         product(*args)
 
     monkeypatch.setattr(numba_kernels.blas, "product", counted)
-    yield shapes
-    backends.numba.enabled = False
+    return shapes
 
 
 LAYOUTS = {
@@ -63,4 +63,11 @@ def test_threads_change_nothing(products):
 def test_small_products_and_other_dtypes_stay_with_numpy(products):
     dot(np.ones((3, 4), "f4"), np.ones((4, 5), "f4"))
     dot(np.ones((400, 90)), np.ones((90, 300)))
+    assert not products
+
+
+def test_eager_products_stay_with_numpy(products, monkeypatch):
+    monkeypatch.setattr(numba_kernels.thread, "on", False)
+    monkeypatch.setattr(numba_kernels, "on", True)
+    dot(np.ones((400, 90), "f4"), np.ones((90, 300), "f4"))
     assert not products

@@ -265,7 +265,7 @@ def test_a_step_down_is_found_where_it_is(shift):
 
 @pytest.mark.parametrize("level", [2.0, 0.0, -50.0])
 def test_divergence(level):
-    """At any level: a fall and noise are none, and a rise by several times the fall is one."""
+    """At any level, only a rise by several times the fall is a divergence."""
     detected = Divergence()
     down = [level + 3.0 * (1 - k / 40) for k in range(40)]
     assert not any(detected.see(loss) for loss in [*down, *down[::-1]])

@@ -26,8 +26,13 @@ _LARGE = 1 << 16  # multiply-adds: smaller products cost less than the call of a
 
 
 def _product(a: Array, b: Array) -> Array:
-    """Return ``a @ b``, by oneDNN where numba's kernels are enabled and it is installed."""
-    if numba_kernels.takes(a, b) and a.size * b.shape[1] >= _LARGE and onednn.is_available():
+    """Return ``a @ b``, by oneDNN in steps of the numba backend."""
+    if (
+        numba_kernels.thread.on
+        and numba_kernels.takes(a, b)
+        and a.size * b.shape[1] >= _LARGE
+        and onednn.is_available()
+    ):
         out = np.empty((a.shape[0], b.shape[1]), np.float32)
         (a, a_turned), (b, b_turned) = map(_as_rows, (a, b))
         numba_kernels.blas.product(a, a_turned, b, b_turned, out, np.float32(0))

@@ -61,7 +61,7 @@ def _described(path: Path, config: str, record: Mapping[str, Any], first_step: i
 
 
 def _ids(folder: RunFolder) -> dict[str, str]:
-    """Return the ids of the run in its trackers, by their names; {} if there are none."""
+    """Return the ids of the run in its trackers, by their names; {} without trackers."""
     try:
         content = json.loads(folder.trackers.read_bytes())
     except (OSError, ValueError):

@@ -14,7 +14,7 @@ from tinynet.capture.native import cache, fusion, library, optimizers
 from tinynet.numba_kernels import compiler
 
 MATH = types.SimpleNamespace(
-    **{name: getattr(np, name) for name in "exp tanh log1p expm1 sin cos".split()}
+    **{name: getattr(np, name) for name in "exp log sqrt tanh log1p expm1 sin cos".split()}
 )
 
 
@@ -25,6 +25,8 @@ def interpret(monkeypatch: Any) -> None:
     monkeypatch.setattr(cache, "folder", lambda: None)
     monkeypatch.setattr(fusion, "with_kernels", lambda call: call)
     monkeypatch.setattr(optimizers, "enabled", lambda function: function)
+    monkeypatch.setattr(optimizers, "_loop", lambda function: function)
+    monkeypatch.setattr(optimizers, "_update", optimizers._update.__wrapped__)
 
 
 def _namespace() -> dict[str, Any]:

@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 
 from tinynet.capture import guards
 from tinynet.capture.capturing import Captured, capture
-from tinynet.capture.entry import STALE, Entry
+from tinynet.capture.entry import Entry
 from tinynet.capture.explain import Explanation, explain
 from tinynet.capture.keys import key_of, modes
 from tinynet.capture.program import Call, CaptureError
+from tinynet.capture.recognition import STALE, recognizer
 from tinynet.core.callsite import locate, warn
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor
@@ -64,6 +65,7 @@ class Compiled:
         self._entries: dict[Any, list[Entry]] = {}
         self._captured: dict[Any, list[Captured | CaptureError]] = {}
         self._eager: set[Any] = set()
+        self._recent: Entry | None = None  # that the last call ran
         self._warned = self._full = False
         self._lock = threading.Lock()
         self._replays = self._captures = self._eager_calls = 0
@@ -79,6 +81,12 @@ class Compiled:
         """Replay the program for these arguments, or run the function and capture it."""
         if mode.tracer is not None or guards.is_observed() or state.disabled:
             return self._run(args, kwargs)
+        recent = self._recent
+        if recent is not None and not kwargs:
+            result = recent.recognize(args)
+            if result is not STALE:
+                recent.replays += 1
+                return result
         tensors: list[Tensor] = []
         key: Any
         try:
@@ -93,6 +101,7 @@ class Compiled:
                 result = entry.run(*tensors)
                 if result is not STALE:
                     entry.replays += 1
+                    self._recent = None if self._verify else entry
                     return result
                 entry.missed()
         elif key in self._eager:
@@ -126,6 +135,7 @@ class Compiled:
         """Discard all programs, and what is known about calls that run eagerly."""
         with self._lock:
             self._entries.clear()
+            self._recent = None
             self._captured.clear()
             self._eager.clear()
             self.problems.clear()
@@ -191,9 +201,9 @@ class Compiled:
             if different is True:
                 assert isinstance(last, Captured)
                 captured.fix_arguments(last)
-                self._entries.setdefault(key, []).append(
-                    Entry(self.__name__, captured, self._backend)
-                )
+                entry = Entry(self.__name__, captured, self._backend)
+                entry.recognize = recognizer(entry.run, tensors, args, kwargs)
+                self._entries.setdefault(key, []).append(entry)
                 del self._captured[key]
             elif len(earlier) >= CAPTURES:
                 site = different.site if isinstance(different, Call) else None

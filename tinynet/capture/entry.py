@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import collections
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -15,16 +15,11 @@ from tinynet.capture.node import CompiledFunctionBackward, CompiledOutputBackwar
 from tinynet.capture.outputs import Output, rewritten
 from tinynet.capture.probing import Group
 from tinynet.capture.program import Call, Handle, Program, Value, leaves
+from tinynet.capture.recognition import STALE, recognize_nothing
 from tinynet.capture.source import Source, compiled
 from tinynet.core.tensors.tensor import counter_of, wrap
 from tinynet.core.tensors.views import edge_of
 
-
-class _Stale:
-    """What a program returns if its guards do not hold."""
-
-
-STALE = _Stale()
 _NAMES = {
     "STALE": STALE,
     "counter_of": counter_of,
@@ -42,6 +37,7 @@ class Entry:
 
     Attributes:
         run: maps the tensors that are passed to the results, or returns ``STALE``.
+        recognize: does it for all arguments, if they are like those of the capture.
         backwards: backward passes from outputs that meet, each as a program and its function.
         captured: what it was made from.
         conditions: its guards.
@@ -53,11 +49,13 @@ class Entry:
     def __init__(self, title: str, captured: Captured, backend: str = "numpy"):
         self.captured, self._backend = captured, backend
         self.backwards: list[tuple[Program, Any]] = []
+        self.recognize: Callable[[Any], Any] = recognize_nothing
         program = captured.program
         self._saved = [_saved(program, group) for group in captured.groups]
         self._given = [o.value for o in captured.outputs if o.value is not None]
         kept = [*self._given, *(value for saved in self._saved for value in saved)]
-        source = self._source(program.calls, kept)
+        calls = self._calls(program.calls, kept)
+        source = Source(native.joined(calls, kept) if backend == "numba" else calls, kept)
         passes = [p for group in captured.groups for p in group.programs.values()]
         self._states = {v.number: (t, v) for p in (program, *passes) for t, v in p.states}
         for value in (*program.arguments, *(v for _, v in self._states.values()), *kept):
@@ -84,7 +82,7 @@ class Entry:
         body = [f"    {line}" for line in source.lines]
         self.run = compiled(title, "run", head + body, source.namespace)
         self.run.overwritten = [] if backend == "numba" else source.overwritten
-        self.run.calls = source.calls
+        self.run.calls = calls
         self.namespace = source.namespace
         self.replays = self.misses = 0
         self.failed: collections.Counter[str] = collections.Counter()
@@ -100,9 +98,9 @@ class Entry:
             failing = (c for c in self.conditions if not c.holds(self.namespace))
             self.failed.update(c.words for c in itertools.islice(failing, 1))
 
-    def _source(self, calls: list[Call], kept: list[Value]) -> Source:
-        """Return the source of calls as the backend runs them."""
-        return Source(native.fused(calls, kept) if self._backend == "numba" else calls, kept)
+    def _calls(self, calls: list[Call], kept: list[Value]) -> list[Call]:
+        """Return calls as the backend runs them."""
+        return native.fused(calls, kept) if self._backend == "numba" else calls
 
     def _results(self, source: Source) -> None:
         captured, lines = self.captured, source.lines
@@ -173,7 +171,7 @@ class Entry:
     def _pass(self, program: Program, saved: list[Value]) -> Any:
         """Return the function of the saved values and gradients, and which values it uses."""
         wanted = [v for v in program.results if v is not None]
-        source = self._source(program.calls, wanted)
+        source = Source(self._calls(program.calls, wanted), wanted)
         used = {v.number: v for v in _used(program)}
         outside = [*saved, *program.arguments, *(v for _, v in program.states)]
         for value in outside:

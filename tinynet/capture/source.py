@@ -8,13 +8,13 @@ operation is the last user of an array of its own shape, it writes over that arr
 from __future__ import annotations
 
 import itertools
-import linecache
 import math
 from typing import Any
 
 import numpy as np
 
 from tinynet.capture.program import SIMPLE, Call, Handle, Value, leaves
+from tinynet.core.callsite import COMPILED, execute
 
 LARGE = 1 << 16  # bytes: of an array that is worth a native function of its own
 FREED = 1 << 11  # bytes: larger arrays are freed at once, smaller ones when a name is reused
@@ -98,6 +98,8 @@ class Source:
         if name is None:
             name = self._constants[id(thing)] = f"k{len(self._constants)}"
             self.namespace[name] = thing
+            if hasattr(thing, "put_into"):  # a step, whose function may change
+                thing.put_into(self.namespace, name)
         return name
 
     def text(self, structure: Any) -> str:
@@ -212,9 +214,7 @@ def unexpected(title: str) -> RuntimeError:
 def compiled(title: str, name: str, lines: list[str], namespace: dict[str, Any]) -> Any:
     """Execute the source of a function and return it; tracebacks show the source."""
     source = "\n".join(lines) + "\n"
-    filename = f"<tinynet operations> compiled {title} {_number()}"
-    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
-    exec(compile(source, filename, "exec"), namespace)
-    function = namespace[name]
+    filename = f"{COMPILED} compiled {title} {_number()}"
+    function = execute(filename, source, namespace)[name]
     function.source = source
     return function

@@ -13,7 +13,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from types import CodeType, FrameType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 Site = tuple[CodeType, int]
 
@@ -53,6 +53,17 @@ def outward(frame: FrameType | None) -> Site | None:
             return code, frame.f_lasti
         frame = frame.f_back
     return fallback[0]() if fallback else None
+
+
+def execute(filename: str, source: str, namespace: dict[str, Any]) -> dict[str, Any]:
+    """Execute source that was written at run time; return what it defines.
+
+    Tracebacks show the source, which belongs to tinynet if the name starts with ``COMPILED``.
+    """
+    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+    found: dict[str, Any] = {}
+    exec(compile(source, filename, "exec"), namespace, found)
+    return found
 
 
 def warn(text: str, category: type[Warning] = UserWarning) -> None:

@@ -88,7 +88,9 @@ class Adam(Elementwise):
     def rule(self, group: Group, numbers: Numbers, kind: Kind, fresh: bool) -> Rule:
         """Return the update of a block."""
         toward = direction(group)
-        beta1, new1, beta2, new2, eps, rate = constants(kind, *_coefficients(group, numbers))
+        step = numbers["step"]
+        step += 1
+        beta1, new1, beta2, new2, eps, rate = constants(kind, *_coefficients(group, float(step)))
 
         def block(param, grad, work, other, mean, square, largest=None):
             grad = toward(param, grad, other)
@@ -112,7 +114,7 @@ class Adam(Elementwise):
         kept, penalty = 1.0, decay
         if group["decoupled_weight_decay"]:
             kept, penalty = 1 - number(group["lr"]) * decay, 0.0
-        return "adam", (kept, penalty, *_coefficients(group, numbers))
+        return "adam", (kept, penalty, *_coefficients(group, numbers["step"].item() + 1))
 
     def refuse(self, sparse: bool, group: Group) -> None:
         """Raise RuntimeError for sparse gradients."""
@@ -122,11 +124,8 @@ class Adam(Elementwise):
             )
 
 
-def _coefficients(group: Group, numbers: Numbers) -> tuple[float, ...]:
-    """Advance the step; return b1, 1 - b1, b2, 1 - b2, and eps and lr scaled by the root."""
-    step = numbers["step"]
-    step += 1
-    t = float(step)
+def _coefficients(group: Group, t: float) -> tuple[float, ...]:
+    """Return b1, 1 - b1, b2, 1 - b2 of step t, and eps and lr scaled by the root."""
     lr, (b1, b2) = number(group["lr"]), map(number, group["betas"])
     root = math.sqrt(1 - b2**t)
     return b1, 1 - b1, b2, 1 - b2, group["eps"] * root, lr * root / (1 - b1**t)

@@ -99,61 +99,84 @@ def _native(run: list[Call], later: set[int]) -> list[Call]:
     kind = kinds[0]
     if len({*kinds}) != 1 or not outputs or kind is None:
         return run
-    writer = Writer(kind, {v.number for v in outputs}, last_uses(run))
-    for at, call in enumerate(run):
-        writer.at = at
-        form = find(call)
-        assert form is not None
-        form(writer, call)
-    writer.at = len(run)
-    writer.flush()
-    inputs = list(writer.inputs.values())
-    with_gaps = [v.number for v in inputs if not v.contiguous]
-    names = [f"{'g' if v.number in with_gaps else 'v'}{v.number}" for v in (*inputs, *outputs)]
-    lines = [f"def native({', '.join(names)}):"]
-    lines += [f"    v{number} = np.ascontiguousarray(g{number})" for number in with_gaps]
-    lines += [f"    {name} = {text}" for text, name in writer.constants.items()]
-    lines += [f"    one, zero = {kind.name}(1), {kind.name}(0)"]
-    lines += [f"    s{v.number} = v{v.number}[()]" for v in inputs if v.shape == ()]
-    lines += [f"    {line}" for line in writer.lines]
-    lines.append("    return 0")
-    space = {**library.namespace(), kind.name: kind.type}
-    title = f"{len(run)} calls from {run[0].title} to {run[-1].title}"
-    return [_call(run, Native(title, "native", lines, space), inputs, outputs), *views]
+    return [Body(run, outputs, kind).call(), *views]
 
 
-def _call(run: list[Call], native: Native, inputs: list[Value], outputs: list[Value]) -> Call:
-    """Return the call of the Python function around a native function."""
-    given = ", ".join(f"v{v.number}" for v in inputs)
-    made = "".join(f"v{v.number}, " for v in outputs)
-    space: dict[str, Any] = {
-        "empty": np.empty,
-        "otherwise": _otherwise(run, inputs, outputs),
-    }
-    lines = [f"def fused({given}):"]
-    for i, v in enumerate(outputs):
-        space[f"k{i}"] = v.dtype
-        lines.append(f"    v{v.number} = empty({v.shape!r}, k{i})")
-    lines.append(f"    failed = native({', '.join(f'v{v.number}' for v in (*inputs, *outputs))})")
-    lines.append(f"    if failed: return otherwise({given})")
-    lines.append(f"    return {made.rstrip(', ') if len(outputs) == 1 else f'({made})'}")
-    native.put(space, "native")
-    function = compiled("fused", "fused", lines, space)
-    function.native_source = native.source
-    call = Call("compute", function, tuple(inputs), {}, run[0].site)
-    call.members = run
-    call.result = outputs[0] if len(outputs) == 1 else tuple(outputs)
-    return call
+class Body:
+    """A run of calls, written for a native function.
+
+    Attributes:
+        run: the calls.
+        inputs, outputs: the values that it is given, and those that it makes for others.
+    """
+
+    def __init__(self, run: list[Call], outputs: list[Value], kind: np.dtype[Any]):
+        self.run, self.outputs, self._kind = run, outputs, kind
+        writer = Writer(kind, {v.number for v in outputs}, last_uses(run))
+        for at, call in enumerate(run):
+            writer.at = at
+            form = find(call)
+            assert form is not None
+            form(writer, call)
+        writer.at = len(run)
+        writer.flush()
+        self.inputs = list(writer.inputs.values())
+        with_gaps = [v.number for v in self.inputs if not v.contiguous]
+        values = [*self.inputs, *outputs]
+        self._names = [f"{'g' if v.number in with_gaps else 'v'}{v.number}" for v in values]
+        self._lines = [f"v{number} = np.ascontiguousarray(g{number})" for number in with_gaps]
+        self._lines += [f"{name} = {text}" for text, name in writer.constants.items()]
+        self._lines.append(f"one, zero = {kind.name}(1), {kind.name}(0)")
+        self._lines += [f"s{v.number} = v{v.number}[()]" for v in self.inputs if v.shape == ()]
+        self._lines += writer.lines
+
+    def native(self, more: Any = ((), (), {}), and_then: str = "") -> Native:
+        """Return the native function: it returns 0, or 1 if it does not take the data.
+
+        Args:
+            more: the names of more arguments, more lines, and the globals that they need.
+            and_then: what these lines do, for people.
+        """
+        names, lines, globals_ = more
+        head = f"def native({', '.join([*self._names, *names])}):"
+        body = [f"    {line}" for line in (*self._lines, *lines, "return 0")]
+        space = {**library.namespace(), self._kind.name: self._kind.type, **globals_}
+        title = f"{len(self.run)} calls from {self.run[0].title} to {self.run[-1].title}{and_then}"
+        return Native(title, "native", [head, *body], space)
+
+    def allocate(self, space: dict[str, Any]) -> list[str]:
+        """Return the lines that make the memory of the outputs; add the globals they need."""
+        space["empty"] = np.empty
+        for v in self.outputs:
+            space[f"dtype{v.number}"] = v.dtype
+        return [f"v{v.number} = empty({v.shape!r}, dtype{v.number})" for v in self.outputs]
+
+    def call(self) -> Call:
+        """Return the call of the Python function around the native function."""
+        given = ", ".join(f"v{v.number}" for v in self.inputs)
+        made = [f"v{v.number}" for v in self.outputs]
+        space: dict[str, Any] = {"otherwise": function_of(self.run, self.inputs, self.outputs)}
+        lines = [*self.allocate(space), f"failed = native({', '.join([given, *made])})"]
+        lines.append(f"if failed: return otherwise({given})")
+        lines.append(f"return {', '.join(made)}")
+        native = self.native()
+        native.put(space, "native")
+        head = f"def fused({given}):"
+        function = compiled("fused", "fused", [head, *(f"    {x}" for x in lines)], space)
+        function.native_source = native.source
+        call = Call("compute", function, tuple(self.inputs), {}, self.run[0].site)
+        function.body, call.members = self, self.run
+        call.result = self.outputs[0] if len(made) == 1 else tuple(self.outputs)
+        return call
 
 
-def _otherwise(run: list[Call], inputs: list[Value], outputs: list[Value]) -> Any:
-    """Return the function of numpy, for data that the native one does not take: it may raise."""
-    source = Source(run, outputs)
+def function_of(calls: list[Call], inputs: list[Value], outputs: list[Value]) -> Any:
+    """Return the Python function of calls: by numpy, it takes all data, and may raise."""
+    source = Source(calls, outputs)
     for value in inputs:
         source.outside(value)
     names = [source.define(v) for v in inputs]
     source.write()
-    found = ", ".join(map(source.name, outputs))
-    source.lines.append(f"return {found}" if len(outputs) == 1 else f"return ({found},)")
+    source.lines.append(f"return {', '.join(map(source.name, outputs)) or None}")
     lines = [f"def run({', '.join(names)}):", *(f"    {line}" for line in source.lines)]
     return compiled("fused, by numpy", "run", lines, source.namespace)

@@ -10,7 +10,6 @@ import numpy as np
 from tinynet.capture.native.cache import Native
 from tinynet.capture.native.eager_kernels import enabled
 from tinynet.capture.program import Call
-from tinynet.capture.source import Source, compiled
 from tinynet.core.callsite import here
 from tinynet.numba_kernels import compiler
 from tinynet.optim.base.elementwise import Elementwise
@@ -41,34 +40,23 @@ class NativeStep:
 
     def __call__(self, optimizer: Elementwise) -> None:
         """Run a step."""
-        hooks = optimizer._before or optimizer._after or everywhere[0] or everywhere[1]
-        todo: list[tuple[Any, GroupStep, tuple[Any, ...]]] = []
-        for group in optimizer.param_groups:
-            step = None if hooks else self._step(optimizer, group)
-            grads = step and step.gradients(
-                group["params"], optimizer.state, optimizer.buffers(group)
-            )
-            if not (step and grads):
-                self.slowly(optimizer)
-                return
-            todo.append((group, step, grads))
+        planned = None if is_hooked(optimizer) else optimizer.planned()
+        if planned is None:
+            self.slowly(optimizer)
+            return
         site = here()
-        for group, step, grads in todo:
-            step.run(optimizer, group, grads)
-            optimizer._wrote(zip(step.plan.params, grads, strict=True), site, 0)
+        for plan, grads in planned:
+            step = self._groups.get(id(plan.group))
+            if step is None or step.plan is not plan:
+                step = self._groups[id(plan.group)] = GroupStep(optimizer, plan)
+            step.run(optimizer, grads)
+            optimizer._wrote(zip(plan.params, grads, strict=True), site, 0)
         optimizer.stepped = True
 
-    def _step(self, optimizer: Elementwise, group: Any) -> GroupStep | None:
-        """Return the step of a group, prepared where the plan of the optimizer is new and fits."""
-        step, plan = self._groups.get(id(group)), optimizer._plans.get(id(group))
-        if step is not None and step.plan is plan:
-            return step
-        grads = [None if p._grad is None else p._grad._array for p in group["params"]]
-        names = optimizer.buffers(group)
-        if plan is None or not plan.fits(group["params"], grads, optimizer.state, names):
-            return None
-        step = self._groups[id(group)] = GroupStep(optimizer, plan)
-        return step
+
+def is_hooked(optimizer: Elementwise) -> bool:
+    """Return whether hooks run before or after the steps of an optimizer."""
+    return bool(optimizer._before or optimizer._after or everywhere[0] or everywhere[1])
 
 
 class GroupStep:
@@ -76,28 +64,29 @@ class GroupStep:
 
     Attributes:
         plan: their values and state.
-        gradients: returns the arrays of all gradients, given the parameters, the state and the
-            names of its entries; None if something has been replaced since the plan was made.
+        lines: the values and the state of each in one dimension; empty if no loop takes them.
     """
 
     def __init__(self, optimizer: Elementwise, plan: Plan):
         self.plan = plan
-        self.gradients = _gradients(plan)
-        self._lines = _lines(plan) if _has_own_loop(type(optimizer)) else None
+        self.lines = _lines(plan) if _has_own_loop(type(optimizer)) else ()
         self._loops: dict[str, Any] = {}
 
-    def run(self, optimizer: Elementwise, group: Any, grads: tuple[Any, ...]) -> None:
+    def loop(self, optimizer: Elementwise) -> tuple[str, tuple[float, ...]] | None:
+        """Return the name of the loop, and its numbers for the coming step, if there is one."""
+        return optimizer.one_pass(self.plan.group, self.plan.numbers) if self.lines else None
+
+    def run(self, optimizer: Elementwise, grads: tuple[Any, ...]) -> None:
         """Update the parameters."""
-        plan = self.plan
-        loop = optimizer.one_pass(group, plan.numbers) if self._lines else None
-        if loop is None or self._lines is None:
-            plan.run(optimizer.rule(group, plan.numbers, plan.kind, False), grads)
+        plan, loop = self.plan, self.loop(optimizer)
+        if loop is None or not all(g.flags.c_contiguous for g in grads):
+            plan.run(optimizer.rule(plan.group, plan.numbers, plan.kind, False), grads)
             return
-        plan.copy_numbers()
         name, numbers = loop
         if name not in self._loops:
             _update(name, len(grads)).put(self._loops, name)
-        self._loops[name](*self._lines, *grads, *numbers)
+        self._loops[name](*grads, *self.lines, *numbers)
+        plan.advance()
 
 
 def _has_own_loop(kind: type[Elementwise]) -> bool:
@@ -108,59 +97,50 @@ def _has_own_loop(kind: type[Elementwise]) -> bool:
     return issubclass(*owners)
 
 
-def _gradients(plan: Plan) -> Any:
-    """Write ``Plan.fits`` as straight-line code for the objects of a plan."""
-    source = Source([], [])
-    keep, lines = source.keep, source.lines
-    tests = [f"names == {keep(plan.names)}", f"len(params) == {len(plan.params)}"]
-    first: list[str] = []  # the 0-d state of the first parameter
-    for i, (p, slot) in enumerate(zip(plan.params, plan.slots, strict=True)):
-        name = keep(p)
-        tests += [f"params[{i}] is {name}", f"{name}._array is {keep(slot.array)}"]
-        lines.append(f"g{i} = {name}._grad")
-        if slot.held is not None:
-            held = keep(slot.held)
-            tests += [f"state.get({name}) is {held}", f"len({held}) == {len(slot.held)}"]
-            for key, value in slot.held.items():
-                tests.append(f"{held}[{key!r}] is {keep(value)}")
-                tests.append(f"{keep(value)}._array is {keep(value._array)}")
-        else:
-            tests.append(f"state.get({name}) is None")
-        numbers = [f"{keep(number)}.item()" for number in slot.numbers.values()]
-        tests += [f"{mine} == {its}" for mine, its in zip(first, numbers, strict=False)]
-        first = first or numbers
-    for i, shape in enumerate(plan.shapes):
-        tests += [f"g{i} is not None", f"(a{i} := g{i}._array).__class__ is array"]
-        tests += [f"a{i}.shape == {shape!r}", f"a{i}.flags.c_contiguous"]
-    source.namespace["array"] = np.ndarray
-    made = "".join(f"a{i}, " for i in range(len(plan.shapes)))
-    lines += [f"fits = {' and '.join(tests)}", f"return ({made}) if fits else None"]
-    head = "def gradients(params, state, names):"
-    body = ["    try:", *(f"        {line}" for line in lines), "    except KeyError: return None"]
-    return compiled("gradients of a group", "gradients", [head, *body], source.namespace)
-
-
-def _lines(plan: Plan) -> list[Any] | None:
-    """Return values and state of all parameters as ``[n]``; None if a loop does not take them."""
+def _lines(plan: Plan) -> tuple[Any, ...]:
+    """Return values and state of all parameters as ``[n]``; nothing if no loop takes them."""
     arrays = [a for slot in plan.slots for a in (slot.array, *slot.buffers)]
     if any(a.dtype != np.float32 or not a.flags.c_contiguous for a in arrays):
-        return None
-    return [a.reshape(-1) for a in arrays]
+        return ()
+    return tuple(a.reshape(-1) for a in arrays)
+
+
+def update_of(name: str, grads: list[str], prefix: str = "") -> tuple[list[str], list[str], Any]:
+    """Return a loop over all parameters of a group, as a part of a native function.
+
+    Args:
+        name: that of the loop.
+        grads: the names of the gradients, by parameter.
+        prefix: of all names.
+
+    Returns:
+        The names of its arguments, ``GroupStep.lines`` and the numbers of the loop; its lines; the
+        globals that these need.
+    """
+    state, numbers, function = _UPDATES[name]
+    numbers = [prefix + n for n in numbers]
+    given = [[f"{prefix}{n}{k}" for n in state] for k in range(len(grads))]
+    lines = [f"{n} = float32({n})" for n in numbers]
+    for each, grad in zip(given, grads, strict=True):
+        array = f"{grad}.reshape({each[0]}.size)"
+        lines.append(f"{name}({', '.join([*each, array, *numbers])})")
+    names = [n for each in given for n in each] + numbers
+    return names, lines, {name: _loop(function), "float32": np.float32}
+
+
+@functools.cache
+def _loop(function: Any) -> Any:
+    return compiler.jit(function)
 
 
 @functools.cache
 def _update(name: str, count: int) -> Native:
     """Return the update of ``count`` parameters; dispatching tuples of arrays takes longer."""
-    state, numbers, function = _UPDATES[name]
-    given = [[f"{n}{k}" for n in state] for k in range(count)]
-    names = [n for each in given for n in each] + [f"grad{k}" for k in range(count)] + numbers
-    lines = [f"def update({', '.join(names)}):"]
-    lines += [f"    {n} = float32({n})" for n in numbers]
-    for k, each in enumerate(given):
-        grad = f"grad{k}.reshape({each[0]}.size)"
-        lines.append(f"    one({', '.join([*each, grad, *numbers])})")
-    space = {"one": compiler.jit(function), "float32": np.float32}
-    return Native(f"{name} of {count} parameters", "update", lines, space)
+    grads = [f"grad{k}" for k in range(count)]
+    names, lines, space = update_of(name, grads)
+    head = f"def update({', '.join(grads + names)}):"
+    body = [f"    {line}" for line in lines]
+    return Native(f"{name} of {count} parameters", "update", [head, *body], space)
 
 
 def _adam(param, mean, square, grad, kept, penalty, beta1, new1, beta2, new2, eps, rate):

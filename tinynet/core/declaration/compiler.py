@@ -7,7 +7,6 @@ functions share one namespace, in which kernels can be replaced (``core/declarat
 
 from __future__ import annotations
 
-import linecache
 from sys import _getframe as getframe
 from types import FunctionType
 from typing import Any
@@ -16,7 +15,7 @@ import numpy as np
 
 from tinynet import dtypes, widening
 from tinynet.core import arrays
-from tinynet.core.callsite import COMPILED, OUTSIDE, is_outside, outward
+from tinynet.core.callsite import COMPILED, OUTSIDE, execute, is_outside, outward
 from tinynet.core.declaration import casting, codegen_inplace
 from tinynet.core.declaration.codegen import Forward
 from tinynet.core.declaration.codegen_backward import Backward, saved_arrays, saved_constants
@@ -215,11 +214,7 @@ def call_input(function: FunctionType) -> None:
 
 
 def _execute(title: str, source: str) -> Any:
-    filename = f"{COMPILED} {title}"
-    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
-    found: dict[str, Any] = {}
-    exec(compile(source, filename, "exec"), NAMESPACE, found)
-    return found["compiled"]
+    return execute(f"{COMPILED} {title}", source, NAMESPACE)["compiled"]
 
 
 def _node_class(op: Any, title: str) -> type[Node]:

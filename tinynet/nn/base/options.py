@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import linecache
 import sys
 from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform
+
+from tinynet.core.callsite import execute
 
 if TYPE_CHECKING:
     from tinynet.nn.base.module import Module
@@ -60,10 +61,7 @@ def _compile(cls: type, names: list[str], required: int) -> Any:
     source = "\n".join(lines) + "\n"
     module = sys.modules[cls.__module__]
     filename = f"{getattr(module, '__file__', module.__name__)}: {cls.__qualname__}.__init__"
-    linecache.cache[filename] = len(source), None, source.splitlines(keepends=True), filename
-    declared: dict[str, Any] = {}
-    exec(compile(source, filename, "exec"), vars(module), declared)
-    init = declared["declare"](cls)
+    init = execute(filename, source, vars(module))["declare"](cls)
     init.__qualname__ = f"{cls.__qualname__}.__init__"
     init.__module__ = cls.__module__
     return init

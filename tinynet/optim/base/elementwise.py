@@ -9,11 +9,13 @@ update, the next step uses a ``Plan`` (``plans.py``).
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
 
+from tinynet.core.callsite import here
 from tinynet.core.tensors.overlap import refuse_overlap
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
@@ -74,8 +76,8 @@ class Elementwise(Optimizer):
         """Return the update as a loop of the numba backend of tn.compile.
 
         Returns:
-            The name of the loop, and its numbers for one step, to which ``numbers`` are advanced;
-            None if there is none for these options.
+            The name of the loop, and its numbers for the coming step; None if there is none for
+            these options. After the step, the caller adds 1 to each of ``numbers``.
         """
         return None
 
@@ -99,14 +101,36 @@ class Elementwise(Optimizer):
         """Update ``param`` in place by a sparse gradient that ``refuse`` permits."""
         raise NotImplementedError
 
+    def planned(self) -> list[tuple[Plan, tuple[Array, ...]]] | None:
+        """Return the plan of each group, and the gradients; None if one does not fit."""
+        found = []
+        for group in self.param_groups:
+            plan = self._plans.get(id(group))
+            grads = plan and plan.gradients(self.state, self.buffers(group))
+            if not (plan and grads):
+                return None
+            found.append((plan, grads))
+        return found
+
+    def _update_all(self) -> int:
+        planned = self.planned()
+        if planned is None:
+            return super()._update_all()
+        site = here()
+        for plan, grads in planned:
+            began = time.perf_counter_ns()
+            plan.run(self.rule(plan.group, plan.numbers, plan.kind, False), grads)
+            self._wrote(zip(plan.params, grads, strict=True), site, began)
+        return sum(len(grads) for _, grads in planned)
+
     def _update_group(self, group: Group, ready: list[tuple[Tensor, Array]]) -> None:
         names = self.buffers(group)
         if not ready:
             return
-        params, grads = zip(*ready, strict=True)
         plan = self._plans.get(id(group))
-        if plan is not None and plan.fits(params, grads, self.state, names):
-            plan.run(self.rule(group, plan.numbers, plan.kind, False), grads)
+        planned = plan and plan.gradients(self.state, names)
+        if plan and planned:
+            plan.run(self.rule(group, plan.numbers, plan.kind, False), planned)
             return
         rules: dict[Any, tuple[Rule, list[float]]] = {}
         for p, grad in ready:
@@ -129,8 +153,9 @@ class Elementwise(Optimizer):
                 for one, value in zip(numbers.values(), after, strict=True):
                     one[...] = value
             slot.run(block, grad)
+        params = [p for p, _ in ready]
         slots = [self._slots[id(p)] for p in params]
-        self._plans[id(group)] = Plan.of(params, slots, self.scratch, self.together_from)
+        self._plans[id(group)] = Plan.of(group, params, slots, self.scratch, self.together_from)
 
     def _slot(self, p: Tensor, group: Group, names: tuple[str, ...]) -> Slot:
         """Return the slot of a parameter; create missing state."""

@@ -1,56 +1,60 @@
 """The fast path of a step: one update for all parameters of a group.
 
 A step checks for each parameter that its values and its state have not been replaced. A ``Plan``
-checks all of them at once. It also updates small parameters together: a dozen operations on 64
-numbers cost as much as on a thousand, because the calls dominate, not the arithmetic. Their values,
-gradients and state are copied into contiguous memory, updated, and copied back. Elementwise updates
-give bitwise the same numbers wherever an element is stored.
+checks all of them at once (``plan_checks.py``). It also updates small parameters together: a dozen
+operations on 64 numbers cost as much as on a thousand, because the calls dominate, not the
+arithmetic. Their values, gradients and state are copied into contiguous memory, updated, and copied
+back. Elementwise updates give bitwise the same numbers wherever an element is stored.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
-from operator import attrgetter, is_
 from typing import Any
 
 import numpy as np
 
 from tinynet.core.tensors.tensor import Tensor
+from tinynet.dtypes import Array
+from tinynet.optim.base.options import Group
 from tinynet.optim.base.parameter_state import Rule, Slot
+from tinynet.optim.base.plan_checks import checks
 
 TOGETHER = 32 * 1024  # maximum number of elements updated together
-_array, _shape = attrgetter("_array"), attrgetter("shape")
-_DENSE = {np.ndarray}
 
 
 class Plan:
     """Parameters of a group that differ only in their values.
 
     Attributes:
+        group: the group.
+        params, slots: those of its parameters that take part, and the slot of each.
+        names: the state of the parameter's shape.
         numbers: the 0-d state of the first, by name; equal for the others.
         kind: their dtype.
+        collect: returns their gradients, or None if they are not as the plan expects.
     """
 
     __slots__ = (
-        "alone", "arrays", "copies", "held", "kind", "names", "numbers", "others", "packs",
-        "params", "shapes", "slots", "state", "tensors",
+        "_unchanged", "alone", "collect", "copies", "group", "kind", "names", "numbers", "packs",
+        "params", "slots",
     )  # fmt: skip
 
     def __init__(
-        self, slots: list[Slot], params: Sequence[Tensor], scratch: int, together_from: int
+        self,
+        group: Group,
+        slots: list[Slot],
+        params: Sequence[Tensor],
+        scratch: int,
+        together_from: int,
     ):
-        self.params = params
-        self.slots = slots
+        self.group, self.params, self.slots = group, params, slots
+        self._unchanged: Any = None  # written when first needed
+        self.collect: Any = None
         self.names = slots[0].names
-        self.arrays = [slot.array for slot in slots]
-        self.shapes = [array.shape for array in self.arrays]
-        self.kind = self.arrays[0].dtype
-        self.held = [slot.held for slot in slots]
-        self.tensors = [t for held in self.held for t in (held or {}).values()]
-        self.state = [t._array for t in self.tensors]
+        self.kind = slots[0].array.dtype
         self.numbers = slots[0].numbers
-        self.others = [[*slot.numbers.values()] for slot in slots[1:]]
         self.copies = [
             (mine, [s.numbers[n] for s in slots[1:]]) for n, mine in self.numbers.items()
         ]
@@ -64,11 +68,17 @@ class Plan:
 
     @classmethod
     def of(
-        cls, params: Sequence[Tensor], slots: list[Slot], scratch: int, together_from: int
+        cls,
+        group: Group,
+        params: Sequence[Tensor],
+        slots: list[Slot],
+        scratch: int,
+        together_from: int,
     ) -> Plan | None:
         """Return a plan for the next step; None if parameters must be checked individually.
 
         Args:
+            group: the group.
             params: all parameters that take part in a step.
             slots: the slot of each.
             scratch: number of arrays the update may overwrite.
@@ -78,33 +88,35 @@ class Plan:
         alike = {slot.kind for slot in slots}
         if len(alike) > 1 or not all(isinstance(value, Tensor) for value in state):
             return None
-        return cls(slots, params, scratch, together_from)
+        return cls(group, slots, params, scratch, together_from)
 
-    def fits(self, params: Any, grads: Any, state: Any, names: tuple[str, ...]) -> bool:
-        """Return whether nothing was replaced since the last step, and the plan applies."""
-        held = self.held
-        if len(params) != len(self.params) or not all(map(is_, params, self.params)):
-            return False
-        if names != self.names or {*map(type, grads)} != _DENSE:
-            return False
-        if not all(map(is_, map(_array, params), self.arrays)):
-            return False
-        if not all(map(is_, map(state.get, params), held)) or [*map(_shape, grads)] != self.shapes:
-            return False
-        if self.tensors:
-            now = [*chain.from_iterable(map(dict.values, held))]  # type: ignore[arg-type]
-            if len(now) != len(self.tensors) or not all(map(is_, now, self.tensors)):
-                return False
-            if not all(map(is_, map(_array, now), self.state)):
-                return False
-        mine = [*self.numbers.values()]
-        return not mine or all(other == mine for other in self.others)
+    def gradients(self, state: Any, names: tuple[str, ...]) -> tuple[Array, ...] | None:
+        """Return the gradients of the parameters; None if the plan no longer fits the group.
+
+        Args:
+            state: the state of the optimizer.
+            names: the entries of the parameter's shape that the options use.
+        """
+        return self.collect() if self.is_valid(state, names) else None
+
+    def is_valid(self, state: Any, names: tuple[str, ...]) -> bool:
+        """Return whether no values and no state were replaced since the plan was made."""
+        if self._unchanged is None:
+            self._unchanged, self.collect = checks(self, [*self.group["params"]])
+        return names == self.names and self._unchanged(self.group["params"], state)
 
     def copy_numbers(self) -> None:
         """Copy the 0-d state of the first parameter to the others."""
         for mine, others in self.copies:
             value = mine.item()
             for one in others:
+                one.fill(value)
+
+    def advance(self) -> None:
+        """Count a step in the 0-d state, if that is nothing but counters."""
+        for mine, others in self.copies:
+            value = mine.item() + 1
+            for one in (mine, *others):
                 one.fill(value)
 
     def run(self, block: Rule, grads: Any) -> None:

@@ -1,0 +1,189 @@
+"""Whole training steps in one native call: what is computed, and the step of the optimizer."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from tinynet.capture.native.cache import Native
+from tinynet.capture.native.fusion import Body, function_of
+from tinynet.capture.native.optimizers import GroupStep, NativeStep, update_of
+from tinynet.capture.program import Call, Value
+from tinynet.capture.source import Source, compiled
+from tinynet.core.callsite import here
+from tinynet.core.graph.engine import store
+from tinynet.core.tensors.tensor import Tensor, counter_of, wrap
+from tinynet.optim.base.hooks import everywhere
+from tinynet.optim.base.plan_checks import tests_of
+from tinynet.optim.optimizer import Optimizer, step_of
+
+_ZERO_GRAD = inspect.unwrap(Optimizer.zero_grad).__code__
+
+
+def joined(calls: list[Call], kept: list[Value]) -> list[Call]:
+    """Return a program with the step of an optimizer in the native function that precedes it.
+
+    Args:
+        calls: the program, with native functions and steps.
+        kept: values that are needed after it.
+    """
+    made: list[Call] = []
+    for at, call in enumerate(calls):
+        made.append(call)
+        if isinstance(call.function, NativeStep):
+            later = {v.number for c in calls[at + 1 :] for v in c.inputs()}
+            _join_last(made, later | {v.number for v in kept})
+    return made
+
+
+def _join_last(made: list[Call], later: set[int]) -> None:
+    """Join the last call, a step, with the native function and the stores before it, if any."""
+    step, at = made[-1], len(made) - 2
+    while at >= 0 and made[at].function is store:
+        at -= 1
+    if at < 0 or not hasattr(made[at].function, "body"):
+        return
+    cleared = at > 0 and _clears(made[at - 1]) and made[at - 1].args[0] is step.args[0]
+    groups = _groups(step.args[0])
+    grads = _gradients(made[at], made[at + 1 : -1])
+    if groups and grads and {id(p) for one in groups for p in one.plan.params} == grads.keys():
+        whole = WholeStep(made[at - cleared :], groups, grads)
+        made[at - cleared :] = [whole.call(later)]
+
+
+def _clears(call: Call) -> bool:
+    """Return whether a call sets the gradients of an optimizer to None."""
+    return getattr(call.function, "__code__", None) is _ZERO_GRAD and len(call.args) == 1
+
+
+def _groups(optimizer: Any) -> list[GroupStep] | None:
+    """Return the steps of all groups; None if there is no loop for one of them."""
+    plans = [optimizer._plans.get(id(group)) for group in optimizer.param_groups]
+    groups = [GroupStep(optimizer, plan) for plan in plans if plan is not None]
+    has_loops = len(groups) == len(plans) and all(group.loop(optimizer) for group in groups)
+    return groups if has_loops else None
+
+
+def _gradients(call: Call, stores: list[Call]) -> dict[int, Value] | None:
+    """Return the gradient of each leaf, by its id; None if it is not stored as it is."""
+    grads: dict[int, Value] = {}
+    made = {v.number for v in call.outputs()}
+    for one in stores:
+        leaf, g, *how = one.args
+        plain = isinstance(leaf, Tensor) and isinstance(g, Value) and how == [True, False, False]
+        if not plain or g.number not in made or not g.whole or id(leaf) in grads:
+            return None
+        grads[id(leaf)] = g
+    return grads
+
+
+class WholeStep:
+    """A native function, the gradients that are stored after it, and a step of an optimizer.
+
+    Args:
+        parts: the calls, from that of the native function, or from ``zero_grad`` before it.
+        groups: the steps of the groups of parameters.
+        grads: the gradient of each parameter, by its id.
+    """
+
+    def __init__(self, parts: list[Call], groups: list[GroupStep], grads: dict[int, Value]):
+        self._parts, self._groups, self._grads = parts, groups, grads
+        self._optimizer = parts[-1].args[0]
+        self._cleared = _clears(parts[0])
+        self._body: Body = parts[self._cleared].function.body  # type: ignore[attr-defined]
+        self._native: dict[tuple[str, ...], Native] = {}
+        self._places: list[tuple[dict[str, Any], str]] = []
+
+    def call(self, later: set[int]) -> Call:
+        """Return the call of all of it; ``later`` are the numbers of the values needed then."""
+        inputs = self._body.inputs
+        self._outputs = [v for v in self._body.outputs if v.number in later]
+        self._apart = function_of(self._parts, inputs, self._outputs)
+        function: Any = self  # which puts a function into the namespace of the program
+        call = Call("perform", function, tuple(inputs), {}, self._parts[self._cleared].site)
+        call.result = self._outputs[0] if len(self._outputs) == 1 else tuple(self._outputs)
+        return call
+
+    def put_into(self, namespace: dict[str, Any], name: str) -> None:
+        """Put the Python function of the step into a namespace, now and when it changes."""
+        self._places.append((namespace, name))
+        namespace[name] = self._function()
+
+    def _run_apart(self, *values: Any) -> Any:
+        """Run the parts one by one; adopt the new plans of the optimizer, if it has any."""
+        result = self._apart(*values)
+        groups = _groups(self._optimizer)
+        known = [step.plan for step in self._groups]
+        if groups and [step.plan for step in groups] != known:
+            if {id(p) for step in groups for p in step.plan.params} == self._grads.keys():
+                self._groups = groups
+                for namespace, name in self._places:
+                    namespace[name] = self._function()
+        return result
+
+    def _function(self) -> Any:
+        """Return the Python function for the plans that the optimizer has now."""
+        body, source = self._body, Source([], [])
+        keep, space, lines = source.keep, source.namespace, source.lines
+        given = ", ".join(f"v{v.number}" for v in body.inputs)
+        params = [p for step in self._groups for p in step.plan.params]
+        everyone = [p for group in self._optimizer.param_groups for p in group["params"]]
+        grads = [f"v{self._grads[id(p)].number}" for p in params]
+        space.update(apart=self._run_apart, wrap=wrap, here=here, counter_of=counter_of)
+        native, more = self._updating(source, grads)
+        native.put(space, "native")
+        lines.append(f"if not fits: return apart({given})")
+        lines += body.allocate(space)
+        made = ", ".join(f"v{v.number}" for v in body.outputs)
+        lines.append(f"if native({given}, {made}, {more}): return apart({given})")
+        lines += [f"{keep(p)}._grad = wrap({g})" for p, g in zip(params, grads, strict=True)]
+        taking = {*map(id, params)}
+        lines += [f"{keep(p)}._grad = None" for p in everyone if id(p) not in taking]
+        lines += [f"{keep(step.plan.advance)}()" for step in self._groups if step.plan.numbers]
+        lines.append("site = here()")
+        for p in params:
+            what = keep(step_of(type(self._optimizer).__name__))
+            lines.append(f"({keep(p)}._counter or counter_of({keep(p)})).bump(site, {what})")
+        lines += [f"{keep(self._optimizer)}.stepped = True"]
+        lines += [f"return {', '.join(f'v{v.number}' for v in self._outputs) or None}"]
+        checks = self._checks(source, params, [] if self._cleared else everyone)
+        text = [f"def whole({given}):", *checks, *(f"    {line}" for line in lines)]
+        function = compiled("whole step", "whole", text, space)
+        function.native_source = native.source
+        return function
+
+    def _updating(self, source: Source, grads: list[str]) -> tuple[Native, str]:
+        """Return the native function, and what it is given for the updates of all groups."""
+        names: list[str] = []
+        lines: list[str] = []
+        space: dict[str, Any] = {}
+        given: list[str] = []
+        waiting = [*grads]
+        loops = tuple(step.loop(self._optimizer)[0] for step in self._groups)  # type: ignore[index]
+        for i, (step, loop) in enumerate(zip(self._groups, loops, strict=True)):
+            own = [waiting.pop(0) for _ in step.plan.params]
+            more_names, more_lines, more_space = update_of(loop, own, f"group{i}_")
+            names, lines, space = names + more_names, lines + more_lines, space | more_space
+            given += [*map(source.keep, step.lines), f"*loop{i}[1]"]
+        if loops not in self._native:
+            self._native[loops] = self._body.native((names, lines, space), ", and a step")
+        return self._native[loops], ", ".join(given)
+
+    def _checks(self, source: Source, params: list[Tensor], bare: list[Tensor]) -> list[str]:
+        """Return lines that set ``fits``: nothing was replaced, and no hooks run."""
+        keep = source.keep
+        optimizer, hooks = keep(self._optimizer), [keep(hooks) for hooks in everywhere]
+        hooks += [f"{optimizer}._before", f"{optimizer}._after"]
+        tests = [f"not ({' or '.join(hooks)})", f"len(groups) == {len(self._groups)}"]
+        for i, step in enumerate(self._groups):
+            plan, group = step.plan, keep(step.plan.group)
+            tests += [f"groups[{i}] is {group}", f'(params := {group}["params"]) is not None']
+            tests += tests_of(plan, [*plan.group["params"]], keep)
+            loop = f"(loop{i} := {optimizer}.one_pass({group}, {keep(plan.numbers)}))"
+            name = step.loop(self._optimizer)[0]  # type: ignore[index]
+            tests.append(f"{loop} is not None and loop{i}[0] == {name!r}")
+        tests += [f"{keep(p)}._grad is None" for p in bare]
+        tests += [f"{keep(p)}.{name} is None" for p in params for name in ("_hooks", "_edge")]
+        lines = [f"groups, state = {optimizer}.param_groups, {optimizer}.state"]
+        lines += [f"try: fits = {' and '.join(tests)}", "except KeyError: fits = False"]
+        return [f"    {line}" for line in lines]

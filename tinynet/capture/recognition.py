@@ -10,8 +10,9 @@ import numpy as np
 from tinynet.capture.keys import modes
 from tinynet.capture.source import Source, compiled
 from tinynet.core.modes import mode
-from tinynet.core.tensors.tensor import Tensor
+from tinynet.core.tensors.tensor import VIEW, Tensor
 from tinynet.core.tensors.version import INFERENCE
+from tinynet.core.tensors.views import requires_grad
 from tinynet.dtypes import default_float
 
 
@@ -20,6 +21,15 @@ class _Stale:
 
 
 STALE = _Stale()
+_NAMES = {
+    "INFERENCE": INFERENCE,
+    "STALE": STALE,
+    "VIEW": VIEW,
+    "array": np.ndarray,
+    "default_float": default_float,
+    "mode": mode,
+    "requires_grad": requires_grad,
+}
 
 
 def recognizer(run: Any, tensors: list[Tensor], args: Any, kwargs: Any) -> Callable[..., Any]:
@@ -39,9 +49,7 @@ def recognizer(run: Any, tensors: list[Tensor], args: Any, kwargs: Any) -> Calla
         return recognize_nothing
     source = Source([], [])
     keep, names = source.keep, [f"A{i}" for i in range(len(args))]
-    source.namespace.update(
-        STALE=STALE, mode=mode, default_float=default_float, INFERENCE=INFERENCE, array=np.ndarray
-    )
+    source.namespace.update(_NAMES)
     tests = [f"{'' if mode.grad else 'not '}mode.grad", "not mode.inference"]
     tests += ["mode.autocast is None", f"default_float() is {keep(default_float())}"]
     for i, (name, t) in enumerate(zip(names, tensors, strict=True)):
@@ -49,7 +57,9 @@ def recognizer(run: Any, tensors: list[Tensor], args: Any, kwargs: Any) -> Calla
         tests.append(f"(a{i} := {name}._array).__class__ is array")
         tests.append(f"a{i}.shape == {t._array.shape!r} and a{i}.strides == {t._array.strides!r}")
         tests.append(f"a{i}.dtype is {keep(t._array.dtype)}")
-        tests.append(f"{name}._requires_grad is False and {name}._counter is not INFERENCE")
+        flag = "VIEW" if t._requires_grad is VIEW else "False"
+        tests.append(f"{name}._requires_grad is {flag} and {name}._counter is not INFERENCE")
+        tests += [f"not requires_grad({name})"] if flag == "VIEW" else []
         tests += [f"a{i} is not a{j}" for j in range(i)]
     given = ", ".join(names)
     lines = [
@@ -64,7 +74,7 @@ def recognizer(run: Any, tensors: list[Tensor], args: Any, kwargs: Any) -> Calla
 
 
 def _is_plain(t: Tensor) -> bool:
-    return t._requires_grad is False and t._counter is not INFERENCE
+    return not requires_grad(t) and t._edge is None and t._counter is not INFERENCE
 
 
 def recognize_nothing(args: Any) -> Any:

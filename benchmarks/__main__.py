@@ -1,23 +1,21 @@
 """`python -m benchmarks` compares tinynet with PyTorch on this machine. Prints Markdown tables.
 
 Without options, it measures single operations. Each option below adds a table. `--save FOLDER` also
-writes the tables there, as Markdown, JSON and plots.
+writes the tables there, as Markdown, JSON and plots, in place of those of the same title.
 
 Needs the `benchmarks` extra (PyTorch and matplotlib; JAX is included if installed). On a busy
 machine, single times vary; ratios are medians over adjacent runs, which noise affects alike.
 """
 
 import argparse
-import json
 import os
 import platform
-import re
 import sys
-from dataclasses import asdict
 from importlib import metadata, util
 from pathlib import Path
 
 from benchmarks import race
+from benchmarks.results import save
 from benchmarks.tables import Table
 from benchmarks.workloads import ROWS
 
@@ -131,27 +129,6 @@ def measured(arguments: argparse.Namespace) -> list[Table]:
     return tables
 
 
-def save(tables: list[Table], about: str, folder: Path) -> None:
-    """Write the tables as Markdown and JSON, and the plots."""
-    from benchmarks import plots
-
-    folder.mkdir(parents=True, exist_ok=True)
-    parts = [f"# Measured\n\n{about}\n"]
-    for table in tables:
-        parts.append(table.markdown())
-        name = "_".join(re.findall(r"\w+", table.title.lower())) + ".png"
-        if table.title == "Growth":
-            plots.growth(table, folder / name)
-        elif "times as fast" in " ".join(table.columns) and "aim" in table.columns:
-            plots.speedups(table, folder / name)
-        else:
-            continue
-        parts.append(f"![{table.title}: tinynet and PyTorch]({name})\n")
-    (folder / "results.md").write_text("\n".join(parts), encoding="utf-8")
-    content = {"about": about, "tables": [asdict(table) for table in tables]}
-    (folder / "results.json").write_text(json.dumps(content, indent=1), encoding="utf-8")
-
-
 def main() -> int:
     """Run the benchmarks that the command line requests."""
     arguments = parsed()
@@ -162,7 +139,9 @@ def main() -> int:
     print(about)
     tables = measured(arguments)
     if arguments.save:
-        save(tables, about, arguments.save)
+        for table in tables:
+            table.about = about
+        save(tables, arguments.save)
     return 0
 
 

@@ -1,5 +1,6 @@
 """Plots of the results, by matplotlib."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,14 @@ from benchmarks.tables import Table
 
 OURS, THEIRS = "#1f6f8b", "#d1603d"
 STRENGTHS = {"tinynet": 1.0, "numba": 0.45, "compiled": 0.7, "compiled-numba": 0.3}
+
+
+def kind_of(table: Table) -> Callable[[Table, Path], None] | None:
+    """Return the function that plots a table, if there is one."""
+    if table.title == "Growth":
+        return growth
+    is_race = "times as fast" in " ".join(table.columns) and "aim" in table.columns
+    return speedups if is_race else None
 
 
 def speedups(table: Table, file: Path) -> None:

@@ -1,6 +1,6 @@
 """Tables, printed row by row during the measurement, and kept for the page and the plots."""
 
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from typing import Any
 
 
@@ -13,15 +13,20 @@ class Table:
         columns: the headings; all columns but the first are numbers.
         rows: one list per row, in the order of the columns.
         notes: sentences below the table.
+        about: the machine, the versions and the number of turns.
+        quiet: do not print it.
     """
 
     title: str
     columns: list[str]
     rows: list[list[Any]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    about: str = ""
+    quiet: InitVar[bool] = False
 
-    def __post_init__(self) -> None:
-        print(f"\n{self.head()}", flush=True)
+    def __post_init__(self, quiet: bool) -> None:
+        if not quiet:
+            print(f"\n{self.head()}", flush=True)
 
     def add(self, *row: Any) -> None:
         """Add a row, and print it."""

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tinynet as tn
-from benchmarks import scaling
+from benchmarks import results, scaling
 from benchmarks.floor import FLOORS, Floor
 from benchmarks.race import Race, Side
 from benchmarks.tables import Table
@@ -105,3 +105,20 @@ def test_an_unknown_workload_is_named():
         cwd=Path(__file__).parents[1], capture_output=True, text=True,
     )  # fmt: skip
     assert done.returncode == 2 and "no workload is called 'mlp_smal'" in done.stderr
+
+
+def test_a_new_measurement_replaces_its_own_tables(tmp_path):
+    first, other = Table("Speeds", ["what", "µs"], about="a machine"), Table("Sizes", ["what"])
+    first.add("small", 1.5)
+    other.about = "a machine"
+    results.save([first, other], tmp_path)
+    again = Table("Speeds", ["what", "µs"], about="another machine")
+    again.add("small", 0.5)
+    results.save([again], tmp_path)
+    assert [(t.title, t.about) for t in results.saved(tmp_path)] == [
+        ("Speeds", "another machine"),
+        ("Sizes", "a machine"),
+    ]
+    text = (tmp_path / "results.md").read_text(encoding="utf-8")
+    assert text.startswith("# Measured\n\nanother machine\n\n**Speeds**") and "1.5" not in text
+    assert "a machine\n\n**Sizes**" in text

@@ -12,6 +12,8 @@ from tinynet.capture.entry import Entry
 from tinynet.capture.explain import peak
 from tinynet.compiler import CompileWarning
 
+from .interpreted import interpret
+
 
 @pytest.fixture(autouse=True)
 def no_fall_back():
@@ -130,3 +132,26 @@ def test_observed_and_nested_calls():
     with tn.autograd.checked():
         outer(tn.ones(1, requires_grad=True))
     assert outer.explain().calls == (1, 2, 1)
+
+
+def test_what_became_native(monkeypatch):
+    pytest.importorskip("numba")
+    interpret(monkeypatch)
+    net = nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.Linear(8, 3))
+    adam = optim.Adam(net.parameters())
+
+    def step(x, y):
+        adam.zero_grad()
+        loss = F.cross_entropy(net(x), y)
+        loss.backward()
+        adam.step()
+        return loss, x.median()
+
+    step = tn.compile(step, backend="numba")
+    for _ in range(4):
+        step(tn.ones(4, 6), tn.tensor([0, 1, 2, 0]))
+    (program,) = step.explain().programs
+    assert program.native == ["12 calls from addmm to of_bias, and the step of Adam"]
+    assert program.interpreted == {"median": 1}
+    assert "\n  native         12 calls from addmm" in str(step.explain())
+    assert "\n  by numpy       1 call (median 1)\n" in str(step.explain())

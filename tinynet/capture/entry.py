@@ -82,7 +82,7 @@ class Entry:
         body = [f"    {line}" for line in source.lines]
         self.run = compiled(title, "run", head + body, source.namespace)
         self.run.overwritten = [] if backend == "numba" else source.overwritten
-        self.run.calls = calls
+        self.run.calls, self.run.parts = calls, source.calls
         self.namespace = source.namespace
         self.replays = self.misses = 0
         self.failed: collections.Counter[str] = collections.Counter()
@@ -198,7 +198,7 @@ class Entry:
         lines = [f"def run({', '.join(names)}):", *(f"    {line}" for line in source.lines)]
         function = compiled("backward", "run", lines, source.namespace)
         function.overwritten = [] if self._backend == "numba" else source.overwritten
-        function.calls = source.calls
+        function.calls = function.parts = source.calls
         return function, [i for i, v in enumerate(saved) if v.number in used]
 
 

@@ -36,6 +36,8 @@ class ProgramReport:
         failed: the conditions that failed, and how often.
         calls: the number of its calls by kind: ``forward`` and ``backward``.
         overwritten: the number of calls that write their result over an array of no further use.
+        native: with the numba backend, what each of its native functions does.
+        interpreted: with the numba backend, the number of calls that numpy computes, by name.
         peak: bytes of its own arrays, without arguments, parameters and optimizer state.
     """
 
@@ -53,6 +55,14 @@ class ProgramReport:
         if entry.backwards:
             self.calls["backward"] = _kinds(*(backward for backward, _ in entry.backwards))
         self.overwritten = len(overwritten)
+        ran = [part for _, f in [(None, entry.run), *entry.backwards] for part in f.parts]
+        titles = [getattr(call.function, "native_title", None) for call in ran]
+        self.native = [title for title in titles if title is not None]
+        self.interpreted = collections.Counter(
+            call.title
+            for call, title in zip(ran, titles, strict=True)
+            if self.native and not title and call.kind in ("compute", "write")
+        )
         self.peak = Peak(*map(max, zip(*peaks, strict=True)))
 
     def rows(self) -> list[tuple[str, str]]:
@@ -62,9 +72,15 @@ class ProgramReport:
             counts = ", ".join(f"{kind} {n}" for kind, n in kinds.items() if n)
             what = "calls" if len(self.calls) == 1 else f"{name} calls"
             rows.append((what, f"{sum(kinds.values())} ({counts})"))
+        rows += [("" if i else "native", title) for i, title in enumerate(self.native)]
+        if self.interpreted:
+            names = (f"{name} {n}" for name, n in self.interpreted.most_common())
+            count = self.interpreted.total()
+            rows.append(("by numpy", f"{count} call{_s(count)} ({', '.join(names)})"))
         eager, compiled = map(_bytes, self.peak)
-        count = self.overwritten
-        rows.append(("saved", f"{count} array{_s(count)} overwritten in place"))
+        if not self.native:
+            count = self.overwritten
+            rows.append(("saved", f"{count} array{_s(count)} overwritten in place"))
         rows.append(("peak memory", compiled + (f", eagerly {eager}" if eager != compiled else "")))
         if self.misses:
             rows.append(("guards failed", f"{self.misses:,} time{_s(self.misses)}"))

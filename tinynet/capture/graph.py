@@ -231,7 +231,7 @@ class _Replay:
                 outputs, writes = written + outputs, True
         inputs, outputs = ([a for a in x if isinstance(a, np.ndarray)] for x in (inputs, outputs))
         scope, device = self._place(call, owner)
-        title = call.node if "<" in call.title else call.title  # <lambda>
+        title = call.title
         attributes = {"kind": call.kind, **source_line(call.site)}
         if call.node:
             attributes["node"] = call.node

@@ -118,10 +118,11 @@ class Call:
 
     @property
     def title(self) -> str:
-        """The name for people: of the operation, else of the function."""
+        """The name for people: of the operation, else of the function or the visited node."""
         if self.op is not None:
             return str(self.op.title)
-        return getattr(self.function, "__name__", type(self.function).__name__).strip("_")
+        name = getattr(self.function, "__name__", type(self.function).__name__).strip("_")
+        return self.node if self.node and "<" in name else name
 
     def inputs(self) -> Iterator[Value]:
         """Yield the values that the call uses."""

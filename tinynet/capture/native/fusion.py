@@ -108,10 +108,12 @@ class Body:
     Attributes:
         run: the calls.
         inputs, outputs: the values that it is given, and those that it makes for others.
+        title: what it does, for people.
     """
 
     def __init__(self, run: list[Call], outputs: list[Value], kind: np.dtype[Any]):
         self.run, self.outputs, self._kind = run, outputs, kind
+        self.title = f"{len(run)} calls from {run[0].title} to {run[-1].title}"
         writer = Writer(kind, {v.number for v in outputs}, last_uses(run))
         for at, call in enumerate(run):
             writer.at = at
@@ -130,19 +132,18 @@ class Body:
         self._lines += [f"s{v.number} = v{v.number}[()]" for v in self.inputs if v.shape == ()]
         self._lines += writer.lines
 
-    def native(self, more: Any = ((), (), {}), and_then: str = "") -> Native:
+    def native(self, more: Any = ((), (), {}), title: str = "") -> Native:
         """Return the native function: it returns 0, or 1 if it does not take the data.
 
         Args:
             more: the names of more arguments, more lines, and the globals that they need.
-            and_then: what these lines do, for people.
+            title: what it does with these lines.
         """
         names, lines, globals_ = more
         head = f"def native({', '.join([*self._names, *names])}):"
         body = [f"    {line}" for line in (*self._lines, *lines, "return 0")]
         space = {**library.namespace(), self._kind.name: self._kind.type, **globals_}
-        title = f"{len(self.run)} calls from {self.run[0].title} to {self.run[-1].title}{and_then}"
-        return Native(title, "native", [head, *body], space)
+        return Native(title or self.title, "native", [head, *body], space)
 
     def allocate(self, space: dict[str, Any]) -> list[str]:
         """Return the lines that make the memory of the outputs; add the globals they need."""
@@ -163,7 +164,7 @@ class Body:
         native.put(space, "native")
         head = f"def fused({given}):"
         function = compiled("fused", "fused", [head, *(f"    {x}" for x in lines)], space)
-        function.native_source = native.source
+        function.native_source, function.native_title = native.source, native.title
         call = Call("compute", function, tuple(self.inputs), {}, self.run[0].site)
         function.body, call.members = self, self.run
         call.result = self.outputs[0] if len(made) == 1 else tuple(self.outputs)

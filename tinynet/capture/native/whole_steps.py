@@ -92,6 +92,8 @@ class WholeStep:
         self._cleared = _clears(parts[0])
         self._body: Body = parts[self._cleared].function.body  # type: ignore[attr-defined]
         self._native: dict[tuple[str, ...], Native] = {}
+        name = type(self._optimizer).__name__
+        self.native_title = f"{self._body.title}, and the step of {name}"
         self._places: list[tuple[dict[str, Any], str]] = []
 
     def call(self, later: set[int]) -> Call:
@@ -166,7 +168,7 @@ class WholeStep:
             names, lines, space = names + more_names, lines + more_lines, space | more_space
             given += [*map(source.keep, step.lines), f"*loop{i}[1]"]
         if loops not in self._native:
-            self._native[loops] = self._body.native((names, lines, space), ", and a step")
+            self._native[loops] = self._body.native((names, lines, space), self.native_title)
         return self._native[loops], ", ".join(given)
 
     def _checks(self, source: Source, params: list[Tensor], bare: list[Tensor]) -> list[str]:

@@ -111,7 +111,20 @@ def test_the_peak_of_a_chain_that_is_overwritten():
     _, captured, _ = capture(chain, [x], (x,), {})
     entry = Entry("chain", captured)
     assert len(entry.run.overwritten) == 2
-    assert peak(captured.program, entry.run.overwritten) == (8000, 4000)
+    assert peak(captured.program, entry.run) == (8000, 4000)
+
+
+def test_the_peak_of_native_functions(monkeypatch):
+    pytest.importorskip("numba")
+    interpret(monkeypatch)
+    x, weight = tn.ones(10, 20), tn.ones(20, 30)
+    for function, expected in (
+        (lambda x: x.exp().tanh().sin(), (1600, 800)),  # one loop, with one result
+        (lambda x: ((x @ weight) * 2).exp(), (2400, 2400)),  # and a product
+    ):
+        _, captured, _ = capture(function, [x], (x,), {})
+        entry = Entry("function", captured, "numba")
+        assert peak(captured.program, entry.run) == expected
 
 
 def test_before_the_first_call_and_after_a_reset():

@@ -5,10 +5,11 @@ from __future__ import annotations
 import collections
 import html
 import itertools
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tinynet.capture.entry import Entry
-from tinynet.capture.program import Program, Value, leaves
+from tinynet.capture.program import Call, Program, Value, leaves
 from tinynet.core.callsite import locate
 from tinynet.core.tensors.tensor import Tensor
 
@@ -47,15 +48,11 @@ class ProgramReport:
         self.replays, self.misses, self.failed = entry.replays, entry.misses, entry.failed
         program = entry.captured.program
         self.calls = {"forward": _kinds(program)}
-        overwritten = [*entry.run.overwritten]
-        peaks = [peak(program, overwritten)]
-        for backward, function in entry.backwards:
-            peaks.append(peak(backward, function.overwritten))
-            overwritten += function.overwritten
+        made = [(program, entry.run), *entry.backwards]
         if entry.backwards:
             self.calls["backward"] = _kinds(*(backward for backward, _ in entry.backwards))
-        self.overwritten = len(overwritten)
-        ran = [part for _, f in [(None, entry.run), *entry.backwards] for part in f.parts]
+        self.overwritten = sum(len(function.overwritten) for _, function in made)
+        ran = [part for _, function in made for part in function.parts]
         titles = [getattr(call.function, "native_title", None) for call in ran]
         self.native = [title for title in titles if title is not None]
         self.interpreted = collections.Counter(
@@ -63,7 +60,7 @@ class ProgramReport:
             for call, title in zip(ran, titles, strict=True)
             if self.native and not title and call.kind in ("compute", "write")
         )
-        self.peak = Peak(*map(max, zip(*peaks, strict=True)))
+        self.peak = Peak(*map(max, zip(*(peak(*pair) for pair in made), strict=True)))
 
     def rows(self) -> list[tuple[str, str]]:
         """Return names and what to say about them."""
@@ -147,35 +144,50 @@ def explain(compiled: Compiled) -> Explanation:
     return Explanation(compiled)
 
 
-def peak(program: Program, overwritten: list[int]) -> Peak:
+def peak(program: Program, function: Any) -> Peak:
     """Return the largest size of the arrays that live at one time, eagerly and in a replay.
 
     An array lives until its last use. Eagerly it lives longer where the function keeps it in a
     variable, which is not counted.
+
+    Args:
+        program: the program.
+        function: what the backend made of it.
     """
+    over = {*function.overwritten}
+    eager = _peak(program, program.calls, lambda at, size: 0)
+
+    def inside(at: int, size: int) -> int:
+        body = getattr(function.calls[at].function, "body", None)
+        return body.scratch if body else -size * (at in over)
+
+    return Peak(eager, _peak(program, function.calls, inside))
+
+
+def _peak(program: Program, calls: list[Call], inside: Callable[[int, int], int]) -> int:
+    """Return the peak of calls; ``inside`` gives what more one takes that makes so many bytes."""
     given = {v.memory for v in (*program.arguments, *(v for _, v in program.states))}
     last: dict[int, int] = {}
-    for at, call in enumerate(program.calls):
+    for at, call in enumerate(calls):
         for value in itertools.chain(call.inputs(), call.outputs()):
             last[value.memory] = at
     results = (getattr(leaf, "value", leaf) for leaf in leaves(program.results))
     for leaf in results:
         if isinstance(leaf, Value):
-            last[leaf.memory] = len(program.calls)
+            last[leaf.memory] = len(calls)
     ends = collections.defaultdict(list)
     for memory, at in last.items():
         ends[at].append(memory)
-    over, sizes = {*overwritten}, dict[int, int]()
-    now = eager = compiled = 0
-    for at, call in enumerate(program.calls):
+    sizes = dict[int, int]()
+    now = found = 0
+    for at, call in enumerate(calls):
         new = {v.memory: v.nbytes for v in call.outputs() if v.memory not in given | sizes.keys()}
         size = sum(new.values())
         sizes.update(new)
         now += size
-        eager = max(eager, now)
-        compiled = max(compiled, now - (size if at in over else 0))
+        found = max(found, now + inside(at, size))
         now -= sum(sizes.get(memory, 0) for memory in ends[at])
-    return Peak(eager, compiled)
+    return found
 
 
 def _kinds(*programs: Program) -> dict[str, int]:

@@ -108,6 +108,7 @@ class Body:
     Attributes:
         run: the calls.
         inputs, outputs: the values that it is given, and those that it makes for others.
+        scratch: bytes of the arrays that only the native function sees.
         title: what it does, for people.
     """
 
@@ -122,7 +123,7 @@ class Body:
             form(writer, call)
         writer.at = len(run)
         writer.flush()
-        self.inputs = list(writer.inputs.values())
+        self.inputs, self.scratch = list(writer.inputs.values()), writer.scratch
         with_gaps = [v.number for v in self.inputs if not v.contiguous]
         values = [*self.inputs, *outputs]
         self._names = [f"{'g' if v.number in with_gaps else 'v'}{v.number}" for v in values]

@@ -36,6 +36,7 @@ class Writer:
         self._made: set[int] = set()
         self.inputs: dict[int, Value] = {}
         self.can_fail = False
+        self.scratch = 0  # bytes of the arrays that only the function sees
 
     # ---- values -----------------------------------------------------------------------------
 
@@ -69,6 +70,7 @@ class Writer:
         if value.number not in self.needed:
             kind = f"np.{value.dtype.name}"
             self.lines.append(f"v{value.number} = np.empty({value.shape!r}, {kind})")
+            self.scratch += value.nbytes
         return f"v{value.number}"
 
     def view(self, value: Value, text: str) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import tinynet as tn
-from tinynet import optim
+from tinynet import nn, optim
 from tinynet.optim.base import parameter_state as slots
 from tinynet.optim.base import plans
 
@@ -152,3 +152,18 @@ def test_sizes_around_whole_blocks(blocks, more):
     p.grad = tn.ones(size)
     optim.SGD([p], lr=0.5, momentum=0.9).step()
     assert (p == 0.5).all()
+
+
+@pytest.mark.parametrize("sparse", [True, False])
+def test_checks_are_made_for_what_repeats_only(sparse, monkeypatch):
+    made = []
+    original = plans.checks
+    monkeypatch.setattr(plans, "checks", lambda *args: made.append(args) or original(*args))
+    table, other = nn.Embedding(5, 2, sparse=sparse), nn.Linear(2, 2)
+    optimizer = optim.SGD([*table.parameters(), *other.parameters()], lr=0.1)
+    for i in range(6):
+        optimizer.zero_grad()
+        x = table(tn.tensor([1, 2]))
+        (x if sparse or i % 2 else other(x)).sum().backward()  # other parameters each time
+        optimizer.step()
+    assert not made

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
+from operator import is_
 from typing import Any
 
 import numpy as np
@@ -102,6 +103,8 @@ class Plan:
     def is_valid(self, state: Any, names: tuple[str, ...]) -> bool:
         """Return whether no values and no state were replaced since the plan was made."""
         if self._unchanged is None:
+            if not self._is_repeated():
+                return False
             self._unchanged, self.collect = checks(self, [*self.group["params"]])
         return names == self.names and self._unchanged(self.group["params"], state)
 
@@ -111,6 +114,12 @@ class Plan:
             value = mine.item()
             for one in others:
                 one.fill(value)
+
+    def _is_repeated(self) -> bool:
+        """Return whether the same parameters have dense gradients again: checks take time to make."""
+        ready = [p for p in self.group["params"] if p._grad is not None]
+        same = len(ready) == len(self.params) and all(map(is_, ready, self.params))
+        return same and all(isinstance(p._grad._array, np.ndarray) for p in ready)  # type: ignore
 
     def advance(self) -> None:
         """Count a step in the 0-d state, if that is nothing but counters."""

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.capture.native import cache, fusion, library, optimizers
-from tinynet.numba_kernels import compiler
+from tinynet.numba_kernels import compiler, elementary
 
 MATH = types.SimpleNamespace(
     **{name: getattr(np, name) for name in "exp log sqrt tanh log1p expm1 sin cos".split()}
@@ -31,6 +31,7 @@ def interpret(monkeypatch: Any) -> None:
 
 def _namespace() -> dict[str, Any]:
     made: dict[str, Any] = {"np": np, "math": MATH, "exp": np.exp, "tanh": np.tanh}
+    made |= {"rank": elementary.rank, "of_rank": elementary.of_rank}
     made["product"] = _product
     for function in (*library._OF_ARRAYS, *library._OF_ELEMENTS):
         made[function.__name__] = types.FunctionType(function.__code__, made)

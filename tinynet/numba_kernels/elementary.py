@@ -1,6 +1,7 @@
-"""``exp`` and ``tanh`` of one number in compiled functions.
+"""Functions of one number in compiled functions, which LLVM vectorizes.
 
-For float32 they are arithmetic, which LLVM vectorizes, unlike calls of the C library.
+For float32, ``exp`` and ``tanh`` are arithmetic instead of calls of the C library. ``rank`` is for
+maxima: LLVM does not vectorize those of numbers that may be NaN.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ Q4, Q3, Q2, Q1, Q0 = (
 )
 HALF, ONE, TWO, FAR = float32(0.5), float32(1), float32(2), float32(20)
 LOWEST, HIGHEST = float32(-104), float32(89)  # exp gives 0 and infinity beyond
+BELOW_SIGN, LONG_BELOW_SIGN = int32((1 << 31) - 1), np.int64((1 << 63) - 1)
 BIAS, MANTISSA = int32(127), int32(23)  # of a float32's exponent
 
 
@@ -35,8 +37,18 @@ def tanh(x):
     return math.tanh(x)
 
 
+def rank(x):
+    """Return a number of the same order, in compiled code an integer; NaN is above or below all."""
+    return x
+
+
+def of_rank(x):
+    """Return the number of a rank."""
+    return x
+
+
 def declare(numba: Any) -> None:
-    """Tell numba what ``exp`` and ``tanh`` are for a dtype."""
+    """Tell numba what the functions are for a dtype."""
     # Inlined in every loop: LLVM does not vectorize a loop with a call.
     options = {"fastmath": FAST, "error_model": "numpy", "forceinline": True}
 
@@ -47,6 +59,14 @@ def declare(numba: Any) -> None:
     @numba.extending.overload(tanh, jit_options=options)
     def tanh_of(x):
         return tanh_single if x == numba.types.float32 else lambda x: math.tanh(x)
+
+    @numba.extending.overload(rank, jit_options=options)
+    def rank_of(x):
+        return rank_single if x == numba.types.float32 else rank_double
+
+    @numba.extending.overload(of_rank, jit_options=options)
+    def number_of(x):
+        return of_rank_single if x == numba.types.int32 else of_rank_double
 
 
 def exp_single(x):
@@ -73,3 +93,25 @@ def tanh_single(x):
     m = (q * (r * r) + r) * power + (power - ONE)  # no cancellation if n is 0
     found = m / (m + TWO)
     return found if x == x else x
+
+
+def rank_single(x):
+    """Return the bits as an integer, with those below the sign flipped in negative numbers."""
+    bits = float32(x).view(np.int32)
+    return int32(bits ^ ((bits >> int32(31)) & BELOW_SIGN))
+
+
+def rank_double(x):
+    """Return the rank of a float64 number."""
+    bits = np.float64(x).view(np.int64)
+    return bits ^ ((bits >> 63) & LONG_BELOW_SIGN)
+
+
+def of_rank_single(x):
+    """Return the number of a rank."""
+    return int32(x ^ ((x >> int32(31)) & BELOW_SIGN)).view(np.float32)
+
+
+def of_rank_double(x):
+    """Return the float64 number of a rank."""
+    return np.int64(x ^ ((x >> 63) & LONG_BELOW_SIGN)).view(np.float64)

@@ -1,31 +1,42 @@
 """Sequences through LSTM and GRU layers, with the formulas of ``lstm_ops`` and ``gru_ops``.
 
-All arrays are float32. ``record`` is that of those modules: what a step computes, for the
-derivative. Each loop reads and writes few arrays, since LLVM does not vectorize a loop over many
-that might overlap.
+All arrays are float32. ``record`` is what a step computes, for the derivative: for a GRU, that of
+``gru_ops``; for an LSTM, the gates i, f, g, o and the cell state before the step, row by row. A call
+computes the rows of the batch from ``first`` up to ``end``. Each loop reads and writes few arrays,
+since LLVM does not vectorize a loop over many that might overlap.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numpy import float32
+from numpy import float32, uint64
 
 from tinynet.dtypes import Array
 from tinynet.numba_kernels.blas import product
 from tinynet.numba_kernels.elementary import tanh
 
 ZERO, HALF, ONE = float32(0), float32(0.5), float32(1)
-I_GATE, F_GATE, O_GATE, G_GATE, CELL, TANH_CELL, IG, FC = range(8)  # in the record of an LSTM
-ORDER = (I_GATE, F_GATE, G_GATE, O_GATE)  # in its weights
+TWO, THREE, FOUR = uint64(2), uint64(3), uint64(4)  # a signed index may count from the end
+BLOCK = 16  # numbers in a line of the cache
 R_GATE, Z_GATE, N_GATE, H_LESS_N, Q = 0, 1, 2, 3, 5  # in the record of a GRU
 
 
-def input_sums(x: Array, weight: Array) -> Array:
-    """Return the products of all steps with the input, ``[steps, batch, gates * size]``."""
+def transposed(weight: Array) -> Array:
+    """Return the transpose; products read it faster than they turn the weight, step by step."""
+    rows, columns = weight.shape
+    made = np.empty((columns, rows), np.float32)
+    for first in range(0, rows, BLOCK):
+        for j in range(columns):
+            for i in range(first, min(first + BLOCK, rows)):
+                made[j, i] = weight[i, j]
+    return made
+
+
+def multiply_inputs(x: Array, weight: Array, record: Array) -> None:
+    """Write the products of all steps with the input to the record of an LSTM."""
     steps, batch, inputs = x.shape
-    sums = np.empty((steps * batch, weight.shape[0]), np.float32)
-    product(x.reshape(steps * batch, inputs), False, weight, True, sums, ZERO)
-    return sums.reshape(steps, batch, weight.shape[0])
+    out = record[:steps].reshape(steps * batch, record.shape[2])[:, : len(weight)]
+    product(x.reshape(steps * batch, inputs), False, weight, True, out, ZERO)
 
 
 def open_gate(sums: Array, bias: Array, out: Array) -> None:
@@ -56,113 +67,118 @@ def plus(a: Array, b: Array, out: Array) -> None:
 
 
 def lstm_forward(
-    output: Array, record: Array, reverse: bool, x: Array, h_0: Array, c_0: Array, w_ih: Array,
-    w_hh: Array, bias: Array,
+    output: Array, record: Array, reverse: bool, h_0: Array, c_0: Array, from_hidden: Array,
+    bias: Array, first: int, end: int,
 ) -> None:  # fmt: skip
     """Run a sequence.
 
     Args:
         output: where the hidden states are written, ``[steps, batch, size]``.
-        record: ``[steps + 1, 8, batch, size]``; ``record[-1]`` has the last cell state.
-        x: the input, ``[steps, batch, inputs]``.
+        record: ``[steps + 1, batch, 5 * size]``; has the products with the input.
         h_0, c_0: ``[batch, size]``.
-        reverse, w_ih, w_hh, bias: as in ``lstm_sequence``.
+        from_hidden: ``transposed(w_hh)``.
+        reverse, bias: as in ``lstm_sequence``.
     """
-    steps, batch, size = output.shape
-    sums = input_sums(x, w_ih)
-    step = -1 if reverse else 1
-    record[steps - 1 if reverse else 0, CELL] = c_0
+    steps, _, size = output.shape
+    step, rows, sums = -1 if reverse else 1, slice(first, end), slice(0, 4 * size)
+    record[steps - 1 if reverse else 0, rows, 4 * size :] = c_0[rows]
     before = h_0
     for s in range(steps):
         t = steps - 1 - s if reverse else s
-        now, cells, hidden = record[t], record[t + step, CELL], output[t]
-        product(before, False, w_hh, True, sums[t], ONE)
-        for b in range(batch):
-            for k in range(4):
-                part, gate = slice(k * size, (k + 1) * size), now[ORDER[k], b]
-                if ORDER[k] == G_GATE:
-                    bound(sums[t, b, part], bias[part], gate)
-                else:
-                    open_gate(sums[t, b, part], bias[part], gate)
-            new_states(now, b, cells[b], hidden[b])
-        before = hidden
+        product(before[rows], False, from_hidden, False, record[t, rows, sums], ONE)
+        new_states(record[t], bias, record[t + step], output[t], first, end)
+        before = output[t]
 
 
-def new_states(now: Array, b: int, cell: Array, hidden: Array) -> None:
-    """Write the states of a row of the batch, ``[size]``, and the rest of its record."""
-    bounded = now[TANH_CELL, b]
-    times(now[I_GATE, b], now[G_GATE, b], now[IG, b])
-    times(now[F_GATE, b], now[CELL, b], now[FC, b])
-    plus(now[IG, b], now[FC, b], cell)
-    for j in range(cell.size):
-        bounded[j] = tanh(cell[j])
-    times(now[O_GATE, b], bounded, hidden)
+def new_states(
+    now: Array, bias: Array, after: Array, hidden: Array, first: int, end: int
+) -> None:
+    """Overwrite the sums of a step with its gates, and write the states after it."""
+    size = uint64(hidden.shape[1])
+    f, n, o, c = size, TWO * size, THREE * size, FOUR * size  # where each begins
+    for b in range(first, end):
+        for j in range(n):
+            now[b, j] = HALF * tanh(HALF * (now[b, j] + bias[j])) + HALF
+        for j in range(size):
+            now[b, n + j] = tanh(now[b, n + j] + bias[n + j])
+        for j in range(size):
+            now[b, o + j] = HALF * tanh(HALF * (now[b, o + j] + bias[o + j])) + HALF
+        for j in range(size):
+            after[b, c + j] = now[b, j] * now[b, n + j] + now[b, f + j] * now[b, c + j]
+        for j in range(size):
+            hidden[b, j] = now[b, o + j] * tanh(after[b, c + j])
 
 
 def lstm_backward(
-    d: Array, dh: Array, dc: Array, reverse: bool, g: Array, output: Array, record: Array,
-    w_hh: Array,
+    d: Array, dh: Array, dc: Array, reverse: bool, g: Array, record: Array, w_hh: Array,
+    first: int, end: int,
 ) -> None:  # fmt: skip
     """Backpropagate through a sequence.
 
     Args:
-        d: where the gradients of the four sums are written, ``[steps, batch, 4, size]``.
+        d: where the gradients of the sums are written, ``[steps, batch, 4 * size]``.
         dh, dc: gradients of the last states, ``[batch, size]``; become those of the first ones.
         g: gradient of the output, ``[steps, batch, size]``.
-        reverse, output, record, w_hh: as in ``lstm_forward``.
+        reverse, record, w_hh: as in ``lstm_forward``.
     """
-    steps, batch, size = output.shape
+    steps, step, rows = len(d), -1 if reverse else 1, slice(first, end)
     for s in range(steps):
         t = s if reverse else steps - 1 - s
-        for b in range(batch):
-            plus(dh[b], g[t, b], dh[b])
-            cell_slopes(dh[b], dc[b], output[t, b], record[t], b, d[t, b])
-        product(d[t].reshape(batch, 4 * size), False, w_hh, False, dh, ZERO)
+        cell_slopes(dh, dc, g[t], record[t], record[t + step], d[t], first, end)
+        product(d[t, rows], False, w_hh, False, dh[rows], ZERO)
 
 
-def cell_slopes(dh: Array, dc: Array, hidden: Array, now: Array, b: int, d: Array) -> None:
-    """Write the gradients of the sums, ``[4, size]``; ``dc`` becomes that of the previous state."""
-    o, bounded, of_o = now[O_GATE, b], now[TANH_CELL, b], d[3]
-    for j in range(dh.size):
-        of_o[j] = dh[j] * (hidden[j] - hidden[j] * o[j])
-    for j in range(dh.size):
-        dc[j] += dh[j] * (o[j] - hidden[j] * bounded[j])
-    i, f, g = now[I_GATE, b], now[F_GATE, b], now[G_GATE, b]
-    ig, fc, of_i, of_f, of_g = now[IG, b], now[FC, b], d[0], d[1], d[2]
-    for j in range(dh.size):
-        of_i[j] = dc[j] * (ig[j] - ig[j] * i[j])
-    for j in range(dh.size):
-        of_f[j] = dc[j] * (fc[j] - fc[j] * f[j])
-    for j in range(dh.size):
-        of_g[j] = dc[j] * (i[j] - ig[j] * g[j])
-    times(dc, f, dc)
+def cell_slopes(
+    dh: Array, dc: Array, g: Array, now: Array, after: Array, d: Array, first: int, end: int
+) -> None:
+    """Write the gradients of the sums of a step; ``dc`` becomes that of the state before it."""
+    size = uint64(dh.shape[1])
+    f, n, o, c = size, TWO * size, THREE * size, FOUR * size  # where each begins
+    for b in range(first, end):
+        for j in range(size):
+            dh[b, j] += g[b, j]
+        for j in range(size):
+            d[b, o + j] = tanh(after[b, c + j])
+        for j in range(size):
+            dc[b, j] += dh[b, j] * (now[b, o + j] * (ONE - d[b, o + j] * d[b, o + j]))
+        for j in range(size):
+            d[b, o + j] *= dh[b, j] * (now[b, o + j] - now[b, o + j] * now[b, o + j])
+        for j in range(size):
+            d[b, j] = dc[b, j] * (now[b, n + j] * (now[b, j] - now[b, j] * now[b, j]))
+        for j in range(size):
+            slope = now[b, f + j] - now[b, f + j] * now[b, f + j]
+            d[b, f + j] = dc[b, j] * (now[b, c + j] * slope)
+        for j in range(size):
+            d[b, n + j] = dc[b, j] * (now[b, j] * (ONE - now[b, n + j] * now[b, n + j]))
+        for j in range(size):
+            dc[b, j] *= now[b, f + j]
 
 
 # ---- gated recurrent units ----------------------------------------------------------------------
 
 
 def gru_forward(
-    output: Array, record: Array, reverse: bool, x: Array, h_0: Array, w_ih: Array, w_hh: Array,
-    b_ih: Array, b_hh: Array,
+    output: Array, record: Array, reverse: bool, sums: Array, h_0: Array, from_hidden: Array,
+    b_ih: Array, b_hh: Array, first: int, end: int,
 ) -> None:  # fmt: skip
     """Run a sequence.
 
     Args:
         output: where the hidden states are written, ``[steps, batch, size]``.
         record: ``[steps, 6, batch, size]``.
-        x: the input, ``[steps, batch, inputs]``.
+        sums: products with the input, ``[steps, batch, 3 * size]``; overwritten.
         h_0: ``[batch, size]``.
-        reverse, w_ih, w_hh, b_ih, b_hh: as in ``gru_sequence``.
+        from_hidden: ``transposed(w_hh)``.
+        reverse, b_ih, b_hh: as in ``gru_sequence``.
     """
     steps, batch, size = output.shape
-    sums, bias = input_sums(x, w_ih), b_ih + b_hh
-    products = np.empty((batch, 3 * size), np.float32)
+    bias, products = b_ih + b_hh, np.empty((batch, 3 * size), np.float32)
     before = h_0
     for s in range(steps):
         t = steps - 1 - s if reverse else s
         now, hidden = record[t], output[t]
-        product(before, False, w_hh, True, products, ZERO)
-        for b in range(batch):
+        product(before[first:end], False, from_hidden, False, products[first:end], ZERO)
+        for b in range(first, end):
             for k in range(2):
                 part = slice(k * size, (k + 1) * size)
                 plus(sums[t, b, part], products[b, part], sums[t, b, part])
@@ -187,7 +203,7 @@ def new_hidden(now: Array, b: int, before: Array, hidden: Array) -> None:
 
 def gru_backward(
     of_input: Array, of_hidden: Array, dh: Array, reverse: bool, g: Array, record: Array,
-    w_hh: Array,
+    w_hh: Array, first: int, end: int,
 ) -> None:  # fmt: skip
     """Backpropagate through a sequence.
 
@@ -198,13 +214,14 @@ def gru_backward(
         g: gradient of the output, ``[steps, batch, size]``.
         reverse, record, w_hh: as in ``gru_forward``.
     """
-    steps, batch, size = g.shape
+    steps, _, size = g.shape
     for s in range(steps):
         t = s if reverse else steps - 1 - s
-        for b in range(batch):
+        for b in range(first, end):
             plus(dh[b], g[t, b], dh[b])
             hidden_slopes(dh[b], record[t], b, of_input[t, b], of_hidden[t, b])
-        product(of_hidden[t].reshape(batch, 3 * size), False, w_hh, False, dh, ONE)
+        sums = of_hidden[t, first:end].reshape(end - first, 3 * size)
+        product(sums, False, w_hh, False, dh[first:end], ONE)
 
 
 def hidden_slopes(dh: Array, now: Array, b: int, of_input: Array, of_hidden: Array) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.numba_kernels import blas, compiler
-from tinynet.numba_kernels.elementary import exp, tanh
+from tinynet.numba_kernels.elementary import exp, of_rank, rank, tanh
 
 
 @functools.cache
@@ -19,6 +19,7 @@ def namespace() -> dict[str, Any]:
     made = {f.__name__: compiler.jit(f) for f in _OF_ARRAYS}
     made |= {f.__name__: compiler.jit(f, inline=True) for f in _OF_ELEMENTS}
     made.update(math=math, np=np, exp=exp, tanh=tanh, product=blas.product)
+    made.update(rank=rank, of_rank=of_rank)
     return made
 
 
@@ -235,10 +236,10 @@ def cross_entropy(logits, target, powers, totals):
     for i in range(m):
         if target[i] < 0 or target[i] >= n:
             return loss, False
-        high = logits[i, 0]
+        top = rank(logits[i, 0])
         for j in range(1, n):
-            high = max(high, logits[i, j])
-        total = logits.dtype.type(0)
+            top = max(top, rank(logits[i, j]))
+        high, total = of_rank(top), logits.dtype.type(0)
         for j in range(n):
             power = exp(logits[i, j] - high)
             powers[i, j] = power

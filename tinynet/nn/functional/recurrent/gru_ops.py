@@ -10,6 +10,7 @@ machine translation", 2014, with the reset gate after the product.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from tinynet.nn.functional.recurrent.rnn_ops import (
     as_matrix,
     backward_blocks,
     by_panel,
+    by_rows,
     column_panels,
     panels,
     parameter_gradients,
@@ -60,8 +62,11 @@ def gru_sequence(
     size, kind = w_hh.shape[1], input.dtype
     record, output = np.empty((steps, 6, batch, size), kind), np.empty((steps, batch, size), kind)
     if numba_kernels.takes(input) and output.size:
-        given = map(np.ascontiguousarray, (input, as_matrix(h_0), w_ih, w_hh, b_ih, b_hh))
-        gates.gru_forward(output, record, reverse, *given)
+        given = as_matrix(h_0), w_hh, b_ih, b_hh
+        h, w_hh, b_ih, b_hh = map(np.ascontiguousarray, given)
+        sums = dot(rows(input), w_ih.T).reshape(steps, batch, 3 * size)
+        arguments = output, record, reverse, sums, h, gates.transposed(w_hh), b_ih, b_hh
+        by_rows(partial(gates.gru_forward, *arguments), steps, batch, w_hh)
         return output, output[0 if reverse else -1].reshape(h_0.shape).copy(), record
     from_input, from_hidden = (panels(w, 3, _ORDER, _SCALE, steps) for w in (w_ih, w_hh))
     np.matmul(input[:, None, None], from_input, out=by_panel(record[:, :3], from_input))
@@ -138,8 +143,9 @@ def _back(
     steps, _, batch, size = record.shape
     of_input, of_hidden = np.empty((2, steps, batch, 3, size), dh.dtype)
     if numba_kernels.takes(record) and record.size:
-        given = map(np.ascontiguousarray, (g_output, record, w_hh))
-        gates.gru_backward(of_input, of_hidden, dh, reverse, *given)
+        given = [*map(np.ascontiguousarray, (g_output, record, w_hh))]
+        kernel = partial(gates.gru_backward, of_input, of_hidden, dh, reverse, *given)
+        by_rows(kernel, steps, batch, w_hh)
         of_input, of_hidden = (x.reshape(steps, batch, 3 * size) for x in (of_input, of_hidden))
         return of_input, of_hidden, dh.reshape(g[1].shape)
     weight, order = column_panels(w_hh, steps), backward_blocks(steps, batch, size, reverse)

@@ -9,6 +9,7 @@ Source: Hochreiter and Schmidhuber, "Long short-term memory", 1997.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from tinynet.nn.functional.recurrent.rnn_ops import (
     as_matrix,
     backward_blocks,
     by_panel,
+    by_rows,
     column_panels,
     panels,
     parameter_gradients,
@@ -34,9 +36,9 @@ from tinynet.ops.products.gemm import dot
 from tinynet.ops.shaping.joining import stack
 from tinynet.ops.shaping.splitting import chunk
 
-# The arrays of a step in the record: its gates, the cell state before it, and products for the
-# derivative. The sigmoids are adjacent, and so are i, f and their factors g, c.
-_I, _F, _O, _G, _C, _TANH_C, _IG, _FC = range(8)
+# The arrays of a step in the record: its gates, the cell state before it, and the tanh of that after
+# it. The sigmoids are adjacent, and so are i, f and their factors g, c.
+_I, _F, _O, _G, _C, _TANH_C = range(6)
 _ORDER = (0, 1, 3, 2)  # of the gates in the weights: i, f, g, o
 _SCALE = (0.5, 0.5, 0.5, 1.0)  # sigmoid(x) is tanh(x / 2) / 2 + 1 / 2: one tanh for all gates
 
@@ -62,20 +64,24 @@ def lstm_sequence(
     """
     steps, batch, _ = input.shape
     size, kind = w_hh.shape[1], input.dtype
-    record = np.empty((steps + 1, 8, batch, size), kind)  # record[-1] holds the last cell state
     output = np.empty((steps, batch, size), kind)
     if numba_kernels.takes(input) and output.size:
-        x, h, c = map(np.ascontiguousarray, (input, as_matrix(h_0), as_matrix(c_0)))
-        weights = map(np.ascontiguousarray, (w_ih, w_hh, bias))
-        gates.lstm_forward(output, record, reverse, x, h, c, *weights)
-        last = output[0 if reverse else -1], record[-1, _C]
+        given = input, w_ih, as_matrix(h_0), as_matrix(c_0), w_hh, bias
+        input, w_ih, h, c, w_hh, bias = map(np.ascontiguousarray, given)
+        record = np.empty((steps + 1, batch, 5 * size), kind)
+        gates.multiply_inputs(input, w_ih, record)
+        arguments = output, record, reverse, h, c, gates.transposed(w_hh), bias
+        by_rows(partial(gates.lstm_forward, *arguments), steps, batch, w_hh)
+        last = output[0 if reverse else -1], record[-1, :, 4 * size :]
         return output, *(x.reshape(h_0.shape).copy() for x in last), record
+    record = np.empty((steps + 1, 6, batch, size), kind)  # record[-1] holds the last cell state
     from_input, from_hidden = (panels(w, 4, _ORDER, _SCALE, steps) for w in (w_ih, w_hh))
     np.matmul(input[:, None, None], from_input, out=by_panel(record[:steps, :4], from_input))
     constant = np.empty((4, batch, size), kind)
     scale = np.array(_SCALE, kind)[:, None, None]
     np.multiply(bias.reshape(4, 1, size)[list(_ORDER)], scale, out=constant)
     sums, half = np.empty((4, batch, size), kind), np.asarray(0.5, kind)
+    products = np.empty((2, batch, size), kind)
     target = by_panel(sums, from_hidden)
     step = -1 if reverse else 1
     record[steps - 1 if reverse else 0, _C] = as_matrix(c_0)
@@ -89,7 +95,6 @@ def lstm_sequence(
         opened = arrays[:3]
         np.multiply(opened, half, out=opened)
         np.add(opened, half, out=opened)
-        products = arrays[_IG:]
         np.multiply(arrays[:2], arrays[_G : _C + 1], out=products)
         c = np.add(products[0], products[1], out=record[t + step, _C])
         h = np.multiply(arrays[_O], np.tanh(c, out=arrays[_TANH_C]), out=output[t])
@@ -130,11 +135,12 @@ def _write_factors(record: Array, output: Array, factors: Array) -> None:
     From the cell state to the sums of i, f and g, then from the hidden state to o and c, they are
     ``i g (1 - i)``, ``f c (1 - f)``, ``i (1 - g g)``, ``h (1 - o)``, ``o (1 - tanh(c) tanh(c))``.
     """
-    products = record[:, _IG:]
-    np.multiply(products, record[:, :2], out=factors[:, :2])
-    np.multiply(record[:, _IG], record[:, _G], out=factors[:, 2])
-    np.multiply(output[:, None], record[:, _O : _TANH_C + 1 : _TANH_C - _O], out=factors[:, 3:])
-    np.subtract(products, factors[:, :2], out=factors[:, :2])
+    products, factor = factors[:, :2], factors[:, 3:]
+    np.multiply(record[:, :2], record[:, _G : _C + 1], out=products)
+    np.multiply(products[:, 0], record[:, _G], out=factors[:, 2])
+    np.multiply(products, record[:, :2], out=factor)
+    np.subtract(products, factor, out=products)
+    np.multiply(output[:, None], record[:, _O : _TANH_C + 1 : _TANH_C - _O], out=factor)
     np.subtract(record[:, _I], factors[:, 2], out=factors[:, 2])
     np.subtract(output, factors[:, 3], out=factors[:, 3])
     np.subtract(record[:, _O], factors[:, 4], out=factors[:, 4])
@@ -146,11 +152,12 @@ def _back(
     """Backpropagate; return the gradients of the four sums, of ``h_0`` and of ``c_0``."""
     g_output, dh, dc = g[0], as_matrix(g[1]).copy(), as_matrix(g[2]).copy()
     steps, batch, size = output.shape
-    if numba_kernels.takes(output) and output.size:
-        d = np.empty((steps, batch, 4, size), np.float32)
-        given = map(np.ascontiguousarray, (g_output, output, record, w_hh))
-        gates.lstm_backward(d, dh, dc, reverse, *given)
-        return d.reshape(steps, batch, 4 * size), dh.reshape(g[1].shape), dc.reshape(g[2].shape)
+    if record.ndim == 3:  # numba's
+        d = np.empty((steps, batch, 4 * size), np.float32)
+        g_output, weight = map(np.ascontiguousarray, (g_output, w_hh))
+        kernel = partial(gates.lstm_backward, d, dh, dc, reverse, g_output, record, weight)
+        by_rows(kernel, steps, batch, weight)
+        return d, dh.reshape(g[1].shape), dc.reshape(g[2].shape)
     weight, order = column_panels(w_hh, steps), backward_blocks(steps, batch, size, reverse)
     d = np.empty((steps, batch, 4, size), output.dtype)
     flat, target, part = d.reshape(steps, batch, 4 * size), by_panel(dh, weight), np.empty_like(dh)

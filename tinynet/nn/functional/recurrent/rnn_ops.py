@@ -12,16 +12,18 @@ Second derivatives are rare. They recompute the sequence from elementary operati
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from tinynet import threads
 from tinynet.core.declaration.operation import operation
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.nn.functional.affine import affine_map, linear_map
 from tinynet.nn.functional.double_backward import recorded
+from tinynet.numba_kernels.blas import LARGE
 from tinynet.ops.pointwise.exponential import tanh
 from tinynet.ops.products.gemm import dot
 from tinynet.ops.shaping.joining import stack
@@ -81,6 +83,25 @@ def column_panels(weight: Array, steps: int) -> Array:
 def as_matrix(state: Any) -> Any:
     """Return a state, an array or tensor, as ``[batch, size]``."""
     return state if state.ndim == 2 else state[0]
+
+
+# ---- by numba's kernels -------------------------------------------------------------------------
+
+
+PARTS, LEAST_ROWS = 4, 16  # of the batch; of a part: fewer rows take longer for each
+
+
+def by_rows(kernel: Callable[[int, int], None], steps: int, batch: int, weight: Array) -> None:
+    """Run a kernel for parts of the batch, on several threads if they take long enough.
+
+    Args:
+        kernel: called with the first row, and the last one plus 1.
+        steps, batch: the numbers of steps and rows.
+        weight: what each step is multiplied by.
+    """
+    is_large = steps * batch * weight.size >= LARGE
+    part = max(LEAST_ROWS, -(-batch // PARTS)) if is_large else batch
+    threads.share(lambda rows: kernel(rows.start, rows.stop), threads.slices(batch, part))
 
 
 # ---- backward -----------------------------------------------------------------------------------

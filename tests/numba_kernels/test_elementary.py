@@ -44,3 +44,20 @@ def test_float64_is_that_of_the_c_library(function):
     run, exact = function
     x = np.linspace(-5, 5, 101)
     assert_near(run(x), exact(x), scale=np.abs(exact(x)))
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_ranks_have_the_order_of_numbers(compiled, dtype):
+    rank, of_rank = elementary.rank, elementary.of_rank
+
+    def each(x, ranks, numbers):
+        for i in range(x.size):
+            ranks[i] = rank(x[i])
+            numbers[i] = of_rank(rank(x[i]))
+
+    tiny, huge = np.finfo(dtype).smallest_subnormal, np.finfo(dtype).max
+    x = np.array([-np.inf, -huge, -1, -tiny, 0, tiny, 1, 1.5, huge, np.inf, np.nan], dtype)
+    ranks, numbers = np.empty(x.size, f"i{x.itemsize}"), np.empty_like(x)
+    compiler.jit(each)(x, ranks, numbers)
+    assert (np.diff(ranks.astype(object)) > 0).all()
+    np.testing.assert_array_equal(numbers, x)

@@ -5,6 +5,7 @@ import tinynet as tn
 from tests.numba_kernels.both import assert_alike, assert_gradients_alike, gradients
 from tests.rounding import STEPS, assert_near, assert_product
 from tinynet import onednn
+from tinynet.nn.functional.recurrent import rnn_ops
 from tinynet.nn.functional.recurrent.gru_ops import gru_sequence
 from tinynet.nn.functional.recurrent.lstm_ops import lstm_sequence
 from tinynet.numba_kernels import blas, gates
@@ -65,8 +66,11 @@ def test_nan_stays_in_its_row(compiled, name):
 
 @pytest.mark.parametrize("name", SEQUENCES)
 def test_threads_change_nothing(compiled, name):
-    arrays, found = inputs(name, 40, 24, 16, 64), []
-    before = tn.get_num_threads()
+    assert_same_on_threads(name, inputs(name, 40, 24, 16, 64))
+
+
+def assert_same_on_threads(name, arrays):
+    found, before = [], tn.get_num_threads()
     for count in (1, 2):
         tn.set_num_threads(count)
         found.append(run(name, True, *arrays))
@@ -74,6 +78,15 @@ def test_threads_change_nothing(compiled, name):
     of_weights = {f"gradient {i}" for i in range(SEQUENCES[name][2] + 1, len(arrays))}  # BLAS's own
     for key in found[0].keys() - of_weights:
         np.testing.assert_array_equal(found[1][key], found[0][key], err_msg=key)
+
+
+@pytest.mark.parametrize("name", SEQUENCES)
+def test_parts_of_the_batch(compiled, name, monkeypatch):
+    monkeypatch.setattr(rnn_ops, "LARGE", 1)
+    shape = 5, 2 * rnn_ops.LEAST_ROWS + 3, 4, 8
+    arrays = inputs(name, *shape)
+    assert_gradients_alike(sequence(name, False), *arrays, **roundings(*shape))
+    assert_same_on_threads(name, arrays)
 
 
 @pytest.mark.parametrize("name", SEQUENCES)
@@ -90,14 +103,16 @@ def test_second_derivatives(compiled, name):
     assert_alike(second, *arrays, **roundings(2 * 4, 2, 3, 4))
 
 
+@pytest.mark.parametrize("first", [False, True])
 @pytest.mark.parametrize("name", SEQUENCES)
-def test_switched_off_before_the_backward(compiled, name):
+def test_switched_before_the_backward(compiled, name, first):
     arrays = inputs(name, 5, 2, 3, 8)
     tensors = [tn.from_numpy(a).requires_grad_() for a in arrays]
+    tn.backends.numba.enabled = first
     output = SEQUENCES[name][0](*tensors, False)[0].sum()
     output.backward(retain_graph=True)
     once = tensors[0].grad.numpy().copy()
-    tn.backends.numba.enabled = False
+    tn.backends.numba.enabled = not first
     output.backward()
     exact = 2 * once.astype(float)
     assert_near(tensors[0].grad.numpy(), exact, 2 * sum(roundings(5, 2, 3, 8).values()))

@@ -14,7 +14,9 @@ NO, YES = int8(ord("N")), int8(ord("T"))
 get_threads: Any = None  # those of OpenMP, for oneDNN
 set_threads: Any = None
 LARGE = 1 << 27  # multiply-adds: threads take longer to wake up than they save in smaller products
-LONGEST = 512  # oneDNN may give parts of sums of more than 768 to threads, and shorter ones are faster
+# Of sums of more than 768 terms, oneDNN may give parts to threads: the result would depend on them.
+# These shorter ones take less time, too.
+LONGEST = 512
 
 
 def product(a: Array, a_turned: bool, b: Array, b_turned: bool, out: Array, kept: float32) -> None:

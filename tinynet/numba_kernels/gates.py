@@ -1,8 +1,8 @@
 """Sequences through LSTM and GRU layers, with the formulas of ``lstm_ops`` and ``gru_ops``.
 
 All arrays are float32. ``record`` is what a step computes, for the derivative: for a GRU, that of
-``gru_ops``; for an LSTM, the gates i, f, g, o and the cell state before the step, row by row. A call
-computes the rows of the batch from ``first`` up to ``end``. Each loop reads and writes few arrays,
+``gru_ops``; for an LSTM, the gates i, f, g, o and the cell state before the step, row by row. A
+call computes the rows of the batch from ``first`` up to ``end``. Loops read and write few arrays,
 since LLVM does not vectorize a loop over many that might overlap.
 """
 
@@ -24,11 +24,14 @@ R_GATE, Z_GATE, N_GATE, H_LESS_N, Q = 0, 1, 2, 3, 5  # in the record of a GRU
 def transposed(weight: Array) -> Array:
     """Return the transpose; products read it faster than they turn the weight, step by step."""
     rows, columns = weight.shape
-    made = np.empty((columns, rows), np.float32)
-    for first in range(0, rows, BLOCK):
+    made, whole = np.empty((columns, rows), np.float32), rows - rows % BLOCK
+    for first in range(0, whole, BLOCK):
         for j in range(columns):
-            for i in range(first, min(first + BLOCK, rows)):
-                made[j, i] = weight[i, j]
+            for i in range(BLOCK):
+                made[j, first + i] = weight[first + i, j]
+    for i in range(whole, rows):
+        for j in range(columns):
+            made[j, i] = weight[i, j]
     return made
 
 
@@ -90,9 +93,7 @@ def lstm_forward(
         before = output[t]
 
 
-def new_states(
-    now: Array, bias: Array, after: Array, hidden: Array, first: int, end: int
-) -> None:
+def new_states(now: Array, bias: Array, after: Array, hidden: Array, first: int, end: int) -> None:
     """Overwrite the sums of a step with its gates, and write the states after it."""
     size = uint64(hidden.shape[1])
     f, n, o, c = size, TWO * size, THREE * size, FOUR * size  # where each begins

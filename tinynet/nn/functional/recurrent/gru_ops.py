@@ -143,8 +143,9 @@ def _back(
     steps, _, batch, size = record.shape
     of_input, of_hidden = np.empty((2, steps, batch, 3, size), dh.dtype)
     if numba_kernels.takes(record) and record.size:
-        given = [*map(np.ascontiguousarray, (g_output, record, w_hh))]
-        kernel = partial(gates.gru_backward, of_input, of_hidden, dh, reverse, *given)
+        g_output, record, w_hh = map(np.ascontiguousarray, (g_output, record, w_hh))
+        arguments = of_input, of_hidden, dh, reverse, g_output, record, w_hh
+        kernel = partial(gates.gru_backward, *arguments)
         by_rows(kernel, steps, batch, w_hh)
         of_input, of_hidden = (x.reshape(steps, batch, 3 * size) for x in (of_input, of_hidden))
         return of_input, of_hidden, dh.reshape(g[1].shape)

@@ -36,8 +36,9 @@ from tinynet.ops.products.gemm import dot
 from tinynet.ops.shaping.joining import stack
 from tinynet.ops.shaping.splitting import chunk
 
-# The arrays of a step in the record: its gates, the cell state before it, and the tanh of that after
-# it. The sigmoids are adjacent, and so are i, f and their factors g, c.
+# The arrays of a step in the record: its gates, the cell state before it, and tanh of the one
+# after it. The sigmoids are adjacent, and so are i, f and their factors g, c. The record of numba's
+# kernels has three dimensions, see ``gates.py``.
 _I, _F, _O, _G, _C, _TANH_C = range(6)
 _ORDER = (0, 1, 3, 2)  # of the gates in the weights: i, f, g, o
 _SCALE = (0.5, 0.5, 0.5, 1.0)  # sigmoid(x) is tanh(x / 2) / 2 + 1 / 2: one tanh for all gates
@@ -66,12 +67,7 @@ def lstm_sequence(
     size, kind = w_hh.shape[1], input.dtype
     output = np.empty((steps, batch, size), kind)
     if numba_kernels.takes(input) and output.size:
-        given = input, w_ih, as_matrix(h_0), as_matrix(c_0), w_hh, bias
-        input, w_ih, h, c, w_hh, bias = map(np.ascontiguousarray, given)
-        record = np.empty((steps + 1, batch, 5 * size), kind)
-        gates.multiply_inputs(input, w_ih, record)
-        arguments = output, record, reverse, h, c, gates.transposed(w_hh), bias
-        by_rows(partial(gates.lstm_forward, *arguments), steps, batch, w_hh)
+        record = _forward_by_numba(output, input, h_0, c_0, w_ih, w_hh, bias, reverse)
         last = output[0 if reverse else -1], record[-1, :, 4 * size :]
         return output, *(x.reshape(h_0.shape).copy() for x in last), record
     record = np.empty((steps + 1, 6, batch, size), kind)  # record[-1] holds the last cell state
@@ -100,6 +96,21 @@ def lstm_sequence(
         h = np.multiply(arrays[_O], np.tanh(c, out=arrays[_TANH_C]), out=output[t])
     h_n, c_n = (x.reshape(h_0.shape).copy() for x in (h, record[-1, _C]))
     return output, h_n, c_n, record
+
+
+def _forward_by_numba(
+    output: Array, input: Array, h_0: Array, c_0: Array, w_ih: Array, w_hh: Array, bias: Array,
+    reverse: bool,
+) -> Array:  # fmt: skip
+    """Write the hidden states to ``output``; return the record, in numba's layout."""
+    steps, batch, size = output.shape
+    given = input, as_matrix(h_0), as_matrix(c_0), w_ih, w_hh, bias
+    input, h, c, w_ih, w_hh, bias = map(np.ascontiguousarray, given)
+    record = np.empty((steps + 1, batch, 5 * size), np.float32)
+    gates.multiply_inputs(input, w_ih, record)
+    arguments = output, record, reverse, h, c, gates.transposed(w_hh), bias
+    by_rows(partial(gates.lstm_forward, *arguments), steps, batch, w_hh)
+    return record
 
 
 def lstm_steps(

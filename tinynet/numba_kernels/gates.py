@@ -22,7 +22,7 @@ R_GATE, Z_GATE, N_GATE, H_LESS_N, Q = 0, 1, 2, 3, 5  # in the record of a GRU
 
 
 def transposed(weight: Array) -> Array:
-    """Return the transpose; products read it faster than they turn the weight, step by step."""
+    """Return the transpose, for sequences: it saves the products of many steps some time."""
     rows, columns = weight.shape
     made, whole = np.empty((columns, rows), np.float32), rows - rows % BLOCK
     for first in range(0, whole, BLOCK):
@@ -35,10 +35,16 @@ def transposed(weight: Array) -> Array:
     return made
 
 
-def multiply_inputs(x: Array, weight: Array, record: Array) -> None:
-    """Write the products of all steps with the input to the record of an LSTM."""
+def multiply_inputs(x: Array, weight: Array, sums: Array) -> None:
+    """Write the products of all steps with the input.
+
+    Args:
+        x: the input, ``[steps, batch, inputs]``.
+        weight: ``[gates * size, inputs]``.
+        sums: ``[steps, batch, gates * size]``, written; may be longer and wider.
+    """
     steps, batch, inputs = x.shape
-    out = record[:steps].reshape(steps * batch, record.shape[2])[:, : len(weight)]
+    out = sums[:steps].reshape(steps * batch, sums.shape[2])[:, : len(weight)]
     product(x.reshape(steps * batch, inputs), False, weight, True, out, ZERO)
 
 
@@ -70,7 +76,7 @@ def plus(a: Array, b: Array, out: Array) -> None:
 
 
 def lstm_forward(
-    output: Array, record: Array, reverse: bool, h_0: Array, c_0: Array, from_hidden: Array,
+    output: Array, record: Array, reverse: bool, h_0: Array, c_0: Array, weight: Array,
     bias: Array, first: int, end: int,
 ) -> None:  # fmt: skip
     """Run a sequence.
@@ -79,16 +85,16 @@ def lstm_forward(
         output: where the hidden states are written, ``[steps, batch, size]``.
         record: ``[steps + 1, batch, 5 * size]``; has the products with the input.
         h_0, c_0: ``[batch, size]``.
-        from_hidden: ``transposed(w_hh)``.
+        weight: ``w_hh``, or its transpose.
         reverse, bias: as in ``lstm_sequence``.
     """
     steps, _, size = output.shape
     step, rows, sums = -1 if reverse else 1, slice(first, end), slice(0, 4 * size)
     record[steps - 1 if reverse else 0, rows, 4 * size :] = c_0[rows]
-    before = h_0
+    before, turned = h_0, len(weight) != size
     for s in range(steps):
         t = steps - 1 - s if reverse else s
-        product(before[rows], False, from_hidden, False, record[t, rows, sums], ONE)
+        product(before[rows], False, weight, turned, record[t, rows, sums], ONE)
         new_states(record[t], bias, record[t + step], output[t], first, end)
         before = output[t]
 
@@ -159,7 +165,7 @@ def cell_slopes(
 
 
 def gru_forward(
-    output: Array, record: Array, reverse: bool, sums: Array, h_0: Array, from_hidden: Array,
+    output: Array, record: Array, reverse: bool, sums: Array, h_0: Array, weight: Array,
     b_ih: Array, b_hh: Array, first: int, end: int,
 ) -> None:  # fmt: skip
     """Run a sequence.
@@ -169,16 +175,16 @@ def gru_forward(
         record: ``[steps, 6, batch, size]``.
         sums: products with the input, ``[steps, batch, 3 * size]``; overwritten.
         h_0: ``[batch, size]``.
-        from_hidden: ``transposed(w_hh)``.
+        weight: ``w_hh``, or its transpose.
         reverse, b_ih, b_hh: as in ``gru_sequence``.
     """
     steps, batch, size = output.shape
     bias, products = b_ih + b_hh, np.empty((batch, 3 * size), np.float32)
-    before = h_0
+    before, turned = h_0, len(weight) != size
     for s in range(steps):
         t = steps - 1 - s if reverse else s
         now, hidden = record[t], output[t]
-        product(before[first:end], False, from_hidden, False, products[first:end], ZERO)
+        product(before[first:end], False, weight, turned, products[first:end], ZERO)
         for b in range(first, end):
             for k in range(2):
                 part = slice(k * size, (k + 1) * size)

@@ -30,6 +30,7 @@ from tinynet.nn.functional.recurrent.rnn_ops import (
     panels,
     parameter_gradients,
     rows,
+    transposed,
 )
 from tinynet.numba_kernels import gates
 from tinynet.ops.pointwise.exponential import sigmoid, tanh
@@ -62,10 +63,11 @@ def gru_sequence(
     size, kind = w_hh.shape[1], input.dtype
     record, output = np.empty((steps, 6, batch, size), kind), np.empty((steps, batch, size), kind)
     if numba_kernels.takes(input) and output.size:
-        given = as_matrix(h_0), w_hh, b_ih, b_hh
-        h, w_hh, b_ih, b_hh = map(np.ascontiguousarray, given)
-        sums = dot(rows(input), w_ih.T).reshape(steps, batch, 3 * size)
-        arguments = output, record, reverse, sums, h, gates.transposed(w_hh), b_ih, b_hh
+        given = input, as_matrix(h_0), w_ih, b_ih, b_hh
+        input, h, w_ih, b_ih, b_hh = map(np.ascontiguousarray, given)
+        sums = np.empty((steps, batch, 3 * size), kind)
+        gates.multiply_inputs(input, w_ih, sums)
+        arguments = output, record, reverse, sums, h, transposed(w_hh, steps), b_ih, b_hh
         by_rows(partial(gates.gru_forward, *arguments), steps, batch, w_hh)
         return output, output[0 if reverse else -1].reshape(h_0.shape).copy(), record
     from_input, from_hidden = (panels(w, 3, _ORDER, _SCALE, steps) for w in (w_ih, w_hh))

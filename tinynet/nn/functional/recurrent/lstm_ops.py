@@ -29,6 +29,7 @@ from tinynet.nn.functional.recurrent.rnn_ops import (
     panels,
     parameter_gradients,
     rows,
+    transposed,
 )
 from tinynet.numba_kernels import gates
 from tinynet.ops.pointwise.exponential import sigmoid, tanh
@@ -104,11 +105,11 @@ def _forward_by_numba(
 ) -> Array:  # fmt: skip
     """Write the hidden states to ``output``; return the record, in numba's layout."""
     steps, batch, size = output.shape
-    given = input, as_matrix(h_0), as_matrix(c_0), w_ih, w_hh, bias
-    input, h, c, w_ih, w_hh, bias = map(np.ascontiguousarray, given)
+    given = input, as_matrix(h_0), as_matrix(c_0), w_ih, bias
+    input, h, c, w_ih, bias = map(np.ascontiguousarray, given)
     record = np.empty((steps + 1, batch, 5 * size), np.float32)
     gates.multiply_inputs(input, w_ih, record)
-    arguments = output, record, reverse, h, c, gates.transposed(w_hh), bias
+    arguments = output, record, reverse, h, c, transposed(w_hh, steps), bias
     by_rows(partial(gates.lstm_forward, *arguments), steps, batch, w_hh)
     return record
 

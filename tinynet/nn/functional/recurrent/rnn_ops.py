@@ -23,6 +23,7 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.nn.functional.affine import affine_map, linear_map
 from tinynet.nn.functional.double_backward import recorded
+from tinynet.numba_kernels import gates
 from tinynet.numba_kernels.blas import LARGE
 from tinynet.ops.pointwise.exponential import tanh
 from tinynet.ops.products.gemm import dot
@@ -87,7 +88,6 @@ def as_matrix(state: Any) -> Any:
 
 # ---- by numba's kernels -------------------------------------------------------------------------
 
-
 PARTS, LEAST_ROWS = 4, 16  # of the batch; of a part: fewer rows take longer for each
 
 
@@ -102,6 +102,12 @@ def by_rows(kernel: Callable[[int, int], None], steps: int, batch: int, weight: 
     is_large = steps * batch * weight.size >= LARGE
     part = max(LEAST_ROWS, -(-batch // PARTS)) if is_large else batch
     threads.share(lambda rows: kernel(rows.start, rows.stop), threads.slices(batch, part))
+
+
+def transposed(weight: Array, steps: int) -> Array:
+    """Return the transpose of a weight for more than 3 steps, otherwise the weight."""
+    weight = np.ascontiguousarray(weight)
+    return gates.transposed(weight) if steps > 3 else weight
 
 
 # ---- backward -----------------------------------------------------------------------------------

@@ -116,10 +116,10 @@ class Plan:
                 one.fill(value)
 
     def _is_repeated(self) -> bool:
-        """Return whether the same parameters have dense gradients again: checks take time to make."""
+        """Return whether the same parameters have dense gradients again: making checks takes time."""
         ready = [p for p in self.group["params"] if p._grad is not None]
         same = len(ready) == len(self.params) and all(map(is_, ready, self.params))
-        return same and all(isinstance(p._grad._array, np.ndarray) for p in ready)  # type: ignore
+        return same and all(isinstance(p._grad._array, np.ndarray) for p in ready)
 
     def advance(self) -> None:
         """Count a step in the 0-d state, if that is nothing but counters."""

@@ -116,7 +116,7 @@ class Plan:
                 one.fill(value)
 
     def _is_repeated(self) -> bool:
-        """Return whether the same parameters have dense gradients again: making checks takes time."""
+        """Return whether the same parameters have dense gradients again."""
         ready = [p for p in self.group["params"] if p._grad is not None]
         same = len(ready) == len(self.params) and all(map(is_, ready, self.params))
         return same and all(isinstance(p._grad._array, np.ndarray) for p in ready)

@@ -2,6 +2,8 @@
 
 import copy
 import functools
+import gc
+import linecache
 import os
 import pickle
 import random
@@ -9,13 +11,17 @@ import threading
 import time
 import types
 import warnings
+import weakref
 
 import numpy as np
 import pytest
 
 import tinynet as tn
 from tinynet import board, nn, optim
+from tinynet.capture.compiled import capturing
 from tinynet.compiler import CompileError, CompileWarning
+from tinynet.core.callsite import OUTSIDE
+from tinynet.core.declaration.observers import observing
 
 WARM = 3  # calls after which a function replays
 
@@ -1444,3 +1450,125 @@ def test_recorders_see_each_operation():
     with board.record() as recording:
         compiled(tn.ones(2, requires_grad=True)).sum().backward()
     assert any("Exp" in node.op for node in recording.graphs["backward"].nodes)
+
+
+def training_of(index):
+    """A network, its optimizer and batches, different for each index."""
+    tn.manual_seed(index)
+    net = nn.Sequential(nn.Linear(8, 8), nn.Tanh(), nn.Linear(8, 8))
+    sgd = optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
+    return net, sgd, [tn.full((4, 8), i / 7 + index) for i in range(7)]
+
+
+def training_step(net, sgd, x):
+    sgd.zero_grad()
+    loss = net(x).square().mean()
+    loss.backward()
+    sgd.step()
+    return loss
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_two_threads_that_train_at_once(shared):
+    """Both end up replaying, whether they share the compiled function or have one each."""
+    functions = [tn.compile(training_step)] * 2
+    if not shared:
+        functions = [tn.compile(training_step) for _ in range(2)]
+    found, start = [[], []], threading.Barrier(2)
+
+    def work(index):
+        net, sgd, batches = trainings[index]
+        start.wait()
+        for i in range(2000):  # a call while the other thread captures runs eagerly
+            before = functions[index].calls().replayed
+            found[index].append(exact(functions[index](net, sgd, batches[i % 7])))
+            if i > 30 and functions[index].calls().replayed > before and done(index):
+                break
+
+    def done(index):
+        net = trainings[index][0]
+        programs = functions[index].programs()
+        return any(key[1][1][1] is net and entry.replays > 9 for key, entry in programs)
+
+    trainings = [training_of(0), training_of(1)]
+
+    def train():
+        threads = [threading.Thread(target=work, args=(i,)) for i in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    assert warnings_of(train) == []
+    assert done(0) and done(1)
+    for index in range(2):
+        net, sgd, batches = training_of(index)
+        number = len(found[index])
+        assert found[index] == [
+            exact(training_step(net, sgd, batches[i % 7])) for i in range(number)
+        ]
+
+
+def test_what_another_thread_observes_is_no_matter():
+    compiled = tn.compile(lambda x: x * 2)
+    watching, over = threading.Event(), threading.Event()
+
+    def watch():
+        with observing(lambda *event: None):
+            watching.set()
+            over.wait(10)
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    watching.wait(10)
+    for _ in range(5):
+        compiled(tn.ones(1))
+    over.set()
+    thread.join()
+    assert compiled.calls() == (3, 2, 0)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_process_that_is_forked_while_another_thread_captures():
+    compiled = tn.compile(lambda x: x * 2)
+    capturing.acquire()
+    child = os.fork()
+    if child == 0:
+        for _ in range(4):
+            compiled(tn.ones(1))
+        os._exit(compiled.calls() != (2, 2, 0))
+    capturing.release()
+    assert os.waitpid(child, 0)[1] == 0
+
+
+def test_a_function_that_is_dropped_is_freed_at_once():
+    """Without the garbage collector: nothing that a program consists of forms a cycle."""
+
+    def run():
+        net, sgd, batches = training_of(0)
+        compiled = tn.compile(lambda x: training_step(net, sgd, x))
+        for x in batches[:4]:
+            compiled(x)
+        program = compiled.programs()[0][1]
+        return [weakref.ref(thing) for thing in (compiled, program, program.run, net)]
+
+    run()
+    gc.collect()
+    gc.disable()
+    try:
+        sources, files, objects = len(linecache.cache), len(OUTSIDE), len(gc.get_objects())
+        for _ in range(3):
+            assert [reference() for reference in run()] == [None] * 4
+        assert (len(linecache.cache), len(OUTSIDE)) == (sources, files)
+        assert len(gc.get_objects()) < objects + 100
+    finally:
+        gc.enable()
+
+
+def test_a_reason_does_not_keep_the_capture_alive():
+    compiled = tn.compile(lambda x: x * x.sum().item())
+    x = tn.ones(2)
+    with pytest.warns(CompileWarning, match="item"):
+        for _ in range(4):
+            compiled(x)
+    assert all(problem.__traceback__ is None for problem in compiled.problems)

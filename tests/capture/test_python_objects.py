@@ -88,6 +88,14 @@ def test_explain_shows_such_arguments():
     assert program.arguments[2] == "{'a': Options(1.5, 'a'), 3: ('2j')}"
 
 
+def test_explain_shows_arguments_that_require_grad():
+    compiled = tn.compile(lambda x: x * 2)
+    for _ in range(WARM):
+        compiled(tn.ones(2, requires_grad=True))
+    (program,) = compiled.explain().programs
+    assert program.arguments == ["float32 [2] that requires grad"]
+
+
 # ---- arguments that are mutated -----------------------------------------------------------------
 
 

@@ -67,7 +67,7 @@ def capture(
         with _no_collection(), watcher:
             result = function(*args, **kwargs)
         captured = Captured(recorder, watcher)
-        recorder.check_outside()
+        recorder.check_outside(watcher.reads.tensors)
         if recorder.problem is None:
             _finish(captured, recorder, result, tensors, started)
     finally:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import os
 import threading
 import weakref
 from collections.abc import Callable
@@ -22,7 +23,20 @@ from tinynet.core.tensors.tensor import Tensor
 
 CAPTURES = 4  # calls that are compared until two are the same
 PROGRAMS = 8  # of one function: for other shapes, modes and Python values
+PATIENCE = 50  # captures that fail by what another thread does, before one counts
 KEPT = 100  # reasons for eager calls, for ``explain``
+# One thread at a time captures: it looks at all objects. Calls of others run eagerly meanwhile.
+capturing = threading.Lock()
+
+
+def _release() -> None:
+    """Release the lock in a new process, which does not have the thread that holds it."""
+    if capturing.locked() and mode.tracer is None:
+        capturing.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_release)
 
 
 class CompileError(RuntimeError):
@@ -68,7 +82,7 @@ class Compiled:
         self._recent: Entry | None = None  # that the last call ran
         self._warned = self._full = False
         self._lock = threading.Lock()
-        self._replays = self._captures = self._eager_calls = 0
+        self._replays = self._captures = self._eager_calls = self._disturbed = 0
         self.problems: list[CaptureError] = []
         functools.update_wrapper(self, function, updated=())
         self.__name__ = getattr(function, "__name__", None) or type(_inner(function)).__name__
@@ -119,7 +133,12 @@ class Compiled:
 
     def _verified(self, entry: Entry, tensors: list[Tensor], args: Any, kwargs: Any) -> Any:
         """Run the function eagerly, and compare what it does with the program."""
-        result, captured, problem = capture(self._function, tensors, args, kwargs)
+        if not capturing.acquire(blocking=False):
+            return self._run(args, kwargs)
+        try:
+            result, captured, problem = capture(self._function, tensors, args, kwargs)
+        finally:
+            capturing.release()
         if captured is not None:
             different = captured.same(entry.captured)
             if different is True:
@@ -129,6 +148,8 @@ class Compiled:
             reason = "the function no longer does what its program does"
             problem = CaptureError(reason, remedy, site)
         assert problem is not None
+        if self._is_disturbed(problem):
+            return result
         raise CompileError(message(self.__name__, problem))
 
     def reset(self) -> None:
@@ -180,7 +201,7 @@ class Compiled:
     # ---- capturing --------------------------------------------------------------------------
 
     def _capture(self, key: Any, tensors: list[Tensor], args: Any, kwargs: Any) -> Any:
-        if key in self._eager or not self._lock.acquire(blocking=False):
+        if key in self._eager or not capturing.acquire(blocking=False):
             return self._run(args, kwargs)
         try:
             count = sum(map(len, self._entries.values()))
@@ -191,6 +212,8 @@ class Compiled:
             earlier = self._captured.setdefault(key, [])
             if captured is None:
                 assert failure is not None
+                if self._is_disturbed(failure):
+                    return result
                 earlier.append(failure)
                 if len(earlier) >= CAPTURES or not failure.passing or self._fullgraph:
                     self._report(key, failure)
@@ -212,7 +235,14 @@ class Compiled:
                 self._report(key, CaptureError(reason, remedy, site))
             return result
         finally:
-            self._lock.release()
+            capturing.release()
+
+    def _is_disturbed(self, failure: CaptureError) -> bool:
+        """Return whether a capture may have failed by what another thread did meanwhile."""
+        if not failure.disturbed or threading.active_count() == 1 or self._fullgraph:
+            return False
+        self._disturbed += 1
+        return self._disturbed <= PATIENCE
 
     def _refused(self, count: int, args: Any, kwargs: Any) -> Any:
         """Run a function eagerly that has too many programs; warn the first time."""

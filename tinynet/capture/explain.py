@@ -208,7 +208,7 @@ def _form(key: Any) -> str:
     """Return the form of an argument as text."""
     kind, *parts = key
     if issubclass(kind, Tensor):
-        ((shape, dtype, _, requires_grad),) = parts
+        ((shape, dtype, _, requires_grad, *_),) = parts
         return f"{dtype} {list(shape)}{' that requires grad' if requires_grad else ''}"
     if issubclass(kind, dict):
         names = (name if type(name) is tuple else (str, name) for name, _ in parts)

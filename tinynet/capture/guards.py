@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import abc
 from typing import Any, NamedTuple
 
 from tinynet.capture.capturing import Captured
-from tinynet.capture.reads import ABSENT, alike, is_simple, unchanged
+from tinynet.capture.holdings import alike, is_empty, is_simple, unchanged
+from tinynet.capture.reach import ABSENT
+from tinynet.capture.reads import Reads
 from tinynet.capture.source import Source
 from tinynet.core.declaration.observers import observable, observers
 from tinynet.core.graph.backward_observers import passes
@@ -17,11 +20,16 @@ from tinynet.core.tensors.tensor import Tensor
 def is_observed() -> bool:
     """Return whether something follows each operation of this thread, which a program omits."""
     return bool(
-        observers
-        or passes.listeners
+        (observers and _hears(observers))
+        or (passes.listeners and _hears(passes.listeners))
         or isinstance(mode.on, Keeper)
         or observable._before is not None
     )
+
+
+def _hears(listeners: list[tuple[int, Any]]) -> bool:
+    """Return whether one of some listeners belongs to this thread."""
+    return any(thread == mode.thread for thread, _ in [*listeners])
 
 
 class Condition(NamedTuple):
@@ -68,26 +76,67 @@ def conditions(source: Source, captured: Captured, tensors: list[Tensor]) -> lis
             text = f"{source.constant(t)}._grad is {source.constant(read)}"
         found.append(Condition(text, f"the gradient of a {type(t).__name__} {list(t.shape)}"))
     watcher = captured.watcher
-    reads = watcher.reads
-    source.namespace.update(alike=alike, unchanged=unchanged)
+    source.namespace.update(alike=alike, unchanged=unchanged, is_empty=is_empty)
+    source.namespace["cache_token"] = abc.get_cache_token
+    used = {id(t) for t in tensors}
+    for t in watcher.reads.tensors.values():
+        if id(t) not in used:
+            name, words = source.constant(t), f"a {type(t).__name__} {list(t.shape)}"
+            text = f"{name}._array is {source.constant(t._array)}"
+            found.append(Condition(text, f"the array of {words}", t._array))
+            text = f"{name}._requires_grad is {source.constant(t._requires_grad)}"
+            found.append(Condition(text, f"requires_grad of {words}", t._requires_grad))
     owners = {id(module.__dict__): type(module).__name__ for module in watcher.modules}
-    for held, names in reads.dictionaries.values():
-        owner = owners.get(id(held)) or held.get("__name__") or "an object"
-        for key, value in names.items():
-            if value is ABSENT:
-                text = f"{key!r} not in {source.constant(held)}"
-            else:
-                text = _condition(source, f"{source.constant(held)}[{key!r}]", value)
+    return found + _names(source, watcher.reads, owners) + _others(source, watcher.reads)
+
+
+def _names(source: Source, reads: Reads, owners: dict[int, str]) -> list[Condition]:
+    """Return the conditions on attributes of objects, classes and modules."""
+    found = []
+    for names in reads.names.values():
+        held = source.constant(names.held)
+        owner = owners.get(id(names.held), names.title)
+        for key, value in names.values.items():
+            text = _condition(source, f"{held}[{key!r}]", value)
             found.append(Condition(text, f"{owner}.{key}", value))
+        if names.size is not None:
+            text = f"len({held}) == {names.size}"
+            found.append(Condition(text, f"the number of attributes of {owner}"))
+        if names.missing:
+            missing = source.constant(frozenset(names.missing))
+            text = f"{missing}.isdisjoint({held})"
+            found.append(Condition(text, f"{owner} had no {', '.join(sorted(names.missing))}"))
+    return found
+
+
+def _others(source: Source, reads: Reads) -> list[Condition]:
+    """Return the conditions on outer variables, classes, containers, and attributes elsewhere."""
+    found = []
     for cell, value in reads.cells.values():
         text = _condition(source, f"{source.constant(cell)}.cell_contents", value)
+        if value is ABSENT:
+            text = f"is_empty({source.constant(cell)})"
         found.append(Condition(text, "an outer variable", value))
     for thing, name, value in reads.attributes.values():
         text = _condition(source, f"{source.constant(thing)}.{name}", value)
+        if value is ABSENT:
+            text = f"not hasattr({source.constant(thing)}, {name!r})"
         found.append(Condition(text, f"{type(thing).__name__}.{name}", value))
+    for thing, kind in reads.kinds.values():
+        text = f"type({source.constant(thing)}) is {source.constant(kind)}"
+        found.append(Condition(text, f"the class of a {kind.__name__}"))
+    for kind, order in reads.orders.values():
+        text = f"{source.constant(kind)}.__mro__ is {source.constant(order)}"
+        found.append(Condition(text, f"the base classes of {kind.__name__}"))
+    for reference, alive in reads.references.values():
+        text = f"{source.constant(reference)}() is {'not ' * alive}None"
+        found.append(Condition(text, "a weak reference"))
     for container, items in reads.containers.values():
         text = f"unchanged({source.constant(container)}, {source.constant(items)})"
         found.append(Condition(text, f"the contents of a {type(container).__name__}"))
+    if reads.registered is not None:
+        text = f"cache_token() == {source.constant(reads.registered)}"
+        found.append(Condition(text, "the registrations of abstract classes"))
     return found
 
 

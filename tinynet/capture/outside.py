@@ -106,21 +106,24 @@ class Outside:
             self._recorded[key] += 1
         return owner
 
-    def problems(self) -> Iterator[CaptureError]:
-        """Yield what was changed without a record."""
+    def problems(self) -> Iterator[tuple[Tensor, CaptureError]]:
+        """Yield what was changed without a record, and how."""
         for t, before in zip(self.tensors, self._states, strict=True):
             for what, old, new in zip(_STATE, before, _state_of(t), strict=True):
                 if old is not new and old != new:
                     reason = f"the function changes {what} of a tensor from outside"
-                    yield CaptureError(reason, "do that outside of the function")
+                    yield t, CaptureError(reason, "do that outside of the function")
         for t in self.tensors:
             counter, key = t._counter, id(t._counter)
             if counter in (None, INFERENCE):
                 continue
             if counter.n - self._versions.get(key, 0) != self._recorded[key]:
-                yield CaptureError(
-                    "a tensor from outside is changed by something that is no operation",
-                    "change it by operations, or outside of the function",
+                yield (
+                    t,
+                    CaptureError(
+                        "a tensor from outside is changed by something that is no operation",
+                        "change it by operations, or outside of the function",
+                    ),
                 )
 
 

@@ -21,7 +21,10 @@ class CaptureError(Exception):
         remedy: the change that would help.
         site: the user's line.
         passing: the next call may be free of it, such as the set-up of a cache.
+        disturbed: another thread may have caused it.
     """
+
+    disturbed = False
 
     def __init__(self, reason: str, remedy: str, site: Site | None = None, passing: bool = True):
         super().__init__(reason)

@@ -1,92 +1,147 @@
 """What a captured function reads outside of its arguments: each value becomes a guard.
 
-Of names that the code mentions, the values at the capture count: global and outer variables,
-attributes of objects and classes, what containers hold, defaults of functions. A name may be
-mentioned and not read; then a guard fails without need, and the function is captured again.
+Code is not followed instruction by instruction. What it mentions is looked up in what it can reach:
+in global and outer variables, in the arguments and results of the functions that run, and in all
+objects, classes and containers that hang on them. A name may be mentioned and not read; then a
+guard fails without need, and the function is captured again.
 """
 
 from __future__ import annotations
 
-import array
-import functools
+import builtins
+import dis
 import gc
+import importlib.util
 import os
-import random
 import sys
 import types
-import weakref
-from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import numpy as np
-
-from tinynet.capture.program import SIMPLE, CaptureError
+from tinynet.capture.holdings import (
+    BUFFERS,
+    CONTAINERS,
+    contents,
+    is_a,
+    is_plain,
+    named,
+    namespace_of,
+    unchanged,
+)
+from tinynet.capture.program import CaptureError
+from tinynet.capture.reach import ABSENT, Names, Reach
+from tinynet.core.graph.node import Node
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.random import Generator
+from tinynet.nn.base.module import Module
 
-ABSENT = object()
+_CHANGING = (*CONTAINERS, *BUFFERS)  # not known to the garbage collector, they may be new
 MAKES = ("__init__", "__new__", "__post_init__")  # they get a new object first
-DEPTH = 30  # of containers and objects inside each other
-SIZE = 10_000  # of an array whose numbers become a guard
-_CONTAINERS = (list, dict, set, tuple)
-_BUFFERS = (deque, bytearray, array.array, np.ndarray)
-_PASSING = (Iterator, random.Random, np.random.Generator, np.random.RandomState)
-_LEAVES: tuple[Any, ...] = (*SIMPLE, np.generic, np.dtype, Tensor, Generator)
+# Code with one of these names may read any attribute of an object, or any global variable.
+_ANY = frozenset("__dict__ __getattribute__ attrgetter dir getmembers methodcaller vars".split())
+_ANY_GLOBAL = frozenset({"globals", "eval", "exec"})
 
 
-class Reads:
+class Reads(Reach):
     """The values that a function reads.
 
+    Args:
+        function: the captured function.
+
     Attributes:
-        dictionaries: by id of the owner, namespaces (attributes of modules, objects and classes,
-            global variables), and the values of the names that the code mentions.
-        cells: outer variables and their values.
-        containers: lists, dictionaries, sets and small arrays, and what they hold.
         passed: lists and dictionaries that are arguments, and what they hold.
-        attributes: other attributes of objects, and their values.
-        passing: an iterator or random generator, whose state a program would not change.
     """
 
     def __init__(self, function: Callable[..., Any]):
-        self.dictionaries: dict[int, tuple[Any, dict[str, Any]]] = {}
-        self.cells: dict[int, tuple[Any, Any]] = {}
-        self.containers: dict[int, tuple[Any, list[Any]]] = {}
+        super().__init__()
         self.passed: dict[int, tuple[Any, list[Any]]] = {}
-        self.attributes: dict[tuple[int, str], tuple[Any, str, Any]] = {}
-        self.passing: Any = None
-        self._held: list[Any] = []
-        self._visited: set[Any] = set()
-        self._codes: set[Any] = set()
+        self._tensors_passed: set[int] = set()
         self._function = function
+        self._codes: set[Any] = set()
+        self._called: dict[int, Any] = {}  # those whose methods are called
+        self._tools: dict[int, Any] = {}  # objects of tinynet's classes, and what they hold
+        gc.collect(0)  # from now on, what is young is made by the function
+
+    # ---- after the call ---------------------------------------------------------------------
 
     def values(self) -> Iterator[Any]:
         """Yield all values."""
-        for _, names in self.dictionaries.values():
-            yield from names.values()
+        for names in self.names.values():
+            yield from names.values.values()
         yield from (value for _, value in self.cells.values())
         for _, items in self.containers.values():
             yield from items
 
-    def changed(self) -> Iterator[tuple[str, str]]:
-        """Yield what the code changed, in words, and the word for it."""
+    def finish(self) -> None:
+        """Forget what the function made, and what is not in a guard."""
+        made = {id(thing) for thing in gc.get_objects(generation=0)}
+
+        def old(thing: Any) -> bool:
+            while thing is not None:
+                if gc.is_tracked(thing):
+                    return id(thing) not in made
+                thing = self._parents.get(id(thing))
+            return True
+
+        self.hidden = [found for found in self.hidden if old(found[0])]
+        tables: tuple[dict[Any, Any], ...] = (
+            self.names, self.cells, self.containers, self.attributes, self.kinds, self.orders,
+            self.references, self.tensors, self._tools, self._called,
+        )  # fmt: skip
+        for found in tables:
+            self._keep(found, old)
+        for key in self._tensors_passed:
+            self.tensors.pop(key, None)
+        for names in self.names.values():
+            names.title = _title(names.owner)
+            names.owner = None  # a weak reference to it may be all that keeps it in reach
+        self._visited, self._parents, self._codes = {}, {}, set()
+
+    @staticmethod
+    def _keep(found: dict[Any, Any], old: Callable[[Any], bool]) -> None:
+        for key, entry in [*found.items()]:
+            owner = getattr(entry, "owner", entry[0] if isinstance(entry, tuple) else entry)
+            if not old(owner):
+                del found[key]
+
+    def changed(self, performed: set[int]) -> Iterator[tuple[str, str]]:
+        """Yield what the code changed, in words, and the word for it.
+
+        Args:
+            performed: ids of objects that a replay changes, too.
+        """
         for container, items in self.passed.values():
             if not unchanged(container, items):
-                yield f"{_named(container)} that is passed to it", "container"
+                yield f"{named(container)} that is passed to it", "container"
         for container, items in self.containers.values():
             if not unchanged(container, items):
-                yield f"{_named(container)} from outside", "container"
-        for held, names in self.dictionaries.values():
-            for name, value in names.items():
-                if held.get(name, ABSENT) is not value:
+                yield f"{named(container)} from outside", "container"
+        for names in self.names.values():
+            for name, value in names.values.items():
+                if names.held.get(name, ABSENT) is not value:
                     yield f"{name!r} of an object from outside", "object"
+            if names.size is not None and names.size != len(names.held):
+                yield f"the attributes of {names.title} from outside", "object"
+        for thing, name, value in self.attributes.values():
+            if value_of(thing, name) is not value:
+                yield f"{name!r} of an object from outside", "object"
+        for thing, before in self._tools.values():
+            if id(thing) not in performed and _held_by(thing) != before:
+                yield f"{named(thing)} from outside", "object"
 
-    def finish(self) -> None:
-        """Let go of what is not in a guard."""
-        self._held, self._visited, self._codes = [], set(), set()
+    def of_called(self, performed: set[int]) -> None:
+        """Make guards of what tinynet's objects hold whose methods a replay does not call."""
+        for thing, parts in self._called.values():
+            if id(thing) not in performed:
+                for part, items in parts:
+                    self.containers.setdefault(id(part), (part, items))
 
     def of_arguments(self, structure: Any) -> None:
         """Note what the lists and dictionaries hold that are passed to the function."""
+        if isinstance(structure, Tensor):
+            self._tensors_passed.add(id(structure))
+            if namespace_of(structure):
+                words = "gets a tensor that has attributes of its own"
+                self.hidden.append((structure, words, "pass the values of its attributes, too"))
         if isinstance(structure, list | dict):
             self.passed[id(structure)] = structure, contents(structure)
         if isinstance(structure, list | tuple | dict):
@@ -99,53 +154,107 @@ class Reads:
         if not isinstance(result, list | tuple | dict):
             return
         if id(result) in self.passed or id(result) in self.containers:
-            reason = f"the function returns {_named(result)} from outside"
+            reason = f"the function returns {named(result)} from outside"
             raise CaptureError(reason, "return a copy of it")
         for part in result.values() if isinstance(result, dict) else result:
             self.require_new(part)
 
+    # ---- during the call --------------------------------------------------------------------
+
     def of_training(self, module: Any) -> None:
         """Note the mode of a module that is set."""
-        self._names(module.__dict__, id(module.__dict__), ["training"], frozenset(), 0)
+        self.reach(module)
 
     def of_environment(self) -> None:
         """Note the variables of the environment."""
-        self._value(os.environ.__dict__["_data"], frozenset(), 0)
+        self.reach(os.environ.__dict__["_data"])
 
     def of_module(self, module: Any) -> None:
         """Note the attributes of a module that runs, and that it has no hooks."""
-        self._attribute(module, "_hooks")
-        held = module.__dict__
-        chosen = [name for name in held if name != "_non_persistent_buffers_set"]
-        self._names(held, id(held), chosen, frozenset(), 0)
+        self.reach(module)
 
-    def of_frame(self, frame: Any, code: Any) -> None:
-        """Note what the code of a frame that begins may read."""
-        names = _mentioned(code)
+    def of_result(self, value: Any) -> None:
+        """Note what the caller of a function may read in its result."""
+        self._of_local(value)
+
+    def of_tool(self, thing: Any) -> None:
+        """Note what an object of one of tinynet's classes holds, whose method is called."""
+        root = type(thing).__module__.partition(".")[0]
+        own = namespace_of(thing)
+        if root == "tinynet" and own is not None and not is_a(thing, (Module, Tensor, Node)):
+            self.reach(thing)
+            parts = [value for value in own.values() if is_a(value, CONTAINERS)]
+            self._called[id(thing)] = thing, [(part, contents(part)) for part in (own, *parts)]
+
+    def of_lookup(self, thing: Any, name: Any) -> None:
+        """Note an attribute that is looked up by ``getattr``."""
+        if not isinstance(name, str):
+            return
+        self.mention([name])
+        self._of_local(thing)
+        own = namespace_of(thing)
+        if id(thing) in self._tensors_passed and not hasattr(type(thing), name):
+            words = f"looks for the attribute {name!r} of a tensor that is passed to it"
+            self.hidden.append((thing, words, "pass its value, too"))
+        elif own is not None and name not in own:
+            found = self.names.setdefault(id(thing), Names(thing, own, None))
+            found.missing.add(name)
+
+    def of_frame(self, frame: Any, code: Any, library: bool = False) -> None:
+        """Note what the code of a frame that begins may read.
+
+        Args:
+            library: the code is Python's own; only the objects that it gets matter.
+        """
+        first = code not in self._codes
+        self._codes.add(code)
+        if first:
+            self.mention(mentioned(code))
+            if not library and not _ANY.isdisjoint(code.co_names):
+                self.mention_all()
         count = code.co_argcount + code.co_kwonlyargcount
         count += bool(code.co_flags & 4) + bool(code.co_flags & 8)
         for name in code.co_varnames[code.co_name in MAKES : count]:
-            value = frame.f_locals.get(name, ABSENT)
-            # Containers and iterators that are passed inside are mostly made there.
-            if id(value) in self.passed:
-                for item in contents(value)[:1000]:
-                    self._value(item, names, 1)
-            elif not isinstance(value, (*_CONTAINERS, *_BUFFERS, Iterator)):
-                self._value(value, names, 0)
-        if code in self._codes:
-            return
-        self._codes.add(code)
-        held = frame.f_globals
-        self._names(held, id(held), [n for n in names if n in held], names, 0)
-        functions = self._functions_of(code)
-        for function in functions:
-            self._of_function(function)
-        if code.co_freevars:
-            for function in functions:
-                cells = zip(code.co_freevars, function.__closure__ or (), strict=True)
-                for name, cell in cells:
-                    if name != "__class__":
-                        self._cell(cell, names)
+            self._of_local(frame.f_locals.get(name))
+        if first and not library:
+            self.code(code, frame.f_globals)
+            for function in self._functions_of(code):
+                self.reach(function)
+
+    def _of_local(self, value: Any) -> None:
+        """Note an argument or result of a function inside."""
+        if is_a(value, CONTAINERS) and id(value) in self.passed:
+            for item in contents(value):
+                self.reach(item)
+        elif gc.is_tracked(value) or not is_a(value, _CHANGING):
+            self.reach(value)
+
+    def code(self, code: types.CodeType, variables: dict[str, Any]) -> None:
+        """Note the variables and modules that code mentions."""
+        found = mentioned(code)
+        self.mention(found)
+        chosen = found & variables.keys()
+        self.variables(variables, variables, chosen)
+        if not _ANY_GLOBAL.isdisjoint(code.co_names):
+            for name in variables.keys() - chosen - {"__builtins__"}:
+                self.variables(variables, variables, [name], is_plain(variables[name]))
+        loaded, imported = loads(code)
+        names = self.names[id(variables)]
+        names.missing |= loaded - variables.keys()
+        built = variables.get("__builtins__", builtins)
+        own = built if isinstance(built, dict) else vars(built)
+        self.variables(own, own, [n for n in loaded - variables.keys() if n in own], follow=False)
+        for name, level in imported:
+            package = variables.get("__package__") or ""
+            path = importlib.util.resolve_name("." * level + name, package) if level else name
+            parts = path.split(".")
+            for i in range(len(parts)):
+                module = sys.modules.get(".".join(parts[: i + 1]))
+                if module is not None:
+                    self.variables(sys.modules, sys.modules, [module.__name__])
+                    self.reach(module)
+        while self._waiting:
+            self._visit(self._waiting.pop())
 
     def _functions_of(self, code: Any) -> list[Any]:
         inner = getattr(self._function, "__func__", self._function)
@@ -155,156 +264,50 @@ class Reads:
             return []
         return [f for f in gc.get_referrers(code) if isinstance(f, types.FunctionType)]
 
-    def _of_function(self, function: Any) -> None:
-        for name in ("__code__", "__defaults__", "__kwdefaults__"):
-            self._attribute(function, name)
-        for value in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
-            self._value(value, _mentioned(function.__code__), 0)
-
-    def _attribute(self, owner: Any, name: str) -> None:
-        self.attributes.setdefault((id(owner), name), (owner, name, getattr(owner, name)))
-
-    def _cell(self, cell: Any, names: frozenset[str]) -> None:
-        try:
-            value = cell.cell_contents
-        except ValueError:
-            return
-        self.cells.setdefault(id(cell), (cell, value))
-        self._value(value, names, 0)
-
-    def _names(
-        self, held: Any, key: int, chosen: list[str], names: frozenset[str], depth: int
-    ) -> None:
-        """Note the values of some names of a namespace."""
-        _, known = self.dictionaries.setdefault(key, (held, {}))
-        for name in chosen:
-            value = held.get(name, ABSENT)
-            if name not in known and not is_fixed(value):
-                known[name] = value
-            self._value(value, names, depth + 1)
-
-    def _value(self, value: Any, names: frozenset[str], depth: int) -> None:
-        """Note what code that mentions ``names`` may read in a value."""
-        if type(value) in SIMPLE or isinstance(value, _LEAVES) or depth > DEPTH:
-            return
-        if (id(value), names) in self._visited:
-            return
-        self._visited.add((id(value), names))
-        self._held.append(value)
-        if isinstance(value, _PASSING):
-            self.passing = self.passing or value
-        elif isinstance(value, weakref.ref):
-            self._value(value(), names, depth + 1)
-        elif isinstance(value, _BUFFERS) and not isinstance(value, deque):
-            if np.size(value) <= SIZE:
-                self.containers.setdefault(id(value), (value, contents(value)))
-        elif isinstance(value, list | dict | set | tuple | deque):
-            if hasattr(value, "_module"):  # a table of a module's members
-                return
-            items = contents(value)
-            if not isinstance(value, tuple):
-                self.containers.setdefault(id(value), (value, items))
-            for item in items[:1000]:
-                self._value(item, names, depth + 1)
-        elif isinstance(value, types.FunctionType):
-            if not _is_library(value):
-                self._of_function(value)
-        elif isinstance(value, types.ModuleType):
-            if not _is_library(value):
-                held = value.__dict__
-                self._names(held, id(held), [n for n in names if n in held], names, depth)
-        elif isinstance(value, type):
-            self._class(value, names, depth, ())
-        else:
-            own = getattr(value, "__dict__", None)
-            if type(own) is dict:
-                chosen = [name for name in names if name in own]
-                self._names(own, id(own), chosen, names, depth)
-                self._class(type(value), names, depth, own)
-            self._slots(value, names, depth)
-
-    def _slots(self, value: Any, names: frozenset[str], depth: int) -> None:
-        """Note attributes of an object that lie in the slots of its class."""
-        for base in type(value).__mro__:
-            if "__slots__" not in base.__dict__ or _is_library(base):
-                continue
-            for name in names:
-                slot = base.__dict__.get(name)
-                if isinstance(slot, types.MemberDescriptorType) and hasattr(value, name):
-                    self._attribute(value, name)
-                    self._value(getattr(value, name), names, depth + 1)
-
-    def _class(self, kind: type, names: frozenset[str], depth: int, own: Any) -> None:
-        """Note attributes of a class and its bases that an object does not have itself."""
-        for base in kind.__mro__:
-            if _is_library(base):
-                continue
-            held = base.__dict__
-            chosen = [name for name in names if name in held and name not in own]
-            self._names(held, id(base), chosen, names, depth)
-            if type(own) is dict:
-                self._names(own, id(own), chosen, frozenset(), DEPTH)
+    def _object(self, value: Any, names: set[str]) -> None:
+        super()._object(value, names)
+        root = type(value).__module__.partition(".")[0]
+        if root == "tinynet" and not is_a(value, Module | Tensor):
+            self._tools.setdefault(id(value), (value, _held_by(value)))
 
 
-@functools.cache
-def _mentioned(code: types.CodeType) -> frozenset[str]:
+def value_of(thing: Any, name: str) -> Any:
+    """Return an attribute, or ``ABSENT``."""
+    return getattr(thing, name, ABSENT)
+
+
+def _title(thing: Any) -> str:
+    """Return a name for an object, class or module."""
+    if is_a(thing, types.ModuleType | type | types.FunctionType):
+        return thing.__name__
+    return str(thing.get("__name__")) if type(thing) is dict else named(thing)
+
+
+def _held_by(thing: Any) -> list[list[int]]:
+    """Return what an object holds, and the containers among it, as ids."""
+    own = namespace_of(thing) or {}
+    parts = [value for value in own.values() if is_a(value, CONTAINERS)]
+    return [[id(x) for x in contents(part)] for part in (own, *parts)]
+
+
+def mentioned(code: types.CodeType) -> set[str]:
     """Return the names in some code, and the strings that may be names: ``getattr(x, "y")``."""
     found = {*code.co_names}
     for constant in code.co_consts:
         strings = constant if type(constant) is tuple else (constant,)
         found.update(s for s in strings if type(s) is str and s.isidentifier())
-    return frozenset(found)
+    return found
 
 
-def is_fixed(value: Any) -> bool:
-    """Return whether a value needs no guard: a module, and what is not the user's."""
-    if isinstance(value, types.ModuleType | types.BuiltinFunctionType):
-        return True
-    return isinstance(value, type | types.FunctionType) and _is_library(value)
-
-
-def _is_library(value: Any) -> bool:
-    """Return whether a function, class or module belongs to Python, tinynet or an installed one."""
-    name = value.__name__ if isinstance(value, types.ModuleType) else value.__module__
-    root = str(name).partition(".")[0]
-    if root in ("tinynet", "numpy", "builtins") or root in sys.stdlib_module_names - {"__main__"}:
-        return True
-    file = getattr(sys.modules.get(str(name)), "__file__", None) or ""
-    return "-packages" in file
-
-
-def _named(container: Any) -> str:
-    name = type(container).__name__
-    return f"an {name}" if name[0] in "aeiou" or name == "ndarray" else f"a {name}"
-
-
-def contents(container: Any) -> list[Any]:
-    """Return what a container holds as a flat list."""
-    if isinstance(container, dict):
-        return [x for item in container.items() for x in item]
-    if isinstance(container, np.ndarray):
-        return [container.shape, str(container.dtype), container.tobytes()]
-    return [bytes(container)] if isinstance(container, bytearray) else [*container]
-
-
-def unchanged(container: Any, items: list[Any]) -> bool:
-    """Return whether a container still holds the same."""
-    now = contents(container)
-    return len(now) == len(items) and all(map(alike, now, items))
-
-
-def alike(a: Any, b: Any) -> bool:
-    """Return whether code cannot tell two values apart: one object, or equal simple values."""
-    if a is b:
-        return True
-    if type(a) is not type(b) or not is_simple(a):
-        return False
-    if type(a) is tuple:
-        return len(a) == len(b) and all(map(alike, a, b))
-    return bool(a == b) and (type(a) not in (float, complex) or repr(a) == repr(b))
-
-
-def is_simple(value: Any) -> bool:
-    """Return whether a guard compares a value by ``==``; others are compared by identity."""
-    kind = type(value)
-    return kind in SIMPLE or (kind is tuple and all(map(is_simple, value)))
+def loads(code: types.CodeType) -> tuple[set[str], list[tuple[str, int]]]:
+    """Return the global variables that code loads, and the modules that it imports."""
+    loaded, imported = set(), []
+    constants: list[Any] = []
+    for instruction in dis.get_instructions(code):
+        if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+            loaded.add(instruction.argval)
+        elif instruction.opname == "IMPORT_NAME":
+            imported.append((instruction.argval, constants[-2]))
+        elif instruction.opname.startswith("LOAD_CONST") or instruction.opname == "LOAD_SMALL_INT":
+            constants.append(instruction.argval)
+    return loaded, imported

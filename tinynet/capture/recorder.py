@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 import types
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Any
 
 import numpy as np
@@ -85,8 +86,7 @@ class Recorder(Tracer, BackwardObserver):
         if mode.tracer is not self:
             return
         if backward_pass.freed is not None:
-            wanted = backward_pass.wanted
-            self.spent |= {n for n in backward_pass.order if wanted is None or n in wanted}
+            self.spent |= {n for n in backward_pass.order if backward_pass.goes_on(n)}
         earlier = (n for n in backward_pass.order if -1 < n.sequence < self._started)
         if any(backward_pass.goes_on(node) for node in earlier):
             self.refuse(
@@ -104,16 +104,25 @@ class Recorder(Tracer, BackwardObserver):
         finally:
             self._visited = before
 
-    def check_outside(self) -> None:
-        """Refuse the program if a tensor from outside was changed by more than it recorded."""
-        for problem in self.outside.problems():
-            self.refuse(problem)
+    def check_outside(self, reached: Container[int]) -> None:
+        """Refuse the program if a tensor from outside was changed by more than it recorded.
+
+        Args:
+            reached: ids of the tensors that the function may know.
+        """
+        ours = {id(t) for t in self._arguments} | {id(t) for t, _ in self.program.states}
+        alone = threading.active_count() == 1
+        for t, problem in self.outside.problems():
+            if alone or id(t) in ours or id(t) in reached:  # others change their own tensors
+                problem.disturbed = True
+                self.refuse(problem)
 
     def refuse(self, problem: CaptureError) -> None:
         """Note why the function cannot be captured."""
         if self.problem is None:
             self.problem = problem
             problem.site = problem.site or here()
+        problem.__traceback__ = problem.__context__ = None  # they hold all frames of the capture
         mode.tracer = None
 
     # ---- what the tracer hears --------------------------------------------------------------

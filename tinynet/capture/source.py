@@ -8,13 +8,15 @@ operation is the last user of an array of its own shape, it writes over that arr
 from __future__ import annotations
 
 import itertools
+import linecache
 import math
+import weakref
 from typing import Any
 
 import numpy as np
 
 from tinynet.capture.program import SIMPLE, Call, Handle, Value, leaves
-from tinynet.core.callsite import COMPILED, execute
+from tinynet.core.callsite import COMPILED, OUTSIDE, execute
 
 LARGE = 1 << 16  # bytes: of an array that is worth a native function of its own
 FREED = 1 << 11  # bytes: larger arrays are freed at once, smaller ones when a name is reused
@@ -98,7 +100,7 @@ class Source:
         if name is None:
             name = self._constants[id(thing)] = f"k{len(self._constants)}"
             self.namespace[name] = thing
-            if hasattr(thing, "put_into"):  # a step, whose function may change
+            if hasattr(type(thing), "put_into"):  # a step, whose function may change
                 thing.put_into(self.namespace, name)
         return name
 
@@ -217,4 +219,11 @@ def compiled(title: str, name: str, lines: list[str], namespace: dict[str, Any])
     filename = f"{COMPILED} compiled {title} {_number()}"
     function = execute(filename, source, namespace)[name]
     function.source = source
+    weakref.finalize(function, _forget, filename).atexit = False
     return function
+
+
+def _forget(filename: str) -> None:
+    """Remove the source of a function that no longer exists."""
+    linecache.cache.pop(filename, None)
+    OUTSIDE.pop(filename, None)

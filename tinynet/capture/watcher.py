@@ -7,22 +7,25 @@ examines values cannot be captured.
 
 from __future__ import annotations
 
-import contextvars
-import datetime
 import dis
 import functools
-import io
 import os
+import pickle
 import random
+import re
 import sys
-import types
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from tinynet import random as random_numbers
+from tinynet import runtime
 from tinynet.autograd.function_node import FunctionNode
+from tinynet.capture import lookups
+from tinynet.capture.builtin_calls import effect
 from tinynet.capture.keys import modes
+from tinynet.capture.lookups import plain
 from tinynet.capture.program import CaptureError
 from tinynet.capture.reads import MAKES, Reads
 from tinynet.capture.recorder import Recorder
@@ -54,14 +57,22 @@ _READS = {
     )
 }  # fmt: skip
 _READS[version_of.__code__] = "_version"
+_SETTINGS = {
+    f.__code__ for n, f in vars(runtime).items() if n[:4] in ("get_", "set_", "are_", "use_")
+}
+_SETTINGS |= {random_numbers.initial_seed.__code__, random_numbers.Generator.initial_seed.__code__}
+_WRITING = tuple(
+    os.path.join(os.path.dirname(runtime.__file__), name)
+    for name in ("board", "exchange", "onnx", "serialization.py")
+)
 _EXAMINES = frozenset("any all max min item tolist nonzero sum argmax argmin tobytes".split())
-_BUILTINS = {print: "prints", input: "asks for input", open: "opens a file"}
+_READ_ALL = {pickle.dumps, pickle.Pickler.dump}
 _SETTERS = {setattr, delattr}
 _ENVIRONMENT = {getattr(type(os.environ), f"__{n}item__").__code__ for n in ("get", "set", "del")}
 _STAGES = ModuleHooks.__slots__
 # Notebooks, the prompt and `python -c` have names such as "<string>".
 _PYTHON = (os.path.dirname(os.__file__) + os.sep, "<frozen ")
-_NUMPY = os.path.dirname(np.__file__) + os.sep
+_INTERNAL = (os.path.dirname(np.__file__) + os.sep, "<frozen importlib")
 
 
 class Watcher:
@@ -83,11 +94,13 @@ class Watcher:
         self.reads.of_arguments(arguments)
         self.modules: list[Any] = []
         self._following = following(self)
+        self._lookups = lookups.heard_by(self._looked_up)
 
     def __enter__(self) -> Watcher:
         self._before = sys.gettrace(), sys.getprofile()
         self._random, self._modes = _random_states(), modes()
         self._following.__enter__()
+        self._lookups.__enter__()
         sys.setprofile(self._profile)
         sys.settrace(self._trace)
         return self
@@ -95,28 +108,33 @@ class Watcher:
     def __exit__(self, *exc: object) -> None:
         sys.settrace(self._before[0])
         sys.setprofile(self._before[1])
+        self._lookups.__exit__(None, None, None)
         self._following.__exit__(None, None, None)
-        for what, kind in self.reads.changed():
+        performed = self._performed()
+        self.reads.finish()
+        self.reads.of_called(performed)
+        for what, kind in self.reads.changed(performed):
             remedy = f"return the value, and change the {kind} outside"
-            self._refuse(f"the function changes {what}", remedy)
+            self._refuse(f"the function changes {what}", remedy, disturbed=True)
         if modes() != self._modes:
             self._refuse(
                 "the function changes the default dtype, grad mode or autocast",
                 "use a `with` block, or do that outside",
             )
-        if self.reads.passing is not None:
-            self._refuse(
-                f"the function may use a {type(self.reads.passing).__name__} from outside, an "
-                "iterator or random generator",
-                "pass what it gives as an argument of the function",
-            )
+        for _, words, remedy in self.reads.hidden:
+            self._refuse(f"the function {words}", remedy)
         if _random_states() != self._random:
             self._refuse(
                 "the function draws random numbers of Python or numpy",
                 "use tn.rand or pass them as an argument of the function",
+                disturbed=True,
             )
-        self.reads.finish()
         self._recorder = None  # a program outlives it, and it holds all arrays of the capture
+
+    def _performed(self) -> set[int]:
+        """Return the ids of objects that a replay changes, too."""
+        calls = () if self._recorder is None else self._recorder.program.calls
+        return {id(a) for call in calls if call.kind == "perform" for a in call.args}
 
     def entered(self, module: Any) -> None:
         """Note the attributes of a module that runs."""
@@ -151,14 +169,34 @@ class Watcher:
                     "return the tensor, and read it outside of the function",
                     outward(frame),
                 )
+            elif frame.f_back is not None and is_outside(frame.f_back.f_code.co_filename):
+                self._entered_tinynet(frame, code)
             return None
-        if _is_library(code.co_filename):
+        library = _is_library(code.co_filename)
+        if library and (code.co_filename.startswith(_INTERNAL) or _user_of(frame) is None):
             return None
-        self.reads.of_frame(frame, code)
+        self.reads.of_frame(frame, code, library)
+        if library:
+            return None
         if code.co_name in MAKES:
             return None
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
         return self._opcode
+
+    def _entered_tinynet(self, frame: Any, code: Any) -> None:
+        """Note a call of a function of tinynet by other code."""
+        if code in _SETTINGS:
+            self._refuse(
+                f"{code.co_name}() reads or changes a setting of tinynet",
+                "call it outside of the function, and pass what it returns",
+                outward(frame),
+            )
+        elif code.co_filename.startswith(_WRITING):
+            self._refuse(
+                f"{code.co_name}() uses files", "do that outside of the function", outward(frame)
+            )
+        elif code.co_argcount:
+            self.reads.of_tool(frame.f_locals.get(code.co_varnames[0]))
 
     def _opcode(self, frame: Any, event: str, arg: Any) -> Any:
         if event == "opcode" and mode.tracer is not None:
@@ -175,28 +213,28 @@ class Watcher:
                         "return the value instead, and store it outside of the function",
                         (code, at),
                     )
+        elif event == "return" and mode.tracer is not None:
+            self.reads.of_result(arg)
         return self._opcode
 
     def _profile(self, frame: Any, event: str, arg: Any) -> None:
         if event != "c_call" or mode.tracer is None:
             return
-        try:
-            what = _BUILTINS.get(arg)
-        except TypeError:
-            return
+        what = effect(arg)
         owner = getattr(arg, "__self__", None)
-        clock = isinstance(owner, type) and issubclass(owner, datetime.date)
-        if clock or (isinstance(owner, types.ModuleType) and owner.__name__ == "time"):
-            what = "asks for the time"
-        if isinstance(owner, contextvars.ContextVar):
-            what = "uses a context variable"
-        elif not _is_library(frame.f_code.co_filename):
-            if isinstance(owner, io.IOBase):
-                what = "uses a file"
-            elif arg in _SETTERS and frame.f_code.co_name not in MAKES:
-                what = "sets an attribute"
-        if what is not None and is_outside(frame.f_code.co_filename):
-            self._refuse(f"the function {what}", "do that outside of the function", outward(frame))
+        library = _is_library(frame.f_code.co_filename)
+        if not library and arg in _SETTERS and frame.f_code.co_name not in MAKES:
+            what = "sets an attribute"
+        if isinstance(owner, str) and arg.__name__ in ("format", "format_map"):
+            self.reads.mention(re.findall(r"\w+", owner))
+        user = None if what is None else _user_of(frame)
+        if user is not None:
+            remedy = "do that outside of the function"
+            self._refuse(f"the function {what}", remedy, outward(user))
+        elif arg in _READ_ALL or (
+            arg in plain and not library and is_outside(frame.f_code.co_filename)
+        ):
+            self.reads.mention_all()
         elif isinstance(owner, np.ndarray) and arg.__name__ in _EXAMINES:
             self._refuse(
                 f"{frame.f_code.co_name} examines the values of an array",
@@ -204,36 +242,47 @@ class Watcher:
                 outward(frame),
             )
 
-    def _refuse(self, reason: str, remedy: str, site: Any = None) -> None:
+    def _looked_up(self, frame: Any, thing: Any, name: Any) -> None:
+        if _user_of(frame) is not None:
+            self.reads.of_lookup(thing, name)
+
+    def _refuse(self, reason: str, remedy: str, site: Any = None, disturbed: bool = False) -> None:
         if self._recorder is not None:
-            self._recorder.refuse(CaptureError(reason, remedy, site))
+            problem = CaptureError(reason, remedy, site)
+            problem.disturbed = disturbed
+            self._recorder.refuse(problem)
 
 
-@functools.cache
+@functools.lru_cache(1000)
 def _is_library(filename: str) -> bool:
     """Return whether code is Python's own or numpy's, which caches what it is asked for."""
-    if filename.startswith(_NUMPY):
+    if filename.startswith(_INTERNAL):
         return True
     return filename.startswith(_PYTHON) and "-packages" not in filename
 
 
-@functools.cache
-def _loaded(code: Any) -> dict[int, Any]:
-    """Return, for each instruction that sets an attribute, the variable that was loaded for it."""
-    found: dict[int, Any] = {}
+def _user_of(frame: Any) -> Any:
+    """Return the frame of the user's code that a frame of Python's own runs for, or None."""
+    while frame is not None and _is_library(frame.f_code.co_filename):
+        frame = frame.f_back
+    return frame if frame is not None and is_outside(frame.f_code.co_filename) else None
+
+
+def _loaded(code: Any, at: int) -> Any:
+    """Return the variable that was loaded for an instruction that sets its attribute, if any."""
     loaded = None
     for instruction in dis.get_instructions(code):
-        name = instruction.argval[-1] if type(instruction.argval) is tuple else instruction.argval
-        if instruction.opname == "STORE_ATTR":
-            found[instruction.offset] = loaded
+        if instruction.offset == at:
+            return loaded
+        value = instruction.argval
         simple = instruction.opname.startswith(("LOAD_FAST", "LOAD_DEREF", "LOAD_GLOBAL"))
-        loaded = name if simple else None
-    return found
+        loaded = (value[-1] if type(value) is tuple else value) if simple else None
+    return None
 
 
 def _target(frame: Any, code: Any, at: int) -> Any:
     """Return the object whose attribute an instruction sets, if it is that of a variable."""
-    name = _loaded(code).get(at)
+    name = _loaded(code, at)
     return frame.f_locals.get(name, frame.f_globals.get(name))
 
 

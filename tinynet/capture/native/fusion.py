@@ -155,10 +155,11 @@ class Body:
 
     def call(self) -> Call:
         """Return the call of the Python function around the native function."""
-        given = ", ".join(f"v{v.number}" for v in self.inputs)
+        inputs = [f"v{v.number}" for v in self.inputs]
+        given = ", ".join(inputs)
         made = [f"v{v.number}" for v in self.outputs]
         space: dict[str, Any] = {"otherwise": function_of(self.run, self.inputs, self.outputs)}
-        lines = [*self.allocate(space), f"failed = native({', '.join([given, *made])})"]
+        lines = [*self.allocate(space), f"failed = native({', '.join([*inputs, *made])})"]
         lines.append(f"if failed: return otherwise({given})")
         lines.append(f"return {', '.join(made)}")
         native = self.native()

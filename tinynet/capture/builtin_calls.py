@@ -1,0 +1,57 @@
+"""Calls of functions in C that a program cannot repeat: they ask for the time, print, warn."""
+
+from __future__ import annotations
+
+import _thread
+import _warnings
+import contextvars
+import datetime
+import io
+import os
+import sys
+import types
+from typing import Any
+
+_FUNCTIONS: dict[Any, str] = {
+    print: "prints",
+    input: "asks for input",
+    open: "opens a file",
+    io.open: "opens a file",
+    _warnings.warn: "warns",
+    _warnings.warn_explicit: "warns",
+    _thread.start_new_thread: "starts a thread",
+}
+_MODULES = {
+    "time": "asks for the time",
+    "posix": "asks the operating system",
+    "nt": "asks the operating system",
+    "sys": "asks for the state of Python",
+    "_socket": "uses a socket",
+    "select": "waits",
+    "_signal": "uses signals",
+    "_posixsubprocess": "starts a process",
+    "_decimal": "uses the context of decimal numbers",
+}
+_HARMLESS: set[Any] = {
+    os.fspath, os.putenv, os.unsetenv, sys._getframe, sys.exc_info, sys.getsizeof, sys.intern,
+    sys.getrefcount, sys.gettrace, sys.getprofile, sys.audit, sys.getdefaultencoding,
+    sys.getfilesystemencoding, sys.is_finalizing, sys.settrace, sys.setprofile,
+}  # fmt: skip
+
+
+def effect(function: Any) -> str | None:
+    """Return what a function in C does that a program cannot repeat, in words."""
+    try:
+        found = _FUNCTIONS.get(function)
+    except TypeError:
+        return None
+    if found is not None:
+        return found
+    owner = getattr(function, "__self__", None)
+    if isinstance(owner, types.ModuleType):
+        return None if function in _HARMLESS else _MODULES.get(owner.__name__)
+    if isinstance(owner, type) and issubclass(owner, datetime.date):
+        return "asks for the time"
+    if isinstance(owner, contextvars.ContextVar | contextvars.Context):
+        return "uses a context variable"
+    return "uses a file" if isinstance(owner, io.IOBase) else None

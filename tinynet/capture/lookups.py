@@ -1,0 +1,63 @@
+"""``getattr`` and ``hasattr`` during captures: they look up names that code does not mention."""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from tinynet.core.modes import mode
+
+plain = frozenset({builtins.getattr, builtins.hasattr})
+_lock = threading.Lock()
+_listeners: dict[int, Callable[[Any, Any, Any], None]] = {}  # by thread
+
+
+def _noted(function: Any) -> Any:
+    """Return the function; in a thread that captures, it reports what it looks up."""
+
+    def look_up(thing: Any, name: Any, *default: Any) -> Any:
+        listener = _listeners.get(mode.thread)
+        if listener is not None and mode.tracer is not None:
+            listener(sys._getframe(1), thing, name)
+        return function(thing, name, *default)
+
+    look_up.__name__ = look_up.__qualname__ = function.__name__
+    look_up.__module__ = "builtins"
+    return look_up
+
+
+_noting = {function.__name__: (function, _noted(function)) for function in plain}
+
+
+def original(function: Any) -> Any:
+    """Return the function of Python that one of these stands for; anything else as it is."""
+    for plain_function, noting in _noting.values():
+        if function is noting:
+            return plain_function
+    return function
+
+
+@contextlib.contextmanager
+def heard_by(listener: Callable[[Any, Any, Any], None]) -> Iterator[None]:
+    """Report the lookups of this thread as (frame, object, name) until the block ends."""
+    thread = mode.thread
+    with _lock:
+        before = _listeners.get(thread)
+        _listeners[thread] = listener
+        for name, (_, noting) in _noting.items():
+            setattr(builtins, name, noting)
+    try:
+        yield
+    finally:
+        with _lock:
+            if before is None:
+                del _listeners[thread]
+            else:
+                _listeners[thread] = before
+            if not _listeners:
+                for name, (function, _) in _noting.items():
+                    setattr(builtins, name, function)

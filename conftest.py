@@ -1,5 +1,6 @@
 """Test options and fixtures; at the top so that they also serve the docstring examples."""
 
+import gc
 import importlib
 import importlib.metadata
 import os
@@ -64,6 +65,15 @@ def pytest_collection_modifyitems(config, items):
             for item in items:
                 if item.get_closest_marker(marker):  # not keywords: a folder is called oracle
                     item.add_marker(skip)
+
+
+def pytest_collection_finish(session):
+    """Take what was collected out of the garbage collector's sight: it stays to the end.
+
+    Tests that collect garbage, look at all objects, compile or fork need not go through it.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import tinynet as tn
+from tests.grouped import for_each, groups
 from tests.nn.classes.suite import SUITE
 from tests.recorded.layers import Layer, tensors_in
 from tests.recorded.rows import Input
@@ -105,9 +106,9 @@ def test_in_a_training_step(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ROWS)
-def test_every_sample(name):
+@for_each(groups(ROWS, lambda row: row.group))
+def test_every_sample(row):
     """All samples of the table; some run eagerly."""
-    in_a_step(ROWS[name])
-    if hasattr(tn.nn, ROWS[name].name.partition("-")[0]):
-        alone(ROWS[name])
+    in_a_step(row)
+    if hasattr(tn.nn, row.name.partition("-")[0]):
+        alone(row)

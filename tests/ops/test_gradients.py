@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import tinynet as tn
+from tests.grouped import for_each
 from tinynet.autograd import gradcheck, gradgradcheck
 from tinynet.core.declaration.operation import COMPOSITES, REGISTRY
 
@@ -16,17 +17,18 @@ from .samples import SAMPLES, F, f
 for _path in sorted(Path(__file__).parent.glob("samples_*.py")):  # they add their rows
     importlib.import_module(f".{_path.stem}", __package__)
 
-ROWS = [
-    pytest.param(row, id=f"{name}-{number}")
+# By operation, whose rows share a test.
+ROWS = {
+    name: {f"{name}-{number}": row for number, row in enumerate(rows)}
     for name, rows in SAMPLES.items()
-    for number, row in enumerate(rows)
-]
-OF_OPERATIONS = [row for row in ROWS if row.values[0].name in REGISTRY]
-INPLACE = [
-    row
-    for row in ROWS
-    if hasattr(tn.Tensor, f"{row.values[0].name}_") and isinstance(row.values[0].args[0], F)
-]
+}
+OF_OPERATIONS = {name: rows for name, rows in ROWS.items() if name in REGISTRY}
+WRITING = {name: rows for name, rows in ROWS.items() if hasattr(tn.Tensor, f"{name}_")}
+INPLACE = {
+    name: written
+    for name, rows in WRITING.items()
+    if (written := {key: row for key, row in rows.items() if isinstance(row.args[0], F)})
+}
 TOLERANCES = {"atol": 1e-6, "rtol": 1e-5}
 
 # What a user differentiates: each of these must be in the table, as an operation or composite.
@@ -83,12 +85,12 @@ def test_floor_divide_has_no_derivative():
 # ---- derivatives --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("row", ROWS)
+@for_each(ROWS)
 def test_gradients_agree_with_finite_differences(row):
     assert gradcheck(row, row.leaves(), **TOLERANCES)
 
 
-@pytest.mark.parametrize("row", ROWS)
+@for_each(ROWS)
 def test_gradients_of_gradients_agree_with_finite_differences(row):
     leaves = row.leaves()
     if any(t.requires_grad for t in floats(row(*leaves))):
@@ -100,7 +102,7 @@ def directions(outputs):
     return [tn.tensor(np.asarray(random.standard_normal(o.shape))) for o in outputs]
 
 
-@pytest.mark.parametrize("row", ROWS)
+@for_each(ROWS)
 def test_the_plain_backward_equals_the_recorded_one(row):
     leaves = row.leaves()
     outputs = [o for o in floats(row(*leaves)) if o.requires_grad]
@@ -120,7 +122,7 @@ def test_the_plain_backward_equals_the_recorded_one(row):
         np.testing.assert_allclose(one.numpy(), other.detach().numpy(), rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("row", OF_OPERATIONS)
+@for_each(OF_OPERATIONS)
 def test_no_gradient_shares_memory_with_a_saved_value(row):
     """A leaf keeps a gradient's array as its .grad and adds to it in place."""
     output = next(o for o in floats(row(*row.leaves())) if o.requires_grad)
@@ -137,7 +139,7 @@ def test_no_gradient_shares_memory_with_a_saved_value(row):
 # ---- in place -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("row", INPLACE)
+@for_each(INPLACE)
 def test_in_place_equals_out_of_place(row):
     leaves = row.leaves()
     expected = row(*leaves)
@@ -170,7 +172,7 @@ def test_in_place_equals_out_of_place(row):
 SHARING = {"unsafe_view"}  # for results that nobody else has seen
 
 
-@pytest.mark.parametrize("row", OF_OPERATIONS)
+@for_each(OF_OPERATIONS)
 def test_views_share_memory_and_nothing_else_does(row):
     op = REGISTRY[row.name]
     inputs = row.arguments(row.leaves())

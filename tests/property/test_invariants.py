@@ -106,7 +106,6 @@ def without_collector():
     gc.disable()
     yield
     gc.enable()
-    gc.unfreeze()
 
 
 def new_nodes():

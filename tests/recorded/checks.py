@@ -25,24 +25,33 @@ class RecordedAnswers:
     suite: ClassVar[Suite]
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
-        if "entry" in metafunc.fixturenames:
-            metafunc.parametrize("entry", [*map(self._parameter, self.suite.entries)])
+        if "entries" in metafunc.fixturenames:
+            metafunc.parametrize("entries", [*self._parameters()])
         if "family" in metafunc.fixturenames:
             families = self.suite.families
             metafunc.parametrize("family", families.values(), ids=families)
 
-    def _parameter(self, entry: Entry) -> Any:
-        pending = self.suite.pending.get(entry.id)
-        marks = [pytest.mark.xfail(reason=pending, strict=True)] if pending else []
-        if skip := self.suite.families[entry.family].skip:
-            marks.append(pytest.mark.skip(reason=skip))
-        return pytest.param(entry, id=entry.id, marks=marks)
+    def _parameters(self) -> Iterator[Any]:
+        """Yield the entries by group; one that is pending is alone, for it must fail."""
+        found: dict[tuple[str, str | None], list[Entry]] = {}
+        for entry in self.suite.entries:
+            pending = self.suite.pending.get(entry.id)
+            found.setdefault((entry.id if pending else entry.group, pending), []).append(entry)
+        for (name, pending), entries in found.items():
+            marks = [pytest.mark.xfail(reason=pending, strict=True)] if pending else []
+            if skip := self.suite.families[entries[0].family].skip:
+                marks.append(pytest.mark.skip(reason=skip))
+            yield pytest.param(entries, id=name, marks=marks)
 
-    def test_answers_as_pytorch(self, entry: Entry, request: pytest.FixtureRequest) -> None:
+    def test_answers_as_pytorch(self, entries: list[Entry], request: pytest.FixtureRequest) -> None:
         live = request.config.getoption("--oracle")
-        answer = ask_pytorch(entry) if live else self.suite.recorded(entry)
         departures = (*self.suite.departures, *self.suite.general)
-        found = entry.differences(depart(entry.id, answer, departures), entry.answer(tinynet))
+        found = []
+        for entry in entries:
+            answer = ask_pytorch(entry) if live else self.suite.recorded(entry)
+            expected = depart(entry.id, answer, departures)
+            lines = entry.differences(expected, answer_of(entry))
+            found += [f"{entry.id}: {line}" for line in lines]
         if found:
             pytest.fail("\n".join(found), pytrace=False)
 
@@ -84,6 +93,15 @@ class RecordedAnswers:
             assert answer_differences(found, copy.deepcopy(found)) == []
             lines = answer_differences(found, _spoiled(found))
             assert len(lines) == len([*_leaves(found)]), f"{name}: {lines}"
+
+
+def answer_of(entry: Entry) -> dict[str, Any]:
+    """Return tinynet's answer; an error in describing it names the entry."""
+    try:
+        return entry.answer(tinynet)
+    except Exception as error:
+        error.add_note(f"entry: {entry.id}")
+        raise
 
 
 def ask_pytorch(entry: Entry) -> dict[str, Any]:

@@ -69,6 +69,11 @@ class Layer:
     def id(self) -> str:
         return f"{self.family}/{self.name}"
 
+    @property
+    def group(self) -> str:
+        """Return the family and class: one test compares all entries about it."""
+        return group_of(self)
+
     def answer(self, T: Any) -> dict[str, Any]:
         """Describe the constructor, the printed form, the initial state, and what is computed."""
         with warnings.catch_warnings(record=True) as heard:
@@ -193,6 +198,11 @@ class Failure:
     def id(self) -> str:
         return f"{self.family}/{self.name}"
 
+    @property
+    def group(self) -> str:
+        """Return the family and class: one test compares all entries about it."""
+        return group_of(self)
+
     def answer(self, T: Any) -> dict[str, Any]:
         """Describe the error."""
         with warnings.catch_warnings():
@@ -208,6 +218,11 @@ class Failure:
         return None if "ends" in answer else f"{self.id} should raise, but did not"
 
     differences = staticmethod(answer_differences)
+
+
+def group_of(entry: Layer | Failure) -> str:
+    """Return the family of a layer or refusal, and its name up to the first hyphen."""
+    return f"{entry.family}/{entry.name.rstrip('!').partition('-')[0]}"
 
 
 class Table(Entries):

@@ -40,6 +40,11 @@ class Program:
     def id(self) -> str:
         return f"{self.family}/{self.name}"
 
+    @property
+    def group(self) -> str:
+        """Return the id: each program has a test of its own."""
+        return self.id
+
     def answer(self, T: Any) -> dict[str, Any]:
         """Run the program and describe what can be seen of its variables afterwards.
 

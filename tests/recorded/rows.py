@@ -199,6 +199,11 @@ class Row:
         """Return the operation that the row is about: its name up to the first hyphen."""
         return self.name.partition("-")[0]
 
+    @property
+    def group(self) -> str:
+        """Return the family and operation: one test compares all rows about it."""
+        return f"{self.family}/{self.op}"
+
     def random(self, purpose: str) -> np.random.RandomState:
         """Return the row's own stream of numbers for one purpose."""
         return np.random.RandomState(zlib.crc32(f"{self.id}:{purpose}".encode()))

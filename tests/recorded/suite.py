@@ -27,6 +27,10 @@ class Entry(Protocol):
     def id(self) -> str:
         """Return ``family/name``."""
 
+    @property
+    def group(self) -> str:
+        """Return the name of the test that compares this entry, perhaps with others."""
+
     def answer(self, library: Any) -> dict[str, Any]:
         """Return the answer of PyTorch or tinynet."""
 

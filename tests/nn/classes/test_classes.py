@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import tinynet
+from tests.grouped import for_each, groups
 from tests.recorded.checks import RecordedAnswers
 from tests.recorded.compare import differences
 from tests.recorded.describe import numbers
@@ -21,6 +22,7 @@ from tinynet import lazy, nn
 from .suite import SUITE
 
 LAYERS = {row.id: row for row in SUITE.entries if isinstance(row, Layer)}
+BY_CLASS = groups(LAYERS, lambda row: row.group)
 # "second" is not among them: in differences of differences rounding dominates.
 ROUNDINGS = {"outputs": 1000, "grads": 4000, "losses": 1000, "trained": 1000}  # longest sums
 # Layers whose slope makes much of a rounding: a root close to zero, a mean far from zero.
@@ -42,21 +44,20 @@ def as_float64(described):
     return described | {"dtype": described["dtype"].replace("float32", "float64")}
 
 
-@pytest.mark.parametrize("name", LAYERS)
-def test_in_float32(name):
+@for_each(BY_CLASS)
+def test_in_float32(row):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = as_float64(LAYERS[name].computed(tinynet, "float32"))
-    expected = SUITE.recorded(LAYERS[name])
+        found = as_float64(row.computed(tinynet, "float32"))
+    expected = SUITE.recorded(row)
     for key, roundings in ROUNDINGS.items():
-        tolerance = AMPLIFIED.get(name, 1) * bound(np.float32, roundings)
+        tolerance = AMPLIFIED.get(row.id, 1) * bound(np.float32, roundings)
         wrong = differences(expected.get(key), found.get(key), key, tolerance)
         assert [*wrong] == []
 
 
-@pytest.mark.parametrize("name", LAYERS)
-def test_copies_compute_the_same(name):
-    row = LAYERS[name]
+@for_each(BY_CLASS)
+def test_copies_compute_the_same(row):
     module = row.module(tinynet, "float64").eval()
     inputs = row.arguments(tinynet, "float64")
 
@@ -93,10 +94,9 @@ def test_every_class_has_a_row():
 
 
 @pytest.mark.oracle
-@pytest.mark.parametrize("name", LAYERS)
-def test_weights_go_both_ways(name):
+@for_each(BY_CLASS)
+def test_weights_go_both_ways(row):
     torch = pytest.importorskip("torch")
-    row = LAYERS[name]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         theirs, ours = row.build(torch).double(), row.build(tinynet).double()

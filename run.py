@@ -326,6 +326,15 @@ def in_parallel() -> list[str]:
     return ["-n", str(count), "--dist", "worksteal"] if count > 1 else []
 
 
+def for_tests() -> dict[str, str]:
+    """Return an environment in which processes of pytest share the processors and what they load.
+
+    Each has one thread of BLAS. Bytecode is kept even where PYTHONDONTWRITEBYTECODE is set, as in
+    images of containers: else each of the hundreds of programs that tests start compiles tinynet.
+    """
+    return {"OPENBLAS_NUM_THREADS": "1", **os.environ, "PYTHONDONTWRITEBYTECODE": ""}
+
+
 def older_processor() -> dict[str, str]:
     """Settings that make numpy, OpenBLAS and numba compute as on the oldest processor they know."""
     answer = subprocess.run([str(VENV_PYTHON), "-c", FEATURES], stdout=subprocess.PIPE, text=True)
@@ -345,8 +354,7 @@ def older_processor() -> dict[str, str]:
 def check(arguments: list[str]) -> int:
     """Run every check, also after one has failed; 0 if all passed and at least one test ran."""
     failed = []
-    # The processes of pytest share the processors: one thread of BLAS for each.
-    environment = {"OPENBLAS_NUM_THREADS": "1", **os.environ}
+    environment = for_tests()
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "tests.xml")
         pytest = ["pytest", "-q", *in_parallel(), *arguments]
@@ -391,6 +399,9 @@ def main(argv: list[str]) -> int:
         return 130
     if command == "test":
         os.chdir(ROOT)
+        if {*arguments} <= {"--full", "--oracle"}:  # all tests: on all processors
+            os.environ |= for_tests()
+            arguments = ["-q", *in_parallel(), *arguments]
         return become(["-m", "pytest", *arguments])
     if command == "docs":
         os.chdir(ROOT)

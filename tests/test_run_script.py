@@ -243,6 +243,8 @@ def test_a_check_without_a_test_that_ran_fails(script, monkeypatch, capfd, body,
     (script.ROOT / "test_one.py").write_text(body)
     monkeypatch.setattr(script, "CHECKS", {})
     monkeypatch.setattr(script, "NUMERICAL", [])
+    if verdict != "all passed, 1 tests":  # one of them has several processes
+        monkeypatch.setattr(script, "in_parallel", lambda: [])
     monkeypatch.setattr(script, "VENV_PYTHON", Path(sys.executable))
     assert script.check([]) == code
     assert verdict in capfd.readouterr().out.splitlines()[-1]
@@ -280,6 +282,28 @@ def test_docs_serves_or_builds(script, monkeypatch, arguments, wanted):
     assert done == ["docs", wanted]
 
 
+@pytest.mark.parametrize(
+    ("arguments", "wanted"),
+    [
+        ([], "-m pytest -q PARALLEL"),
+        (["--full"], "-m pytest -q PARALLEL --full"),
+        (["tests/ops", "-k", "mul"], "-m pytest tests/ops -k mul"),
+    ],
+)
+def test_all_tests_run_on_all_processors(script, monkeypatch, arguments, wanted):
+    done = []
+    monkeypatch.chdir(script.ROOT)
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "3")
+    monkeypatch.setattr(script, "ensure", lambda extras: done.append(" ".join(extras)))
+    monkeypatch.setattr(script, "in_parallel", lambda: ["PARALLEL"])
+    monkeypatch.setattr(script, "become", lambda command: done.append(" ".join(command)))
+    script.main(["test", *arguments])
+    assert done == ["dev", wanted]
+    assert os.environ["OPENBLAS_NUM_THREADS"] == "3"
+    assert bool(os.environ["PYTHONDONTWRITEBYTECODE"]) == ("PARALLEL" not in wanted)
+
+
 NUMERICAL_TEST = """
 import os
 from pathlib import Path
@@ -302,6 +326,7 @@ def test_a_check_runs_numerical_tests_as_on_an_older_processor(
         (script.ROOT / "fail").touch()
     monkeypatch.setattr(script, "CHECKS", {})
     monkeypatch.setattr(script, "NUMERICAL", ["test_one.py"])
+    monkeypatch.setattr(script, "in_parallel", lambda: [])
     monkeypatch.setattr(script, "VENV_PYTHON", Path(sys.executable))
     assert script.check(arguments) == (fails and not arguments)
     assert (script.ROOT / "older").exists() == (not arguments)

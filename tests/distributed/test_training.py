@@ -1,4 +1,7 @@
-"""`tinynet train` under mpirun: any number of processes gives the same run, to the bit."""
+"""`tinynet train` under mpirun: any number of processes gives the same run, to the bit.
+
+The full form (``--full``) tries 2 and 4 processes, too, where the short form tries 3.
+"""
 
 import json
 import re
@@ -75,7 +78,9 @@ def alone(folder, name, *options):
     return run(folder / "digits.toml", options, out=folder / name, quiet=True).folder
 
 
-@pytest.mark.parametrize("n", [2, 3, 4])
+@pytest.mark.parametrize(
+    "n", [pytest.param(2, marks=pytest.mark.slow), 3, pytest.param(4, marks=pytest.mark.slow)]
+)
 def test_any_number_of_processes(folder, n):
     expected = alone(folder, "alone")
     found, printed = train(folder, n, "together")
@@ -99,7 +104,14 @@ def test_each_process_takes_one_batch_by_default(folder):
     assert different(alone(folder, "alone", "optimizer.accumulate=3"), found) == []
 
 
-@pytest.mark.parametrize(("first", "then"), [(4, 2), (2, 1), (1, 3)])
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        pytest.param(4, 2, marks=pytest.mark.slow),
+        pytest.param(2, 1, marks=pytest.mark.slow),  # as a test below resumes after 3
+        (1, 3),
+    ],
+)
 def test_resumed_with_another_number(folder, first, then):
     expected = alone(folder, "alone", "run.epochs=4")
     found, _ = train(folder, first, "together")

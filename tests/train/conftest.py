@@ -33,6 +33,18 @@ def _started_as_tinynet(monkeypatch):
 
 
 @pytest.fixture
+def reports():
+    """Runs in this test write their report, as those of users do."""
+
+
+@pytest.fixture(autouse=True)
+def _without_reports(request, monkeypatch):
+    """Draw no report that no test reads: drawing takes longer than the training of most tests."""
+    if "reports" not in request.fixturenames:
+        monkeypatch.setattr(trainings, "write_report", lambda folder, parts: "")
+
+
+@pytest.fixture
 def digits():
     """A config that trains, on lines that the tests know."""
     return DIGITS

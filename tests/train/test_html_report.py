@@ -13,6 +13,8 @@ import pytest
 from tinynet.train import resume, run
 from tinynet.train.cli import main
 
+pytestmark = pytest.mark.usefixtures("reports")
+
 CONFIGS = Path(__file__).parents[2] / "configs"
 ALWAYS = [
     *("Overview", "Curves", "Weights and gradients", "Graph", "Time and memory", "Config"),

@@ -65,7 +65,7 @@ def the_run(store, experiment="digits"):
     return found, histories
 
 
-def test_a_run(digits, write, store):
+def test_a_run(digits, write, store, reports):
     result = run(write(tracked(digits, '"MLflow"', report="true")), quiet=True)
     found, histories = the_run(store)
     assert (found.info.status, found.info.run_name) == ("FINISHED", result.folder.name)

@@ -12,7 +12,10 @@ from tests.board import browser
 from tinynet.train import run
 from tinynet.train.cli import main
 
-pytestmark = pytest.mark.skipif(bool(browser.missing()), reason=f"needs: {browser.missing()}")
+pytestmark = [
+    pytest.mark.skipif(bool(browser.missing()), reason=f"needs: {browser.missing()}"),
+    pytest.mark.usefixtures("reports"),
+]
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 SCREENS = {"desktop": (1280, 900), "phone": (390, 844), "small phone": (320, 600)}

@@ -30,7 +30,7 @@ def own_model(digits, **others):
 # ---- what a run leaves behind ----
 
 
-def test_the_run_folder(write, digits, tmp_path, capsys):
+def test_the_run_folder(write, digits, tmp_path, capsys, reports):
     result = run(write(digits))
     assert result.folder.parent.as_posix() == "runs/digits"
     names = sorted(os.listdir(result.folder))

@@ -221,12 +221,12 @@ def supervised():
     return Supervised(answers, reports), open(theirs, "rb"), open(ours, "wb", buffering=0)
 
 
-def test_a_pruned_run_ends_cleanly(write, digits, capsys):
-    callback, reports, answers = supervised()
+def test_a_pruned_run_ends_cleanly(write, digits, capsys, reports):
+    callback, epochs, answers = supervised()
 
     def answer():
         for reason in "", PRUNED:
-            said.append(json.loads(reports.readline()))
+            said.append(json.loads(epochs.readline()))
             answers.write(json.dumps(reason).encode() + b"\n")
 
     said = []
@@ -242,7 +242,7 @@ def test_a_pruned_run_ends_cleanly(write, digits, capsys):
     assert ": pruned by the search: other trials were better" in capsys.readouterr().out
     assert "pruned by the search" in (result.folder / "report.html").read_text()
     assert "Supervised" not in (result.folder / "config.toml").read_text()
-    for pipe in (reports, answers):
+    for pipe in (epochs, answers):
         pipe.close()
 
 

@@ -120,7 +120,7 @@ def as_curves(listed):
 # ---- what they get ----
 
 
-def test_a_tracker_gets_what_tensorboard_gets(digits, write):
+def test_a_tracker_gets_what_tensorboard_gets(digits, write, reports):
     text = tracked(digits, DIARY, '"./own.py:Short"', report="true")
     result = run(write(text, own=OWN), quiet=True)
     (begin, about), *_, (end, status, files) = calls()

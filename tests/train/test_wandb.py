@@ -76,7 +76,7 @@ def run_of(folder):
     return found, config
 
 
-def test_a_run(digits, write):
+def test_a_run(digits, write, reports):
     text = tracked(digits, '{type = "Wandb", tags = ["first"]}', report="true")
     result = run(write(text), quiet=True)
     (folder,) = Path("runs/wandb").glob("offline-run-*")

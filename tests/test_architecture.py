@@ -138,12 +138,12 @@ def functions_of(tree):
     return [node for node in ast.walk(tree) if isinstance(node, kinds)]
 
 
-@pytest.fixture(params=FILES, ids=name_of)
+@pytest.fixture(params=FILES, ids=name_of, scope="module")  # each file is parsed once
 def path(request):
     return request.param
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def tree(path):
     return parsed(path)
 

@@ -241,7 +241,7 @@ def test_a_signal_to_mpirun_stops_all_after_a_step(folder, number):
     with begin(3, *words, cwd=folder) as running:
         assert any("2/99999" in line for line in running.stdout)
         running.send_signal(number)
-        printed, errors = running.communicate(timeout=20)
+        printed, errors = running.communicate(timeout=60)
     assert "Traceback" not in errors
     (found,) = (folder / "runs").glob("*/*")
     assert printed.count("stopped after the step in progress") == 1

@@ -1,5 +1,6 @@
 """The commands beside train and eval: check, show, list, explain, predict, export, board."""
 
+import functools
 import json
 import os
 import re
@@ -15,6 +16,7 @@ from tinynet.train import run
 from tinynet.train.cli import main
 from tinynet.train.commands import COMMANDS
 from tinynet.train.commands.check import _size
+from tinynet.train.config import components
 from tinynet.train.config.reference import KINDS, explain_key, known_keys, list_types
 from tinynet.train.config.sections import SECTIONS, settings
 
@@ -177,7 +179,8 @@ def test_list(say, refuse):
     )
 
 
-def test_every_key_is_explained():
+def test_every_key_is_explained(monkeypatch):
+    monkeypatch.setattr(components, "_classes", functools.cache(components._classes))  # for speed
     known = known_keys()
     keys = {f"{section}.{key}" for section, cls in SECTIONS.items() for key in settings(cls)}
     assert keys | SECTIONS.keys() <= {*known}

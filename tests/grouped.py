@@ -37,9 +37,7 @@ def for_each(grouped: Mapping[str, Mapping[str, Any]]) -> Callable[[Any], Any]:
             if errors:
                 raise ExceptionGroup(f"{len(errors)} of {len(cases)} cases fail", errors)
 
-        test.__name__, test.__doc__, test.__module__ = (
-            *(check.__name__, check.__doc__, check.__module__),
-        )
+        test.__name__, test.__doc__ = check.__name__, check.__doc__
         return test
 
     return decorate

@@ -1,7 +1,9 @@
+import functools
 import textwrap
 
 import pytest
 
+from tinynet.train import run
 from tinynet.train.running import training as trainings
 
 DIGITS = """\
@@ -48,6 +50,20 @@ def _without_reports(request, monkeypatch):
 def digits():
     """A config that trains, on lines that the tests know."""
     return DIGITS
+
+
+@pytest.fixture(scope="session")
+def whole_run(tmp_path_factory):
+    """Runs a config to its end, once for all tests that compare with that; they change nothing."""
+
+    @functools.cache
+    def run_whole(config, *overrides):
+        folder = tmp_path_factory.mktemp("whole")
+        path = folder / "digits.toml"
+        path.write_text(config)
+        return run(path, overrides, out=folder / "runs", quiet=True)
+
+    return run_whole
 
 
 @pytest.fixture

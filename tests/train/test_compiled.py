@@ -90,11 +90,11 @@ def test_a_config_says_that_it_compiles(write, digits):
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("first", [True, False], ids=["compiled first", "eager first"])
-def test_a_killed_run_goes_on_in_the_other_way(case, first, write, digits, dies):
+def test_a_killed_run_goes_on_in_the_other_way(case, first, write, whole_run, digits, dies):
     sections, extra = CASES[case]
-    config = digits.replace("momentum = 0.9\n", "" if case == "Adam" else "momentum = 0.9\n")
+    config = digits.replace("momentum = 0.9\n", "") if case == "Adam" else digits
     path = write(config + sections)
-    whole = run(path, extra, out="whole", quiet=True)
+    whole = whole_run(config + sections, *extra)
     count = 9 if case == "accumulation" else 30
     folder = killed(path, [*extra, f"run.compile={str(first).lower()}"], dies, count, "killed")
     again = resume(folder, {"run.compile": not first}, quiet=True)

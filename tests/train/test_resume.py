@@ -110,12 +110,14 @@ CASES = {
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("steps", [7, 23, 30])
-def test_a_run_that_died_ends_as_if_it_had_not(write, digits, tmp_path, dies, case, steps):
+def test_a_run_that_died_ends_as_if_it_had_not(
+    write, whole_run, digits, tmp_path, dies, case, steps
+):
     text, extra = CASES[case]
     if "optimizer.type=AdamW" in extra:
         digits = digits.replace("momentum = 0.9\n", "")
     path = write(digits + text)
-    whole = run(path, extra, out=tmp_path / "whole", quiet=True)
+    whole = whole_run(digits + text, *extra)
     if "optimizer.accumulate=4" in extra:
         steps //= 4
     folder = killed(path, extra, dies, steps, tmp_path / "killed")

@@ -17,8 +17,8 @@ COUNT = 2  # examples
 # Of the tensors of a call, the first, second, ...: where each has its batch; None: all share it.
 PATTERNS = [(0,), (-1, 0), (0, None), (None, 0), (1, -1), (0, None, -1)]
 OF_NAME: dict[str, list] = {}
-for _number, _row in enumerate(ROWS):
-    OF_NAME.setdefault(_row.values[0].name, []).append((_number, _row.values[0]))
+for _number, _row in enumerate(row for rows in ROWS.values() for row in rows.values()):
+    OF_NAME.setdefault(_row.name, []).append((_number, _row))
 
 
 def is_constant(a):

@@ -441,6 +441,8 @@ HOMES = {
         "blas": "tinynet.numba_kernels.blas",
         "compiler": "tinynet.numba_kernels.compiler",
         "gates": "tinynet.numba_kernels.gates",
+        "images": "tinynet.numba_kernels.images",
+        "images_last": "tinynet.numba_kernels.images_last",
         "tables": "tinynet.numba_kernels.tables",
         "disable": "tinynet.numba_kernels.compiler:disable",
         "enable": "tinynet.numba_kernels.compiler:enable",

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from tinynet.numba_kernels import blas as blas
     from tinynet.numba_kernels import compiler as compiler
     from tinynet.numba_kernels import gates as gates
+    from tinynet.numba_kernels import images as images
+    from tinynet.numba_kernels import images_last as images_last
     from tinynet.numba_kernels import tables as tables
     from tinynet.numba_kernels.compiler import disable as disable
     from tinynet.numba_kernels.compiler import enable as enable

@@ -14,9 +14,9 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from tinynet import numba_kernels, onednn, threads
-from tinynet.numba_kernels import blas, elementary, gates, tables
+from tinynet.numba_kernels import blas, elementary, gates, images, images_last, tables
 
-MODULES = blas, gates, tables  # callees before callers
+MODULES = blas, gates, images, images_last, tables  # callees before callers
 MISSING = "numba is not installed: pip install numba, or leave it off"
 # Allows reordering of sums and fused multiply-add; NaN and infinity are preserved.
 FAST = {"arcp", "afn", "contract", "nsz", "reassoc"}

@@ -1,7 +1,9 @@
 """Convolutions: by input (forward), by output (the transposed convolution), and by weight.
 
 With input ``x`` ``[batch, channels, *size]`` and weight ``w`` ``[out channels, channels / groups,
-*kernel]``, in the geometry of a ``Walk`` (``nn/functional/convolution/im2col.py``).
+*kernel]``, in the geometry of a ``Walk`` (``nn/functional/convolution/im2col.py``). With ``last``,
+inputs and outputs are ``[batch, *size, channels]``: oneDNN computes on these arrays themselves, and
+otherwise mostly on copies in other layouts.
 """
 
 from __future__ import annotations
@@ -9,9 +11,9 @@ from __future__ import annotations
 import ctypes
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from threading import get_ident
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,7 +24,8 @@ from tinynet.onednn.library import Object, Pointer, call, functions, sizes
 
 Shape = tuple[int, ...]
 PART = 1 << 22  # multiply-adds: less work is not shared among threads
-PARTS = 4  # of a batch, at most: each converts the weight to oneDNN's layout
+PARTS = 4  # of a batch, at most
+FEW = 16  # channels: as many as oneDNN computes at once
 TRAINING, DIRECT = 64, 1
 SOURCE, RESULT, WEIGHT, BIAS = 1, 17, 33, 41  # numbers of arguments
 SLOPE = 128  # added for the gradient of an argument
@@ -40,45 +43,97 @@ class Convolution:
         description: what it computes.
         shapes: those of its arguments, by their numbers; the last one is the result.
         bias: the shape of the bias, if it has one.
+        last: the channels of all arrays but the weight are their last dimension.
+
+    Attributes:
+        weight: the layouts of the weight, or of its gradient: its conversion is left to the caller.
     """
 
-    def __init__(self, description: Object, shapes: dict[int, Shape], bias: Shape | None):
+    def __init__(
+        self, description: Object, shapes: dict[int, Shape], bias: Shape | None, last: bool
+    ):
         self._stream = library.stream()
         self._ends: list[Object] = []  # the memory of each array
         self._hidden: list[tuple[Object, int]] = []  # that in other layouts, and its bytes
         before, after, arguments = [], [], []
         for number, shape in shapes.items():
-            plain, end = self._end(shape)
+            weight = number in (WEIGHT, WEIGHT + SLOPE)
+            given, end = library.layout(shape, last and not weight), None
             wanted = Pointer(
                 functions().dnnl_primitive_desc_query_md(description, _QUERIES[number], 0)
             )
-            if not functions().dnnl_memory_desc_equal(wanted, plain):
-                hidden = library.memory(wanted)
-                self._hidden.append((hidden, functions().dnnl_memory_desc_get_size(wanted)))
+            if weight:
+                self.weight, end = Conversion(given, wanted), library.memory(wanted)
+                self._ends.append(end)
+            elif functions().dnnl_memory_desc_equal(wanted, given):
+                end = library.memory(given)
+                self._ends.append(end)
+            else:
+                self._ends.append(library.memory(given))
+                end = library.memory(wanted)
+                self._hidden.append((end, functions().dnnl_memory_desc_get_size(wanted)))
                 if number == [*shapes][-1]:
-                    after.append(_conversion(wanted, hidden, plain, end))
+                    after.append(_conversion(wanted, end, given, self._ends[-1]))
                 else:
-                    before.append(_conversion(plain, end, wanted, hidden))
-                end = hidden
+                    before.append(_conversion(given, self._ends[-1], wanted, end))
             arguments.append((number, end))
         if bias is not None:
-            arguments.append((BIAS, self._end(bias)[1]))
+            self._ends.append(library.memory(library.layout(bias)))
+            arguments.append((BIAS, self._ends[-1]))
         self._steps = [*before, (library.primitive(description), _arguments(*arguments)), *after]
-
-    def _end(self, shape: Shape) -> tuple[Object, Object]:
-        plain = library.layout(shape)
-        self._ends.append(library.memory(plain))
-        return plain, self._ends[-1]
+        self._kept = description  # the layouts are its
 
     def __call__(self, *arrays: Array) -> None:
         """Run on contiguous arrays, the bias last; the result is written to its array."""
         work = [np.empty(size, np.uint8) for _, size in self._hidden]
         ends = zip((*self._ends, *(m for m, _ in self._hidden)), (*arrays, *work), strict=True)
-        for memory, array in ends:
-            call("memory_set_data_handle", memory, Pointer(array.ctypes.data))
-        for run, arguments in self._steps:
-            call("primitive_execute", run, self._stream, len(arguments), arguments)
-        call("stream_wait", self._stream)
+        _run(self._stream, self._steps, ends)
+
+
+class Conversion:
+    """The conversion of weights to another layout, and back.
+
+    Args:
+        given: the layout of numpy's array.
+        wanted: the other one.
+    """
+
+    def __init__(self, given: Object, wanted: Pointer):
+        self._stream = library.stream()
+        self._size = functions().dnnl_memory_desc_get_size(wanted) // 4
+        self._ends = library.memory(given), library.memory(wanted)
+        self._steps: list[Any] = []
+        if not functions().dnnl_memory_desc_equal(wanted, given):
+            ends = (given, self._ends[0]), (wanted, self._ends[1])
+            self._steps = [_conversion(*a, *b) for a, b in (ends, ends[::-1])]
+
+    def empty(self) -> Array:
+        """Return memory in the other layout."""
+        return np.empty(self._size, np.float32)
+
+    def converted(self, array: Array) -> Array:
+        """Return a contiguous array in the other layout."""
+        if not self._steps:
+            return array
+        made = self.empty()
+        _run(self._stream, self._steps[:1], zip(self._ends, (array, made), strict=True))
+        return made
+
+    def restored(self, array: Array, shape: Shape) -> Array:
+        """Return the contiguous array of memory in the other layout."""
+        if not self._steps:
+            return array.reshape(shape)
+        made = np.empty(shape, np.float32)
+        _run(self._stream, self._steps[1:], zip(self._ends, (made, array), strict=True))
+        return made
+
+
+def _run(stream: Object, steps: list[Any], ends: Iterable[tuple[Object, Array]]) -> None:
+    for memory, array in ends:
+        call("memory_set_data_handle", memory, Pointer(array.ctypes.data))
+    for run, arguments in steps:
+        call("primitive_execute", run, stream, len(arguments), arguments)
+    call("stream_wait", stream)
 
 
 def _conversion(old: Any, source: Object, new: Any, result: Object) -> tuple[Object, Any]:
@@ -91,26 +146,68 @@ def _arguments(*pairs: tuple[int, Object]) -> Any:
     return (_Argument * len(pairs))(*(_Argument(n, memory.pointer) for n, memory in pairs))
 
 
-def takes(x: Array, weight: Array, walk: Any) -> bool:
+def takes(x: Any, weight: Any, walk: Any) -> bool:
     """Return whether oneDNN computes such a convolution."""
-    kinds = x.dtype, weight.dtype
-    if kinds != (np.float32, np.float32) or not 3 <= x.ndim <= 5 or not (x.size and weight.size):
+    kinds, rank = (x.dtype, weight.dtype), len(x.shape)
+    if kinds != (np.float32, np.float32) or not 3 <= rank <= 5 or not (x.size and weight.size):
         return False
     return min(walk.padding) >= 0 and min(walk.out) > 0 and library.is_available()
 
 
-@functools.lru_cache(1024)
-def _convolution(
-    thread: int, kind: str, x: Shape, weight: Shape, y: Shape, bias: Shape | None, walk: Any
-) -> Convolution:
-    """Return the convolution of a thread for such shapes: memory objects serve one call at a time.
+class Case(NamedTuple):
+    """What a convolution is made for.
 
-    Args:
-        thread: identifies the thread.
+    Attributes:
         kind: ``"forward"``, or the argument whose gradient it gives, ``"input"`` or ``"weight"``.
-        x, weight, y, bias: shapes.
+        x, weight, y, bias: shapes; the weight has a dimension for its groups, if several.
         walk: the geometry.
+        last: the channels are the last dimension of the arrays of ``x`` and ``y``.
     """
+
+    kind: str
+    x: Shape
+    weight: Shape
+    y: Shape
+    bias: Shape | None
+    walk: Any
+    last: bool
+
+    def of(self, images: slice) -> Convolution:
+        """Return this thread's convolution for a part of the batch."""
+        batch = images.stop - images.start
+        part = self._replace(x=(batch, *self.x[1:]), y=(batch, *self.y[1:]))
+        return _convolution(get_ident(), part)
+
+    def parts(self) -> list[slice]:
+        """Return the parts of the batch that threads share."""
+        batch, work = self.x[0], math.prod(self.weight) * math.prod(self.y[2:])
+        count = min(PARTS, batch, max(1, batch * work // PART))
+        return threads.slices(batch, -(-batch // count))
+
+    def run(self, weight: Array, arrays: Sequence[Array], rest: Sequence[Array]) -> None:
+        """Run on all parts of the batch.
+
+        Args:
+            weight: contiguous.
+            arrays: the input and the result, of the whole batch.
+            rest: the bias, if it has one.
+        """
+        parts, weights = self.parts(), {}
+        with library.one_thread():
+            for images in {part.stop - part.start: part for part in parts}.values():
+                weights[images.stop - images.start] = self.of(images).weight.converted(weight)
+
+        def work(images: slice) -> None:
+            first, last = (a[images] for a in arrays)
+            self.of(images)(first, weights[len(first)], last, *rest)
+
+        _share(work, parts)
+
+
+@functools.lru_cache(1024)
+def _convolution(thread: int, case: Case) -> Convolution:
+    """Return the convolution of a thread: memory objects serve one call at a time."""
+    kind, x, weight, y, bias, walk, last = case
     after = [
         max(0, (n_out - 1) * step + (n - 1) * apart + 1 - size - before)
         for n, step, before, apart, n_out, size in zip(*walk, x[2:], strict=True)
@@ -118,19 +215,25 @@ def _convolution(
     geometry = [
         sizes(each) for each in (walk.stride, [d - 1 for d in walk.dilation], walk.padding, after)
     ]
-    arrays = [library.any_layout(shape) for shape in (x, weight, y)]
+    if kind == "input":  # as measured: with few channels, copies in other layouts pay, or do not
+        fixed = last and x[1] >= FEW
+    else:
+        fixed = last or y[1] < FEW or (kind == "weight" and y[1] == FEW)
+    arrays = [library.layout(x, True) if fixed else library.any_layout(x)]
+    arrays.append(library.any_layout(weight))
+    arrays.append(library.layout(y, True) if fixed else library.any_layout(y))
     offset = None if bias is None else library.layout(bias)
     with_bias = *arrays[:2], offset, arrays[2], *geometry
     forward = _description("forward", TRAINING, DIRECT, *with_bias, None)
     if kind == "forward":
-        return Convolution(forward, {SOURCE: x, WEIGHT: weight, RESULT: y}, bias)
+        return Convolution(forward, {SOURCE: x, WEIGHT: weight, RESULT: y}, bias, last)
     if kind == "input":
         description = _description("backward_data", DIRECT, *arrays, *geometry, forward, None)
         shapes = {RESULT + SLOPE: y, WEIGHT: weight, SOURCE + SLOPE: x}
     else:
         description = _description("backward_weights", DIRECT, *with_bias, forward, None)
         shapes = {SOURCE: x, RESULT + SLOPE: y, WEIGHT + SLOPE: weight}
-    return Convolution(description, shapes, None)
+    return Convolution(description, shapes, None, last)
 
 
 def _description(what: str, *args: Any) -> Object:
@@ -138,77 +241,89 @@ def _description(what: str, *args: Any) -> Object:
     return Object("primitive_desc", function, library.engine(), *args)
 
 
-def _grouped(weight: Array, groups: int) -> Array:
-    """Return a weight as oneDNN expects it: with a dimension for the groups, if several."""
-    weight = np.ascontiguousarray(weight)
-    if groups == 1:
-        return weight
-    return weight.reshape(groups, len(weight) // groups, *weight.shape[1:])
+def _grouped(shape: Shape, groups: int) -> Shape:
+    """Return the shape of a weight in oneDNN: with a dimension for the groups, if several."""
+    return shape if groups == 1 else (groups, shape[0] // groups, *shape[1:])
 
 
-def _in_parts(work: Callable[[slice], None], batch: int, multiplications: int) -> None:
-    """Call ``work`` with the parts of a batch, each computed on one thread."""
-    count = min(PARTS, batch, max(1, multiplications // PART))
+def _share(work: Callable[[Any], None], parts: Sequence[Any]) -> None:
+    """Call a function with the parts of a batch, each computed on one thread."""
 
-    def part(images: slice) -> None:
+    def part(one: Any) -> None:
         with library.one_thread():
-            work(images)
+            work(one)
 
-    threads.share(part, threads.slices(batch, -(-batch // count)))
-
-
-def _work(weight: Array, y: Shape) -> int:
-    return math.prod(weight.shape[1:]) * math.prod(y)
+    threads.share(part, parts)
 
 
-def convolved(x: Array, weight: Array, bias: Array | None, walk: Any, groups: int) -> Array:
-    """Return the convolution, plus a number for each channel of the result."""
-    y = np.empty((len(x), len(weight), *walk.out), np.float32)
-    x, w = np.ascontiguousarray(x), _grouped(weight, groups)
-    offset = () if bias is None else (np.ascontiguousarray(bias, np.float32),)
+def _shape(array: Array, last: bool) -> Shape:
+    """Return ``[batch, channels, *size]``."""
+    return (len(array), array.shape[-1], *array.shape[1:-1]) if last else array.shape
 
-    def work(images: slice) -> None:
-        shapes = x[images].shape, w.shape, y[images].shape, bias if bias is None else bias.shape
-        run = _convolution(get_ident(), "forward", *shapes, walk)
-        run(x[images], w, y[images], *offset)
 
-    _in_parts(work, len(x), _work(weight, y.shape))
+def _empty(shape: Shape, last: bool) -> Array:
+    return np.empty((shape[0], *shape[2:], shape[1]) if last else shape, np.float32)
+
+
+def convolved(
+    x: Array, weight: Array, bias: Array | None, walk: Any, groups: int, last: bool = False
+) -> Array:
+    """Return the convolution, plus a number for each channel of the result.
+
+    Args:
+        x, weight, bias, walk, groups: as above.
+        last: ``x`` and the result are ``[batch, *size, channels]``.
+    """
+    shape = len(x), len(weight), *walk.out
+    y, x, weight = _empty(shape, last), np.ascontiguousarray(x), np.ascontiguousarray(weight)
+    offset = [] if bias is None else [np.ascontiguousarray(bias, np.float32)]
+    kinds = (
+        _shape(x, last),
+        _grouped(weight.shape, groups),
+        shape,
+        bias if bias is None else bias.shape,
+    )
+    Case("forward", *kinds, walk, last).run(weight, (x, y), offset)
     return y
 
 
 def spread(
-    y: Array, weight: Array, bias: Array | None, size: Shape, walk: Any, groups: int
-) -> Array:
+    y: Array, weight: Array, bias: Array | None, size: Shape, walk: Any, groups: int,
+    last: bool = False,
+) -> Array:  # fmt: skip
     """Return the transposed convolution of ``y``, of a given size."""
-    x = np.empty((len(y), weight.shape[1] * groups, *size), np.float32)
-    y, w = np.ascontiguousarray(y), _grouped(weight, groups)
-
-    def work(images: slice) -> None:
-        shapes = x[images].shape, w.shape, y[images].shape
-        run = _convolution(get_ident(), "input", *shapes, None, walk)
-        run(y[images], w, x[images])
-
-    _in_parts(work, len(y), _work(weight, y.shape))
+    shape = len(y), weight.shape[1] * groups, *size
+    x, y, weight = _empty(shape, last), np.ascontiguousarray(y), np.ascontiguousarray(weight)
+    kinds = shape, _grouped(weight.shape, groups), _shape(y, last)
+    Case("input", *kinds, None, walk, last).run(weight, (y, x), [])
     if bias is not None:
-        x += bias.reshape(-1, *(1,) * len(size))
+        x += bias if last else bias.reshape(-1, *(1,) * len(size))
     return x
 
 
-def correlated(x: Array, y: Array, walk: Any, groups: int) -> Array:
+def correlated(x: Array, y: Array, walk: Any, groups: int, last: bool = False) -> Array:
     """Return the gradient of the weight, from the input and the gradient of the output."""
-    shape = y.shape[1], x.shape[1] // groups, *walk.kernel
-    grouped = shape if groups == 1 else (groups, shape[0] // groups, *shape[1:])
     x, y = np.ascontiguousarray(x), np.ascontiguousarray(y)
-    sums: dict[int, Array] = {}
+    shapes = _shape(x, last), _shape(y, last)
+    shape = shapes[1][1], shapes[0][1] // groups, *walk.kernel
+    case = Case("weight", shapes[0], _grouped(shape, groups), shapes[1], None, walk, last)
+    parts = case.parts()
+    found = [case.of(part).weight.empty() for part in parts]
 
-    def work(images: slice) -> None:
-        made = sums[images.start] = np.empty(grouped, np.float32)
-        shapes = x[images].shape, grouped, y[images].shape
-        run = _convolution(get_ident(), "weight", *shapes, None, walk)
-        run(x[images], y[images], made)
+    def work(number: int) -> None:
+        images = parts[number]
+        case.of(images)(x[images], y[images], found[number])
 
-    _in_parts(work, len(x), math.prod(shape[1:]) * y.size)
-    total, *others = (sums[start] for start in sorted(sums))
-    for part in others:
-        total += part
-    return total.reshape(shape)
+    _share(work, range(len(parts)))
+    total: Array | None = None
+    for length in {images.stop - images.start: None for images in parts}:  # each has its layout
+        first, *others = (
+            made for images, made in zip(parts, found, strict=True) if len(x[images]) == length
+        )
+        for other in others:
+            first += other
+        with library.one_thread():
+            part = case.of(slice(0, length)).weight.restored(first, shape)
+        total = part if total is None else total + part
+    assert total is not None
+    return total

@@ -125,12 +125,20 @@ def primitive(description: Object) -> Object:
     return Object("primitive", "primitive_create", description)
 
 
-def layout(shape: tuple[int, ...]) -> Object:
-    """Return the layout of a contiguous array of numpy."""
-    strides = [1]
-    for n in shape[:0:-1]:
-        strides.append(strides[-1] * n)
-    function, steps = "memory_desc_create_with_strides", sizes(reversed(strides))
+def layout(shape: tuple[int, ...], last: bool = False) -> Object:
+    """Return the layout of a contiguous array of numpy.
+
+    Args:
+        shape: ``[batch, channels, *size]``.
+        last: the array is ``[batch, *size, channels]``.
+    """
+    order = [*range(len(shape))]
+    if last:
+        order.append(order.pop(1))
+    strides, step = [0] * len(shape), 1
+    for d in reversed(order):
+        strides[d], step = step, step * shape[d]
+    function, steps = "memory_desc_create_with_strides", sizes(strides)
     return Object("memory_desc", function, len(shape), sizes(shape), FLOAT32, steps)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.capture.native.symbols import KERNELS, UFUNCS, NotElementwise, Symbol, form_of
-from tinynet.capture.native.writer import Writer
+from tinynet.capture.native.writer import Writer, last_uses
 from tinynet.capture.program import Call, Value
 from tinynet.core import arrays
 from tinynet.core.declaration.broadcasting import broadcast_axes, sum_to
@@ -38,11 +38,13 @@ def form(op: str, which: str = "", mixed: bool = False) -> Callable[[Form], Form
     return declare
 
 
-def plain(function: Any) -> Callable[[Form], Form]:
+def plain(function: Any, mixed: bool = False) -> Callable[[Form], Form]:
     """Declare the form of a function that is no kernel."""
 
     def declare(declared: Form) -> Form:
         _PLAIN[getattr(function, "untraced", function)] = declared
+        if mixed:
+            MIXED.add(declared)
         return declared
 
     return declare
@@ -122,6 +124,13 @@ def _write(w: Writer, call: Call, function: Any) -> bool:
         return False
     w.elementwise(value, result.text, operands)
     return True
+
+
+def is_elementwise(call: Call) -> bool:
+    """Return whether each element of the result comes from the elements at its place."""
+    declared = find(call)
+    trial = Writer(call.result.dtype, set(), last_uses([call]))
+    return declared in (_kernel, _read, _add) and declared(trial, call)
 
 
 @plain(operator.add)

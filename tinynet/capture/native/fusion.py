@@ -10,8 +10,10 @@ from tinynet.capture.native import images as images  # declares forms
 from tinynet.capture.native import layers as layers  # declares forms
 from tinynet.capture.native import library
 from tinynet.capture.native.cache import Native
+from tinynet.capture.native.channels_last import with_channels_last
 from tinynet.capture.native.eager_kernels import with_kernels
 from tinynet.capture.native.forms import MIXED, find, is_reshape
+from tinynet.capture.native.norm_relu import with_relu_in_norms
 from tinynet.capture.native.optimizers import stepping
 from tinynet.capture.native.writer import Writer, last_uses
 from tinynet.capture.program import Call, Value
@@ -29,7 +31,7 @@ def fused(calls: list[Call], kept: list[Value]) -> list[Call]:
         calls: the program.
         kept: values that are needed after it.
     """
-    calls = delayed(calls)
+    calls = with_relu_in_norms(with_channels_last(delayed(calls), kept), kept)
     needed = {v.number for v in kept}
     made: list[Call] = []
     run: list[Call] = []

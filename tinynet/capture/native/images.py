@@ -1,10 +1,15 @@
-"""Native forms of layers of images: batch norm, max pooling, and biases of convolutions."""
+"""Native forms of layers of images: norms, pooling, and biases of convolutions.
+
+Most come twice: for images with the channels as second dimension, and as last one.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from tinynet.capture.native.forms import form
+from tinynet.capture.native import channels_last as last
+from tinynet.capture.native.forms import form, plain
+from tinynet.capture.native.norm_relu import norm_relu, norm_relu_slope
 from tinynet.capture.native.writer import Writer
 from tinynet.capture.program import Call, Value
 from tinynet.nn.functional.normalization.layout import Blocks
@@ -14,37 +19,81 @@ def _as(text: str, shape: tuple[int, ...]) -> str:
     return f"{text}.reshape({shape!r})"
 
 
-def _channels(w: Writer, blocks: Blocks, *vectors: Value) -> tuple[int, int, int] | None:
-    """Return batch, channels and places of a batch norm; None for other norms."""
+def rows_of(places: int, channels: int) -> tuple[int, int]:
+    """Return the shape of rows for a number of places."""
+    each = 1
+    while places % (2 * each) == 0 and 2 * each * channels <= 512:
+        each *= 2
+    return places // each, each * channels
+
+
+def _channels(w: Writer, blocks: Blocks, *vectors: Value) -> tuple[tuple[int, ...], str] | None:
+    """Return the shape of the input of a batch norm, and the end of the name of its loop.
+
+    The shape is that of batch, channels and places, or of rows with the channels last. None: it is
+    another norm.
+    """
     plain = blocks.shared and blocks.channels == 1 and w.kind == np.float32
     if not plain or any(v.size != blocks.groups for v in vectors):
         return None
-    return blocks.samples, blocks.groups, blocks.places
+    if blocks.places == 1:
+        return rows_of(blocks.samples, blocks.groups), "_last"
+    return (blocks.samples, blocks.groups, blocks.places), ""
+
+
+def _write_norm(w: Writer, call: Call, floor: str) -> bool:
+    x, weight, bias, blocks, eps = call.args
+    found = _channels(w, blocks, weight, bias)
+    if found is None or not x.size:
+        return False
+    shape, suffix = found
+    given = [_as(w.array(x), shape), w.array(weight), w.array(bias), repr(float(eps))]
+    given += [floor] if suffix else []
+    y, *moments = call.result
+    made = _as(w.new(y), shape), *map(w.new, moments)
+    w.lines.append(f"batch_norm{suffix}({', '.join([*given, *made])})")
+    return True
 
 
 @form("batch_normalized", mixed=True)
 def _batch_norm(w: Writer, call: Call) -> bool:
-    x, weight, bias, blocks, eps = call.args
-    shape = _channels(w, blocks, weight, bias)
-    if shape is None or not x.size:
-        return False
-    given = _as(w.array(x), shape), w.array(weight), w.array(bias), repr(float(eps))
-    y, *moments = call.result
-    made = _as(w.new(y), shape), *map(w.new, moments)
-    w.lines.append(f"batch_norm({', '.join([*given, *made])})")
-    return True
+    return _write_norm(w, call, w.number(-np.inf))
+
+
+@plain(norm_relu, mixed=True)
+def _norm_relu(w: Writer, call: Call) -> bool:
+    return _write_norm(w, call, w.number(0))
 
 
 @form("batch_normalized", "joint", mixed=True)
 def _batch_norm_slope(w: Writer, call: Call) -> bool:
     g, x, weight, _, mean, var, blocks, eps, needs = call.args
-    shape = _channels(w, blocks, weight, mean, var)
-    if shape is None or not (x.size and g.shape == x.shape and all(needs)):
+    found = _channels(w, blocks, weight, mean, var)
+    if found is None or not (x.size and g.shape == x.shape and all(needs)):
         return False
+    shape, suffix = found
     given = [_as(w.array(g), shape), _as(w.array(x), shape), *map(w.array, (weight, mean, var))]
+    given.append(repr(float(eps)))
+    if suffix:  # no bias: it matters to relu only
+        given[2:] = [given[2], *given[2:], "False"]
     dx, *sums = call.result
     made = [_as(w.new(dx), shape), *map(w.new, sums)]
-    w.lines.append(f"batch_norm_slope({', '.join([*given, repr(float(eps)), *made])})")
+    w.lines.append(f"batch_norm_slope{suffix}({', '.join([*given, *made])})")
+    return True
+
+
+@plain(norm_relu_slope, mixed=True)
+def _norm_relu_slope(w: Writer, call: Call) -> bool:
+    g, x, weight, bias, mean, var, blocks, eps = call.args
+    found = _channels(w, blocks, weight, bias, mean, var)
+    if found is None or not (x.size and g.shape == x.shape):
+        return False
+    shape, _ = found
+    given = [_as(w.array(g), shape), _as(w.array(x), shape)]
+    given += [*map(w.array, (weight, bias, mean, var)), repr(float(eps)), "True"]
+    dx, *sums = call.result
+    made = [_as(w.new(dx), shape), *map(w.new, sums)]
+    w.lines.append(f"batch_norm_slope_last({', '.join([*given, *made])})")
     return True
 
 
@@ -85,4 +134,79 @@ def _max_pool_slope(w: Writer, call: Call) -> bool:
     given = [_as(w.array(v), _planes(v)) for v in (g, offsets)]
     made = _as(w.new(call.result), _planes(call.result))
     w.lines.append(f"max_pool_slope({', '.join([*given, made])})")
+    return True
+
+
+# ---- with the channels last ---------------------------------------------------------------------
+
+
+@plain(last.channels_last)
+def _to_last(w: Writer, call: Call) -> bool:
+    return _turned(w, call, "channels_last", call.args[0].shape[1])
+
+
+@plain(last.channels_first)
+def _to_first(w: Writer, call: Call) -> bool:
+    return _turned(w, call, "channels_first", call.args[0].shape[-1])
+
+
+def _turned(w: Writer, call: Call, loop: str, channels: int) -> bool:
+    (x,) = call.args
+    if not x.size:
+        return False
+    places = x.size // (x.shape[0] * channels)
+    shapes = [(x.shape[0], *pair) for pair in ((channels, places), (places, channels))]
+    given, made = shapes if loop == "channels_last" else reversed(shapes)
+    w.lines.append(f"{loop}({_as(w.array(x), given)}, {_as(w.new(call.result), made)})")
+    return True
+
+
+@plain(last.of_bias)
+def _of_bias_last(w: Writer, call: Call) -> bool:
+    (g,) = call.args
+    channels = g.shape[-1]
+    rows = _as(w.array(g), rows_of(g.size // channels, channels))
+    w.lines.append(f"channel_sums_last({rows}, {w.new(call.result)})")
+    return True
+
+
+@plain(last.max_pool)
+def _max_pool_last(w: Writer, call: Call) -> bool:
+    best, offsets = call.result
+    if not best.size:
+        return False
+    x = w.array(call.args[0])
+    w.lines.append(f"max_pool_last({x}, {w.new(best)}, {w.new(offsets)})")
+    return True
+
+
+@plain(last.max_pool_slope)
+def _max_pool_slope_last(w: Writer, call: Call) -> bool:
+    g, offsets, _ = call.args
+    if not g.size:
+        return False
+    given = ", ".join(map(w.array, (g, offsets)))
+    w.lines.append(f"max_pool_slope_last({given}, {w.new(call.result)})")
+    return True
+
+
+@plain(last.plane_mean)
+def _plane_mean(w: Writer, call: Call) -> bool:
+    (x,) = call.args
+    if not x.size:
+        return False
+    batch, channels = x.shape[0], x.shape[-1]
+    planes = _as(w.array(x), (batch, x.size // (batch * channels), channels))
+    w.lines.append(f"plane_means_last({planes}, {_as(w.new(call.result), (batch, channels))})")
+    return True
+
+
+@plain(last.plane_mean_slope)
+def _plane_mean_slope(w: Writer, call: Call) -> bool:
+    g, (batch, channels, *_) = call.args
+    size = call.result.size
+    if not size:
+        return False
+    planes = _as(w.new(call.result), (batch, size // (batch * channels), channels))
+    w.lines.append(f"plane_means_slope_last({_as(w.array(g), (batch, channels))}, {planes})")
     return True

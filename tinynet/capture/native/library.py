@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.numba_kernels import blas, compiler
+from tinynet.numba_kernels import blas, compiler, images, images_last
 from tinynet.numba_kernels.elementary import exp, of_rank, rank, tanh
 
 
@@ -18,6 +18,9 @@ def namespace() -> dict[str, Any]:
     compiler.prepare()
     made = {f.__name__: compiler.jit(f) for f in _OF_ARRAYS}
     made |= {f.__name__: compiler.jit(f, inline=True) for f in _OF_ELEMENTS}
+    made |= {name: getattr(images, name) for name in _OF_IMAGES}
+    made |= {f"{name}_last": getattr(images_last, name) for name in _OF_IMAGES_LAST}
+    made.update(channels_last=images_last.from_first, channels_first=images_last.to_first)
     made.update(math=math, np=np, exp=exp, tanh=tanh, product=blas.product)
     made.update(rank=rank, of_rank=of_rank)
     return made
@@ -136,99 +139,6 @@ def layer_norm_slope(g, x, weight, mean, inverse, dx, of_weight, of_bias):
         of_weight[j], of_bias[j] = by_weight[j], by_bias[j]
 
 
-def batch_norm(x, weight, bias, eps, y, mean, var):
-    """Normalize each channel of ``[batch, channels, places]`` by its mean and variance."""
-    batch, channels, places = x.shape
-    for c in range(channels):
-        total, squares = 0.0, 0.0
-        for i in range(batch):
-            part = x.dtype.type(0)
-            for j in range(places):
-                part += x[i, c, j]
-            total += part
-        exact = total / (batch * places)
-        m = x.dtype.type(exact)
-        rest = exact - np.float64(m)
-        for i in range(batch):
-            part = x.dtype.type(0)
-            for j in range(places):
-                part += (x[i, c, j] - m) * (x[i, c, j] - m)
-            squares += part
-        mean[c], var[c] = exact, max(squares / (batch * places) - rest * rest, 0.0)
-        scale = weight[c] / math.sqrt(var[c] + eps)
-        factor, offset = x.dtype.type(scale), x.dtype.type(bias[c] - rest * scale)
-        for i in range(batch):
-            for j in range(places):
-                y[i, c, j] = (x[i, c, j] - m) * factor + offset
-
-
-def batch_norm_slope(g, x, weight, mean, var, eps, dx, of_weight, of_bias):
-    """Write the gradients of ``batch_norm`` by the input, the weight and the bias."""
-    batch, channels, places = x.shape
-    for c in range(channels):
-        m, r = x.dtype.type(mean[c]), 1 / math.sqrt(var[c] + eps)
-        rest = mean[c] - np.float64(m)
-        total, product = 0.0, 0.0
-        for i in range(batch):
-            part, other = x.dtype.type(0), x.dtype.type(0)
-            for j in range(places):
-                part += g[i, c, j]
-                other += g[i, c, j] * (x[i, c, j] - m)
-            total += part
-            product += other
-        product -= rest * total
-        of_weight[c], of_bias[c] = product * r, total
-        scale = weight[c] * r
-        inner = scale * r * r * product / (batch * places)
-        factor, slope = x.dtype.type(scale), x.dtype.type(inner)
-        offset = x.dtype.type(inner * rest - scale * total / (batch * places))
-        for i in range(batch):
-            for j in range(places):
-                dx[i, c, j] = factor * g[i, c, j] - slope * (x[i, c, j] - m) + offset
-
-
-def channel_sums(g, out):
-    """Sum ``[batch, channels, places]`` over all but the channels."""
-    batch, channels, places = g.shape
-    total = np.zeros(channels, np.float64)
-    for i in range(batch):
-        for c in range(channels):
-            part = g.dtype.type(0)
-            for j in range(places):
-                part += g[i, c, j]
-            total[c] += part
-    for c in range(channels):
-        out[c] = total[c]
-
-
-def max_pool(x, best, offsets):
-    """Write the maximum of each 2 by 2 window of planes, and its offset; the last NaN wins."""
-    for p in range(best.shape[0]):
-        for i in range(best.shape[1]):
-            for j in range(best.shape[2]):
-                top, at = x[p, 2 * i, 2 * j], np.uint8(0)
-                for k in range(1, 4):
-                    other = x[p, 2 * i + k // 2, 2 * j + k % 2]
-                    wins = other > top or other != other
-                    top, at = (other, np.uint8(k)) if wins else (top, at)
-                best[p, i, j], offsets[p, i, j] = top, at
-
-
-def max_pool_slope(g, offsets, out):
-    """Write each gradient at the offset of its window, and 0 elsewhere."""
-    height, width, zero = g.shape[1], g.shape[2], g.dtype.type(0)
-    for p in range(g.shape[0]):
-        if out.shape[1] > 2 * height or out.shape[2] > 2 * width:
-            out[p] = 0
-        for i in range(height):
-            for j in range(width):
-                slope, at = g[p, i, j], offsets[p, i, j]
-                out[p, 2 * i, 2 * j] = slope if at == 0 else zero
-                out[p, 2 * i, 2 * j + 1] = slope if at == 1 else zero
-                out[p, 2 * i + 1, 2 * j] = slope if at == 2 else zero
-                out[p, 2 * i + 1, 2 * j + 1] = slope if at == 3 else zero
-
-
 def cross_entropy(logits, target, powers, totals):
     """Return the sum of the losses of rows; NaN totals and -1 mark a target out of range."""
     m, n = logits.shape
@@ -262,6 +172,8 @@ def cross_entropy_slope(g, target, powers, totals, out):
 
 _OF_ELEMENTS = larger, smaller, positive, root, log
 _OF_ARRAYS = (
-    batch_norm, batch_norm_slope, channel_sums, column_sums, cross_entropy, cross_entropy_slope,
-    fill_rows, layer_norm, layer_norm_slope, max_pool, max_pool_slope, means, take_rows,
+    column_sums, cross_entropy, cross_entropy_slope, fill_rows, layer_norm, layer_norm_slope, means,
+    take_rows,
 )  # fmt: skip
+_OF_IMAGES = "batch_norm", "batch_norm_slope", "channel_sums", "max_pool", "max_pool_slope"
+_OF_IMAGES_LAST = *_OF_IMAGES, "plane_means", "plane_means_slope"

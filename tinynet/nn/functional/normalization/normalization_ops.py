@@ -24,6 +24,7 @@ from tinynet.core.declaration.operation import operation
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.nn.functional.double_backward import one_node
+from tinynet.nn.functional.normalization import compiled
 from tinynet.nn.functional.normalization.layout import Blocks, Columns, Rows, layout_of, wide
 from tinynet.ops.pointwise.exponential import rsqrt
 from tinynet.ops.reduction.sums import mean_dims, sum_dims
@@ -208,6 +209,8 @@ def batch_normalized(
     input: Array, weight: Array, bias: Array, /, blocks: Blocks, eps: float
 ) -> tuple[Array, ...]:
     """Return the normalised input, and mean and variance of each channel."""
+    if compiled.takes(blocks, input, weight, bias):
+        return compiled.batch_norm(input, weight, bias, blocks, eps)
     output, *moments = _normalized(input, weight, bias, blocks, eps)
     return output, *(m.reshape(-1) for m in moments)
 
@@ -225,8 +228,11 @@ def _batch_formula(
 ) -> Grads:
     if isinstance(g, Tensor):
         return recorded_gradients(_BATCH_NORM, g, input, weight, blocks, eps, bias_shape, needs)
-    mean, var = (m.reshape(1, -1, 1) for m in (mean, var))
-    found = _gradients(g, input, weight, mean, var, blocks, eps, needs)
+    if compiled.takes(blocks, g, input, weight):
+        found = compiled.batch_norm_gradients(g, input, weight, mean, var, blocks, eps)
+    else:
+        mean, var = (m.reshape(1, -1, 1) for m in (mean, var))
+        found = _gradients(g, input, weight, mean, var, blocks, eps, needs)
     return shaped(found, weight, bias_shape, needs)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tinynet import threads
+from tinynet import numba_kernels, threads
 from tinynet.dtypes import Array
 from tinynet.nn.functional.dimensions import Ints
 
@@ -56,6 +56,8 @@ def peaks(x: Array) -> tuple[Array, Array]:
 
     In a window with NaNs, the last NaN is the maximum, as in PyTorch.
     """
+    if numba_kernels.takes(x):
+        return _compiled_peaks(x)
     planes, best = _planes(x)
     offsets = np.empty(best.shape, np.uint8)
 
@@ -83,6 +85,17 @@ def peaks(x: Array) -> tuple[Array, Array]:
     return best.reshape(shape), offsets.reshape(shape)
 
 
+def _compiled_peaks(x: Array) -> tuple[Array, Array]:
+    """Do what ``peaks`` does, by a kernel."""
+    shape = *x.shape[:-2], x.shape[-2] // 2, x.shape[-1] // 2
+    best, offsets = np.empty(shape, np.float32), np.empty(shape, np.uint8)
+    count = math.prod(shape[:-2])
+    arrays = np.ascontiguousarray(x), best, offsets
+    planes, tops, codes = (a.reshape(count, *a.shape[-2:]) for a in arrays)
+    numba_kernels.images.max_pool(planes, tops, codes)
+    return best, offsets
+
+
 @functools.lru_cache(maxsize=32)
 def _corners(planes: int, height: int, width: int, sizes: Ints) -> Array:
     """Return the flat index of the first element of each window, in planes of ``sizes``."""
@@ -106,6 +119,11 @@ def scatter(g: Array, offsets: Array, sizes: Ints) -> Array:
     """Return planes of zeros of ``sizes``, with each element at the offset of its window."""
     count = math.prod(g.shape[:-2])
     g, offsets = (a.reshape(count, *a.shape[-2:]) for a in (g, offsets))
+    if numba_kernels.takes(g):
+        made = np.empty((count, *sizes), np.float32)
+        g, offsets = map(np.ascontiguousarray, (g, offsets))
+        numba_kernels.images.max_pool_slope(g, offsets, made)
+        return made.reshape(count, math.prod(sizes))
     planes = np.zeros((count, math.prod(sizes)), g.dtype)
     corners = _corners(_planes_at_once(*planes.shape), *g.shape[1:], sizes)
 

@@ -33,6 +33,7 @@ def _namespace() -> dict[str, Any]:
     made: dict[str, Any] = {"np": np, "math": MATH, "exp": np.exp, "tanh": np.tanh}
     made |= {"rank": elementary.rank, "of_rank": elementary.of_rank}
     made["product"] = _product
+    made |= {name: compiler.plain(loop) for name, loop in library.image_loops().items()}
     for function in (*library._OF_ARRAYS, *library._OF_ELEMENTS):
         made[function.__name__] = types.FunctionType(function.__code__, made)
     return made

@@ -1,11 +1,14 @@
 """Layers of images as native functions: batch norm, pooling and convolutions against float64."""
 
+import copy
+
 import numpy as np
 import pytest
 
 import tinynet as tn
 from tests.rounding import assert_near
-from tinynet import nn, optim
+from tinynet import nn, onednn, optim
+from tinynet.capture.graph import record_program
 from tinynet.nn import functional as F
 
 pytest.importorskip("numba")
@@ -39,9 +42,56 @@ def net():
     )  # fmt: skip
 
 
-def test_a_network():
-    exact = step_of(net, tn.float64)
-    found = step_of(net, tn.float32, backend="numba", fullgraph=True)
+class Residual(nn.Module):
+    """A block as in residual networks, and calls that need the usual layout between its layers."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Conv2d(3, 8, 3, padding=1), nn.Conv2d(8, 8, 3, padding=1)
+        self.short, self.norm = nn.Conv2d(3, 8, 1), nn.BatchNorm2d(8)
+        self.up = nn.ConvTranspose2d(8, 4, 3, stride=2)
+        self.factor = nn.Parameter(tn.linspace(0.5, 1.5, 8).reshape(1, 8, 1, 1))
+
+    def forward(self, x):
+        y = self.norm(self.first(x))
+        y = F.relu(self.second(y.relu_() * self.factor) + self.short(x)) + y
+        y = self.up(F.avg_pool2d(tn.cat([y[:, 4:], y[:, :4]], 1), 3))
+        return F.adaptive_avg_pool2d(y.tanh(), 1).flatten(1)
+
+
+class Rewritten(nn.Module):
+    """Changes an image of which there is a copy with the channels last."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 6, 3, groups=3)
+
+    def forward(self, x):
+        x = x.clone()
+        with tn.no_grad():
+            y = self.conv(x)
+        x[:, 1].mul_(2)
+        return F.relu(self.conv(x) - y) * y
+
+
+NETS = {"layers": net, "residual": Residual, "rewritten": Rewritten}
+
+
+@pytest.fixture(params=["oneDNN", "numpy"])
+def convolutions(request, monkeypatch):
+    """Who computes them: the channels are last with oneDNN, and otherwise second."""
+    if request.param == "numpy":
+        monkeypatch.setattr(onednn, "is_available", lambda: False)
+        monkeypatch.setattr(onednn.library, "is_available", lambda: False)
+    elif not onednn.is_available():
+        pytest.skip("needs onednn-cpu-gomp")
+    return request.param
+
+
+@pytest.mark.parametrize("name", NETS)
+def test_a_network(name, convolutions):
+    exact = step_of(NETS[name], tn.float64)
+    found = step_of(NETS[name], tn.float32, backend="numba", fullgraph=True)
     scale = max(np.abs(value).max() for name, value in exact.items() if name.endswith("grad"))
     for name, value in exact.items():
         if value.dtype == np.int64:
@@ -52,20 +102,65 @@ def test_a_network():
         assert_near(np.asarray(found[name]), value, 4 * 6 * 14 * 15 * 16, size, name)
 
 
-def test_each_layer_has_a_native_form():
-    model = net()
+@pytest.mark.parametrize("name", NETS)
+def test_threads_change_nothing(name):
+    before, found = tn.get_num_threads(), []
+    for count in (1, 2, 3):
+        tn.set_num_threads(count)
+        found.append(step_of(NETS[name], tn.float32, backend="numba", fullgraph=True))
+    tn.set_num_threads(before)
+    for other in found[1:]:
+        for key, value in found[0].items():
+            np.testing.assert_array_equal(other[key], value, err_msg=key)
+
+
+def program_of(model, *shape):
+    """A compiled step of a model, and an input for which it has a program."""
 
     @tn.compile(backend="numba")
     def step(x):
         model.zero_grad()
         model(x).sum().backward()
 
+    x = tn.randn(*shape)
     for _ in range(4):
-        step(tn.randn(6, 3, 14, 15))
+        step(x)
+    return step, x
+
+
+def test_each_layer_has_a_native_form(convolutions):
+    step, _ = program_of(net(), 6, 3, 14, 15)
     ((_, entry),) = step.programs()
     source = "".join(getattr(v, "native_source", "") for v in entry.namespace.values())
+    last = "_last" * (convolutions == "oneDNN")
     for name in ("batch_norm", "batch_norm_slope", "max_pool", "max_pool_slope", "channel_sums"):
-        assert f" {name}(" in source
+        assert f" {name}{last}(" in source
+    assert ("positive(" in source) == (not last)  # a norm and its relu are one loop
+
+
+@pytest.mark.parametrize("name", NETS)
+def test_the_graph_of_a_program_runs_each_call(name):
+    step, x = program_of(NETS[name](), 6, 3, 14, 15)
+    names = [n.name for n in record_program(step, x).graphs["program"].nodes]
+    assert any("native" in n for n in names)
+
+
+def test_gradients_outside_of_the_program_and_evaluation():
+    tn.manual_seed(0)
+    model, x = net(), tn.randn(6, 3, 14, 15)
+    compiled, found = tn.compile(model, backend="numba", fullgraph=True), []
+    for train in (True, False):
+        model.train(train)
+        exact = copy.deepcopy(model).to(tn.float64)
+        for _ in range(4):
+            model.load_state_dict(exact.to(tn.float32).state_dict())
+            exact = exact.to(tn.float64)
+            model.zero_grad()
+            y = compiled(x)
+            y.sum().backward()
+        found.append((y, exact(x.to(tn.float64))))
+    for y, wanted in found:
+        assert_near(y.detach().numpy(), wanted.detach().numpy(), 16 * 9 * 14 * 15)
 
 
 @pytest.mark.parametrize("size", [(2, 6, 64, 66), (2, 3, 65, 67)])

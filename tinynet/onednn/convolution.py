@@ -181,7 +181,8 @@ class Case(NamedTuple):
     def parts(self) -> list[slice]:
         """Return the parts of the batch that threads share."""
         batch, work = self.x[0], math.prod(self.weight) * math.prod(self.y[2:])
-        count = min(PARTS, batch, max(1, batch * work // PART))
+        shares = max(1, min(PARTS, batch, batch * work // PART))
+        count = 1 << shares.bit_length() - 1  # parts of one length, for powers of two
         return threads.slices(batch, -(-batch // count))
 
     def run(self, weight: Array, arrays: Sequence[Array], rest: Sequence[Array]) -> None:

@@ -130,10 +130,10 @@ class Layouts:
 
     def _convert(self, function: Any, given: Value, result: Value) -> None:
         call = Call("compute", function, (given,), {}, self._site)
-        sizes = (given.shape or ())[1:]
-        if given.contiguous and math.prod(sizes) in (max(sizes), 0):
+        _, channels, *size = (given if function is channels_last else result).shape or ()
+        if given.contiguous and 1 in (channels, math.prod(size)):
             call = Call("compute", view_as_shape.kernel, (given, result.shape), {}, self._site)
-            call.op = view_as_shape  # of one channel or one place: the order stays as it is
+            call.op = view_as_shape  # the order of the elements is the same
         call.result = result
         self.made.append(call)
 

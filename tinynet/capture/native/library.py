@@ -18,11 +18,17 @@ def namespace() -> dict[str, Any]:
     compiler.prepare()
     made = {f.__name__: compiler.jit(f) for f in _OF_ARRAYS}
     made |= {f.__name__: compiler.jit(f, inline=True) for f in _OF_ELEMENTS}
-    made |= {name: getattr(images, name) for name in _OF_IMAGES}
-    made |= {f"{name}_last": getattr(images_last, name) for name in _OF_IMAGES_LAST}
-    made.update(channels_last=images_last.from_first, channels_first=images_last.to_first)
+    made |= image_loops()
     made.update(math=math, np=np, exp=exp, tanh=tanh, product=blas.product)
     made.update(rank=rank, of_rank=of_rank)
+    return made
+
+
+def image_loops() -> dict[str, Any]:
+    """Return the kernels of images by the names that forms use."""
+    made = {name: getattr(images, name) for name in _OF_IMAGES}
+    made |= {f"{name}_last": getattr(images_last, name) for name in _OF_IMAGES_LAST}
+    made.update(channels_last=images_last.from_first, channels_first=images_last.to_first)
     return made
 
 

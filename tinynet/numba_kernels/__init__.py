@@ -1,8 +1,9 @@
 """Kernels that numba compiles, if it is installed and the user enables them.
 
 They are loops over float32 arrays, for what takes numpy dozens of calls or passes over memory: the
-steps of LSTM and GRU layers, the rows of embeddings, batch norm and max pooling of images. Their results differ from numpy's in the last bits. Each call
-site also has numpy's version, and asks ``takes``:
+steps of LSTM and GRU layers, the rows of embeddings, batch norm and max pooling of images. Their
+results differ from numpy's in the last bits. Each call site also has numpy's version,
+and asks ``takes``:
 
     if numba_kernels.takes(rows):
         tables.add_rows(table, index, rows)

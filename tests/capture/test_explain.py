@@ -165,6 +165,6 @@ def test_what_became_native(monkeypatch):
         step(tn.ones(4, 6), tn.tensor([0, 1, 2, 0]))
     (program,) = step.explain().programs
     assert program.native == ["12 calls from addmm to of_bias, and the step of Adam"]
-    assert program.interpreted == {"median": 1}
+    assert program.others == {"median": 1}
     assert "\n  native         12 calls from addmm" in str(step.explain())
-    assert "\n  by numpy       1 call (median 1)\n" in str(step.explain())
+    assert "\n  others         1 call (median 1)\n" in str(step.explain())

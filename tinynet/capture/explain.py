@@ -38,7 +38,7 @@ class ProgramReport:
         calls: the number of its calls by kind: ``forward`` and ``backward``.
         overwritten: the number of calls that write their result over an array of no further use.
         native: with the numba backend, what each of its native functions does.
-        interpreted: with the numba backend, the number of calls that numpy computes, by name.
+        others: with the numba backend, the number of calls outside of them, by name.
         peak: bytes of its own arrays, without arguments, parameters and optimizer state.
     """
 
@@ -55,7 +55,7 @@ class ProgramReport:
         ran = [part for _, function in made for part in function.parts]
         titles = [getattr(call.function, "native_title", None) for call in ran]
         self.native = [title for title in titles if title is not None]
-        self.interpreted = collections.Counter(
+        self.others = collections.Counter(
             call.title
             for call, title in zip(ran, titles, strict=True)
             if self.native and not title and call.kind in ("compute", "write")
@@ -70,10 +70,10 @@ class ProgramReport:
             what = "calls" if len(self.calls) == 1 else f"{name} calls"
             rows.append((what, f"{sum(kinds.values())} ({counts})"))
         rows += [("" if i else "native", title) for i, title in enumerate(self.native)]
-        if self.interpreted:
-            names = (f"{name} {n}" for name, n in self.interpreted.most_common())
-            count = self.interpreted.total()
-            rows.append(("by numpy", f"{count} call{_s(count)} ({', '.join(names)})"))
+        if self.others:
+            names = (f"{name} {n}" for name, n in self.others.most_common())
+            count = self.others.total()
+            rows.append(("others", f"{count} call{_s(count)} ({', '.join(names)})"))
         eager, compiled = map(_bytes, self.peak)
         if not self.native:
             count = self.overwritten

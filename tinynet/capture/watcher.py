@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 
 from tinynet import random as random_numbers
-from tinynet import runtime
 from tinynet.autograd.function_node import FunctionNode
 from tinynet.capture import lookups
 from tinynet.capture.builtin_calls import effect
@@ -57,13 +56,12 @@ _READS = {
     )
 }  # fmt: skip
 _READS[version_of.__code__] = "_version"
-_SETTINGS = {
-    f.__code__ for n, f in vars(runtime).items() if n[:4] in ("get_", "set_", "are_", "use_")
-}
-_SETTINGS |= {random_numbers.initial_seed.__code__, random_numbers.Generator.initial_seed.__code__}
+_SEEDS = {random_numbers.initial_seed.__code__, random_numbers.Generator.initial_seed.__code__}
+_ROOT = os.path.dirname(random_numbers.__file__)
+_RUNTIME = os.path.join(_ROOT, "runtime.py")
+_SETTING = ("get_", "set_", "are_", "use_")  # how the names of its functions begin
 _WRITING = tuple(
-    os.path.join(os.path.dirname(runtime.__file__), name)
-    for name in ("board", "exchange", "onnx", "serialization.py")
+    os.path.join(_ROOT, name) for name in ("board", "exchange", "onnx", "serialization.py")
 )
 _EXAMINES = frozenset("any all max min item tolist nonzero sum argmax argmin tobytes".split())
 _READ_ALL = {pickle.dumps, pickle.Pickler.dump}
@@ -185,7 +183,8 @@ class Watcher:
 
     def _entered_tinynet(self, frame: Any, code: Any) -> None:
         """Note a call of a function of tinynet by other code."""
-        if code in _SETTINGS:
+        of_runtime = code.co_filename == _RUNTIME and code.co_name[:4] in _SETTING
+        if of_runtime or code in _SEEDS:
             self._refuse(
                 f"{code.co_name}() reads or changes a setting of tinynet",
                 "call it outside of the function, and pass what it returns",

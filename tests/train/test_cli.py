@@ -49,7 +49,7 @@ def test_train_and_eval(write, digits, capsys):
     assert err == ""
     folder = re.search(r"^run folder: (.*)$", out, re.M)[1]
     assert "lr = 0.2" in Path(folder, "config.toml").read_text()
-    accuracy = re.search(r"test accuracy .*$", out.splitlines()[-4])[0]
+    accuracy = re.search(r"^test accuracy .*, test loss [\d.]+", out, re.M)[0]
     assert main(["eval", folder]) == 0
     assert capsys.readouterr().out.startswith(accuracy)
 

@@ -190,7 +190,7 @@ class Watcher:
                 "call it outside of the function, and pass what it returns",
                 outward(frame),
             )
-        elif code.co_filename.startswith(_WRITING):
+        elif code.co_filename.startswith(_WRITING) and code.co_name[:3] != "is_":
             self._refuse(
                 f"{code.co_name}() uses files", "do that outside of the function", outward(frame)
             )

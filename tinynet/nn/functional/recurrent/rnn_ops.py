@@ -156,7 +156,7 @@ def parameter_gradients(
 
 def _column_sums(d: Array) -> Array:
     """Return the sums over all rows, as a product, which is faster."""
-    return np.dot(np.ones(len(d), d.dtype), d)
+    return dot(np.ones((1, len(d)), d.dtype), d)[0]
 
 
 def _hidden_weight_gradient(d: Array, h_0: Array, output: Array, reverse: bool) -> Array:

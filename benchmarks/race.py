@@ -18,7 +18,7 @@ from benchmarks.tables import Table
 from benchmarks.workloads import BATCHES, BY_NAME, ROWS, Workload
 
 SLICE = 0.06  # seconds per turn, if a step is not longer
-REST = 0.04  # seconds between turns with several threads: pools spin for a while before they sleep
+REST = 0.25  # seconds between turns with several threads: pools spin for long before they sleep
 NEEDED = ("tinynet", "torch", "floor")  # other sides are left out where they do not run
 TIMES = {  # the columns of a side's times
     "tinynet": "tinynet µs",

@@ -13,7 +13,7 @@ ROW_MAJOR, AS_IT_IS, TRANSPOSED, ONE = int32(101), int32(111), int32(112), float
 NO, YES = int8(ord("N")), int8(ord("T"))
 get_threads: Any = None  # those of OpenMP, for oneDNN
 set_threads: Any = None
-LARGE = 1 << 27  # multiply-adds: threads take longer to wake up than they save in smaller products
+LARGE = 1 << 24  # multiply-adds: threads take longer to wake up than they save in smaller products
 # Of sums of more than 768 terms, oneDNN may give parts to threads: the result would depend on them.
 # These shorter ones take less time, too.
 LONGEST = 512

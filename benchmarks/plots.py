@@ -40,10 +40,10 @@ def speedups(table: Table, file: Path) -> None:
         axes.bar_label(bars, [f"{ratio:.2f}{note}" for ratio in ratios], padding=3, fontsize=8)
     axes.set_yticks(range(len(names)), names)
     axes.set(xscale="log", xlabel="times as fast as PyTorch (eager, CPU)", title=table.title)
-    ticks = [0.5, 1, 2, 4, 8, 16, 32, 64]
+    ticks = [0.5, 1, 2, 4, 8, 16, 32, 64, 128]
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks], minor=False)
     axes.minorticks_off()
-    axes.margins(x=0.4)
+    axes.margins(x=0.5)
     axes.axvline(1, color="black", linewidth=0.8)
     axes.invert_yaxis()
     _save(plt, figure, file)

@@ -1,4 +1,4 @@
-"""A call like the last one runs the program at once; any other is told from it."""
+"""A call like the last one runs its program at once; any other is found by its key."""
 
 import pytest
 

@@ -165,7 +165,13 @@ def peak(program: Program, function: Any) -> Peak:
 
 
 def _peak(program: Program, calls: list[Call], inside: Callable[[int, int], int]) -> int:
-    """Return the peak of calls; ``inside`` gives what more one takes that makes so many bytes."""
+    """Return the peak of calls.
+
+    Args:
+        program: the program.
+        calls: the calls, or native functions in their place.
+        inside: returns the bytes that a call takes besides its results, by its number and theirs.
+    """
     given = {v.memory for v in (*program.arguments, *(v for _, v in program.states))}
     last: dict[int, int] = {}
     for at, call in enumerate(calls):

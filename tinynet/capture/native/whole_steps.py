@@ -154,6 +154,11 @@ class WholeStep:
         function.native_source = native.source
         return function
 
+    def _loops(self) -> tuple[str, ...]:
+        """Return the names of the loops of the groups: each has one."""
+        found = (step.loop(self._optimizer) for step in self._groups)
+        return tuple(loop[0] for loop in found if loop is not None)
+
     def _updating(self, source: Source, grads: list[str]) -> tuple[Native, str]:
         """Return the native function, and what it is given for the updates of all groups."""
         names: list[str] = []
@@ -161,7 +166,7 @@ class WholeStep:
         space: dict[str, Any] = {}
         given: list[str] = []
         waiting = [*grads]
-        loops = tuple(step.loop(self._optimizer)[0] for step in self._groups)  # type: ignore[index]
+        loops = self._loops()
         for i, (step, loop) in enumerate(zip(self._groups, loops, strict=True)):
             own = [waiting.pop(0) for _ in step.plan.params]
             more_names, more_lines, more_space = update_of(loop, own, f"group{i}_")
@@ -177,12 +182,11 @@ class WholeStep:
         optimizer, hooks = keep(self._optimizer), [keep(hooks) for hooks in everywhere]
         hooks += [f"{optimizer}._before", f"{optimizer}._after"]
         tests = [f"not ({' or '.join(hooks)})", f"len(groups) == {len(self._groups)}"]
-        for i, step in enumerate(self._groups):
+        for i, (step, name) in enumerate(zip(self._groups, self._loops(), strict=True)):
             plan, group = step.plan, keep(step.plan.group)
             tests += [f"groups[{i}] is {group}", f'(params := {group}["params"]) is not None']
             tests += tests_of(plan, [*plan.group["params"]], keep)
             loop = f"(loop{i} := {optimizer}.one_pass({group}, {keep(plan.numbers)}))"
-            name = step.loop(self._optimizer)[0]  # type: ignore[index]
             tests.append(f"{loop} is not None and loop{i}[0] == {name!r}")
         tests += [f"{keep(p)}._grad is None" for p in bare]
         tests += [f"{keep(p)}.{name} is None" for p in params for name in ("_hooks", "_edge")]

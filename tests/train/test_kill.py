@@ -3,6 +3,8 @@
 The killed processes are forks, so that the moments are those of training, not of starting Python.
 """
 
+import functools
+import itertools
 import os
 import random
 import shutil
@@ -35,6 +37,8 @@ SHRUNKEN = {
     "fashion_mlp.toml": {"data.batch_size": 100},
 }
 """Fewer steps, so that several runs take seconds."""
+
+KILLED = 86  # a status of processes that no error has
 
 SAVING = {"run.save_every_steps": 3, "run.keep_checkpoints": 2}
 
@@ -116,6 +120,46 @@ def test_a_shipped_config_that_is_killed(path, tmp_path):
 def test_a_shipped_config_that_is_killed_many_times(path, tmp_path):
     overrides = overrides_of(path, tmp_path, 2)
     check(path, overrides, tmp_path, rounds=9, kills=3, seed=f"{path.name} again")
+
+
+def killed_before_write(number, work):
+    """Let a function work in a fork, killed before it replaces that many files; whether it was."""
+
+    def counted():
+        replace, left = os.replace, iter(range(number))
+
+        def replaced(*names):
+            if next(left, None) is None:
+                os._exit(KILLED)
+            replace(*names)
+
+        os.replace = replaced
+        work()
+
+    _, status = os.waitpid(in_another_process(counted), 0)
+    assert os.waitstatus_to_exitcode(status) in (0, KILLED)
+    return status != 0
+
+
+@pytest.mark.parametrize("changes", [{}, {"run.epochs": 2}], ids=["restarted", "extended"])
+def test_a_resumed_run_that_is_killed_before_each_of_its_writes(changes, write, tmp_path):
+    """It rewrites its config, whose checksum is in another file; neither is taken for damaged."""
+    path = tmp_path / write(DIGITS)
+    short = {"run.epochs": 1}
+    whole = run(path, short | changes, out=tmp_path / "whole", quiet=True).folder
+    for number in itertools.count():
+        out = tmp_path / str(number)
+        if changes:
+            run(path, short, out=out, quiet=True)
+        else:  # only config.toml and run.json have been written
+            assert killed_before_write(2, lambda out=out: run(path, short, out=out, quiet=True))
+        (config,) = out.glob("*/*/config.toml")
+        resumed = functools.partial(resume, config.parent, changes, quiet=True)
+        was_killed = killed_before_write(number, resumed)
+        same(resumed().folder, whole)
+        if not was_killed:
+            break
+    assert number > 3
 
 
 def test_everything_at_once_that_is_killed_three_times(write, tmp_path):

@@ -81,17 +81,35 @@ def row_of(line: str, *, must: bool = False) -> dict[str, Any] | None:
 # ---- files that do not change ----
 
 
-def damaged_files(folder: Path, files: Mapping[str, str]) -> dict[str, str]:
+def changed_checksums(
+    record: Mapping[str, Any], checksums: Mapping[str, str]
+) -> dict[str, list[str]]:
+    """Return the entry ``replacing`` of a record, which is written before files are replaced.
+
+    A process that is killed between two writes leaves some old and some new files. Neither are
+    damaged.
+
+    Args:
+        record: the content of ``run.json``, with the checksums of the old files.
+        checksums: those of the new files by name.
+    """
+    known, begun = record.get("files", {}), record.get("replacing", {})
+    changed = [name for name, new in checksums.items() if known.get(name, new) != new]
+    return begun | {name: [*begun.get(name, []), checksums[name]] for name in changed}
+
+
+def damaged_files(folder: Path, record: Mapping[str, Any]) -> dict[str, str]:
     """Return the files that have changed since the run wrote them: name -> problem.
 
     Args:
         folder: the run folder.
-        files: the checksums by file name.
+        record: the content of ``run.json``, with the checksums by file name.
     """
     found = {}
-    for name, digest in files.items():
+    for name, digest in record.get("files", {}).items():
+        good = [digest, *record.get("replacing", {}).get(name, [])]
         try:
-            if sha256((folder / name).read_bytes()) != digest:
+            if sha256((folder / name).read_bytes()) not in good:
                 found[name] = f"{folder / name} was changed or damaged since the run wrote it"
         except OSError:
             found[name] = f"{folder / name} is missing"

@@ -34,9 +34,8 @@ class ChangedWarning(UserWarning):
 
 def run_damage(folder: RunFolder, record: Mapping[str, Any]) -> dict[str, str]:
     """Return the files in a run folder that were changed or damaged: name -> problem."""
-    files = record.get("files", {})
-    found = damaged_files(folder.path, files)
-    if files and not is_sealed(record):
+    found = damaged_files(folder.path, record)
+    if record.get("files") and not is_sealed(record):
         name = folder.record.name
         found[name] = f"{folder.record} was changed or damaged since the run wrote it"
     return found
@@ -55,7 +54,7 @@ class Drift:
         if not folder.record.exists() and folder.config.exists() and folder.checkpoint.exists():
             text = f"{folder.record} is missing: changes since the run began cannot be detected"
             warnings.warn(text, StorageWarning, stacklevel=3)
-        self.damage = damaged_files(folder.path, self.record.get("files", {}))
+        self.damage = damaged_files(folder.path, self.record)
         self.sources = altered(folder, self.record)
         self.data: dict[str, Any] | None = None
         """The current fingerprints of the data, after `compare`."""

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from tinynet.train.checkpoint.checksums import sha256
+from tinynet.train.checkpoint.checksums import changed_checksums, sha256
 from tinynet.train.checkpoint.files import CheckpointError, read_checkpoint, write_checkpoint
 from tinynet.train.checkpoint.run_folder import RunFolder, append_lines, write_bytes, write_text
 from tinynet.train.checkpoint.run_folder import StorageWarning as StorageWarning
@@ -68,11 +68,14 @@ class Storage:
             TrainError: if one cannot be written.
         """
         self._constant, self._record = {**files}, record
+        checksums = {name: sha256(data) for name, data in files.items()}
+        if changes := changed_checksums(record, checksums):
+            write_record(self.folder, record | {"replacing": changes})
         for name, data in files.items():
             path = self.folder.path / name
             if not path.is_file() or path.read_bytes() != data:
                 _put(path, data)
-        checksums = {name: sha256(data) for name, data in files.items()}
+        record.pop("replacing", None)
         record["files"] = record.get("files", {}) | checksums
         write_record(self.folder, record)
 

@@ -21,7 +21,6 @@ from tinynet.train.checkpoint.run_folder import (
     cut_rows,
     locked,
     no_run,
-    write_text,
 )
 from tinynet.train.checkpoint.run_record import read_record, resumed_record, write_record
 from tinynet.train.checkpoint.storage import newest_checkpoint, remove_leftovers
@@ -144,8 +143,6 @@ def _resume(
         return training.result
     if path != folder.checkpoint and folder.checkpoint.exists():  # it is damaged
         folder.checkpoint.replace(folder.checkpoint.with_suffix(".damaged"))
-    if changes:
-        write_text(folder.config, now)
     sealed, epochs = "files" in record, training.starting_point.epoch
     training.storage.written = cut_rows(folder.metrics, saved["step"], epochs, sealed=sealed)
     _announce(show, changes, where, ranks, config)
@@ -214,13 +211,11 @@ def _restart(
     if len(rows) > 1:  # the first may be written before the first checkpoint
         text = f"{folder.path} has figures of {len(rows)} epochs, but its checkpoint is missing"
         warnings.warn(f"{text}: starting from the beginning", StorageWarning, stacklevel=4)
-    text = to_toml(config)
-    write_text(folder.config, text)
     cut_rows(folder.metrics, 0)
     record = read_record(folder)
     earlier = {key: value for key, value in record.items() if key not in ("sources", "data")}
     record = resumed_record(config, folder, 0, {}, earlier)
-    training = Training(parts, folder, text, show, ranks=ranks)
+    training = Training(parts, folder, to_toml(config), show, ranks=ranks)
     return functools.partial(training.train, record, recording)
 
 

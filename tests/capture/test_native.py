@@ -28,7 +28,7 @@ def natives(compiled):
     """The sources of the native functions of all programs."""
     entries = [e for some in compiled._entries.values() for e in some]
     spaces = [e.namespace.values() for e in entries]
-    return [v.native_source for space in spaces for v in space if hasattr(v, "native_source")]
+    return [v.native.source for space in spaces for v in space if hasattr(v, "native")]
 
 
 @pytest.mark.parametrize(
@@ -57,6 +57,23 @@ def test_a_training_step(optimizer, options):
     assert ("group0_param0" in source) == (optimizer is not optim.RMSprop)  # the step, too
 
 
+def test_equal_layers_share_their_native_functions():
+    """The runs differ in the numbers of their values alone, so numba compiles them once."""
+
+    def layers(x):
+        for _ in range(3):
+            x = ((x * 2 + 1).tanh() - x).cumsum(0)
+        return x
+
+    compiled = tn.compile(layers, backend="numba")
+    x = tn.randn(4, 3)
+    for _ in range(3):
+        assert_close(compiled(x), layers(x))
+    ((entry,),) = compiled._entries.values()
+    used = [v.native for v in entry.namespace.values() if hasattr(v, "native")]
+    assert len(used) == 3 and len({*used}) == 1
+
+
 def test_formulas_that_accept_bfloat16_are_native():
     tn.ones(2, dtype=tn.bfloat16)
     x = tn.ones(3, requires_grad=True)
@@ -66,7 +83,7 @@ def test_formulas_that_accept_bfloat16_are_native():
     assert x.grad.tolist() == near([8 * np.e] * 3)
     ((entry,),) = compiled._entries.values()
     spaces = [function.__globals__.values() for _, function in entry.backwards]
-    assert any(hasattr(v, "native_source") for space in spaces for v in space)
+    assert any(hasattr(v, "native") for space in spaces for v in space)
 
 
 def test_runs_are_the_same_from_one_to_the_next():
@@ -191,9 +208,7 @@ def test_layers_of_a_transformer(kind):
             assert_close(a.double(), b, rtol=0, atol=bound)
     ((entry,),) = compiled._entries.values()
     ((_, backward),) = entry.backwards
-    sources = [
-        v.native_source for v in backward.__globals__.values() if hasattr(v, "native_source")
-    ]
+    sources = [v.native.source for v in backward.__globals__.values() if hasattr(v, "native")]
     if kind is tn.float32:  # products of float64 are numpy's, so runs of calls are shorter
         assert "layer_norm(" in "".join(natives(compiled))
         assert "layer_norm_slope(" in "".join(sources)

@@ -16,6 +16,7 @@ import stat
 import sys
 import threading
 import time
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -86,8 +87,9 @@ class Native:
 
     def put(self, namespace: dict[str, Any], name: str) -> None:
         """Put the function into a namespace; once it is compiled, without this object around it."""
-        namespace[name] = self
-        self._places.append((namespace, name))
+        namespace[name] = self.function if self._compiled else self
+        if not self._compiled:
+            self._places.append((namespace, name))
 
     def __call__(self, *args: Any) -> Any:
         """Run the function; the first call compiles it, or reads it from disk."""
@@ -103,6 +105,7 @@ class Native:
             self._compiled = True
             for namespace, name in self._places:
                 namespace[name] = self.function
+            self._places.clear()
         return result
 
     def _compile(self, args: tuple[Any, ...]) -> Any:
@@ -116,6 +119,21 @@ class Native:
             warn(f"numba cannot compile {self.title}, which numpy runs instead: {reason}")
             self.function = _refuse
             return True
+
+
+_natives: weakref.WeakValueDictionary[str, Native] = weakref.WeakValueDictionary()
+
+
+def native_of(title: str, name: str, lines: list[str], namespace: dict[str, Any]) -> Native:
+    """Return a native function; the same one for the same source while it is in use.
+
+    The arguments are those of ``Native``. The source determines the globals.
+    """
+    key = "\n".join(lines)
+    found = _natives.get(key)
+    if found is None:
+        found = _natives[key] = Native(title, name, lines, namespace)
+    return found
 
 
 def _refuse(*args: Any) -> bool:

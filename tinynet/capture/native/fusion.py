@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -9,14 +10,14 @@ import numpy as np
 from tinynet.capture.native import images as images  # declares forms
 from tinynet.capture.native import layers as layers  # declares forms
 from tinynet.capture.native import library
-from tinynet.capture.native.cache import Native
+from tinynet.capture.native.cache import Native, native_of
 from tinynet.capture.native.channels_last import with_channels_last
 from tinynet.capture.native.eager_kernels import with_kernels
 from tinynet.capture.native.forms import MIXED, find, is_reshape
 from tinynet.capture.native.norm_relu import with_relu_in_norms
 from tinynet.capture.native.optimizers import stepping
 from tinynet.capture.native.writer import Writer, last_uses
-from tinynet.capture.program import Call, Value
+from tinynet.capture.program import Call, Value, rebuilt
 from tinynet.capture.source import LARGE, Source, compiled
 from tinynet.core.graph.engine import store
 
@@ -104,6 +105,30 @@ def _native(run: list[Call], later: set[int]) -> list[Call]:
     return [Body(run, outputs, kind).call(), *views]
 
 
+def _renumbered(run: list[Call]) -> tuple[list[Call], list[Value]]:
+    """Return a run with its values numbered in their order, and the values that it had.
+
+    Runs that compute the same, such as those of equal layers, have the same source then.
+    """
+    made: dict[int, Value] = {}
+    originals: list[Value] = []
+
+    def own(leaf: Any) -> Any:
+        if not isinstance(leaf, Value):
+            return leaf
+        if leaf.number not in made:
+            made[leaf.number] = copy.copy(leaf)
+            made[leaf.number].number = len(originals)
+            originals.append(leaf)
+        return made[leaf.number]
+
+    calls = [copy.copy(call) for call in run]
+    for call in calls:
+        call.args, call.kwargs = rebuilt(call.args, own), rebuilt(call.kwargs, own)
+        call.result = rebuilt(call.result, own)
+    return calls, originals
+
+
 class Body:
     """A run of calls, written for a native function.
 
@@ -117,23 +142,32 @@ class Body:
     def __init__(self, run: list[Call], outputs: list[Value], kind: np.dtype[Any]):
         self.run, self.outputs, self._kind = run, outputs, kind
         self.title = f"{len(run)} calls from {run[0].title} to {run[-1].title}"
-        writer = Writer(kind, {v.number for v in outputs}, last_uses(run))
-        for at, call in enumerate(run):
+        calls, originals = _renumbered(run)
+        self._numbers = {v.number: own for own, v in enumerate(originals)}
+        writer = Writer(kind, {self._numbers[v.number] for v in outputs}, last_uses(calls))
+        for at, call in enumerate(calls):
             writer.at = at
             form = find(call)
             assert form is not None
             form(writer, call)
-        writer.at = len(run)
+        writer.at = len(calls)
         writer.flush()
-        self.inputs, self.scratch = list(writer.inputs.values()), writer.scratch
-        with_gaps = [v.number for v in self.inputs if not v.contiguous]
-        values = [*self.inputs, *outputs]
-        self._names = [f"{'g' if v.number in with_gaps else 'v'}{v.number}" for v in values]
-        self._lines = [f"v{number} = np.ascontiguousarray(g{number})" for number in with_gaps]
+        self.inputs, self.scratch = [originals[n] for n in writer.inputs], writer.scratch
+        given = list(writer.inputs.values())
+        with_gaps = [v.number for v in given if not v.contiguous]
+        self._names = [f"{'g' if v.number in with_gaps else 'v'}{v.number}" for v in given]
+        self._names += map(self.name_of, outputs)
+        kinds = ", ".join(f"{v.dtype.name}[{len(v.shape or ())}]" for v in given)
+        self._lines = [f"# {kinds}"]  # numba compiles one function for these
+        self._lines += [f"v{number} = np.ascontiguousarray(g{number})" for number in with_gaps]
         self._lines += [f"{name} = {text}" for text, name in writer.constants.items()]
         self._lines.append(f"one, zero = {kind.name}(1), {kind.name}(0)")
-        self._lines += [f"s{v.number} = v{v.number}[()]" for v in self.inputs if v.shape == ()]
+        self._lines += [f"s{v.number} = v{v.number}[()]" for v in given if v.shape == ()]
         self._lines += writer.lines
+
+    def name_of(self, value: Value) -> str:
+        """Return the name of a value in the native function."""
+        return f"v{self._numbers[value.number]}"
 
     def native(self, more: Any = ((), (), {}), title: str = "") -> Native:
         """Return the native function: it returns 0, or 1 if it does not take the data.
@@ -146,7 +180,7 @@ class Body:
         head = f"def native({', '.join([*self._names, *names])}):"
         body = [f"    {line}" for line in (*self._lines, *lines, "return 0")]
         space = {**library.namespace(), self._kind.name: self._kind.type, **globals_}
-        return Native(title or self.title, "native", [head, *body], space)
+        return native_of(title or self.title, "native", [head, *body], space)
 
     def allocate(self, space: dict[str, Any]) -> list[str]:
         """Return the lines that make the memory of the outputs; add the globals they need."""
@@ -168,7 +202,7 @@ class Body:
         native.put(space, "native")
         head = f"def fused({given}):"
         function = compiled("fused", "fused", [head, *(f"    {x}" for x in lines)], space)
-        function.native_source, function.native_title = native.source, native.title
+        function.native, function.native_title = native, native.title
         call = Call("compute", function, tuple(self.inputs), {}, self.run[0].site)
         function.body, call.members = self, self.run
         call.result = self.outputs[0] if len(made) == 1 else tuple(self.outputs)

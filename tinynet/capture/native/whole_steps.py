@@ -130,15 +130,16 @@ class WholeStep:
         given = ", ".join(f"v{v.number}" for v in body.inputs)
         params = [p for step in self._groups for p in step.plan.params]
         everyone = [p for group in self._optimizer.param_groups for p in group["params"]]
-        grads = [f"v{self._grads[id(p)].number}" for p in params]
+        grads = [self._grads[id(p)] for p in params]
         space.update(apart=self._run_apart, wrap=wrap, here=here, counter_of=counter_of)
-        native, more = self._updating(source, grads)
+        native, more = self._updating(source, [*map(body.name_of, grads)])
         native.put(space, "native")
         lines.append(f"if not fits: return apart({given})")
         lines += body.allocate(space)
         made = ", ".join(f"v{v.number}" for v in body.outputs)
         lines.append(f"if native({given}, {made}, {more}): return apart({given})")
-        lines += [f"{keep(p)}._grad = wrap({g})" for p, g in zip(params, grads, strict=True)]
+        for p, g in zip(params, grads, strict=True):
+            lines.append(f"{keep(p)}._grad = wrap(v{g.number})")
         taking = {*map(id, params)}
         lines += [f"{keep(p)}._grad = None" for p in everyone if id(p) not in taking]
         lines += [f"{keep(step.plan.advance)}()" for step in self._groups if step.plan.numbers]
@@ -151,7 +152,7 @@ class WholeStep:
         checks = self._checks(source, params, [] if self._cleared else everyone)
         text = [f"def whole({given}):", *checks, *(f"    {line}" for line in lines)]
         function = compiled("whole step", "whole", text, space)
-        function.native_source = native.source
+        function.native = native
         return function
 
     def _loops(self) -> tuple[str, ...]:

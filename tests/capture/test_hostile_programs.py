@@ -896,6 +896,19 @@ def asks_for_a_setting():
 
 
 @eager
+def goes_on_after_an_operation_that_fails():
+    found = Thing(count=0)
+
+    def function(x):
+        with contextlib.suppress(RuntimeError):
+            x @ tn.ones(4)
+        found.count += 1
+        return x * 1
+
+    return function, lambda: found.count, "sets the attribute"
+
+
+@eager
 def starts_a_thread():
     found = []
 

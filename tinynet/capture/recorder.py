@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import types
-from collections.abc import Container, Iterator
+from collections.abc import Callable, Container, Iterator
 from typing import Any
 
 import numpy as np
@@ -60,6 +60,7 @@ class Recorder(Tracer, BackwardObserver):
         self._visited: Any = None  # the node of a backward pass
         self._started = count_nodes()
         self._observing = observing_backward(self)
+        self.watch: Callable[[bool], None] = lambda on: None  # Python's events: set by the watcher
         self._arguments = arguments
         for place, t in enumerate(arguments):
             if id(t._array) not in self._values:
@@ -133,6 +134,13 @@ class Recorder(Tracer, BackwardObserver):
 
     def compute(self, function: Any, args: Any, kwargs: Any, op: Any, writes: bool) -> Any:
         """Record a function of arrays."""
+        self.watch(False)
+        try:
+            return self._compute(function, args, kwargs, op, writes)
+        finally:
+            self.watch(True)
+
+    def _compute(self, function: Any, args: Any, kwargs: Any, op: Any, writes: bool) -> Any:
         try:
             call = self._call("write" if writes else "compute", function, args, kwargs)
         except CaptureError as problem:
@@ -151,6 +159,13 @@ class Recorder(Tracer, BackwardObserver):
     def perform(self, function: Any, args: Any, kwargs: Any) -> Any:
         """Record a function that changes Python objects."""
         args = tuple([*a] if isinstance(a, types.GeneratorType) else a for a in args)
+        self.watch(False)
+        try:
+            return self._perform(function, args, kwargs)
+        finally:
+            self.watch(True)
+
+    def _perform(self, function: Any, args: Any, kwargs: Any) -> Any:
         try:
             call = self._call("perform", function, args, kwargs)
             if isinstance(args[0], Tensor):  # stores the others, as set_grad does

@@ -7,6 +7,7 @@ examines values cannot be captured.
 
 from __future__ import annotations
 
+import contextlib
 import dis
 import functools
 import os
@@ -19,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet import lazy
 from tinynet import random as random_numbers
 from tinynet.autograd.function_node import FunctionNode
 from tinynet.capture import lookups
@@ -99,11 +101,19 @@ class Watcher:
         self._random, self._modes = _random_states(), modes()
         self._following.__enter__()
         self._lookups.__enter__()
-        sys.setprofile(self._profile)
-        sys.settrace(self._trace)
+        assert self._recorder is not None
+        self._recorder.watch = self._watch
+        self._watch(True)
         return self
 
+    def _watch(self, on: bool) -> None:
+        """Begin or stop to get Python's events, which slow down all code that runs."""
+        sys.setprofile(self._profile if on else None)
+        sys.settrace(self._trace if on else None)
+
     def __exit__(self, *exc: object) -> None:
+        assert self._recorder is not None
+        self._recorder.watch = lambda on: None
         sys.settrace(self._before[0])
         sys.setprofile(self._before[1])
         self._lookups.__exit__(None, None, None)
@@ -155,7 +165,10 @@ class Watcher:
         if code in _ENVIRONMENT:
             self.reads.of_environment()
         if not is_outside(code.co_filename):
-            if code is Module.train.__code__:
+            if code is lazy.load.__code__:  # a trace function runs without events: it loads faster
+                with contextlib.suppress(Exception):
+                    lazy.load(**frame.f_locals)
+            elif code is Module.train.__code__:
                 self.reads.of_training(frame.f_locals["self"])
             elif code is functional_call.__code__:  # it replaces parameters for a while
                 for module in frame.f_locals["module"].modules():

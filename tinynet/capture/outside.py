@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import gc
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -26,7 +27,10 @@ class Outside:
     """
 
     def __init__(self) -> None:
-        self.tensors = [t for t in gc.get_objects() if _has_array(type(t))]
+        objects = gc.get_objects()  # tens of thousands: this is written for speed
+        are_tensors = map(issubclass, map(type, objects), itertools.repeat(Tensor))
+        found = itertools.compress(objects, are_tensors)
+        self.tensors = [t for t in found if type(t)._array is Tensor._array]  # initialized
         self.gradients_read: dict[int, tuple[Tensor, bool, Tensor | None]] = {}
         self._ids = {id(t) for t in self.tensors}
         # Several tensors may have one array; the parameter is the one that users replace.
@@ -125,11 +129,6 @@ class Outside:
                         "change it by operations, or outside of the function",
                     ),
                 )
-
-
-def _has_array(kind: type) -> bool:
-    """Return whether it is a class of tensors, other than uninitialized parameters."""
-    return issubclass(kind, Tensor) and kind._array is Tensor._array
 
 
 def _state_of(t: Tensor) -> tuple[Any, ...]:

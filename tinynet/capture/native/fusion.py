@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 from typing import Any
 
 import numpy as np
@@ -33,14 +34,15 @@ def fused(calls: list[Call], kept: list[Value]) -> list[Call]:
         kept: values that are needed after it.
     """
     calls = with_relu_in_norms(with_channels_last(delayed(calls), kept), kept)
-    needed = {v.number for v in kept}
+    last = {v.number: at for at, call in enumerate(calls) for v in call.inputs()}
+    last |= {v.number: len(calls) for v in kept}
     made: list[Call] = []
     run: list[Call] = []
     for at, call in enumerate([*calls, None]):
         if call is not None and is_native(call):
             run.append(call)
             continue
-        later = needed | {v.number for c in calls[at:] for v in c.inputs()}
+        later = {number for number, use in last.items() if use >= at}
         made += _native(run, later) if _is_worth_it(run) else map(with_kernels, run)
         run = []
         if call is not None:
@@ -194,9 +196,10 @@ class Body:
         inputs = [f"v{v.number}" for v in self.inputs]
         given = ", ".join(inputs)
         made = [f"v{v.number}" for v in self.outputs]
-        space: dict[str, Any] = {"otherwise": function_of(self.run, self.inputs, self.outputs)}
+        by_numpy = functools.cache(lambda: function_of(self.run, self.inputs, self.outputs))
+        space: dict[str, Any] = {"by_numpy": by_numpy}  # written when it is needed
         lines = [*self.allocate(space), f"failed = native({', '.join([*inputs, *made])})"]
-        lines.append(f"if failed: return otherwise({given})")
+        lines.append(f"if failed: return by_numpy()({given})")
         lines.append(f"return {', '.join(made)}")
         native = self.native()
         native.put(space, "native")

@@ -31,6 +31,13 @@ def test_a_function_is_read_from_disk(own):
     assert [run(), run()] == [0, 1]
 
 
+def test_files_that_are_read_are_not_written(own):
+    run()
+    before = {file: file.stat().st_mtime_ns for file in own.rglob("*.*")}
+    assert run() == 1
+    assert before == {file: file.stat().st_mtime_ns for file in own.rglob("*.*")}
+
+
 def test_code_that_was_changed_is_thrown_away(own):
     run()
     for file in (own / "__pycache__").glob("*.nbc"):

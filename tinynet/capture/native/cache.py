@@ -162,10 +162,20 @@ def _code(path: Path) -> dict[str, str]:
     return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
 
 
-def _seal(path: Path) -> None:
-    """Note the digests of the machine code of a source file."""
+def _left(path: Path) -> Any:
+    """Return the digests that were noted for a source file; None without any."""
     try:
-        _write(path.with_suffix(".json"), json.dumps(_code(path)))
+        return json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+
+
+def _seal(path: Path) -> None:
+    """Note the digests of the machine code of a source file, if it was compiled."""
+    try:
+        now = _code(path)
+        if now != _left(path):
+            _write(path.with_suffix(".json"), json.dumps(now))
     except OSError:
         return
 
@@ -173,12 +183,8 @@ def _seal(path: Path) -> None:
 def _remove_changed(path: Path) -> None:
     """Remove the machine code of a source file unless it is as it was left."""
     try:
-        left = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        left = None
-    try:
         now = _code(path)
-        if now != left:
+        if now != _left(path):
             for name in now:
                 Path(path.parent, "__pycache__", name).unlink()
     except OSError:

@@ -104,10 +104,13 @@ def by_rows(kernel: Callable[[int, int], None], steps: int, batch: int, weight: 
     threads.share(lambda rows: kernel(rows.start, rows.stop), threads.slices(batch, part))
 
 
-def transposed(weight: Array, steps: int) -> Array:
-    """Return the transpose of a weight for more than 3 steps, otherwise the weight."""
+def for_products(weight: Array, steps: int, batch: int) -> Array:
+    """Return the transpose of a weight where it saves the products of the steps some time.
+
+    The time of products with one row is that of reading the weight.
+    """
     weight = np.ascontiguousarray(weight)
-    return gates.transposed(weight) if steps > 3 else weight
+    return gates.transposed(weight) if steps > 3 and batch > 1 else weight
 
 
 # ---- backward -----------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import threads
+from tinynet import memory, threads
 from tinynet.dtypes import Array
 from tinynet.onednn import library
 from tinynet.onednn.library import Object, Pointer, call, functions, sizes
@@ -85,7 +85,7 @@ class Convolution:
 
     def __call__(self, *arrays: Array) -> None:
         """Run on contiguous arrays, the bias last; the result is written to its array."""
-        work = [np.empty(size, np.uint8) for _, size in self._hidden]
+        work = [memory.aligned(size // 4) for _, size in self._hidden]
         ends = zip((*self._ends, *(m for m, _ in self._hidden)), (*arrays, *work), strict=True)
         _run(self._stream, self._steps, ends)
 
@@ -109,7 +109,7 @@ class Conversion:
 
     def empty(self) -> Array:
         """Return memory in the other layout."""
-        return np.empty(self._size, np.float32)
+        return memory.aligned(self._size) if self._steps else np.empty(self._size, np.float32)
 
     def converted(self, array: Array) -> Array:
         """Return a contiguous array in the other layout."""
@@ -129,8 +129,8 @@ class Conversion:
 
 
 def _run(stream: Object, steps: list[Any], ends: Iterable[tuple[Object, Array]]) -> None:
-    for memory, array in ends:
-        call("memory_set_data_handle", memory, library.address(array))
+    for end, array in ends:
+        call("memory_set_data_handle", end, library.address(array))
     for run, arguments in steps:
         call("primitive_execute", run, stream, len(arguments), arguments)
     call("stream_wait", stream)
@@ -143,7 +143,7 @@ def _conversion(old: Any, source: Object, new: Any, result: Object) -> tuple[Obj
 
 
 def _arguments(*pairs: tuple[int, Object]) -> Any:
-    return (_Argument * len(pairs))(*(_Argument(n, memory.pointer) for n, memory in pairs))
+    return (_Argument * len(pairs))(*(_Argument(n, end.pointer) for n, end in pairs))
 
 
 def takes(x: Any, weight: Any, walk: Any) -> bool:

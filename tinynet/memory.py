@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
+from typing import Any
 
 import numpy as np
 
@@ -19,13 +20,13 @@ _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # names of mallopt's parameters, in m
 LINE = 64  # bytes in a line of the cache
 
 
-def aligned(size: int) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
+def aligned(size: int) -> np.ndarray[Any, np.dtype[Any]]:
     """Return new memory for float32 numbers that begins where a line of the cache does.
 
-    numpy's begins at any multiple of 16 bytes. Then each long register is filled from two lines,
-    and kernels that read a matrix once take up to 1.5 times as long.
+    numpy's begins at any multiple of 16 bytes. Registers as long as a line are then filled from two
+    lines each, and kernels that read a matrix once take up to 1.5 times as long.
     """
-    memory = np.empty(4 * size + LINE, np.uint8)
+    memory: Any = np.empty(4 * size + LINE, np.uint8)
     start = ctypes.addressof(ctypes.c_char.from_buffer(memory))
     return np.ndarray(size, np.float32, memory, -start % LINE)
 

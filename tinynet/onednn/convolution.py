@@ -169,7 +169,14 @@ class Case:
     """
 
     def __init__(
-        self, kind: str, x: Shape, weight: Shape, y: Shape, bias: Shape | None, walk: Any, last: bool
+        self,
+        kind: str,
+        x: Shape,
+        weight: Shape,
+        y: Shape,
+        bias: Shape | None,
+        walk: Any,
+        last: bool,
     ):
         self._kind, self._x, self._weight, self._y = kind, x, weight, y
         self._bias, self._walk, self._last = bias, walk, last
@@ -217,7 +224,9 @@ class Case:
         ]
         apart = [d - 1 for d in walk.dilation]
         geometry = [*map(sizes, (walk.stride, apart, walk.padding, after))]
-        if kind == "input":  # as measured: with few channels, copies in other layouts pay, or do not
+        if (
+            kind == "input"
+        ):  # as measured: with few channels, copies in other layouts pay, or do not
             fixed = last and x[1] >= FEW
         else:
             fixed = last or y[1] < FEW or (kind == "weight" and y[1] == FEW)

@@ -15,7 +15,6 @@ from importlib import metadata
 from typing import Any
 
 from tinynet import threads
-from tinynet.dtypes import Array
 
 PACKAGE = "onednn-cpu-gomp"  # built for GNU's OpenMP, which needs no other package
 VERSION = 3  # of the interface
@@ -126,11 +125,11 @@ def memory(described: Any) -> Object:
     return Object("memory", "memory_create", described, engine(), unset)
 
 
-def address(array: Array) -> Pointer:
-    """Return the address of a contiguous array."""
+def address(array: Any) -> Pointer:
+    """Return the address of a contiguous array; `array.ctypes` takes four times as long."""
     try:
         return Pointer(ctypes.addressof(ctypes.c_char.from_buffer(array)))
-    except TypeError:  # it may not be written; `array.ctypes` takes four times as long
+    except TypeError:  # it may not be written
         return Pointer(array.ctypes.data)
 
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 import ctypes
 import functools
 import math
+import threading
 from collections.abc import Callable, Iterable, Sequence
-from threading import get_ident
 from typing import Any
 
 import numpy as np
@@ -154,6 +154,13 @@ def takes(x: Any, weight: Any, walk: Any) -> bool:
     return min(walk.padding) >= 0 and min(walk.out) > 0 and library.is_available()
 
 
+class _Made(threading.local):
+    """The convolutions of each thread."""
+
+    def __init__(self) -> None:
+        self.by_length: dict[int, Convolution] = {}
+
+
 class Case:
     """What a convolution is made for; ``case`` keeps those in use.
 
@@ -185,14 +192,14 @@ class Case:
         count = 1 << shares.bit_length() - 1  # parts of one length, for powers of two
         self.parts = threads.slices(batch, -(-batch // count))
         self.lengths = {part.stop - part.start: None for part in self.parts}
-        self._made: dict[tuple[int, int], Convolution] = {}
+        self._made = _Made()
 
     def of(self, length: int) -> Convolution:
         """Return this thread's convolution for a part: memory objects serve one call at a time."""
-        key = get_ident(), length
-        if key not in self._made:
-            self._made[key] = self._convolution(length)
-        return self._made[key]
+        made = self._made.by_length
+        if length not in made:
+            made[length] = self._convolution(length)
+        return made[length]
 
     def run(self, weight: Array, arrays: Sequence[Array], rest: Sequence[Array]) -> None:
         """Run on all parts of the batch.
@@ -224,9 +231,8 @@ class Case:
         ]
         apart = [d - 1 for d in walk.dilation]
         geometry = [*map(sizes, (walk.stride, apart, walk.padding, after))]
-        if (
-            kind == "input"
-        ):  # as measured: with few channels, copies in other layouts pay, or do not
+        # As measured: with few channels, copies in other layouts pay, or do not.
+        if kind == "input":
             fixed = last and x[1] >= FEW
         else:
             fixed = last or y[1] < FEW or (kind == "weight" and y[1] == FEW)

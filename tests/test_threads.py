@@ -149,6 +149,14 @@ def test_set_num_threads_is_for_kernels_too():
     tn.set_num_threads(before)
 
 
+@pytest.mark.parametrize("size", [0, 1, 5, 4099])
+def test_aligned_memory(size):
+    for made in (memory.aligned(size) for _ in range(20)):
+        assert made.shape == (size,) and made.dtype == np.float32 and made.flags.writeable
+        assert made.ctypes.data % memory.LINE == 0
+        made[:] = 1
+
+
 def test_the_settings_of_the_environment_are_left_alone(monkeypatch):
     monkeypatch.setenv("MALLOC_ARENA_MAX", "2")
     assert not memory.keep_freed()

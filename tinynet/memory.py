@@ -1,4 +1,4 @@
-"""Settings of the memory allocator that keep freed memory in the process for reuse.
+"""Memory of arrays: settings of the allocator that keep freed memory for reuse, and alignment.
 
 Each training step allocates and frees the same arrays. By default glibc returns large ones to the
 system at once, so the next step has to request pages again, which the kernel fills with zeros. That
@@ -10,10 +10,25 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
+from typing import Any
+
+import numpy as np
 
 _KEPT = 1 << 30  # bytes of freed memory at the end of the heap from which it is given back
 _OWN = 1 << 28  # bytes from which an array still gets pages of its own
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # names of mallopt's parameters, in malloc.h
+LINE = 64  # bytes in a line of the cache
+
+
+def aligned(size: int) -> np.ndarray[Any, np.dtype[Any]]:
+    """Return new memory for float32 numbers that begins where a line of the cache does.
+
+    numpy's begins at any multiple of 16 bytes. Registers as long as a line are then filled from two
+    lines each, and kernels that read a matrix once take up to 1.5 times as long.
+    """
+    memory: Any = np.empty(4 * size + LINE, np.uint8)
+    start = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    return np.ndarray(size, np.float32, memory, -start % LINE)
 
 
 def keep_freed() -> bool:

@@ -16,7 +16,15 @@ SEQUENCES = {  # gates, states, biases
     "gru": (gru_sequence.function, 3, 1, 2),
 }
 # steps, batch, inputs, size
-SHAPES = [(4, 1, 1, 1), (3, 5, 3, 4), (5, 3, 7, 9), (9, 11, 32, 40), (6, 0, 2, 3), (40, 19, 33, 64)]
+SHAPES = [
+    (4, 1, 1, 1),
+    (9, 1, 5, 20),
+    (3, 5, 3, 4),
+    (5, 3, 7, 9),
+    (9, 11, 32, 40),
+    (6, 0, 2, 3),
+    (40, 19, 33, 64),
+]
 
 
 def inputs(name, steps, batch, features, size):

@@ -1,6 +1,7 @@
 """Convolutions by oneDNN: against float64, with any geometry, on any number of threads."""
 
 import os
+import threading
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import tinynet as tn
 from tests.rounding import assert_near
 from tinynet import backends, nn, onednn
 from tinynet.nn import functional as F
+from tinynet.nn.functional.convolution.im2col import Walk
 
 if not onednn.is_available():
     pytest.skip("needs onednn-cpu-gomp", allow_module_level=True)
@@ -83,6 +85,31 @@ def test_threads_change_nothing(kernels, shape):
     for first, *others in zip(*found, strict=True):
         for other in others:
             np.testing.assert_array_equal(other, first)
+
+
+def test_the_same_convolution_in_several_threads_at_a_time(kernels):
+    weight, layers = tn.randn(8, 4, 3, 3), [tn.randn(1, 4, 9, 9) for _ in range(4)]
+    exact, found = [F.conv2d(x, weight) for x in layers], {}
+
+    def work(number):
+        found[number] = [F.conv2d(layers[number], weight) for _ in range(50)]
+
+    workers = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    for number, y in enumerate(exact):
+        assert len(found[number]) == 50 and all(tn.equal(one, y) for one in found[number])
+
+
+def test_arrays_that_may_not_be_written(kernels):
+    x, weight = np.ones((2, 3, 5, 5), "f4"), np.ones((4, 3, 3, 3), "f4")
+    x.flags.writeable = weight.flags.writeable = False
+    y = onednn.convolution.convolved(
+        x, weight, None, Walk((3, 3), (1, 1), (0, 0), (1, 1), (3, 3)), 1
+    )
+    np.testing.assert_array_equal(y, np.full((2, 4, 3, 3), 27, "f4"))
 
 
 @pytest.mark.parametrize("dtype, batch", [(tn.float64, 3), (tn.float32, 0)])

@@ -21,18 +21,17 @@ BLOCK = 16  # numbers in a line of the cache
 R_GATE, Z_GATE, N_GATE, H_LESS_N, Q = 0, 1, 2, 3, 5  # in the record of a GRU
 
 
-def transposed(weight: Array) -> Array:
-    """Return the transpose, for sequences: it saves the products of many steps some time."""
+def transpose(weight: Array, out: Array) -> None:
+    """Write the transpose, for sequences: it saves the products of many steps some time."""
     rows, columns = weight.shape
-    made, whole = np.empty((columns, rows), np.float32), rows - rows % BLOCK
+    whole = rows - rows % BLOCK
     for first in range(0, whole, BLOCK):
         for j in range(columns):
             for i in range(BLOCK):
-                made[j, first + i] = weight[first + i, j]
+                out[j, first + i] = weight[first + i, j]
     for i in range(whole, rows):
         for j in range(columns):
-            made[j, i] = weight[i, j]
-    return made
+            out[j, i] = weight[i, j]
 
 
 def multiply_inputs(x: Array, weight: Array, sums: Array) -> None:

@@ -11,13 +11,13 @@ from __future__ import annotations
 import ctypes
 import functools
 import math
+import threading
 from collections.abc import Callable, Iterable, Sequence
-from threading import get_ident
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from tinynet import threads
+from tinynet import memory, threads
 from tinynet.dtypes import Array
 from tinynet.onednn import library
 from tinynet.onednn.library import Object, Pointer, call, functions, sizes
@@ -85,7 +85,7 @@ class Convolution:
 
     def __call__(self, *arrays: Array) -> None:
         """Run on contiguous arrays, the bias last; the result is written to its array."""
-        work = [np.empty(size, np.uint8) for _, size in self._hidden]
+        work = [memory.aligned(size // 4) for _, size in self._hidden]
         ends = zip((*self._ends, *(m for m, _ in self._hidden)), (*arrays, *work), strict=True)
         _run(self._stream, self._steps, ends)
 
@@ -109,7 +109,7 @@ class Conversion:
 
     def empty(self) -> Array:
         """Return memory in the other layout."""
-        return np.empty(self._size, np.float32)
+        return memory.aligned(self._size) if self._steps else np.empty(self._size, np.float32)
 
     def converted(self, array: Array) -> Array:
         """Return a contiguous array in the other layout."""
@@ -129,8 +129,8 @@ class Conversion:
 
 
 def _run(stream: Object, steps: list[Any], ends: Iterable[tuple[Object, Array]]) -> None:
-    for memory, array in ends:
-        call("memory_set_data_handle", memory, Pointer(array.ctypes.data))
+    for end, array in ends:
+        call("memory_set_data_handle", end, library.address(array))
     for run, arguments in steps:
         call("primitive_execute", run, stream, len(arguments), arguments)
     call("stream_wait", stream)
@@ -143,7 +143,7 @@ def _conversion(old: Any, source: Object, new: Any, result: Object) -> tuple[Obj
 
 
 def _arguments(*pairs: tuple[int, Object]) -> Any:
-    return (_Argument * len(pairs))(*(_Argument(n, memory.pointer) for n, memory in pairs))
+    return (_Argument * len(pairs))(*(_Argument(n, end.pointer) for n, end in pairs))
 
 
 def takes(x: Any, weight: Any, walk: Any) -> bool:
@@ -154,36 +154,52 @@ def takes(x: Any, weight: Any, walk: Any) -> bool:
     return min(walk.padding) >= 0 and min(walk.out) > 0 and library.is_available()
 
 
-class Case(NamedTuple):
-    """What a convolution is made for.
+class _Made(threading.local):
+    """The convolutions of each thread."""
 
-    Attributes:
+    def __init__(self) -> None:
+        self.by_length: dict[int, Convolution] = {}
+
+
+class Case:
+    """What a convolution is made for; ``case`` keeps those in use.
+
+    Args:
         kind: ``"forward"``, or the argument whose gradient it gives, ``"input"`` or ``"weight"``.
         x, weight, y, bias: shapes; the weight has a dimension for its groups, if several.
         walk: the geometry.
         last: the channels are the last dimension of the arrays of ``x`` and ``y``.
+
+    Attributes:
+        parts: the parts of the batch that threads share.
+        lengths: those of the parts, each once.
     """
 
-    kind: str
-    x: Shape
-    weight: Shape
-    y: Shape
-    bias: Shape | None
-    walk: Any
-    last: bool
-
-    def of(self, images: slice) -> Convolution:
-        """Return this thread's convolution for a part of the batch."""
-        batch = images.stop - images.start
-        part = self._replace(x=(batch, *self.x[1:]), y=(batch, *self.y[1:]))
-        return _convolution(get_ident(), part)
-
-    def parts(self) -> list[slice]:
-        """Return the parts of the batch that threads share."""
-        batch, work = self.x[0], math.prod(self.weight) * math.prod(self.y[2:])
+    def __init__(
+        self,
+        kind: str,
+        x: Shape,
+        weight: Shape,
+        y: Shape,
+        bias: Shape | None,
+        walk: Any,
+        last: bool,
+    ):
+        self._kind, self._x, self._weight, self._y = kind, x, weight, y
+        self._bias, self._walk, self._last = bias, walk, last
+        batch, work = x[0], math.prod(weight) * math.prod(y[2:])
         shares = max(1, min(PARTS, batch, batch * work // PART))
         count = 1 << shares.bit_length() - 1  # parts of one length, for powers of two
-        return threads.slices(batch, -(-batch // count))
+        self.parts = threads.slices(batch, -(-batch // count))
+        self.lengths = {part.stop - part.start: None for part in self.parts}
+        self._made = _Made()
+
+    def of(self, length: int) -> Convolution:
+        """Return this thread's convolution for a part: memory objects serve one call at a time."""
+        made = self._made.by_length
+        if length not in made:
+            made[length] = self._convolution(length)
+        return made[length]
 
     def run(self, weight: Array, arrays: Sequence[Array], rest: Sequence[Array]) -> None:
         """Run on all parts of the batch.
@@ -193,48 +209,51 @@ class Case(NamedTuple):
             arrays: the input and the result, of the whole batch.
             rest: the bias, if it has one.
         """
-        parts, weights = self.parts(), {}
+        first, last = arrays
         with library.one_thread():
-            for images in {part.stop - part.start: part for part in parts}.values():
-                weights[images.stop - images.start] = self.of(images).weight.converted(weight)
+            weights = {n: self.of(n).weight.converted(weight) for n in self.lengths}
+            if len(self.parts) == 1:
+                self.of(len(first))(first, weights[len(first)], last, *rest)
+                return
 
         def work(images: slice) -> None:
-            first, last = (a[images] for a in arrays)
-            self.of(images)(first, weights[len(first)], last, *rest)
+            part = first[images]
+            self.of(len(part))(part, weights[len(part)], last[images], *rest)
 
-        _share(work, parts)
+        _share(work, self.parts)
+
+    def _convolution(self, length: int) -> Convolution:
+        x, y, weight = (length, *self._x[1:]), (length, *self._y[1:]), self._weight
+        kind, last, walk = self._kind, self._last, self._walk
+        after = [
+            max(0, (n_out - 1) * step + (n - 1) * apart + 1 - size - before)
+            for n, step, before, apart, n_out, size in zip(*walk, x[2:], strict=True)
+        ]
+        apart = [d - 1 for d in walk.dilation]
+        geometry = [*map(sizes, (walk.stride, apart, walk.padding, after))]
+        # As measured: with few channels, copies in other layouts pay, or do not.
+        if kind == "input":
+            fixed = last and x[1] >= FEW
+        else:
+            fixed = last or y[1] < FEW or (kind == "weight" and y[1] == FEW)
+        arrays = [library.layout(x, True) if fixed else library.any_layout(x)]
+        arrays.append(library.any_layout(weight))
+        arrays.append(library.layout(y, True) if fixed else library.any_layout(y))
+        offset = None if self._bias is None else library.layout(self._bias)
+        with_bias = *arrays[:2], offset, arrays[2], *geometry
+        forward = _description("forward", TRAINING, DIRECT, *with_bias, None)
+        if kind == "forward":
+            return Convolution(forward, {SOURCE: x, WEIGHT: weight, RESULT: y}, self._bias, last)
+        if kind == "input":
+            description = _description("backward_data", DIRECT, *arrays, *geometry, forward, None)
+            shapes = {RESULT + SLOPE: y, WEIGHT: weight, SOURCE + SLOPE: x}
+        else:
+            description = _description("backward_weights", DIRECT, *with_bias, forward, None)
+            shapes = {SOURCE: x, RESULT + SLOPE: y, WEIGHT + SLOPE: weight}
+        return Convolution(description, shapes, None, last)
 
 
-@functools.lru_cache(1024)
-def _convolution(thread: int, case: Case) -> Convolution:
-    """Return the convolution of a thread: memory objects serve one call at a time."""
-    kind, x, weight, y, bias, walk, last = case
-    after = [
-        max(0, (n_out - 1) * step + (n - 1) * apart + 1 - size - before)
-        for n, step, before, apart, n_out, size in zip(*walk, x[2:], strict=True)
-    ]
-    geometry = [
-        sizes(each) for each in (walk.stride, [d - 1 for d in walk.dilation], walk.padding, after)
-    ]
-    if kind == "input":  # as measured: with few channels, copies in other layouts pay, or do not
-        fixed = last and x[1] >= FEW
-    else:
-        fixed = last or y[1] < FEW or (kind == "weight" and y[1] == FEW)
-    arrays = [library.layout(x, True) if fixed else library.any_layout(x)]
-    arrays.append(library.any_layout(weight))
-    arrays.append(library.layout(y, True) if fixed else library.any_layout(y))
-    offset = None if bias is None else library.layout(bias)
-    with_bias = *arrays[:2], offset, arrays[2], *geometry
-    forward = _description("forward", TRAINING, DIRECT, *with_bias, None)
-    if kind == "forward":
-        return Convolution(forward, {SOURCE: x, WEIGHT: weight, RESULT: y}, bias, last)
-    if kind == "input":
-        description = _description("backward_data", DIRECT, *arrays, *geometry, forward, None)
-        shapes = {RESULT + SLOPE: y, WEIGHT: weight, SOURCE + SLOPE: x}
-    else:
-        description = _description("backward_weights", DIRECT, *with_bias, forward, None)
-        shapes = {SOURCE: x, RESULT + SLOPE: y, WEIGHT + SLOPE: weight}
-    return Convolution(description, shapes, None, last)
+case = functools.lru_cache(1024)(Case)
 
 
 def _description(what: str, *args: Any) -> Object:
@@ -284,7 +303,7 @@ def convolved(
         shape,
         bias if bias is None else bias.shape,
     )
-    Case("forward", *kinds, walk, last).run(weight, (x, y), offset)
+    case("forward", *kinds, walk, last).run(weight, (x, y), offset)
     return y
 
 
@@ -296,7 +315,7 @@ def spread(
     shape = len(y), weight.shape[1] * groups, *size
     x, y, weight = _empty(shape, last), np.ascontiguousarray(y), np.ascontiguousarray(weight)
     kinds = shape, _grouped(weight.shape, groups), _shape(y, last)
-    Case("input", *kinds, None, walk, last).run(weight, (y, x), [])
+    case("input", *kinds, None, walk, last).run(weight, (y, x), [])
     if bias is not None:
         x += bias if last else bias.reshape(-1, *(1,) * len(size))
     return x
@@ -307,24 +326,24 @@ def correlated(x: Array, y: Array, walk: Any, groups: int, last: bool = False) -
     x, y = np.ascontiguousarray(x), np.ascontiguousarray(y)
     shapes = _shape(x, last), _shape(y, last)
     shape = shapes[1][1], shapes[0][1] // groups, *walk.kernel
-    case = Case("weight", shapes[0], _grouped(shape, groups), shapes[1], None, walk, last)
-    parts = case.parts()
-    found = [case.of(part).weight.empty() for part in parts]
+    whole = case("weight", shapes[0], _grouped(shape, groups), shapes[1], None, walk, last)
+    parts = whole.parts
+    found = [whole.of(part.stop - part.start).weight.empty() for part in parts]
 
     def work(number: int) -> None:
         images = parts[number]
-        case.of(images)(x[images], y[images], found[number])
+        whole.of(images.stop - images.start)(x[images], y[images], found[number])
 
     _share(work, range(len(parts)))
     total: Array | None = None
-    for length in {images.stop - images.start: None for images in parts}:  # each has its layout
+    for length in whole.lengths:  # each has its layout
         first, *others = (
             made for images, made in zip(parts, found, strict=True) if len(x[images]) == length
         )
         for other in others:
             first += other
         with library.one_thread():
-            part = case.of(slice(0, length)).weight.restored(first, shape)
+            part = whole.of(length).weight.restored(first, shape)
         total = part if total is None else total + part
     assert total is not None
     return total

@@ -73,13 +73,18 @@ def openmp() -> Any:
     return loaded[1]
 
 
+@functools.cache
+def _function(name: str) -> Any:
+    return getattr(functions(), f"dnnl_{name}")
+
+
 def call(name: str, *args: Any) -> None:
     """Call a function that returns a status.
 
     Raises:
         RuntimeError: the status is not success.
     """
-    status = getattr(functions(), f"dnnl_{name}")(*args)
+    status = _function(name)(*args)
     if status:
         raise RuntimeError(f"oneDNN: {name} failed with status {status}")
 
@@ -120,6 +125,14 @@ def memory(described: Any) -> Object:
     return Object("memory", "memory_create", described, engine(), unset)
 
 
+def address(array: Any) -> Pointer:
+    """Return the address of a contiguous array; `array.ctypes` takes four times as long."""
+    try:
+        return Pointer(ctypes.addressof(ctypes.c_char.from_buffer(array)))
+    except TypeError:  # it may not be written
+        return Pointer(array.ctypes.data)
+
+
 def primitive(description: Object) -> Object:
     """Return the function that a description is of."""
     return Object("primitive", "primitive_create", description)
@@ -157,9 +170,13 @@ def sizes(numbers: Any) -> Any:
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Let OpenMP use one thread in calls from this thread."""
-    before = openmp().omp_get_max_threads()
-    openmp().omp_set_num_threads(1)
+    omp = openmp()
+    before = omp.omp_get_max_threads()
+    if before == 1:
+        yield
+        return
+    omp.omp_set_num_threads(1)
     try:
         yield
     finally:
-        openmp().omp_set_num_threads(before)
+        omp.omp_set_num_threads(before)

@@ -27,10 +27,10 @@ from tinynet.nn.functional.recurrent.rnn_ops import (
     by_panel,
     by_rows,
     column_panels,
+    for_products,
     panels,
     parameter_gradients,
     rows,
-    transposed,
 )
 from tinynet.numba_kernels import gates
 from tinynet.ops.pointwise.exponential import sigmoid, tanh
@@ -67,7 +67,7 @@ def gru_sequence(
         input, h, w_ih, b_ih, b_hh = map(np.ascontiguousarray, given)
         sums = np.empty((steps, batch, 3 * size), kind)
         gates.multiply_inputs(input, w_ih, sums)
-        arguments = output, record, reverse, sums, h, transposed(w_hh, steps), b_ih, b_hh
+        arguments = output, record, reverse, sums, h, for_products(w_hh, steps, batch), b_ih, b_hh
         by_rows(partial(gates.gru_forward, *arguments), steps, batch, w_hh)
         return output, output[0 if reverse else -1].reshape(h_0.shape).copy(), record
     from_input, from_hidden = (panels(w, 3, _ORDER, _SCALE, steps) for w in (w_ih, w_hh))

@@ -26,10 +26,10 @@ from tinynet.nn.functional.recurrent.rnn_ops import (
     by_panel,
     by_rows,
     column_panels,
+    for_products,
     panels,
     parameter_gradients,
     rows,
-    transposed,
 )
 from tinynet.numba_kernels import gates
 from tinynet.ops.pointwise.exponential import sigmoid, tanh
@@ -109,7 +109,7 @@ def _forward_by_numba(
     input, h, c, w_ih, bias = map(np.ascontiguousarray, given)
     record = np.empty((steps + 1, batch, 5 * size), np.float32)
     gates.multiply_inputs(input, w_ih, record)
-    arguments = output, record, reverse, h, c, transposed(w_hh, steps), bias
+    arguments = output, record, reverse, h, c, for_products(w_hh, steps, batch), bias
     by_rows(partial(gates.lstm_forward, *arguments), steps, batch, w_hh)
     return record
 

@@ -21,6 +21,7 @@ from tinynet import threads
 from tinynet.core.declaration.operation import operation
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
+from tinynet.memory import aligned
 from tinynet.nn.functional.affine import affine_map, linear_map
 from tinynet.nn.functional.double_backward import recorded
 from tinynet.numba_kernels import gates
@@ -104,10 +105,21 @@ def by_rows(kernel: Callable[[int, int], None], steps: int, batch: int, weight: 
     threads.share(lambda rows: kernel(rows.start, rows.stop), threads.slices(batch, part))
 
 
-def transposed(weight: Array, steps: int) -> Array:
-    """Return the transpose of a weight for more than 3 steps, otherwise the weight."""
+def for_products(weight: Array, steps: int, batch: int) -> Array:
+    """Return the copy of a weight, or of its transpose, with which products take the least time.
+
+    For up to 3 steps, it is the weight itself.
+    """
     weight = np.ascontiguousarray(weight)
-    return gates.transposed(weight) if steps > 3 else weight
+    if steps <= 3:
+        return weight
+    if batch == 1:  # reading the weight takes most of the time, in either order
+        copy = aligned(weight.size).reshape(weight.shape)
+        copy[...] = weight
+    else:
+        copy = aligned(weight.size).reshape(weight.shape[::-1])
+        gates.transpose(weight, copy)
+    return copy
 
 
 # ---- backward -----------------------------------------------------------------------------------

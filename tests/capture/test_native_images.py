@@ -138,6 +138,19 @@ def test_each_layer_has_a_native_form(convolutions):
     assert ("positive(" in source) == (not last)  # a norm and its relu are one loop
 
 
+def test_answers_run_natively(convolutions):
+    model, x = net().eval(), tn.randn(1, 3, 14, 15)
+    compiled = tn.compile(model, backend="numba")
+    with tn.no_grad():
+        wanted = copy.deepcopy(model).double()(x.double())
+        for _ in range(3):
+            assert_near(compiled(x).numpy(), wanted.numpy(), 16 * 9 * 14 * 15)
+    ((_, entry),) = compiled.programs()
+    source = "".join(v.native.source for v in entry.namespace.values() if hasattr(v, "native"))
+    if convolutions == "oneDNN":
+        assert " batch_scale_last(" in source and " max_pool_last(" in source
+
+
 @pytest.mark.parametrize("name", NETS)
 def test_the_graph_of_a_program_runs_each_call(name):
     step, x = program_of(NETS[name](), 6, 3, 14, 15)

@@ -116,6 +116,19 @@ def batch_norm(
             y[i, j] = normal if (normal > floor or normal != normal) else floor
 
 
+def batch_scale(
+    x: Array, mean: Array, var: Array, weight: Array, bias: Array, eps: float, y: Array
+) -> None:
+    """Normalize each channel of rows by a given mean and variance."""
+    rows, width = x.shape
+    line = np.empty((2, width), np.float32)
+    straight(weight, bias, eps, mean, var, np.zeros(width, np.float32), line)
+    factor, offset = line[0], line[1]
+    for i in range(rows):
+        for j in range(width):
+            y[i, j] = x[i, j] * factor[j] + offset[j]
+
+
 def add_up(x: Array, middle: Array, sums: Array) -> None:
     """Add rows less the middle to the first sums, and their squares to the second."""
     rows, width = x.shape

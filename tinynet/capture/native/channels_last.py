@@ -22,6 +22,7 @@ from tinynet.capture.program import Call, Value, rebuilt
 from tinynet.dtypes import Array
 from tinynet.nn.functional.normalization.layout import Blocks
 from tinynet.nn.functional.pooling import max_pooling_2x2
+from tinynet.nn.functional.pooling.windows import Options, sliding
 from tinynet.ops.shaping.views import view_as_shape
 
 FIRST = 1 << 20  # the number of the first value of this pass; captures have fewer
@@ -65,6 +66,11 @@ def of_bias(g: Array) -> Array:
 def max_pool(x: Array) -> tuple[Array, ...]:
     """Return the maximum of each window of 2 by 2, and its offset in the window."""
     return tuple(map(channels_last, max_pooling_2x2.peaks(channels_first(x))))
+
+
+def max_pool_values(x: Array) -> Array:
+    """Return the maximum of each window of 2 by 2."""
+    return max_pool(x)[0]
 
 
 def max_pool_slope(g: Array, offsets: Array, shape: Any) -> Array:
@@ -245,6 +251,17 @@ def _max_pool(layouts: Layouts, call: Call) -> Call | None:
     return layouts.call(call, max_pool, layouts.last(x)) if layouts.has(x) else None
 
 
+def _max_pool_values(layouts: Layouts, call: Call) -> Call | None:
+    x, options = call.args
+    if not layouts.has(x) or not _is_2x2(x, options):
+        return None
+    return layouts.call(call, max_pool_values, layouts.last(x))
+
+
+def _is_2x2(x: Value, options: Options) -> bool:
+    return options.rank == 2 and sliding("max_pool2d", x.shape or (), options).is_2x2
+
+
 def _max_pool_slope(layouts: Layouts, call: Call) -> Call | None:
     g, offsets, shape = call.args
     if not layouts.has(offsets):
@@ -293,6 +310,7 @@ RULES: dict[tuple[str, str], Rule] = {
     ("batch_scaled", ""): _norm,
     ("batch_scaled", "joint"): _norm,
     ("max_pool_2x2", ""): _max_pool,
+    ("max_pool_values", ""): _max_pool_values,
     ("max_pool_2x2", "input"): _max_pool_slope,
     ("plane_mean", ""): _plane_mean,
     ("plane_mean", "input"): _plane_mean_slope,

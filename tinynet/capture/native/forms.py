@@ -6,6 +6,7 @@ a formula by the name of its operation.
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 from collections.abc import Callable
@@ -24,13 +25,18 @@ Form = Callable[[Writer, Call], bool]
 _FORMS: dict[tuple[str, str], Form] = {}
 _PLAIN: dict[Any, Form] = {}
 MIXED: set[Any] = set()  # forms whose values may be float64 beside those of the program's dtype
+ALONE: set[Any] = set()  # forms that are worth a native function of one call
 
 
-def form(op: str, which: str = "", mixed: bool = False) -> Callable[[Form], Form]:
+def form(
+    op: str, which: str = "", mixed: bool = False, alone: bool = False
+) -> Callable[[Form], Form]:
     """Declare the form of a kernel, or of the formula of an input (``"joint"``: of all)."""
 
     def declare(function: Form) -> Form:
         _FORMS[op, which] = function
+        if alone:
+            ALONE.add(function)
         if mixed:
             MIXED.add(function)
         return function
@@ -50,17 +56,17 @@ def plain(function: Any, mixed: bool = False) -> Callable[[Form], Form]:
     return declare
 
 
-_formulas: dict[int, tuple[Any, str]] = {}
-
-
 def formula_of(function: Any) -> tuple[Any, str] | None:
     """Return the operation and the input that a formula belongs to."""
-    found = _formulas.get(id(function))
-    if found is None:
-        for op in REGISTRY.values():
-            for name, one in (op.formulas or {}).items():
-                _formulas.setdefault(id(one), (op, "joint" if op.joint else name))
-        found = _formulas.get(id(function))
+    return _formulas(len(REGISTRY)).get(id(function))
+
+
+@functools.lru_cache(1)
+def _formulas(operations: int) -> dict[int, tuple[Any, str]]:
+    found: dict[int, tuple[Any, str]] = {}
+    for op in REGISTRY.values():
+        for name, one in (op.formulas or {}).items():
+            found.setdefault(id(one), (op, "joint" if op.joint else name))
     return found
 
 

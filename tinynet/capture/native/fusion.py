@@ -14,7 +14,7 @@ from tinynet.capture.native import library
 from tinynet.capture.native.cache import Native, native_of
 from tinynet.capture.native.channels_last import with_channels_last
 from tinynet.capture.native.eager_kernels import with_kernels
-from tinynet.capture.native.forms import MIXED, find, is_reshape
+from tinynet.capture.native.forms import ALONE, MIXED, find, is_reshape
 from tinynet.capture.native.norm_relu import with_relu_in_norms
 from tinynet.capture.native.optimizers import stepping
 from tinynet.capture.native.writer import Writer, last_uses
@@ -88,8 +88,9 @@ def is_native(call: Call) -> bool:
 
 def _is_worth_it(run: list[Call]) -> bool:
     """Return whether a native function takes less time: one call does for large arrays."""
-    values = [v for call in run for v in (*call.inputs(), *call.outputs())]
-    return len(run) >= LEAST or any(v.nbytes >= LARGE for v in values)
+    if len(run) >= LEAST or any(find(call) in ALONE for call in run):
+        return True
+    return any(v.nbytes >= LARGE for call in run for v in (*call.inputs(), *call.outputs()))
 
 
 def _native(run: list[Call], later: set[int]) -> list[Call]:

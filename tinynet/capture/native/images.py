@@ -60,6 +60,19 @@ def _batch_norm(w: Writer, call: Call) -> bool:
     return _write_norm(w, call, w.number(-np.inf))
 
 
+@form("batch_scaled", alone=True)
+def _batch_scale(w: Writer, call: Call) -> bool:
+    x, *vectors, blocks, eps = call.args
+    found = _channels(w, blocks, *vectors)
+    if found is None or not (found[1] and x.size):
+        return False
+    shape, suffix = found
+    given = _as(w.array(x), shape), *map(w.array, vectors), repr(float(eps))
+    made = _as(w.new(call.result), shape)
+    w.lines.append(f"batch_scale{suffix}({', '.join([*given, made])})")
+    return True
+
+
 @plain(norm_relu, mixed=True)
 def _norm_relu(w: Writer, call: Call) -> bool:
     return _write_norm(w, call, w.number(0))
@@ -177,6 +190,18 @@ def _max_pool_last(w: Writer, call: Call) -> bool:
         return False
     x = w.array(call.args[0])
     w.lines.append(f"max_pool_last({x}, {w.new(best)}, {w.new(offsets)})")
+    return True
+
+
+@plain(last.max_pool_values)
+def _max_pool_values_last(w: Writer, call: Call) -> bool:
+    (x,), best = call.args, call.result
+    if not best.size:
+        return False
+    offsets = f"offsets{best.number}"
+    w.lines.append(f"{offsets} = np.empty({best.shape!r}, np.uint8)")
+    w.scratch += best.size
+    w.lines.append(f"max_pool_last({w.array(x)}, {w.new(best)}, {offsets})")
     return True
 
 

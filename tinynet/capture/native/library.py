@@ -182,4 +182,4 @@ _OF_ARRAYS = (
     take_rows,
 )  # fmt: skip
 _OF_IMAGES = "batch_norm", "batch_norm_slope", "channel_sums", "max_pool", "max_pool_slope"
-_OF_IMAGES_LAST = *_OF_IMAGES, "plane_means", "plane_means_slope"
+_OF_IMAGES_LAST = *_OF_IMAGES, "batch_scale", "plane_means", "plane_means_slope"

@@ -140,7 +140,7 @@ def test_each_layer_has_a_native_form(convolutions):
 
 def test_answers_run_natively(convolutions):
     model, x = net().eval(), tn.randn(1, 3, 14, 15)
-    compiled = tn.compile(model, backend="numba")
+    compiled = tn.compile(lambda x: model(x), backend="numba")
     with tn.no_grad():
         wanted = copy.deepcopy(model).double()(x.double())
         for _ in range(3):

@@ -1389,6 +1389,32 @@ def test_an_output_that_is_computed_from_another():
     both(make, [call] * 5, "computed from it")
 
 
+@pytest.mark.parametrize(
+    ("last", "falls_back"), [(lambda y: y + 2, "computed from it"), (lambda y: y * y, None)]
+)
+def test_such_an_output_of_a_graph_that_was_freed(last, falls_back):
+    """Gradients still flow from one to the other where what is between them kept nothing."""
+
+    def make():
+        def step(x):
+            inner = x * x
+            outer = last(inner)
+            outer.sum().backward()
+            return inner, outer
+
+        return step
+
+    def call(f):
+        x = tn.ones(3, requires_grad=True)
+        inner, outer = f(x)
+        try:
+            return x.grad, tn.autograd.grad(outer.sum(), inner)
+        except RuntimeError as error:
+            return x.grad, str(error).partition(".")[0]
+
+    both(make, [call] * 5, falls_back)
+
+
 def test_sparse_gradients():
     table = nn.Embedding(4, 2, sparse=True)
 

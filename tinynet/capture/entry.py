@@ -144,6 +144,8 @@ class Entry:
             source.lines.append(f"o{output.number}._requires_grad = True")
 
     def _end(self, source: Source, end: Any) -> str:
+        if isinstance(end, Output):
+            return f"o{end.number}._edge"
         return f"edge_of(A{end})" if isinstance(end, int) else source.constant((end, 0))
 
     def _held(self, source: Source, saved: list[Value]) -> tuple[str, list[list[int]]]:

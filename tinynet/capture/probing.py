@@ -26,7 +26,8 @@ class Group:
 
     Attributes:
         outputs: the outputs.
-        ends: where the gradients go: tensors, or numbers of arguments.
+        ends: where the gradients go: tensors, or numbers of arguments; in freed graphs, too, the
+            outputs from which this one was computed, which come before it.
         programs: for each set of outputs (places in ``outputs``) that get a gradient, the backward
             pass, with these gradients as arguments and those of ``ends`` as results.
         frees: for each output, the outputs (places) that cannot be differentiated after it was,
@@ -69,7 +70,8 @@ def groups(
 ) -> list[Group]:
     """Record the backward passes; those of outputs whose graph was freed have no programs."""
     edges = [edge for t in tensors if (edge := edge_of(t)) is not None]
-    live, found = [], []
+    live: list[_Live] = []
+    spent: list[_Live] = []
     with _cut([edge[0] for edge in edges]):
         nodes = {edge[0] for edge in edges if isinstance(edge[0], Node)}
         for output in outputs:
@@ -82,28 +84,43 @@ def groups(
                     "a result depends on the history of a tensor from outside",
                     "pass that tensor as an argument, or detach it",
                 )
-            if one.frees & recorder.spent:
-                ends = _ends([one], tensors)
-                found.append(Group([output], [*ends.values()]))
-            else:
-                live.append(one)
-        freed = [output for group in found for output in group.outputs]
-        _require_separate([o for o in outputs if o not in freed and o.base not in freed])
-        return found + [_probed(recorder, part, tensors) for part in _parts(live)]
+            (spent if one.frees & recorder.spent else live).append(one)
+        _require_separate(outputs, recorder.spent)
+        made = [_probed(recorder, part, tensors) for part in _parts(live)]
+        for one in sorted(spent, key=lambda one: one.edge[0].sequence):
+            others = [o.output for o in live + spent if o.edge[0] in one.order and o is not one]
+            made.append(Group([one.output], [*_ends([one], tensors).values(), *others]))
+        return made
 
 
-def _require_separate(outputs: list[Output]) -> None:
-    """Raise CaptureError if gradients flow through an output: its hooks would miss them."""
+def _require_separate(outputs: list[Output], spent: set[Any]) -> None:
+    """Raise CaptureError if gradients flow through an output: its hooks would miss them.
+
+    They do not flow through the nodes whose values were freed.
+    """
     edges = [(o, edge_of(o.tensor)) for o in outputs if o.tensor is not None]
     nodes = [(o, edge[0]) for o, edge in edges if edge is not None]
     for one, start in nodes:
-        below = {*reachable([start])[0]} - {start}
+        below = _below(start, spent)
         for other, node in nodes:
             if node in below and one.base is not other:
                 raise CaptureError(
                     "it returns a tensor and another one that is computed from it",
                     "return the first one detached, or compute the second one outside",
                 )
+
+
+def _below(start: Any, spent: set[Any]) -> set[Any]:
+    """Return the nodes that gradients flow to from a node."""
+    found: set[Any] = set()
+    waiting = [start]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, Node) and not (node in spent and frees(node)):
+            further = {edge[0] for edge in node.edges if edge is not None} - found
+            found |= further
+            waiting += further
+    return found
 
 
 @contextlib.contextmanager

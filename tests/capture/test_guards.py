@@ -1415,6 +1415,18 @@ def test_such_an_output_of_a_graph_that_was_freed(last, falls_back):
     both(make, [call] * 5, falls_back)
 
 
+def test_a_view_that_is_made_without_recording():
+    """The backward pass goes nowhere, and still raises the errors of what was changed."""
+
+    def call(f):
+        x = tn.ones(3, requires_grad=True) * 2
+        with tn.no_grad():
+            view = x[:2]
+        f(view).sum().backward()
+
+    both(lambda: lambda view: (view * 1).exp_().relu_(), [call] * 4, "made without recording")
+
+
 def test_sparse_gradients():
     table = nn.Embedding(4, 2, sparse=True)
 

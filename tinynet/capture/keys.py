@@ -28,7 +28,8 @@ def form(t: Tensor) -> tuple[Any, ...]:
     if t._requires_grad is False and t._counter is not INFERENCE:
         return array.shape, array.dtype, array.strides, False
     leaf = t._edge is None and t._view is None
-    requires = requires_grad(t), leaf, t._counter is INFERENCE
+    origin = None if t._view is None else t._view.origin
+    requires = requires_grad(t), leaf, t._counter is INFERENCE, origin
     return array.shape, array.dtype, array.strides, *requires
 
 

@@ -13,7 +13,7 @@ from tinynet.capture.outputs import Output
 from tinynet.capture.program import Call, CaptureError, Program
 from tinynet.capture.recorder import Recorder
 from tinynet.core.graph.engine import BackwardPass
-from tinynet.core.graph.node import Edge, Node
+from tinynet.core.graph.node import NOWHERE_EDGE, Edge, Node
 from tinynet.core.graph.traversal import reachable
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.core.tensors.views import edge_of
@@ -70,6 +70,11 @@ def groups(
 ) -> list[Group]:
     """Record the backward passes; those of outputs whose graph was freed have no programs."""
     edges = [edge for t in tensors if (edge := edge_of(t)) is not None]
+    if any(edge is NOWHERE_EDGE for edge in edges):
+        raise CaptureError(
+            "it uses a view of a tensor that requires grad, made without recording",
+            "detach the view, or make it where gradients are recorded",
+        )
     live: list[_Live] = []
     spent: list[_Live] = []
     with _cut([edge[0] for edge in edges]):

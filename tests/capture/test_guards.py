@@ -1427,6 +1427,26 @@ def test_a_view_that_is_made_without_recording():
     both(lambda: lambda view: (view * 1).exp_().relu_(), [call] * 4, "made without recording")
 
 
+def test_a_view_whose_base_is_written_to_afterwards():
+    """Such a view has a history as soon as its base requires grad."""
+
+    def make():
+        def function(x):
+            view = x[:2]
+            x.mul_(2)
+            return view
+
+        return function
+
+    def call(f):
+        x = tn.ones(3)
+        view = f(x)
+        x.requires_grad_()
+        return view, view.grad_fn is None
+
+    both(make, [call] * 4)
+
+
 def test_sparse_gradients():
     table = nn.Embedding(4, 2, sparse=True)
 

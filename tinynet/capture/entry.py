@@ -130,6 +130,8 @@ class Entry:
                     text = f"{function}({', '.join([text, *map(source.constant, rest)])})"
                     text += f"[{args[0]}]" if op.many else ""
                 lines.append(f"o{output.number} = {text}")
+                if output.behind:
+                    lines.append(f"o{output.number}._view.at -= {output.behind}")
         lines.append(f"return {_text(captured.program.results, source)}")
 
     def _node(self, source: Source, outputs: list[Output], passes: str, *rest: str) -> None:

@@ -20,12 +20,13 @@ class Output:
         number: its place in the order in which they are made.
         value: its array; None for a view, which its view operations make.
         base, steps: of a view, the tensor that it is a view of, and the view operations.
+        behind: of a view, the number of writes since it was made.
         counter: the tensor from outside, or the output, whose versions it shares.
         writes: those of its own versions: line, name and number of each.
         tensor: the tensor itself, until the program is ready.
     """
 
-    __slots__ = ("base", "counter", "number", "steps", "tensor", "value", "writes")
+    __slots__ = ("base", "behind", "counter", "number", "steps", "tensor", "value", "writes")
 
     def __init__(self, number: int, t: Tensor):
         self.number = number
@@ -33,6 +34,7 @@ class Output:
         self.value: Value | None = None
         self.base: Any = None
         self.steps: Any = ()
+        self.behind = 0
         self.counter: Any = None
         self.writes: list[tuple[Any, ...]] = []
 
@@ -88,6 +90,7 @@ class Results:
             base, done = self._nearest(view.base, steps)
             output = self._add(t)
             output.base, output.steps = base, steps[done:]
+            output.behind = t._counter.n - view.at if t._counter is not None else 0
             return output
         value = self.recorder.value(t._array)
         output = self._add(t)

@@ -25,6 +25,7 @@ class Captured:
         groups: the backward passes from the outputs.
         shared: by number, the arrays of arguments that the function may also know otherwise.
         fixed: those that a replay must get again.
+        facts: the answers that the function got about tensors; what a guard needs.
         gradients_read: the tensors from outside whose ``.grad`` was read; what a guard needs.
     """
 
@@ -35,6 +36,7 @@ class Captured:
         arguments, read = [t for _, t in recorder.arguments()], watcher.reads.values()
         self.shared = recorder.outside.shared(arguments, {id(value) for value in read})
         self.fixed: dict[int, Any] = {}
+        self.facts = [*recorder.facts]
         self.gradients_read = [*recorder.outside.gradients_read.values()]
 
     def fix_arguments(self, other: Captured) -> None:
@@ -59,7 +61,7 @@ def capture(
     function: Callable[..., Any], tensors: list[Tensor], args: Any, kwargs: Any
 ) -> tuple[Any, Captured | None, CaptureError | None]:
     """Run a function; return its result, and what was captured or why nothing was."""
-    recorder = Recorder(tensors)
+    recorder = Recorder(tensors, capture.__code__)
     watcher = Watcher(recorder, function, (args, kwargs))
     started = count_nodes()
     recorder.start()

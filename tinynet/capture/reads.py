@@ -186,6 +186,15 @@ class Reads(Reach):
             parts = [value for value in own.values() if is_a(value, CONTAINERS)]
             self._called[id(thing)] = thing, [(part, contents(part)) for part in (own, *parts)]
 
+    def of_import(self, path: str) -> None:
+        """Note a module that is imported, and the packages that it is in."""
+        parts = path.split(".")
+        for i in range(len(parts)):
+            name = ".".join(parts[: i + 1])
+            if name in sys.modules:
+                self.variables(sys.modules, sys.modules, [name])
+                self.reach(sys.modules[name])
+
     def of_lookup(self, thing: Any, name: Any) -> None:
         """Note an attribute that is looked up by ``getattr``."""
         if not isinstance(name, str):
@@ -247,12 +256,7 @@ class Reads(Reach):
         for name, level in imported:
             package = variables.get("__package__") or ""
             path = importlib.util.resolve_name("." * level + name, package) if level else name
-            parts = path.split(".")
-            for i in range(len(parts)):
-                module = sys.modules.get(".".join(parts[: i + 1]))
-                if module is not None:
-                    self.variables(sys.modules, sys.modules, [module.__name__])
-                    self.reach(module)
+            self.of_import(path)
         while self._waiting:
             self._visit(self._waiting.pop())
 

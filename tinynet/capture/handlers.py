@@ -1,6 +1,6 @@
 """Handlers of the user's code: what would run if an operation failed.
 
-A program has no handlers. So where an operation fails that ``try`` or ``with`` surrounds, the function
+A program has no handlers. So where an operation fails inside of ``try`` or ``with``, the function
 runs again, eagerly; a program that has changed something by then cannot be made.
 """
 
@@ -19,8 +19,8 @@ import numpy as np
 from tinynet.core.callsite import Site, is_outside
 
 _CLEANING = frozenset(
-    "CALL_INTRINSIC_1 COPY DELETE_DEREF DELETE_FAST DELETE_GLOBAL DELETE_NAME LOAD_CONST POP_EXCEPT "
-    "POP_TOP STORE_DEREF STORE_FAST STORE_GLOBAL STORE_NAME SWAP".split()
+    "CALL_INTRINSIC_1 COPY DELETE_DEREF DELETE_FAST DELETE_GLOBAL DELETE_NAME LOAD_CONST "
+    "POP_EXCEPT POP_TOP STORE_DEREF STORE_FAST STORE_GLOBAL STORE_NAME SWAP".split()
 )
 # Errors of Python code, which no operation raises because of the values that it gets.
 _OF_CODE = frozenset(

@@ -80,7 +80,7 @@ def key_of(structure: Any, tensors: list[Tensor]) -> Any:
 
 
 def sharing_of(tensors: list[Tensor]) -> tuple[tuple[int, ...], ...]:
-    """Return which tensors are the same, and where they lie in memory that they share, if any do."""
+    """Return which tensors are the same, and where they lie in the memory that they share."""
     arrays = [t._array for t in tensors]
     memories = [a if a.base is None else root(a) for a in arrays]
     if len({*map(id, memories)}) == len(memories):

@@ -81,14 +81,9 @@ def conditions(source: Source, captured: Captured, tensors: list[Tensor]) -> lis
             text = f"{source.constant(t)}._grad is {source.constant(read)}"
         found.append(Condition(text, f"the gradient of a {type(t).__name__} {list(t.shape)}"))
     for holder, fact, answer in captured.facts:
-        named = fact.__name__.replace("_", " ")
-        text = f"{source.keep(fact)}({source.text(holder)})"
-        text += (
-            f" is {source.keep(answer)}"
-            if isinstance(answer, Tensor)
-            else f" == {source.keep(answer)}"
-        )
-        found.append(Condition(text, f"the {named} of {source.text(holder)}"))
+        place, equals = source.text(holder), "is" if isinstance(answer, Tensor) else "=="
+        text = f"{source.keep(fact)}({place}) {equals} {source.keep(answer)}"
+        found.append(Condition(text, f"the {fact.__name__.replace('_', ' ')} of {place}"))
     found += _apart(source, captured.program)
     watcher = captured.watcher
     source.namespace.update(alike=alike, unchanged=unchanged, is_empty=is_empty)

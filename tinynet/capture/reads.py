@@ -18,6 +18,8 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
+
 from tinynet.capture.holdings import (
     BUFFERS,
     CONTAINERS,
@@ -36,6 +38,8 @@ from tinynet.nn.base.module import Module
 
 _CHANGING = (*CONTAINERS, *BUFFERS)  # not known to the garbage collector, they may be new
 MAKES = ("__init__", "__new__", "__post_init__")  # they get a new object first
+# Code refers to them by name, and no one sets these names anew.
+_STEADY = (types.ModuleType, type, types.FunctionType, types.BuiltinFunctionType, np.ufunc)
 # Code with one of these names may read any attribute of an object, or any global variable.
 _ANY = frozenset("__dict__ __getattribute__ attrgetter dir getmembers methodcaller vars".split())
 _ANY_GLOBAL = frozenset({"globals", "eval", "exec"})
@@ -46,12 +50,13 @@ class Reads(Reach):
 
     Args:
         function: the captured function.
+        later: its backward pass is watched; what the function made is still young.
 
     Attributes:
         passed: lists and dictionaries that are arguments, and what they hold.
     """
 
-    def __init__(self, function: Callable[..., Any]):
+    def __init__(self, function: Callable[..., Any], later: bool = False):
         super().__init__()
         self.passed: dict[int, tuple[Any, list[Any]]] = {}
         self._tensors_passed: set[int] = set()
@@ -59,7 +64,8 @@ class Reads(Reach):
         self._codes: set[Any] = set()
         self._called: dict[int, Any] = {}  # those whose methods are called
         self._tools: dict[int, Any] = {}  # objects of tinynet's classes, and what they hold
-        gc.collect(0)  # from now on, what is young is made by the function
+        if not later:
+            gc.collect(0)  # from now on, what is young is made by the function
 
     # ---- after the call ---------------------------------------------------------------------
 
@@ -127,6 +133,15 @@ class Reads(Reach):
         for thing, before in self._tools.values():
             if id(thing) not in performed and _held_by(thing) != before:
                 yield f"{named(thing)} from outside", "object"
+
+    def unsteady(self) -> Iterator[str]:
+        """Yield what may have another value when a backward pass runs, in words."""
+        for names in self.names.values():
+            yield from (repr(n) for n, value in names.values.items() if not is_a(value, _STEADY))
+        if not all(is_a(value, _STEADY) for _, value in self.cells.values()):
+            yield "an outer variable"
+        for container, _ in self.containers.values():
+            yield named(container)
 
     def of_called(self, performed: set[int]) -> None:
         """Make guards of what tinynet's objects hold whose methods a replay does not call."""

@@ -81,15 +81,18 @@ class Watcher:
         recorder: the recorder, which it tells of problems.
         function: the captured function.
         arguments: what is passed to it.
+        later: the backward pass is watched, after the function.
 
     Attributes:
         reads: what the code reads.
         modules: the modules that ran.
     """
 
-    def __init__(self, recorder: Recorder, function: Callable[..., Any], arguments: Any):
+    def __init__(
+        self, recorder: Recorder, function: Callable[..., Any], arguments: Any, later: bool = False
+    ):
         self._recorder: Recorder | None = recorder
-        self.reads = Reads(function)
+        self.reads = Reads(function, later)
         self.reads.of_arguments(arguments)
         self.modules: list[Any] = []
         self._following = following(self)

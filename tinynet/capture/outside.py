@@ -147,3 +147,12 @@ def _hooks_of(hooks: Hooks | None) -> Any:
         return None
     tensor = [[*of_one] for of_one in hooks.tensor.values()]
     return tensor, [*hooks.retained], [*hooks.pre], [*hooks.post], [*hooks.accumulated]
+
+
+def require_alone(t: Tensor) -> None:
+    """Raise CaptureError unless a new tensor has its memory and its count of writes to itself."""
+    if t._counter is not None or t._view is not None:
+        raise CaptureError(
+            "a tensor that shares its memory, or was written to, is stored in another one",
+            "store a clone of it",
+        )

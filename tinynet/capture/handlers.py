@@ -100,7 +100,7 @@ class Handlers:
 
     def around(self) -> Site | None:
         """Return the line in a block whose handler would see an error of the running operation."""
-        frame = sys._getframe(1)
+        frame: Any = sys._getframe(1)
         while frame is not None and frame.f_code is not self._outermost:
             code, at = frame.f_code, frame.f_lasti
             if is_outside(code.co_filename) and not in_library(code.co_filename):
@@ -124,9 +124,10 @@ def drawn() -> Any:
 
 def _is_own(frame: Any) -> bool:
     """Return whether a context manager that is entered is one of tinynet."""
-    thing = frame.f_locals.get("self")
+    thing: Any = frame.f_locals.get("self")
     if isinstance(thing, contextlib._GeneratorContextManager):
-        return not is_outside(thing.gen.gi_code.co_filename)
+        generator: Any = thing.gen
+        return not is_outside(generator.gi_code.co_filename)
     return isinstance(thing, contextlib.nullcontext) or not is_outside(frame.f_code.co_filename)
 
 

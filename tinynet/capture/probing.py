@@ -262,9 +262,10 @@ def gradients_at(
         tensors: the arguments of the function, where the pass stops.
         create_graph: record the pass.
     """
-    starts = [(edge_of(t), g) for t, g in zip(outputs, given, strict=True) if g is not None]
+    started = [(t, g) for t, g in zip(outputs, given, strict=True) if g is not None]
+    starts: list[Any] = [edge_of(t) for t, _ in started]
     wanted = [end for end in ends if end]
-    run = BackwardPass(*map(list, zip(*starts, strict=True)), True, create_graph, wanted)  # type: ignore[arg-type]
+    run = BackwardPass(starts, [g for _, g in started], True, create_graph, wanted)
     edges = [edge for t in tensors if (edge := edge_of(t)) is not None]
     leaves = [end[0] for end in wanted if isinstance(end[0], Tensor)]
     with _cut([edge[0] for edge in edges]), _cut(leaves):

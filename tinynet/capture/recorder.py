@@ -11,7 +11,7 @@ import numpy as np
 
 from tinynet import widening
 from tinynet.capture.effects import bump, bump_gradient, gradient, view_of
-from tinynet.capture.facts import Facts, form_of, gradient_form
+from tinynet.capture.facts import Facts, form_of, gradient_form, hooks
 from tinynet.capture.handlers import Handlers
 from tinynet.capture.outside import Outside, require_alone
 from tinynet.capture.program import (
@@ -94,6 +94,9 @@ class Recorder(Tracer, BackwardObserver):
             return
         if backward_pass.freed is not None:
             self.spent |= {n for n in backward_pass.order if backward_pass.goes_on(n)}
+        if backward_pass.inputs is not None:  # leaves that gradients are stored in run theirs anew
+            for leaf in backward_pass.leaves.values():
+                self.facts.asked(leaf.tensor, hooks, self.outside_form(leaf.tensor))
         earlier = (n for n in backward_pass.order if -1 < n.sequence < self._started)
         if any(backward_pass.goes_on(node) for node in earlier):
             self.refuse(

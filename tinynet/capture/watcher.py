@@ -99,7 +99,7 @@ class Watcher:
         self._lookups = lookups.heard_by(self._looked_up)
 
     def __enter__(self) -> Watcher:
-        self._before = sys.gettrace(), sys.getprofile()
+        self._before = sys.gettrace()
         self._random, self._modes = _random_states(), modes()
         self._following.__enter__()
         self._lookups.__enter__()
@@ -116,8 +116,8 @@ class Watcher:
     def __exit__(self, *exc: object) -> None:
         assert self._recorder is not None
         self._recorder.watch = lambda on: None
-        sys.settrace(self._before[0])
-        sys.setprofile(self._before[1])
+        sys.settrace(self._before)
+        sys.setprofile(None)
         self._lookups.__exit__(None, None, None)
         self._following.__exit__(None, None, None)
         performed = self._performed()

@@ -9,8 +9,8 @@ import pytest
 import tinynet as tn
 from tinynet.data import transforms as T
 from tinynet.data.transforms.adjustments import with_hue
-from tinynet.data.transforms.affine import _inverse, _linear, _sampled
-from tinynet.data.transforms.resizing import resized
+from tinynet.data.transforms.affine import inverse_map, linear_map, sampled
+from tinynet.data.transforms.resizing import random_crop_box, resized
 
 RANDOM = np.random.default_rng(0)
 SIZES = [((17, 23), (8, 9)), ((8, 8), (20, 31)), ((100, 60), (7, 60)), ((5, 5), (5, 3))]
@@ -103,7 +103,7 @@ def test_random_resized_crops():
     assert 8 < min(widths) < 14
     assert 25 < max(widths) <= 40
     wide = T.RandomResizedCrop(5, (1, 1), (4, 4), generator=seeded())  # fits nowhere: the center
-    assert wide._crop(30, 40) == (10, 0, 10, 40)
+    assert random_crop_box(seeded().numpy, 30, 40, wide.scale, wide.ratio) == (10, 0, 10, 40)
     for options in ({"scale": (0.5, 0.1)}, {"ratio": (0, 1)}, {"scale": (0, 2)}, {"size": -1}):
         with pytest.raises(ValueError):
             T.RandomResizedCrop(**{"size": 4, **options})
@@ -296,11 +296,11 @@ def test_pytorch_samples_so(name):
     import torch
 
     pixels = RANDOM.random((1, 3, 9, 12)).astype(np.float32)
-    inverse = _inverse(_linear(33, 1.2, [10, 5]), (9, 12), (3, 4), (1, 2))
+    inverse = inverse_map(linear_map(33, 1.2, [10, 5]), (9, 12), (3, 4), (1, 2))
     x, y = torch.arange(12) - 5.5, torch.arange(9) - 4.0
     down, across = torch.meshgrid(y.double(), x.double(), indexing="ij")
     places = torch.stack([across, down, torch.ones_like(down)], -1) @ torch.tensor(inverse).T
     grid = (places / torch.tensor([6, 4.5]))[None].float()
     sample = torch.nn.functional.grid_sample
     expected = sample(torch.tensor(pixels), grid, mode=name, align_corners=False).numpy()
-    close(_sampled(pixels, inverse, (9, 12), name, 0), expected, scale=4)
+    close(sampled(pixels, inverse, (9, 12), name, 0), expected, scale=4)

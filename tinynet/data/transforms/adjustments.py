@@ -1,4 +1,4 @@
-"""Brightness, contrast, saturation and hue of arrays of images, (..., channels, height, width)."""
+"""Changes of the values of arrays of images, (..., channels, height, width)."""
 
 from __future__ import annotations
 
@@ -46,6 +46,60 @@ def with_hue(array: Array, shift: float) -> Array:
         k = (offset + hue) % 6
         channels.append(high - high * saturation * np.minimum(k, 4 - k).clip(0, 1))
     return as_image(np.stack(channels, -3) * bound, array)
+
+
+def inverted(array: Array) -> Array:
+    """Return an image with the largest value minus each of its values."""
+    return bound_of(array) - array
+
+
+def solarized(array: Array, threshold: float) -> Array:
+    """Return an image with its values inverted where they reach a threshold."""
+    return np.where(array >= threshold, inverted(array), array)
+
+
+def posterized(array: Array, bits: int) -> Array:
+    """Return an image with fewer bits per value.
+
+    Raises:
+        TypeError: the image has neither floats nor bytes.
+    """
+    if array.dtype.kind == "f":
+        levels = 2**bits
+        return (np.floor(array * levels).clip(0, levels - 1) / levels).astype(array.dtype)
+    if array.dtype != np.uint8:
+        raise TypeError(f"RandomPosterize takes floats or bytes. Got {array.dtype} instead.")
+    return array & np.uint8(256 - 2 ** (8 - bits))
+
+
+def with_autocontrast(array: Array) -> Array:
+    """Return an image with each channel stretched to the full range of values."""
+    values = as_floats(array)
+    low = values.min((-2, -1), keepdims=True)
+    reach = values.max((-2, -1), keepdims=True) - low
+    bound = values.dtype.type(bound_of(array))
+    stretched = (values - low) * (bound / np.where(reach == 0, 1, reach))
+    return as_image(np.where(reach == 0, values, stretched), array)
+
+
+def with_sharpness(array: Array, factor: float) -> Array:
+    """Return an image with the distances of its values from a blurred copy multiplied."""
+    height, width = array.shape[-2:]
+    if min(height, width) <= 2:
+        return array
+    values = as_floats(array)
+    around_it = sum(
+        values[..., row : height - 2 + row, column : width - 2 + column]
+        for row in range(3)
+        for column in range(3)
+    )
+    middle = values[..., 1:-1, 1:-1]
+    blurred: Array = (around_it + 4 * middle) / 13
+    if array.dtype.kind != "f":
+        blurred = np.rint(blurred)
+    result = values.copy()
+    result[..., 1:-1, 1:-1] += (blurred - middle) * values.dtype.type(1 - factor)
+    return as_image(result, array)
 
 
 def _blended(array: Array, other: Array, share: float) -> Array:

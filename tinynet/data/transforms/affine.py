@@ -66,11 +66,11 @@ class RandomRotation(RandomTransform):
 
     def __call__(self, image: Tensor) -> Tensor:
         array = image_array(image, "RandomRotation")
-        linear = _linear(-self._uniform(self.degrees))
+        linear = linear_map(-self._uniform(self.degrees))
         center = None if self.expand else self.center
-        size = _expanded(linear, array.shape[-2:]) if self.expand else array.shape[-2:]
-        inverse = _inverse(linear, array.shape[-2:], center)
-        return wrap(_sampled(array, inverse, size, self.interpolation, self.fill))
+        size = expanded_size(linear, array.shape[-2:]) if self.expand else array.shape[-2:]
+        inverse = inverse_map(linear, array.shape[-2:], center)
+        return wrap(sampled(array, inverse, size, self.interpolation, self.fill))
 
 
 class RandomAffine(RandomTransform):
@@ -134,12 +134,12 @@ class RandomAffine(RandomTransform):
         scale = 1.0 if self.scale is None else uniform(self.scale)
         ranges = self.shear or [0.0, 0.0, 0.0, 0.0]
         shear = [uniform(ranges[:2]), uniform(ranges[2:])]
-        linear = _linear(angle, scale, shear)
-        inverse = _inverse(linear, (height, width), self.center, moved)
-        return wrap(_sampled(array, inverse, (height, width), self.interpolation, self.fill))
+        linear = linear_map(angle, scale, shear)
+        inverse = inverse_map(linear, (height, width), self.center, moved)
+        return wrap(sampled(array, inverse, (height, width), self.interpolation, self.fill))
 
 
-def _linear(angle: float, scale: float = 1.0, shear: Sequence[float] = (0.0, 0.0)) -> Array:
+def linear_map(angle: float, scale: float = 1.0, shear: Sequence[float] = (0.0, 0.0)) -> Array:
     """Return the matrix of a clockwise rotation after a shear and a scaling (y points down)."""
     turn = math.radians(angle)
     across, down = (math.tan(math.radians(part)) for part in shear)
@@ -147,7 +147,7 @@ def _linear(angle: float, scale: float = 1.0, shear: Sequence[float] = (0.0, 0.0
     return scale * rotation @ [[1, 0], [-down, 1]] @ [[1, -across], [0, 1]]
 
 
-def _inverse(
+def inverse_map(
     linear: Array,
     size: Sequence[int],
     center: Sequence[float] | None,
@@ -160,7 +160,7 @@ def _inverse(
     return np.column_stack([back, about - back @ (about + np.asarray(moved))])
 
 
-def _expanded(linear: Array, size: Sequence[int]) -> tuple[int, int]:
+def expanded_size(linear: Array, size: Sequence[int]) -> tuple[int, int]:
     """Return the height and width of a rotated image."""
     height, width = size
     corners = np.array([[-width, -width, width, width], [-height, height, height, -height]]) / 2
@@ -170,7 +170,7 @@ def _expanded(linear: Array, size: Sequence[int]) -> tuple[int, int]:
     return down, across
 
 
-def _sampled(
+def sampled(
     array: Array, inverse: Array, size: Sequence[int], interpolation: Interpolation, fill: Fill
 ) -> Array:
     """Return an array of height and width ``size``, with the values at the old places."""

@@ -200,18 +200,10 @@ class RandomErasing(WithProbability):
         array = image_array(image, "RandomErasing")
         if not self._is_applied():
             return image
-        height, width = array.shape[-2:]
-        least, most = (math.log(ratio) for ratio in self.ratio)
-        for _ in range(10):
-            area = height * width * self._numpy.uniform(*self.scale)
-            ratio = math.exp(self._numpy.uniform(least, most))
-            h, w = round(math.sqrt(area * ratio)), round(math.sqrt(area / ratio))
-            if h < height and w < width:
-                break
-        else:
-            return image  # no rectangle fits
-        top = int(self._numpy.integers(height - h + 1))
-        left = int(self._numpy.integers(width - w + 1))
+        box = random_rectangle(self._numpy, *array.shape[-2:], self.scale, self.ratio)
+        if box is None:
+            return image
+        top, left, h, w = box
         array = array.copy()
         part = array[..., top : top + h, left : left + w]
         if self.value == "random":
@@ -219,6 +211,25 @@ class RandomErasing(WithProbability):
         else:
             part[...] = np.asarray(self.value).reshape(-1, 1, 1)
         return wrap(array)
+
+
+def random_rectangle(
+    generator: np.random.Generator,
+    height: int,
+    width: int,
+    scale: Sequence[float],
+    ratio: Sequence[float],
+) -> tuple[int, int, int, int] | None:
+    """Return the top, left, height and width of what ``RandomErasing`` overwrites, if any fits."""
+    least, most = (math.log(limit) for limit in ratio)
+    for _ in range(10):
+        area = height * width * generator.uniform(*scale)
+        sides = math.exp(generator.uniform(least, most))
+        h, w = round(math.sqrt(area * sides)), round(math.sqrt(area / sides))
+        if h < height and w < width:
+            top = int(generator.integers(height - h + 1))
+            return top, int(generator.integers(width - w + 1)), h, w
+    return None
 
 
 class RandomApply(WithProbability):

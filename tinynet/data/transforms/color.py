@@ -13,14 +13,16 @@ import numpy as np
 
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.data.transforms.adjustments import (
-    as_floats,
-    as_image,
-    bound_of,
     gray_of,
+    inverted,
+    posterized,
+    solarized,
+    with_autocontrast,
     with_brightness,
     with_contrast,
     with_hue,
     with_saturation,
+    with_sharpness,
 )
 from tinynet.data.transforms.base import Transform, image_array
 from tinynet.data.transforms.random_base import (
@@ -200,7 +202,7 @@ class RandomInvert(_Adjusted):
     """
 
     def _changed(self, array: Array) -> Array:
-        return bound_of(array) - array
+        return inverted(array)
 
 
 class RandomSolarize(_Adjusted):
@@ -227,7 +229,7 @@ class RandomSolarize(_Adjusted):
         self.threshold = threshold
 
     def _changed(self, array: Array) -> Array:
-        return np.where(array >= self.threshold, bound_of(array) - array, array)
+        return solarized(array, self.threshold)
 
 
 class RandomPosterize(_Adjusted):
@@ -259,12 +261,7 @@ class RandomPosterize(_Adjusted):
         self.bits = bits
 
     def _changed(self, array: Array) -> Array:
-        if array.dtype.kind == "f":
-            levels = 2**self.bits
-            return (np.floor(array * levels).clip(0, levels - 1) / levels).astype(array.dtype)
-        if array.dtype != np.uint8:
-            raise TypeError(f"RandomPosterize takes floats or bytes. Got {array.dtype} instead.")
-        return array & np.uint8(256 - 2 ** (8 - self.bits))
+        return posterized(array, self.bits)
 
 
 class RandomAutocontrast(_Adjusted):
@@ -286,12 +283,7 @@ class RandomAutocontrast(_Adjusted):
     """
 
     def _changed(self, array: Array) -> Array:
-        values = as_floats(array)
-        low = values.min((-2, -1), keepdims=True)
-        reach = values.max((-2, -1), keepdims=True) - low
-        bound = values.dtype.type(bound_of(array))
-        stretched = (values - low) * (bound / np.where(reach == 0, 1, reach))
-        return as_image(np.where(reach == 0, values, stretched), array)
+        return with_autocontrast(array)
 
 
 class RandomAdjustSharpness(_Adjusted):
@@ -325,22 +317,7 @@ class RandomAdjustSharpness(_Adjusted):
         self.sharpness_factor = sharpness_factor
 
     def _changed(self, array: Array) -> Array:
-        height, width = array.shape[-2:]
-        if min(height, width) <= 2:
-            return array
-        values = as_floats(array)
-        around_it = sum(
-            values[..., row : height - 2 + row, column : width - 2 + column]
-            for row in range(3)
-            for column in range(3)
-        )
-        middle = values[..., 1:-1, 1:-1]
-        blurred: Array = (around_it + 4 * middle) / 13
-        if array.dtype.kind != "f":
-            blurred = np.rint(blurred)
-        result = values.copy()
-        result[..., 1:-1, 1:-1] += (blurred - middle) * values.dtype.type(1 - self.sharpness_factor)
-        return as_image(result, array)
+        return with_sharpness(array, self.sharpness_factor)
 
 
 # ---- arguments ----

@@ -3,6 +3,7 @@
 from __future__ import annotations  # avoids importing numpy.random, which loads slowly
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -56,16 +57,7 @@ class GaussianBlur(RandomTransform):
     def __call__(self, image: Tensor) -> Tensor:
         array = image_array(image, "GaussianBlur")
         sigma = self._uniform(self.sigma)
-        width, height = self.kernel_size
-        border = (width // 2, height // 2, width // 2, height // 2)
-        values = array if array.dtype.kind == "f" else array.astype(np.float32)
-        values = padded(values, border, 0, "reflect")
-        for axis, size in ((-1, width), (-2, height)):
-            weights = _gaussian(size, sigma).astype(values.dtype)
-            count = values.shape[axis] - size + 1
-            parts = [values.take(range(first, first + count), axis) for first in range(size)]
-            values = np.sum([p * w for p, w in zip(parts, weights, strict=True)], axis=0)
-        return wrap(as_dtype(values, array.dtype))
+        return wrap(blurred(array, self.kernel_size, (sigma, sigma)))
 
 
 class GaussianNoise(RandomTransform):
@@ -110,6 +102,20 @@ class GaussianNoise(RandomTransform):
         noise = self._numpy.standard_normal(array.shape) * self.sigma + self.mean
         noisy = array + np.asarray(noise, array.dtype)
         return wrap(noisy.clip(0, 1) if self.clip else noisy)
+
+
+def blurred(array: Array, kernel_size: Sequence[int], sigma: Sequence[float]) -> Array:
+    """Return an image convolved with a Gaussian; sizes and deviations are across, then down."""
+    width, height = kernel_size
+    border = (width // 2, height // 2, width // 2, height // 2)
+    values = array if array.dtype.kind == "f" else array.astype(np.float32)
+    values = padded(values, border, 0, "reflect")
+    for axis, size, deviation in ((-1, width, sigma[0]), (-2, height, sigma[1])):
+        weights = _gaussian(size, deviation).astype(values.dtype)
+        count = values.shape[axis] - size + 1
+        parts = [values.take(range(first, first + count), axis) for first in range(size)]
+        values = np.sum([p * w for p, w in zip(parts, weights, strict=True)], axis=0)
+    return as_dtype(values, array.dtype)
 
 
 def _gaussian(size: int, sigma: float) -> Array:

@@ -75,16 +75,10 @@ class Resize(Transform):
 
     def __call__(self, image: Tensor) -> Tensor:
         array = image_array(image, "Resize")
-        size = self.size if isinstance(self.size, tuple) else self._from_shorter(array)
+        size = self.size
+        if isinstance(size, int):
+            size = size_from_shorter(*array.shape[-2:], size, self.max_size)
         return wrap(resized(array, size, self.interpolation, self.antialias))
-
-    def _from_shorter(self, array: Array) -> tuple[int, int]:
-        assert isinstance(self.size, int)
-        height, width = array.shape[-2:]
-        shorter, longer = self.size, int(self.size * max(height, width) / min(height, width))
-        if self.max_size is not None and longer > self.max_size:
-            shorter, longer = int(self.max_size * shorter / longer), self.max_size
-        return (shorter, longer) if height <= width else (longer, shorter)
 
 
 class RandomResizedCrop(RandomTransform):
@@ -134,24 +128,49 @@ class RandomResizedCrop(RandomTransform):
 
     def __call__(self, image: Tensor) -> Tensor:
         array = image_array(image, "RandomResizedCrop")
-        top, left, height, width = self._crop(*array.shape[-2:])
+        top, left, height, width = random_crop_box(
+            self._numpy, *array.shape[-2:], self.scale, self.ratio
+        )
         part = array[..., top : top + height, left : left + width]
         return wrap(resized(part, self.size, self.interpolation, self.antialias))
 
-    def _crop(self, height: int, width: int) -> tuple[int, int, int, int]:
-        """Return the top, left, height and width of the crop."""
-        least, most = (math.log(ratio) for ratio in self.ratio)
-        for _ in range(10):
-            area = height * width * self._uniform(self.scale)
-            ratio = math.exp(self._uniform((least, most)))
-            w, h = round(math.sqrt(area * ratio)), round(math.sqrt(area / ratio))
-            if 0 < w <= width and 0 < h <= height:
-                top = int(self._numpy.integers(height - h + 1))
-                return top, int(self._numpy.integers(width - w + 1)), h, w
-        ratio = min(max(width / height, self.ratio[0]), self.ratio[1])
-        h, w = min(height, round(width / ratio)), min(width, round(height * ratio))
-        h, w = max(h, 1), max(w, 1)
-        return (height - h) // 2, (width - w) // 2, h, w
+
+def size_from_shorter(
+    height: int, width: int, shorter: int, max_size: int | None
+) -> tuple[int, int]:
+    """Return the height and width of an image whose shorter side is resized to ``shorter``.
+
+    Args:
+        height, width: those of the image.
+        shorter: the new length of the shorter side.
+        max_size: the maximum of the longer side, to which the shorter one yields.
+    """
+    longer = int(shorter * max(height, width) / min(height, width))
+    if max_size is not None and longer > max_size:
+        shorter, longer = int(max_size * shorter / longer), max_size
+    return (shorter, longer) if height <= width else (longer, shorter)
+
+
+def random_crop_box(
+    generator: np.random.Generator,
+    height: int,
+    width: int,
+    scale: Sequence[float],
+    ratio: Sequence[float],
+) -> tuple[int, int, int, int]:
+    """Return the top, left, height and width of the crop of a ``RandomResizedCrop``."""
+    least, most = (math.log(limit) for limit in ratio)
+    for _ in range(10):
+        area = height * width * generator.uniform(*scale)
+        sides = math.exp(generator.uniform(least, most))
+        w, h = round(math.sqrt(area * sides)), round(math.sqrt(area / sides))
+        if 0 < w <= width and 0 < h <= height:
+            top = int(generator.integers(height - h + 1))
+            return top, int(generator.integers(width - w + 1)), h, w
+    sides = min(max(width / height, ratio[0]), ratio[1])
+    h, w = min(height, round(width / sides)), min(width, round(height * sides))
+    h, w = max(h, 1), max(w, 1)
+    return (height - h) // 2, (width - w) // 2, h, w
 
 
 def resized(

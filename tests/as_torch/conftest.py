@@ -2,6 +2,8 @@
 
 import sys
 
+collect_ignore = ["scripts"]
+
 finders, torch = [*sys.meta_path], sys.modules.pop("torch", None)
 import tinynet.as_torch  # noqa: E402, F401
 

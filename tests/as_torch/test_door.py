@@ -92,8 +92,8 @@ def test_the_report_lists_also_what_was_not_reached(folder):
     first, *lines = done.stderr.splitlines()
     assert first == "absent.py:7: tinynet has no torch.nn.Second"
     assert lines == [
-        "absent.py:4: tinynet has no torch.first (met 1 times)",
-        "absent.py:7: tinynet has no torch.nn.Second (met 1 times)",
+        "absent.py:4: tinynet has no torch.first (met once)",
+        "absent.py:7: tinynet has no torch.nn.Second (met once)",
         "absent.py:8: tinynet has no torch.fft: there are no complex numbers; use numpy.fft on "
         "x.numpy() (in the text)",
         "absent.py:9: tinynet has no torch.nn.Third (in the text)",

@@ -103,7 +103,7 @@ def test_random_resized_crops():
     assert 8 < min(widths) < 14
     assert 25 < max(widths) <= 40
     wide = T.RandomResizedCrop(5, (1, 1), (4, 4), generator=seeded())  # fits nowhere: the center
-    assert random_crop_box(seeded().numpy, 30, 40, wide.scale, wide.ratio) == (10, 0, 10, 40)
+    assert random_crop_box(seeded().numpy, (30, 40), wide.scale, wide.ratio) == (10, 0, 10, 40)
     for options in ({"scale": (0.5, 0.1)}, {"ratio": (0, 1)}, {"scale": (0, 2)}, {"size": -1}):
         with pytest.raises(ValueError):
             T.RandomResizedCrop(**{"size": 4, **options})

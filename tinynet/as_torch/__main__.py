@@ -100,11 +100,12 @@ def reported(program: str, as_module: bool) -> list[str]:
         for file in report.files_of(program):
             for absence in report.absent_in(file):
                 seen.setdefault(absence, 0)
+    met = {0: "in the text", 1: "met once"}
     lines = [
-        f"{absence} ({f'met {count} times' if count else 'in the text'})"
+        f"{absence} ({met.get(count, f'met {count} times')})"
         for absence, count in sorted(seen.items())
     ]
-    return [*lines, f"{len(lines)} names that tinynet lacks"]
+    return [*lines, f"{len(lines)} name{'' if len(lines) == 1 else 's'} that tinynet lacks"]
 
 
 if __name__ == "__main__":

@@ -1,4 +1,7 @@
-"""The import hook: ``import torch`` and ``import torch.x.y`` import tinynet's modules."""
+"""The import hook: ``import torch`` and ``import torch.x.y`` import tinynet's modules.
+
+So does ``import torchvision``, where it is not installed.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from tinynet import lazy
-from tinynet.as_torch.paths import PATHS, reason
+from tinynet.as_torch.paths import PATHS, is_served, reason
 from tinynet.lazy.table import HOMES
 
 HERE = str(Path(__file__).parent)
@@ -64,12 +67,12 @@ class TorchFinder(MetaPathFinder, Loader):
     """Finds and loads PyTorch's modules, using the map in ``paths.py``."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        """Return a spec for torch or one of its submodules.
+        """Return a spec for torch, one of its submodules, or a package beside it.
 
         Raises:
             ModuleNotFoundError: there is nothing in tinynet under that path.
         """
-        if name.partition(".")[0] != "torch":
+        if not is_served(name):
             return None
         if name not in PATHS:
             raise ModuleNotFoundError(str(note(name)))

@@ -11,6 +11,7 @@ import re
 from pkgutil import iter_modules
 
 from tinynet import optim
+from tinynet.as_torch import companions
 
 _DISTRIBUTIONS = """
     bernoulli beta binomial categorical cauchy chi2 continuous_bernoulli dirichlet distribution
@@ -139,6 +140,8 @@ PATHS: dict[str, str] = {
     "torch.utils._pytree": "compat.pytree",
     "torch.utils.data._utils": "data.loading.worker",
     "torch.utils.data._utils.collate": "data.loading.collate",
+    # other packages
+    **companions.PATHS,
 }
 
 _COMPLEX = "there are no complex numbers; keep real and imaginary parts as two tensors"
@@ -182,4 +185,13 @@ NAMES: list[tuple[str, str]] = [
 
 def reason(path: str) -> str | None:
     """Return why a module or name of PyTorch is missing; None if no reason is known."""
-    return next((why for pattern, why in LEFT_OUT + NAMES if re.fullmatch(pattern, path)), None)
+    known = LEFT_OUT + NAMES + companions.REASONS
+    return next((why for pattern, why in known if re.fullmatch(pattern, path)), None)
+
+
+def is_served(path: str) -> bool:
+    """Return whether tinynet stands in for a module: torch, or a package beside it."""
+    package = path.partition(".")[0]
+    if package in companions.PACKAGES:
+        return not companions.is_left_to_python(package)
+    return package == "torch"

@@ -1,4 +1,4 @@
-"""Finding names of ``torch`` that tinynet lacks in a program's text, without running it."""
+"""Finding names of ``torch`` and its companions that tinynet lacks, in the text of a program."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from tinynet.as_torch.hook import Absence
-from tinynet.as_torch.paths import PATHS
+from tinynet.as_torch.paths import PATHS, is_served
 
 
 def files_of(script: str) -> list[str]:
@@ -31,7 +31,7 @@ def absent_in(file: str) -> Iterator[Absence]:
         if not isinstance(statement, ast.Import | ast.ImportFrom):
             continue
         for name, path in _imported(statement):
-            if path.partition(".")[0] == "torch":
+            if is_served(path):
                 aliases[name] = path
                 if missing := first_missing(path):
                     yield Absence(file, statement.lineno, missing)
@@ -69,7 +69,9 @@ def _dotted(node: ast.expr, aliases: dict[str, str]) -> str | None:
 def first_missing(path: str) -> str | None:
     """Return the prefix of a dotted path up to the first missing name; None if none is missing."""
     parts = path.split(".")
-    value: Any = importlib.import_module("torch")
+    if parts[0] not in PATHS:
+        return parts[0]
+    value: Any = importlib.import_module(parts[0])
     for n, part in enumerate(parts[1:], 2):
         inner = ".".join(parts[:n])
         if inner in PATHS:

@@ -178,7 +178,7 @@ class MNIST(LabelledImages):
         *("0 - zero", "1 - one", "2 - two", "3 - three", "4 - four"),
         *("5 - five", "6 - six", "7 - seven", "8 - eight", "9 - nine"),
     )
-    _to_be_had = "The files are at https://yann.lecun.com/exdb/mnist/."
+    source = "The files are at https://yann.lecun.com/exdb/mnist/."
 
     def __init__(
         self,
@@ -221,7 +221,7 @@ class MNIST(LabelledImages):
         try:
             return first_existing(folders, names, f"the {part} {what} of {cls.__name__}")
         except FileNotFoundError as error:
-            raise FileNotFoundError(f"{error} {cls._to_be_had}") from None
+            raise FileNotFoundError(f"{error} {cls.source}") from None
 
 
 class FashionMNIST(MNIST):
@@ -244,7 +244,7 @@ class FashionMNIST(MNIST):
         *("T-shirt/top", "Trouser", "Pullover", "Dress", "Coat"),
         *("Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot"),
     )
-    _to_be_had = (
+    source = (
         "To get the files: apt install dataset-fashion-mnist (Debian, Ubuntu; it puts them into "
         "/usr/share/datasets/fashion-mnist), or https://github.com/zalandoresearch/fashion-mnist."
     )

@@ -42,6 +42,16 @@ def read_image(path: StrPath, mode: str = "RGB", size: tuple[int, int] | None = 
         return convert_image(image, mode, size)
 
 
+def read_pillow(path: StrPath, mode: str | None = "RGB") -> Any:
+    """Return an image as Pillow's, in one of its modes, or for None in the file's.
+
+    Raises:
+        FormatError: the file is damaged or not an image.
+    """
+    with _opened(path) as image:
+        return image.copy() if mode is None else image.convert(mode)
+
+
 def size_of_image(path: StrPath) -> tuple[int, int]:
     """Return the height and width of an image, from the first bytes of its file.
 

@@ -200,7 +200,7 @@ class RandomErasing(WithProbability):
         array = image_array(image, "RandomErasing")
         if not self._is_applied():
             return image
-        box = random_rectangle(self._numpy, *array.shape[-2:], self.scale, self.ratio)
+        box = random_rectangle(self._numpy, array.shape[-2:], self.scale, self.ratio)
         if box is None:
             return image
         top, left, h, w = box
@@ -215,15 +215,15 @@ class RandomErasing(WithProbability):
 
 def random_rectangle(
     generator: np.random.Generator,
-    height: int,
-    width: int,
+    image: Sequence[int],
     scale: Sequence[float],
     ratio: Sequence[float],
 ) -> tuple[int, int, int, int] | None:
     """Return the top, left, height and width of what ``RandomErasing`` overwrites, if any fits."""
+    height, width = image
     least, most = (math.log(limit) for limit in ratio)
     for _ in range(10):
-        area = height * width * generator.uniform(*scale)
+        area = height * width * generator.uniform(scale[0], scale[1])
         sides = math.exp(generator.uniform(least, most))
         h, w = round(math.sqrt(area * sides)), round(math.sqrt(area / sides))
         if h < height and w < width:

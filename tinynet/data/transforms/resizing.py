@@ -77,7 +77,7 @@ class Resize(Transform):
         array = image_array(image, "Resize")
         size = self.size
         if isinstance(size, int):
-            size = size_from_shorter(*array.shape[-2:], size, self.max_size)
+            size = size_from_shorter(array.shape[-2:], size, self.max_size)
         return wrap(resized(array, size, self.interpolation, self.antialias))
 
 
@@ -129,22 +129,21 @@ class RandomResizedCrop(RandomTransform):
     def __call__(self, image: Tensor) -> Tensor:
         array = image_array(image, "RandomResizedCrop")
         top, left, height, width = random_crop_box(
-            self._numpy, *array.shape[-2:], self.scale, self.ratio
+            self._numpy, array.shape[-2:], self.scale, self.ratio
         )
         part = array[..., top : top + height, left : left + width]
         return wrap(resized(part, self.size, self.interpolation, self.antialias))
 
 
-def size_from_shorter(
-    height: int, width: int, shorter: int, max_size: int | None
-) -> tuple[int, int]:
+def size_from_shorter(image: Sequence[int], shorter: int, max_size: int | None) -> tuple[int, int]:
     """Return the height and width of an image whose shorter side is resized to ``shorter``.
 
     Args:
-        height, width: those of the image.
+        image: its height and width.
         shorter: the new length of the shorter side.
         max_size: the maximum of the longer side, to which the shorter one yields.
     """
+    height, width = image
     longer = int(shorter * max(height, width) / min(height, width))
     if max_size is not None and longer > max_size:
         shorter, longer = int(max_size * shorter / longer), max_size
@@ -153,15 +152,15 @@ def size_from_shorter(
 
 def random_crop_box(
     generator: np.random.Generator,
-    height: int,
-    width: int,
+    image: Sequence[int],
     scale: Sequence[float],
     ratio: Sequence[float],
 ) -> tuple[int, int, int, int]:
     """Return the top, left, height and width of the crop of a ``RandomResizedCrop``."""
+    height, width = image
     least, most = (math.log(limit) for limit in ratio)
     for _ in range(10):
-        area = height * width * generator.uniform(*scale)
+        area = height * width * generator.uniform(scale[0], scale[1])
         sides = math.exp(generator.uniform(least, most))
         w, h = round(math.sqrt(area * sides)), round(math.sqrt(area / sides))
         if 0 < w <= width and 0 < h <= height:

@@ -1,0 +1,167 @@
+"""Programs that import torchvision, torchtext or torchaudio."""
+
+import os
+import re
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tinynet.as_torch import companions
+from tinynet.as_torch.paths import reason
+
+ROOT = Path(__file__).parents[2]
+SCRIPT = Path(__file__).with_name("scripts") / "mnist.py"
+
+
+def write_idx(path, array):
+    head = bytes([0, 0, 8, array.ndim]) + struct.pack(f">{array.ndim}I", *array.shape)
+    path.write_bytes(head + array.astype(np.uint8).tobytes())
+
+
+def write_mnist(folder, train=640, test=200):
+    """Write images of ten classes, with a bright square at a place of its own for each."""
+    folder.mkdir(parents=True)
+    random = np.random.default_rng(0)
+    for part, count in (("train", train), ("t10k", test)):
+        labels = random.integers(0, 10, count)
+        images = random.integers(0, 60, (count, 28, 28))
+        for image, label in zip(images, labels, strict=True):
+            top, left = 2 + 12 * (label // 5), 2 + 5 * (label % 5)
+            image[top : top + 6, left : left + 4] = 250
+        write_idx(folder / f"{part}-images-idx3-ubyte", images)
+        write_idx(folder / f"{part}-labels-idx1-ubyte", labels)
+
+
+def run(*arguments, cwd, **environment):
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
+    command = [sys.executable, "-m", "tinynet.as_torch", *map(str, arguments)]
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """The folder to run a program in; its data are beside it."""
+    (tmp_path / "here").mkdir()
+    return tmp_path / "here"
+
+
+@pytest.mark.parametrize("place", ["data/MNIST/raw", "data"])
+def test_the_mnist_example_learns(folder, place):
+    write_mnist(folder.parent / place)
+    done = run(SCRIPT, "--epochs", 2, "--save-model", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == "" and "Train Epoch: 1 [0/640 (0%)]" in done.stdout
+    accuracies = [int(found) for found in re.findall(r"Accuracy: (\d+)/200", done.stdout)]
+    assert len(accuracies) == 2 and accuracies[-1] > 190, done.stdout
+    assert (folder / "mnist_cnn.pt").exists()
+
+
+def test_missing_files_are_named_with_their_place(folder):
+    done = run(SCRIPT, cwd=folder)
+    assert done.returncode == 1
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("RuntimeError: Dataset not found. download=True has no effect: ")
+    for part in ("train", "t10k"):
+        assert f"{part}-images-idx3-ubyte, {part}-labels-idx1-ubyte" in last
+    assert os.path.join("../data", "MNIST", "raw") in last
+
+
+def test_it_runs_without_pillow(folder):
+    (folder / "PIL.py").write_text("raise ModuleNotFoundError('no Pillow', name='PIL')")
+    write_mnist(folder.parent / "data", 64, 64)
+    done = run(SCRIPT, "--epochs", 1, "--dry-run", cwd=folder, PYTHONPATH=f"{folder}:{ROOT}")
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("program", "line"),
+    [
+        ("import torchtext", "1: tinynet has no torchtext: read texts with tinynet.data: "),
+        ("from torchaudio.transforms import MFCC", "1: tinynet has no torchaudio: read sounds "),
+        ("import torchvision\ntorchvision.ops.nms", "2: tinynet has no torchvision.ops: it has no"),
+        ("from torchvision import ops", "1: tinynet has no torchvision.ops: it has no operations"),
+        (
+            "from torchvision.models import densenet121",
+            "1: tinynet has no torchvision.models.densenet121: it has AlexNet, VGG and ResNet; ",
+        ),
+        (
+            "from torchvision import datasets\ndatasets.SVHN('.')",
+            "2: tinynet has no torchvision.datasets.SVHN: read the files with tinynet.data: ",
+        ),
+        (
+            "import torchvision.transforms as T\nT.AutoAugment()",
+            "2: tinynet has no torchvision.transforms.AutoAugment: compose its other transforms",
+        ),
+        (
+            "from torchvision.transforms import v2\nv2.ClampBoundingBoxes()",
+            "2: tinynet has no torchvision.transforms.v2.ClampBoundingBoxes: images are plain",
+        ),
+        ("import torchvision.tv_tensors", "1: tinynet has no torchvision.tv_tensors: compose"),
+    ],
+)
+def test_what_is_missing_is_refused_by_name_with_the_remedy(folder, program, line):
+    (folder / "p.py").write_text(program)
+    done = run("p.py", cwd=folder)
+    assert done.returncode == 1
+    (found,) = done.stderr.splitlines()
+    assert found.startswith(f"p.py:{line}")
+
+
+def test_the_report_lists_names_of_other_packages(folder):
+    (folder / "p.py").write_text(
+        "import torchvision\n"
+        "if False:\n"
+        "    from torchvision.ops import nms\n"
+        "    import torchtext.data\n"
+        "    torchvision.datasets.SVHN\n"
+        "    torchvision.datasets.MNIST\n"
+    )
+    done = run("--report", "p.py", cwd=folder)
+    assert [line.split(": ")[1] for line in done.stderr.splitlines()[:-1]] == [
+        "tinynet has no torchvision.ops",
+        "tinynet has no torchtext",
+        "tinynet has no torchvision.datasets.SVHN",
+    ]
+    assert done.stderr.splitlines()[-1] == "3 names that tinynet lacks"
+
+
+def package(folder, *, compiled):
+    (folder / "torchvision").mkdir()
+    (folder / "torchvision" / "__init__.py").write_text("import torch\nlocal = True\n")
+    if compiled:
+        (folder / "torchvision" / "_C.so").write_bytes(b"")
+
+
+def test_an_installed_package_is_used_unless_it_is_linked_with_torch(folder):
+    program = "import torchvision\nprint(hasattr(torchvision, 'local'), torchvision.__name__)"
+    (folder / "p.py").write_text(program)
+    assert run("p.py", cwd=folder).stdout == "False tinynet.compat.vision\n"
+    package(folder, compiled=False)
+    assert run("p.py", cwd=folder).stdout == "True torchvision\n"
+    (folder / "torchvision" / "_C.so").write_bytes(b"")
+    assert run("p.py", cwd=folder).stdout == "False tinynet.compat.vision\n"
+
+
+def test_a_folder_of_data_with_the_name_of_a_package_is_none(folder):
+    (folder / "torchvision" / "data").mkdir(parents=True)
+    (folder / "p.py").write_text("import torchvision\nprint(torchvision.__version__)")
+    assert run("p.py", cwd=folder).stdout == "0.28.0+tinynet\n"
+
+
+def test_each_path_can_be_imported_in_any_order(folder):
+    paths = sorted(companions.PATHS, key=len, reverse=True)
+    lines = [f"import {path}" for path in paths]
+    lines += ["from torchvision.transforms import functional, v2", "import torchvision as tv"]
+    lines += ["assert tv.transforms.v2 is v2 and tv.transforms.functional is functional"]
+    (folder / "p.py").write_text("\n".join(lines))
+    done = run("p.py", cwd=folder)
+    assert done.returncode == 0, done.stderr
+
+
+def test_each_package_has_a_reason():
+    for name in companions.PACKAGES:
+        assert name in companions.PATHS or reason(f"{name}.anything")

@@ -1,0 +1,10 @@
+"""torchvision's data sets, transforms, models and utilities for programs that import it."""
+
+from tinynet.compat.version import TorchVersion as _Version
+from tinynet.compat.vision import datasets as datasets
+from tinynet.compat.vision import io as io
+from tinynet.compat.vision import models as models
+from tinynet.compat.vision import transforms as transforms
+from tinynet.compat.vision import utils as utils
+
+__version__ = _Version("0.28.0+tinynet")

@@ -1,0 +1,1 @@
+"""Functions of Pillow images and tensors, for ``torchvision.transforms.functional``."""

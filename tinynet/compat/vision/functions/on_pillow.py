@@ -1,0 +1,153 @@
+"""Functions of images for which Pillow has an algorithm of its own, as torchvision calls them.
+
+``transforms/functional.py`` calls these for Pillow images, under the same names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tinynet.compat.vision.images import pillow
+from tinynet.compat.vision.modes import PILLOW, InterpolationMode
+from tinynet.data.transforms.affine import inverse_map, linear_map
+from tinynet.dtypes import Array
+
+
+def hflip(img: Any) -> Any:
+    """Mirror an image left to right."""
+    return img.transpose(pillow().Transpose.FLIP_LEFT_RIGHT)
+
+
+def vflip(img: Any) -> Any:
+    """Mirror an image top to bottom."""
+    return img.transpose(pillow().Transpose.FLIP_TOP_BOTTOM)
+
+
+def crop(img: Any, top: int, left: int, height: int, width: int) -> Any:
+    """Return a part of an image; what is outside is black."""
+    return img.crop((left, top, left + width, top + height))
+
+
+def resize_to(img: Any, size: Sequence[int], mode: InterpolationMode, antialias: bool) -> Any:
+    """Resize an image to a height and width; Pillow always averages when shrinking."""
+    return img.resize((size[1], size[0]), PILLOW[mode])
+
+
+def rotate_by(
+    img: Any, angle: float, mode: InterpolationMode, expand: bool, center: Any, fill: Any
+) -> Any:
+    """Rotate an image counterclockwise."""
+    return img.rotate(angle, PILLOW[mode], expand, center, fillcolor=_color(fill, img))
+
+
+def affine_by(
+    img: Any,
+    parts: tuple[float, float, Sequence[float]],
+    moved: Sequence[float],
+    mode: InterpolationMode,
+    center: Any,
+    fill: Any,
+) -> Any:
+    """Rotate (clockwise), scale, shear and move an image."""
+    width, height = img.size
+    inverse = inverse_map(linear_map(*parts), (height, width), center, moved)
+    middle = np.array([width / 2, height / 2])
+    offset = inverse[:, 2] + middle - inverse[:, :2] @ middle
+    matrix = np.column_stack([inverse[:, :2], offset]).ravel().tolist()
+    kind = pillow().Transform.AFFINE
+    return img.transform(img.size, kind, matrix, PILLOW[mode], fillcolor=_color(fill, img))
+
+
+def _color(fill: Any, img: Any) -> Any:
+    """Return a color in the form that Pillow takes for an image."""
+    count = len(img.getbands())
+    values = [*fill] if isinstance(fill, Sequence) else [fill or 0]
+    values = values * count if len(values) == 1 else values
+    if len(values) != count:
+        raise ValueError(
+            f"The number of elements in 'fill' does not match the number of channels of the "
+            f"image ({len(values)} != {count})"
+        )
+    values = values if img.mode == "F" else [int(value) for value in values]
+    return values[0] if count == 1 else tuple(values)
+
+
+def adjust_brightness(img: Any, brightness_factor: float) -> Any:
+    """Multiply the values of an image."""
+    return _enhance().Brightness(img).enhance(brightness_factor)
+
+
+def adjust_contrast(img: Any, contrast_factor: float) -> Any:
+    """Multiply the distances of values from the mean gray."""
+    return _enhance().Contrast(img).enhance(contrast_factor)
+
+
+def adjust_saturation(img: Any, saturation_factor: float) -> Any:
+    """Multiply the distances of values from gray."""
+    return _enhance().Color(img).enhance(saturation_factor)
+
+
+def adjust_sharpness(img: Any, sharpness_factor: float) -> Any:
+    """Multiply the distances of values from a blurred copy."""
+    return _enhance().Sharpness(img).enhance(sharpness_factor)
+
+
+def adjust_hue(img: Any, hue_factor: float) -> Any:
+    """Shift the hue of an image."""
+    if img.mode in ("L", "1", "I", "F"):
+        return img
+    hsv: Array = np.array(img.convert("HSV"))
+    hsv[..., 0] += np.uint8(int(hue_factor * 255) % 256)
+    return pillow().fromarray(hsv, "HSV").convert(img.mode)
+
+
+def adjust_gamma(img: Any, gamma: float, gain: float = 1) -> Any:
+    """Raise the values of an image to a power."""
+    table = [int((256 - 1e-3) * gain * pow(value / 255.0, gamma)) for value in range(256)]
+    return img.convert("RGB").point(table * 3).convert(img.mode)
+
+
+def rgb_to_grayscale(img: Any, num_output_channels: int = 1) -> Any:
+    """Convert an image to gray."""
+    gray = img.convert("L")
+    return gray if num_output_channels == 1 else gray.convert("RGB")
+
+
+def posterize(img: Any, bits: int) -> Any:
+    """Keep the given number of bits of each value."""
+    return _operations().posterize(img, bits)
+
+
+def solarize(img: Any, threshold: float) -> Any:
+    """Invert the values that reach a threshold."""
+    return _operations().solarize(img, threshold)
+
+
+def invert(img: Any) -> Any:
+    """Invert the values of an image."""
+    return _operations().invert(img)
+
+
+def autocontrast(img: Any) -> Any:
+    """Stretch each channel to the full range of values."""
+    return _operations().autocontrast(img)
+
+
+def equalize(img: Any) -> Any:
+    """Give each channel a flat histogram."""
+    return _operations().equalize(img)
+
+
+def _enhance() -> Any:
+    import PIL.ImageEnhance
+
+    return PIL.ImageEnhance
+
+
+def _operations() -> Any:
+    import PIL.ImageOps
+
+    return PIL.ImageOps

@@ -1,0 +1,159 @@
+"""The base classes of transforms of images, and sequences of transforms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tinynet.data.loading.sampler import random_source
+from tinynet.data.transforms import Compose as _Compose
+from tinynet.data.transforms import Lambda as Lambda
+from tinynet.nn import Module
+
+__all__ = ["Compose", "Lambda", "RandomApply", "RandomChoice", "RandomOrder"]
+
+
+def generator() -> np.random.Generator:
+    """Return the default generator, which a DataLoader seeds for each batch."""
+    return random_source(None, "transforms").numpy
+
+
+def uniform(low: float, high: float) -> float:
+    """Return a number from a range, all equally likely."""
+    return float(generator().uniform(low, high))
+
+
+class ImageTransform(Module):
+    """Base class: ``params`` draws what is random, ``apply_to`` applies it to an image."""
+
+    shown: Sequence[str] = ()
+    """The attributes that the representation shows."""
+
+    def params(self, img: Any) -> tuple[Any, ...] | None:
+        """Return the arguments of ``apply_to`` for an image; None leaves it as it is."""
+        return ()
+
+    def apply_to(self, img: Any, *params: Any) -> Any:
+        """Return a transformed image."""
+        raise NotImplementedError
+
+    def forward(self, img: Any) -> Any:
+        """Return a transformed image."""
+        params = self.params(img)
+        return img if params is None else self.apply_to(img, *params)
+
+    def __repr__(self) -> str:
+        values = [f"{name}={shown(getattr(self, name))}" for name in self.shown]
+        return f"{type(self).__name__}({', '.join(values)})"
+
+
+class Randomly(ImageTransform):
+    """Base class of transforms that are applied with a probability."""
+
+    shown: Sequence[str] = ("p",)
+
+    def __init__(self, p: float = 0.5):
+        super().__init__()
+        if not 0 <= p <= 1:
+            raise ValueError("`p` should be a floating point value in the interval [0.0, 1.0].")
+        self.p = p
+
+    def params(self, img: Any) -> tuple[Any, ...] | None:
+        """Return no arguments, or None with probability ``1 - p``."""
+        return () if generator().random() < self.p else None
+
+
+def shown(value: Any) -> Any:
+    """Return a value as representations have it: an interpolation by its name."""
+    return getattr(value, "value", value)
+
+
+class Compose(_Compose):
+    """Several transforms in sequence.
+
+    Args:
+        transforms: functions of one argument.
+
+    Example:
+        >>> from tinynet.compat.vision import transforms
+        >>> transforms.Compose([transforms.ToTensor(), transforms.CenterCrop(3)])
+        Compose(
+            ToTensor()
+            CenterCrop(size=(3, 3))
+        )
+    """
+
+
+class RandomApply(Randomly):
+    """Applies a sequence of transforms with a given probability: all of them, or none.
+
+    Args:
+        transforms: functions of one argument.
+        p: the probability.
+    """
+
+    def __init__(self, transforms: Sequence[Callable[[Any], Any]], p: float = 0.5):
+        super().__init__(p)
+        self.transforms = transforms
+
+    def apply_to(self, img: Any, *params: Any) -> Any:
+        """Return the image after all transforms."""
+        for transform in self.transforms:
+            img = transform(img)
+        return img
+
+    def __repr__(self) -> str:
+        lines = "".join(f"\n    {transform}" for transform in self.transforms)
+        return f"RandomApply(\n    p={self.p}{lines}\n)"
+
+
+class _OneOf:
+    """Base class of transforms that choose from a list."""
+
+    def __init__(self, transforms: Sequence[Callable[[Any], Any]]):
+        if not isinstance(transforms, Sequence):
+            raise TypeError("Argument transforms should be a sequence")
+        self.transforms = transforms
+
+    def __repr__(self) -> str:
+        lines = "".join(f"\n    {transform}" for transform in self.transforms)
+        return f"{type(self).__name__}({lines}\n)"
+
+
+class RandomChoice(_OneOf):
+    """Applies one transform of a list, chosen at random.
+
+    Args:
+        transforms: functions of one argument.
+        p: their weights; by default, all are equal.
+    """
+
+    def __init__(
+        self, transforms: Sequence[Callable[[Any], Any]], p: Sequence[float] | None = None
+    ):
+        super().__init__(transforms)
+        if p is not None and not isinstance(p, Sequence):
+            raise TypeError("Argument p should be a sequence")
+        self.p = p
+
+    def __call__(self, *args: Any) -> Any:
+        weights = None if self.p is None else np.divide(self.p, np.sum(self.p))
+        return self.transforms[int(generator().choice(len(self.transforms), p=weights))](*args)
+
+    def __repr__(self) -> str:
+        return f"{super().__repr__()}(p={self.p})"
+
+
+class RandomOrder(_OneOf):
+    """Applies all transforms of a list in random order.
+
+    Args:
+        transforms: functions of one argument.
+    """
+
+    def __call__(self, img: Any) -> Any:
+        for index in generator().permutation(len(self.transforms)).tolist():
+            img = self.transforms[index](img)
+        return img

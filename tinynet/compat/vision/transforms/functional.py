@@ -1,0 +1,10 @@
+"""``torchvision.transforms.functional``: functions of images with their parameters as arguments.
+
+Images are tensors of shape (..., channels, height, width), or Pillow images. For these, functions
+that Pillow has are Pillow's.
+"""
+
+from tinynet.compat.vision.functions.colors import *
+from tinynet.compat.vision.functions.conversion import *
+from tinynet.compat.vision.functions.geometry import *
+from tinynet.compat.vision.modes import InterpolationMode as InterpolationMode

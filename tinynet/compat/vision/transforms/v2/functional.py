@@ -1,0 +1,12 @@
+"""``torchvision.transforms.v2.functional``: the functions of version 1, and newer names."""
+
+from tinynet.compat.vision.functions import colors, conversion, geometry
+from tinynet.compat.vision.transforms.functional import *
+
+grayscale_to_rgb = colors.grayscale_to_rgb
+to_dtype = conversion.to_dtype
+to_image = conversion.to_image
+get_num_channels = geometry.get_image_num_channels
+get_size = geometry.get_size
+horizontal_flip = geometry.hflip
+vertical_flip = geometry.vflip

@@ -1,0 +1,71 @@
+"""The transforms of version 1, for whole samples."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tinynet.compat.vision.transforms import colors, crops, geometry
+from tinynet.compat.vision.transforms.v2.samples import Transform, of_samples
+from tinynet.data.transforms.geometry import sides
+
+__all__ = [
+    "CenterCrop",
+    "ColorJitter",
+    "FiveCrop",
+    "GaussianBlur",
+    "Grayscale",
+    "Pad",
+    "RandomAdjustSharpness",
+    "RandomAffine",
+    "RandomAutocontrast",
+    "RandomCrop",
+    "RandomEqualize",
+    "RandomErasing",
+    "RandomGrayscale",
+    "RandomHorizontalFlip",
+    "RandomInvert",
+    "RandomPosterize",
+    "RandomResizedCrop",
+    "RandomRotation",
+    "RandomSolarize",
+    "RandomVerticalFlip",
+    "Resize",
+    "TenCrop",
+]
+
+CenterCrop = of_samples(crops.CenterCrop)
+ColorJitter = of_samples(colors.ColorJitter)
+FiveCrop = of_samples(crops.FiveCrop)
+GaussianBlur = of_samples(geometry.GaussianBlur)
+Grayscale = of_samples(colors.Grayscale)
+Pad = of_samples(geometry.Pad)
+RandomAdjustSharpness = of_samples(colors.RandomAdjustSharpness)
+RandomAffine = of_samples(geometry.RandomAffine)
+RandomAutocontrast = of_samples(colors.RandomAutocontrast)
+RandomEqualize = of_samples(colors.RandomEqualize)
+RandomErasing = of_samples(crops.RandomErasing)
+RandomGrayscale = of_samples(colors.RandomGrayscale)
+RandomHorizontalFlip = of_samples(geometry.RandomHorizontalFlip)
+RandomInvert = of_samples(colors.RandomInvert)
+RandomPosterize = of_samples(colors.RandomPosterize)
+RandomResizedCrop = of_samples(crops.RandomResizedCrop)
+RandomRotation = of_samples(geometry.RandomRotation)
+RandomSolarize = of_samples(colors.RandomSolarize)
+RandomVerticalFlip = of_samples(geometry.RandomVerticalFlip)
+TenCrop = of_samples(crops.TenCrop)
+
+
+class Resize(Transform, geometry.Resize):
+    """Resizes the images of a sample, as in version 1, with the size as a list."""
+
+    def __init__(self, size: Any, *args: Any, **kwargs: Any):
+        super().__init__(size, *args, **kwargs)
+        self.size = [size] if isinstance(size, int) else [*size]
+
+
+class RandomCrop(Transform, crops.RandomCrop):
+    """Crops the images of a sample at a random place, as in version 1, with four paddings."""
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        self.padding = None if self.padding is None else [*sides(self.padding)]

@@ -49,7 +49,7 @@ def image_of(array: Array, mode: str | None = None) -> Any:
     if module is None:
         return np.array(array)
     image = module.fromarray(np.ascontiguousarray(array))
-    return image if mode in (None, image.mode) else image.convert(mode)
+    return image if mode in (None, image.mode) else module.merge(mode, image.split())
 
 
 def tensor_of(image: Any) -> Tensor:

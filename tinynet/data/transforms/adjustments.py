@@ -45,7 +45,9 @@ def with_hue(array: Array, shift: float) -> Array:
     for offset in (5, 3, 1):  # red, green and blue of a hue, as in Wikipedia's HSL and HSV
         k = (offset + hue) % 6
         channels.append(high - high * saturation * np.minimum(k, 4 - k).clip(0, 1))
-    return as_image(np.stack(channels, -3) * bound, array)
+    # As in ConvertImageDtype: floats from 0 to 1 become integers in equal parts.
+    scale = bound if array.dtype.kind == "f" else float(bound) + 1 - 1e-3
+    return as_image(np.stack(channels, -3) * values.dtype.type(scale), array)
 
 
 def inverted(array: Array) -> Array:
@@ -97,9 +99,9 @@ def with_sharpness(array: Array, factor: float) -> Array:
     blurred: Array = (around_it + 4 * middle) / 13
     if array.dtype.kind != "f":
         blurred = np.rint(blurred)
-    result = values.copy()
-    result[..., 1:-1, 1:-1] += (blurred - middle) * values.dtype.type(1 - factor)
-    return as_image(result, array)
+    smooth = values.copy()
+    smooth[..., 1:-1, 1:-1] = blurred
+    return _blended(array, smooth, factor)
 
 
 def _blended(array: Array, other: Array, share: float) -> Array:

@@ -66,7 +66,8 @@ def adjust_saturation(img: Any, saturation_factor: float) -> Any:
 
 
 @for_images
-def _adjust_hue(img: Any, hue_factor: float) -> Any:
+def shift_hue(img: Any, hue_factor: float) -> Any:
+    """Return an image with its hue shifted."""
     return with_colors(img, "adjust_hue", lambda a: arrays.with_hue(a, hue_factor))
 
 
@@ -78,7 +79,7 @@ def adjust_hue(img: Any, hue_factor: float) -> Any:
     """
     if not -0.5 <= hue_factor <= 0.5:
         raise ValueError(f"hue_factor ({hue_factor}) is not in [-0.5, 0.5].")
-    return _adjust_hue(img, hue_factor)
+    return shift_hue(img, hue_factor)
 
 
 @for_images
@@ -157,9 +158,7 @@ def _equalized(channel: Array) -> Array:
 
 def _bytes_only(img: Tensor) -> None:
     if img._array.dtype != np.uint8:
-        raise TypeError(
-            f"Only torch.uint8 image tensors are supported, but found {img._array.dtype}"
-        )
+        raise TypeError(f"Only torch.uint8 image tensors are supported, but found {img.dtype}")
 
 
 @for_images

@@ -1,4 +1,4 @@
-"""Geometry: flips, crops, borders, sizes, rotations, blurring."""
+"""Geometry: flips, crops, borders, sizes."""
 
 from __future__ import annotations
 
@@ -10,35 +10,32 @@ import numpy as np
 from tinynet.compat.vision.functions.kinds import for_images, on_array
 from tinynet.compat.vision.images import is_pillow
 from tinynet.compat.vision.modes import InterpolationMode, interpolation_mode
+from tinynet.core.callsite import warn
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.data.transforms.affine import expanded_size, inverse_map, linear_map, sampled
 from tinynet.data.transforms.base import image_array
 from tinynet.data.transforms.geometry import Mode, Side, height_and_width, padded, sides
-from tinynet.data.transforms.noise import blurred
 from tinynet.data.transforms.resizing import resized, size_from_shorter
 from tinynet.nn.functional import interpolate
 from tinynet.nn.functional import pad as pad_tensor
 
 __all__ = [
-    "affine",
     "center_crop",
     "crop",
     "erase",
     "five_crop",
-    "gaussian_blur",
     "get_dimensions",
     "get_image_num_channels",
     "get_image_size",
+    "get_size",
     "hflip",
     "pad",
     "resize",
     "resized_crop",
-    "rotate",
     "ten_crop",
     "vflip",
 ]
 
-_NEAREST, _BILINEAR = InterpolationMode.NEAREST, InterpolationMode.BILINEAR
+_BILINEAR = InterpolationMode.BILINEAR
 
 
 def get_dimensions(img: Any) -> list[int]:
@@ -175,6 +172,8 @@ def resize(
         >>> geometry.resize(tn.ones(3, 16, 32), 8).shape
         tinynet.Size([3, 8, 16])
     """
+    if antialias is False and is_pillow(img):
+        warn("Anti-alias option is always applied for PIL Image input: antialias is ignored.")
     target = height_and_width(size, "Resize")
     if isinstance(size, int) or len(size) == 1:
         if max_size is not None and max_size <= target[0]:
@@ -243,136 +242,6 @@ def ten_crop(img: Any, size: Side, vertical_flip: bool = False) -> tuple[Any, ..
     """Return five crops of an image, and of the mirrored one."""
     mirrored = vflip(img) if vertical_flip else hflip(img)
     return five_crop(img, size) + five_crop(mirrored, size)
-
-
-def rotate(
-    img: Any,
-    angle: float,
-    interpolation: InterpolationMode | str | int = _NEAREST,
-    expand: bool = False,
-    center: Sequence[float] | None = None,
-    fill: Any = None,
-) -> Any:
-    """Return an image rotated counterclockwise.
-
-    Args:
-        img: the image.
-        angle: in degrees.
-        interpolation: nearest or bilinear; Pillow images have bicubic too.
-        expand: whether the result is as large as the rotated image.
-        center: the point to rotate about, x and y.
-        fill: the value outside the image, or one per channel.
-
-    Example:
-        >>> from tinynet.compat.vision.functions import geometry
-        >>> geometry.rotate(tn.tensor([[[1.0, 2.0], [3.0, 4.0]]]), 90)
-        tensor([[[2., 4.],
-                 [1., 3.]]])
-    """
-    if center is not None and len(center) != 2:
-        raise TypeError("Argument center should be a sequence")
-    mode = interpolation_mode(interpolation)
-    return rotate_by(img, angle, mode, expand, center, fill)
-
-
-@for_images
-def rotate_by(
-    img: Any, angle: float, mode: InterpolationMode, expand: bool, center: Any, fill: Any
-) -> Any:
-    """Return an image rotated counterclockwise, with all arguments given."""
-    size = image_array(img, "rotate").shape[-2:]
-    linear = linear_map(-angle)
-    inverse = inverse_map(linear, size, None if expand else center)
-    result = expanded_size(linear, size) if expand else size
-    kind = _of_tensors(mode)
-    return on_array(img, "rotate", lambda a: sampled(a, inverse, result, kind, _filled(fill)))
-
-
-def affine(
-    img: Any,
-    angle: float,
-    translate: Sequence[int],
-    scale: float,
-    shear: float | Sequence[float],
-    interpolation: InterpolationMode | str | int = _NEAREST,
-    fill: Any = None,
-    center: Sequence[float] | None = None,
-) -> Any:
-    """Return an image rotated (clockwise), scaled, sheared and moved.
-
-    Args:
-        img: the image.
-        angle: in degrees.
-        translate: the move to the right and down, in pixels.
-        scale: the factor.
-        shear: the angles of the shear along x and y, in degrees; or only the first.
-        interpolation, fill, center: as in ``rotate``.
-
-    Raises:
-        ValueError: the scale is not positive, or a pair is none.
-    """
-    if len(translate) != 2:
-        raise ValueError("Argument translate should be a sequence of length 2")
-    if scale <= 0.0:
-        raise ValueError("Argument scale should be positive")
-    angles = [*shear, 0.0] if isinstance(shear, Sequence) else [shear, 0.0]
-    if len(angles) > 3:
-        raise ValueError(f"Shear should be a sequence containing two values. Got {shear}")
-    parts = (angle, scale, angles[:2])
-    return affine_by(img, parts, translate, interpolation_mode(interpolation), center, fill)
-
-
-@for_images
-def affine_by(
-    img: Any,
-    parts: tuple[float, float, Sequence[float]],
-    moved: Sequence[float],
-    mode: InterpolationMode,
-    center: Any,
-    fill: Any,
-) -> Any:
-    """Return an image after the affine map of an angle, a scale and two angles of a shear."""
-    size = image_array(img, "affine").shape[-2:]
-    inverse = inverse_map(linear_map(*parts), size, center, moved)
-    kind = _of_tensors(mode)
-    return on_array(img, "affine", lambda a: sampled(a, inverse, size, kind, _filled(fill)))
-
-
-def _filled(fill: Any) -> Any:
-    return 0 if fill is None else fill
-
-
-def _of_tensors(mode: InterpolationMode) -> Any:
-    if mode not in (_NEAREST, _BILINEAR):
-        raise ValueError(
-            f"Interpolation mode '{mode.value}' is unsupported with Tensor input: use nearest or "
-            "bilinear."
-        )
-    return mode.value
-
-
-@for_images
-def gaussian_blur(img: Any, kernel_size: Side, sigma: Any = None) -> Any:
-    """Return an image blurred with a Gaussian kernel.
-
-    Args:
-        img: the image.
-        kernel_size: its width and height in pixels, odd; or one number for both.
-        sigma: the standard deviations across and down, or one; by default
-            ``0.15 * kernel_size + 0.35``.
-
-    Raises:
-        ValueError: a size is not odd, or a deviation is not positive.
-    """
-    kernel = height_and_width(kernel_size, "gaussian_blur")
-    if any(size % 2 == 0 for size in kernel):
-        raise ValueError(f"kernel_size should have odd and positive integers. Got {kernel_size}")
-    if sigma is None:
-        sigma = [size * 0.15 + 0.35 for size in kernel]
-    deviations = [*sigma] * 2 if isinstance(sigma, Sequence) else [sigma, sigma]
-    if min(deviations) <= 0:
-        raise ValueError(f"sigma should have positive values. Got {sigma}")
-    return on_array(img, "gaussian_blur", lambda a: blurred(a, kernel, deviations[:2]))
 
 
 def erase(img: Tensor, i: int, j: int, h: int, w: int, v: Any, inplace: bool = False) -> Tensor:

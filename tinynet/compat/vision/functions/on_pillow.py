@@ -13,7 +13,6 @@ import numpy as np
 from tinynet.compat.vision.images import pillow
 from tinynet.compat.vision.modes import PILLOW, InterpolationMode
 from tinynet.data.transforms.affine import inverse_map, linear_map
-from tinynet.dtypes import Array
 
 
 def hflip(img: Any) -> Any:
@@ -95,13 +94,14 @@ def adjust_sharpness(img: Any, sharpness_factor: float) -> Any:
     return _enhance().Sharpness(img).enhance(sharpness_factor)
 
 
-def adjust_hue(img: Any, hue_factor: float) -> Any:
+def shift_hue(img: Any, hue_factor: float) -> Any:
     """Shift the hue of an image."""
     if img.mode in ("L", "1", "I", "F"):
         return img
-    hsv: Array = np.array(img.convert("HSV"))
-    hsv[..., 0] += np.uint8(int(hue_factor * 255) % 256)
-    return pillow().fromarray(hsv, "HSV").convert(img.mode)
+    hue, saturation, value = img.convert("HSV").split()
+    shifted = np.asarray(hue) + np.uint8(int(hue_factor * 255) % 256)
+    channels = (pillow().fromarray(shifted), saturation, value)
+    return pillow().merge("HSV", channels).convert(img.mode)
 
 
 def adjust_gamma(img: Any, gamma: float, gain: float = 1) -> Any:

@@ -152,7 +152,11 @@ VGG11_Weights = weights_of("VGG11_Weights", {V1: "vgg11-8a719046.pth"})
 VGG11_BN_Weights = weights_of("VGG11_BN_Weights", {V1: "vgg11_bn-6002323d.pth"})
 VGG13_Weights = weights_of("VGG13_Weights", {V1: "vgg13-19584684.pth"})
 VGG13_BN_Weights = weights_of("VGG13_BN_Weights", {V1: "vgg13_bn-abd245e5.pth"})
-VGG16_Weights = weights_of("VGG16_Weights", {V1: "vgg16-397923af.pth"})
+VGG16_Weights = weights_of(
+    "VGG16_Weights",
+    {V1: "vgg16-397923af.pth", "IMAGENET1K_FEATURES": "vgg16_features-amdegroot-88682ab5.pth"},
+    default=V1,
+)
 VGG16_BN_Weights = weights_of("VGG16_BN_Weights", {V1: "vgg16_bn-6c64b313.pth"})
 VGG19_Weights = weights_of("VGG19_Weights", {V1: "vgg19-dcbb9e9d.pth"})
 VGG19_BN_Weights = weights_of("VGG19_BN_Weights", {V1: "vgg19_bn-c79401a0.pth"})

@@ -39,6 +39,17 @@ class ImageClassification(Module):
         self.crop_size, self.resize_size = [crop_size], [resize_size]
         self.mean, self.std, self.interpolation = list(mean), list(std), interpolation
 
+    def __repr__(self) -> str:
+        values = {
+            "crop_size": self.crop_size,
+            "resize_size": self.resize_size,
+            "mean": self.mean,
+            "std": self.std,
+            "interpolation": self.interpolation,
+        }
+        lines = "".join(f"\n    {name}={value}" for name, value in values.items())
+        return f"ImageClassification({lines}\n)"
+
     def forward(self, img: Any) -> Tensor:
         """Return a Pillow image or a tensor as the input of a network."""
         img = F.resize(img, self.resize_size, self.interpolation)
@@ -99,10 +110,10 @@ class WeightsEnum(Enum):
         return load_state_dict_from_url(self.url, *args, **kwargs)
 
 
-def weights_of(name: str, files: Mapping[str, str]) -> type[WeightsEnum]:
-    """Return the weights of an architecture, from names and files; the last is the default."""
+def weights_of(name: str, files: Mapping[str, str], default: str = "") -> type[WeightsEnum]:
+    """Return the weights of an architecture, from names and files; by default, the last is best."""
     make: Any = WeightsEnum  # Enum's functional form, which type checkers know for literals only
-    made: type[WeightsEnum] = make(name, {**files, "DEFAULT": [*files.values()][-1]})
+    made: type[WeightsEnum] = make(name, {**files, "DEFAULT": files[default or [*files][-1]]})
     return made
 
 

@@ -7,4 +7,5 @@ that Pillow has are Pillow's.
 from tinynet.compat.vision.functions.colors import *
 from tinynet.compat.vision.functions.conversion import *
 from tinynet.compat.vision.functions.geometry import *
+from tinynet.compat.vision.functions.warps import *
 from tinynet.compat.vision.modes import InterpolationMode as InterpolationMode

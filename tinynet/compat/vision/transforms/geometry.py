@@ -51,8 +51,9 @@ class Resize(ImageTransform):
     ):
         super().__init__()
         height_and_width(size, "Resize")
-        self.size, self.max_size, self.antialias = size, max_size, antialias
+        self.size = size
         self.interpolation = interpolation_mode(interpolation)
+        self.max_size, self.antialias = max_size, antialias
 
     def apply_to(self, img: Any, *params: Any) -> Any:
         """Return the resized image."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from tinynet.compat.vision.modes import InterpolationMode
 from tinynet.compat.vision.transforms import colors, crops, geometry
 from tinynet.compat.vision.transforms.v2.samples import Transform, of_samples
-from tinynet.data.transforms.geometry import sides
+from tinynet.data.transforms.geometry import Mode, Side, sides
 
 __all__ = [
     "CenterCrop",
@@ -58,14 +59,27 @@ TenCrop = of_samples(crops.TenCrop)
 class Resize(Transform, geometry.Resize):
     """Resizes the images of a sample, as in version 1, with the size as a list."""
 
-    def __init__(self, size: Any, *args: Any, **kwargs: Any):
-        super().__init__(size, *args, **kwargs)
+    def __init__(
+        self,
+        size: Side,
+        interpolation: InterpolationMode | str | int = InterpolationMode.BILINEAR,
+        max_size: int | None = None,
+        antialias: bool | None = True,
+    ):
+        super().__init__(size, interpolation, max_size, antialias)
         self.size = [size] if isinstance(size, int) else [*size]
 
 
 class RandomCrop(Transform, crops.RandomCrop):
     """Crops the images of a sample at a random place, as in version 1, with four paddings."""
 
-    def __init__(self, *args: Any, **kwargs: Any):
-        super().__init__(*args, **kwargs)
-        self.padding = None if self.padding is None else [*sides(self.padding)]
+    def __init__(
+        self,
+        size: Side,
+        padding: Side | None = None,
+        pad_if_needed: bool = False,
+        fill: Any = 0,
+        padding_mode: Mode = "constant",
+    ):
+        super().__init__(size, padding, pad_if_needed, fill, padding_mode)
+        self.padding = None if padding is None else [*sides(padding)]

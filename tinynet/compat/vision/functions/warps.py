@@ -1,0 +1,163 @@
+"""Rotations and other affine maps; blurring."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tinynet.compat.vision.functions.kinds import for_images, on_array
+from tinynet.compat.vision.modes import InterpolationMode, interpolation_mode
+from tinynet.data.transforms.adjustments import as_floats
+from tinynet.data.transforms.affine import expanded_size, inverse_map, linear_map, sampled
+from tinynet.data.transforms.base import image_array
+from tinynet.data.transforms.geometry import Side, height_and_width
+from tinynet.data.transforms.noise import blurred
+from tinynet.data.transforms.resizing import as_dtype
+from tinynet.dtypes import Array
+
+__all__ = [
+    "affine",
+    "gaussian_blur",
+    "rotate",
+]
+
+_NEAREST, _BILINEAR = InterpolationMode.NEAREST, InterpolationMode.BILINEAR
+
+
+def rotate(
+    img: Any,
+    angle: float,
+    interpolation: InterpolationMode | str | int = _NEAREST,
+    expand: bool = False,
+    center: Sequence[float] | None = None,
+    fill: Any = None,
+) -> Any:
+    """Return an image rotated counterclockwise.
+
+    Args:
+        img: the image.
+        angle: in degrees.
+        interpolation: nearest or bilinear; Pillow images have bicubic too.
+        expand: whether the result is as large as the rotated image.
+        center: the point to rotate about, x and y.
+        fill: the value outside the image, or one per channel.
+
+    Example:
+        >>> from tinynet.compat.vision.functions import warps
+        >>> warps.rotate(tn.tensor([[[1.0, 2.0], [3.0, 4.0]]]), 90)
+        tensor([[[2., 4.],
+                 [1., 3.]]])
+    """
+    if center is not None and len(center) != 2:
+        raise TypeError("Argument center should be a sequence")
+    mode = interpolation_mode(interpolation)
+    return rotate_by(img, angle, mode, expand, center, fill)
+
+
+@for_images
+def rotate_by(
+    img: Any, angle: float, mode: InterpolationMode, expand: bool, center: Any, fill: Any
+) -> Any:
+    """Return an image rotated counterclockwise, with all arguments given."""
+    size = image_array(img, "rotate").shape[-2:]
+    linear = linear_map(-angle)
+    inverse = inverse_map(linear, size, None if expand else center)
+    result = expanded_size(linear, size) if expand else size
+    kind = _of_tensors(mode)
+    return on_array(img, "rotate", lambda a: _mapped(a, inverse, result, kind, fill))
+
+
+def affine(
+    img: Any,
+    angle: float,
+    translate: Sequence[int],
+    scale: float,
+    shear: float | Sequence[float],
+    interpolation: InterpolationMode | str | int = _NEAREST,
+    fill: Any = None,
+    center: Sequence[float] | None = None,
+) -> Any:
+    """Return an image rotated (clockwise), scaled, sheared and moved.
+
+    Args:
+        img: the image.
+        angle: in degrees.
+        translate: the move to the right and down, in pixels.
+        scale: the factor.
+        shear: the angles of the shear along x and y, in degrees; or only the first.
+        interpolation, fill, center: as in ``rotate``.
+
+    Raises:
+        ValueError: the scale is not positive, or a pair is none.
+    """
+    if len(translate) != 2:
+        raise ValueError("Argument translate should be a sequence of length 2")
+    if scale <= 0.0:
+        raise ValueError("Argument scale should be positive")
+    angles = [*shear, 0.0] if isinstance(shear, Sequence) else [shear, 0.0]
+    if len(angles) > 3:
+        raise ValueError(f"Shear should be a sequence containing two values. Got {shear}")
+    parts = (angle, scale, angles[:2])
+    return affine_by(img, parts, translate, interpolation_mode(interpolation), center, fill)
+
+
+@for_images
+def affine_by(
+    img: Any,
+    parts: tuple[float, float, Sequence[float]],
+    moved: Sequence[float],
+    mode: InterpolationMode,
+    center: Any,
+    fill: Any,
+) -> Any:
+    """Return an image after the affine map of an angle, a scale and two angles of a shear."""
+    size = image_array(img, "affine").shape[-2:]
+    inverse = inverse_map(linear_map(*parts), size, center, moved)
+    kind = _of_tensors(mode)
+    return on_array(img, "affine", lambda a: _mapped(a, inverse, size, kind, fill))
+
+
+def _mapped(array: Array, inverse: Array, size: Sequence[int], kind: Any, fill: Any) -> Array:
+    """Return the values at old places; with ``fill``, edges fade as torchvision's do."""
+    if fill is None or kind == "nearest":
+        return sampled(array, inverse, size, kind, 0 if fill is None else fill)
+    values = as_floats(array)
+    covered = sampled(np.ones((1, *array.shape[-2:]), values.dtype), inverse, size, kind, 0)
+    filled = np.reshape(np.asarray(fill, values.dtype), (-1, 1, 1))
+    total = sampled(values, inverse, size, kind, 0)
+    return as_dtype(total * covered + (1 - covered) * filled, array.dtype)
+
+
+def _of_tensors(mode: InterpolationMode) -> Any:
+    if mode not in (_NEAREST, _BILINEAR):
+        raise ValueError(
+            f"Interpolation mode '{mode.value}' is unsupported with Tensor input: use nearest or "
+            "bilinear."
+        )
+    return mode.value
+
+
+@for_images
+def gaussian_blur(img: Any, kernel_size: Side, sigma: Any = None) -> Any:
+    """Return an image blurred with a Gaussian kernel.
+
+    Args:
+        img: the image.
+        kernel_size: its width and height in pixels, odd; or one number for both.
+        sigma: the standard deviations across and down, or one; by default
+            ``0.15 * kernel_size + 0.35``.
+
+    Raises:
+        ValueError: a size is not odd, or a deviation is not positive.
+    """
+    kernel = height_and_width(kernel_size, "gaussian_blur")
+    if any(size % 2 == 0 for size in kernel):
+        raise ValueError(f"kernel_size should have odd and positive integers. Got {kernel_size}")
+    if sigma is None:
+        sigma = [size * 0.15 + 0.35 for size in kernel]
+    deviations = [*sigma] * 2 if isinstance(sigma, Sequence) else [sigma, sigma]
+    if min(deviations) <= 0:
+        raise ValueError(f"sigma should have positive values. Got {sigma}")
+    return on_array(img, "gaussian_blur", lambda a: blurred(a, kernel, deviations[:2]))

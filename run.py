@@ -14,6 +14,7 @@ configuration. Later runs find that nothing has changed and start at once.
 
 import os
 import platform
+import re
 import signal
 import sys
 
@@ -69,6 +70,25 @@ NUMERICAL = [
     "tests/nn", "tests/numba_kernels", "tests/optim", "tests/oracle", "tests/ops/test_erf.py",
     "tests/ops/test_linalg.py", "tests/ops/test_sums.py", "tests/test_accuracy.py", "tinynet",
 ]  # fmt: skip
+# The extras that commands need, ...
+EXTRAS = {
+    "board": ["tensorboard"],
+    "report": ["report"],
+    "resume": ["report"],
+    "search": ["report", "search"],
+    "sweep": ["report"],
+    "tensorboard": ["tensorboard"],
+    "train": ["report"],
+}
+# ... and those of what their arguments and configs name.
+NAMED = {
+    r"\.onnx$": "onnx",
+    r"(?i)\.(png|jpe?g|bmp|gif|ppm|pgm|tiff?|webp)$": "images",
+    r"""^[^#\n]*["'=]ImageFolder\b""": "images",
+    r"""^[^#\n]*["'=]Parquet\b""": "parquet",
+    r"""^[^#\n]*["'=]MLflow\b""": "mlflow",
+    r"""^[^#\n]*["'=]Wandb\b""": "wandb",
+}
 # Prints what numpy uses of this processor beyond what every one has.
 FEATURES = """
 from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
@@ -295,12 +315,22 @@ def extras_of(command: str, arguments: list[str]) -> set[str]:
         return {"dev", "oracle"} if "--oracle" in arguments else {"dev"}
     if command == "docs":
         return {"docs"}
-    writes = command == "find-lr" and any(a.startswith("--report") for a in arguments)
-    if writes or command in ("train", "resume", "sweep", "report"):
-        return {"report"}
-    if command == "search":
-        return {"report", "search"}
-    return {"tensorboard"} if command in ("board", "tensorboard") else set()
+    extras = set(EXTRAS.get(command, ()))
+    if command == "find-lr" and any(a.startswith("--report") for a in arguments):
+        extras.add("report")
+    if command != "tensorboard":
+        text = "\n".join(contents_of(arguments))
+        extras |= {extra for pattern, extra in NAMED.items() if re.search(pattern, text, re.M)}
+    return extras
+
+
+def contents_of(arguments: list[str]) -> Iterator[str]:
+    """The arguments of a command, and the texts of the config files among them."""
+    for argument in arguments:
+        yield argument
+        if argument.endswith(".toml"):
+            with contextlib.suppress(OSError, UnicodeDecodeError):  # tinynet reports it
+                yield Path(argument).read_text(encoding="utf-8")
 
 
 def become(arguments: list[str]) -> int:

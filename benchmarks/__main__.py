@@ -21,7 +21,7 @@ from benchmarks.workloads import ROWS
 
 MISSING = (
     "python -m benchmarks measures tinynet against PyTorch, which is not installed here.\n"
-    "In the clone: pip install '.[benchmarks]'    (PyTorch 2.13.0 and matplotlib)"
+    "In the clone: pip install torch==2.13.0 matplotlib"
 )
 NAMES = [row.name for row in ROWS]
 

@@ -1,7 +1,7 @@
 """Training in TensorBoard: figures, histograms, images, and the graphs of a step.
 
 Run: python examples/watch_in_tensorboard.py runs/watched
-then: tensorboard --logdir runs   (it comes with `pip install "tinynet[tensorboard]"`)
+then: tensorboard --logdir runs   (it comes with `pip install tensorboard`)
 """
 
 import sys

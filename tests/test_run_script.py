@@ -189,6 +189,30 @@ def test_the_extras_of_a_command_exist(script):
     assert script.extras_for("search", []) == {"report", "search"}
     for command in ("train", "sweep", "search", "report", "board", "docs", "test"):
         assert script.extras_for(command, []) <= set(project["optional-dependencies"])
+    assert {*script.NAMED.values()} <= set(project["optional-dependencies"])
+
+
+@pytest.mark.parametrize(
+    ("command", "extras"),
+    [
+        ("export RUN x.onnx", {"onnx"}),
+        ("export RUN x.pt", set()),
+        ("predict RUN three.PNG", {"images"}),
+        ("train photos.toml", {"report", "images", "mlflow"}),
+        ("train plain.toml", {"report"}),
+        ("train absent.toml --set data.type=Parquet", {"report", "parquet"}),
+        ("check photos.toml", {"images", "mlflow"}),
+        ("find-lr plain.toml --report=lr.html", {"report"}),
+        ("graph RUN", set()),
+    ],
+)
+def test_the_extras_of_what_a_command_names(script, tmp_path, monkeypatch, command, extras):
+    monkeypatch.chdir(tmp_path)
+    text = '[data]\ntype = "{}"  # or "Parquet"\n[run]\ntrackers = [{}]\n'
+    Path("photos.toml").write_text(text.format("ImageFolder", '"MLflow"'), encoding="utf-8")
+    Path("plain.toml").write_text(text.format("Digits", ""), encoding="utf-8")
+    name, *arguments = command.split()
+    assert script.extras_for(name, arguments) == extras
 
 
 def test_an_environment_of_someone_else_is_never_deleted(script, capsys):

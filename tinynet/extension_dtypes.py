@@ -6,7 +6,13 @@ from typing import Any
 
 import numpy as np
 
-MISSING = "tinynet.bfloat16 needs ml_dtypes, which is not installed: pip install ml_dtypes"
+from tinynet import invocation
+
+
+def missing() -> str:
+    """Return the message about ml_dtypes, if it is not installed."""
+    install = invocation.installation("bfloat16")
+    return f"tinynet.bfloat16 needs ml_dtypes, which is not installed: {install}"
 
 
 def bfloat16() -> np.dtype[Any]:
@@ -18,7 +24,7 @@ def bfloat16() -> np.dtype[Any]:
     try:
         import ml_dtypes
     except ImportError:
-        raise ImportError(MISSING) from None
+        raise ImportError(missing()) from None
     return np.dtype(ml_dtypes.bfloat16)
 
 

@@ -9,7 +9,7 @@ import tinynet as tn
 import tinynet.nn.functional as F
 from tinynet import nn
 
-pytest.importorskip("ml_dtypes", reason="needs ml_dtypes: pip install tinynet[bfloat16]")
+pytest.importorskip("ml_dtypes", reason="needs ml_dtypes: pip install ml_dtypes")
 
 
 def product():

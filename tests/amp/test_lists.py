@@ -11,7 +11,7 @@ import tinynet as tn
 import tinynet.nn.functional as F
 from tests.pytorch_tables.outcomes import AbsentError
 
-pytest.importorskip("ml_dtypes", reason="needs ml_dtypes: pip install tinynet[bfloat16]")
+pytest.importorskip("ml_dtypes", reason="needs ml_dtypes: pip install ml_dtypes")
 
 ONE, PAIR = tn.randn(4, 4), [tn.randn(4, 4), tn.randn(4, 4)]
 SPD = tn.eye(4) * 2

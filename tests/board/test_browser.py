@@ -13,7 +13,7 @@ from tests.board import browser, steps
 from tinynet import board
 from tinynet.board import SummaryWriter
 
-pytest.importorskip("tensorboard", reason="needs TensorBoard: pip install tinynet[tensorboard]")
+pytest.importorskip("tensorboard", reason="needs TensorBoard: pip install tensorboard")
 pytestmark = pytest.mark.skipif(bool(browser.missing()), reason=f"needs: {browser.missing()}")
 
 LAYERS = ("Conv2d[stem]", "BatchNorm2d[norm]", "MaxPool2d[pool]", "Linear[head]")

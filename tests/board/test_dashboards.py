@@ -24,7 +24,7 @@ from tests.board.every_method import (
     write,
 )
 
-pytest.importorskip("tensorboard", reason="needs TensorBoard: pip install tinynet[tensorboard]")
+pytest.importorskip("tensorboard", reason="needs TensorBoard: pip install tensorboard")
 
 from tests.board.test_tensorboard import server
 from tests.rounding import bound, near

@@ -48,7 +48,7 @@ def loss(address):
 
 
 def test_launch_runs_until_it_is_interrupted(run):
-    pytest.importorskip("tensorboard", reason="needs TensorBoard: pip install tinynet[tensorboard]")
+    pytest.importorskip("tensorboard", reason="needs TensorBoard: pip install tensorboard")
     code = (
         "import sys; from tinynet.board import launch;"
         f"sys.exit(launch(sys.argv[1], port=0, host='127.0.0.1', extra={SLOW_LOADER}))"
@@ -123,14 +123,14 @@ def test_notebook_starts_finds_and_lists(run, notes, capsys):
 
 
 def test_a_tensorboard_that_does_not_start_says_why(notes, capsys):
-    pytest.importorskip("tensorboard", reason="needs TensorBoard: pip install tinynet[tensorboard]")
+    pytest.importorskip("tensorboard", reason="needs TensorBoard: pip install tensorboard")
     notebook.start("--no_such_flag")
     said = capsys.readouterr().out
     assert "Failed to launch TensorBoard" in said and "--no_such_flag" in said
 
 
 def test_processes_of_others_are_alive(notes):
-    pytest.importorskip("tensorboard", reason="needs TensorBoard: pip install tinynet[tensorboard]")
+    pytest.importorskip("tensorboard", reason="needs TensorBoard: pip install tensorboard")
     notes.mkdir()
     dead = subprocess.Popen([sys.executable, "-c", ""])
     dead.wait()

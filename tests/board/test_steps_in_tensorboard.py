@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 
-pytest.importorskip("tensorboard", reason="needs TensorBoard: pip install tinynet[tensorboard]")
+pytest.importorskip("tensorboard", reason="needs TensorBoard: pip install tensorboard")
 
 import tinynet as tn
 from tests.board import steps

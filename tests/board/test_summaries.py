@@ -216,7 +216,7 @@ def test_labels_of_boxes(writer):
 
 def test_labels_without_pillow(writer, monkeypatch):
     monkeypatch.setitem(sys.modules, "PIL", None)
-    with pytest.raises(ModuleNotFoundError, match=r"pip install .tinynet\[images\]"):
+    with pytest.raises(ModuleNotFoundError, match=r"pip install pillow"):
         writer.add_image_with_boxes("a", np.zeros((1, 9, 9)), [[0, 0, 5, 5]], labels=["a"])
     assert not values(writer)
 

@@ -16,7 +16,7 @@ import pytest
 from tinynet.board import Arguments, SummaryWriter
 from tinynet.board.graphs.recorder import record_forward
 
-pytest.importorskip("tensorboard", reason="needs TensorBoard: pip install tinynet[tensorboard]")
+pytest.importorskip("tensorboard", reason="needs TensorBoard: pip install tensorboard")
 
 with warnings.catch_warnings():  # what TensorBoard and its dependencies warn about is not ours
     warnings.simplefilter("ignore")

@@ -9,7 +9,7 @@ from tinynet.capture.graph import record_program
 
 from .test_graph import X, Y, make
 
-pytest.importorskip("tensorboard", reason="needs TensorBoard: pip install tinynet[tensorboard]")
+pytest.importorskip("tensorboard", reason="needs TensorBoard: pip install tensorboard")
 pytestmark = pytest.mark.skipif(bool(browser.missing()), reason=f"needs: {browser.missing()}")
 
 SCOPES = {"Net", "backward", "SGD", "input", "output", "clip_grad_norm"}

@@ -31,9 +31,9 @@ PROGRAMS = [p for p in PAGES if "```python" in p.read_text("utf-8") and p.name n
 def test_programs_run_and_show_what_stands_there(page, tmp_path):
     """In a process of its own: some pages declare operations."""
     if "torch.bfloat16" in page.read_text("utf-8"):
-        pytest.importorskip("ml_dtypes", reason="needs ml_dtypes: pip install tinynet[bfloat16]")
+        pytest.importorskip("ml_dtypes", reason="needs ml_dtypes: pip install ml_dtypes")
     if page.name == "onnx.md":
-        pytest.importorskip("onnx", reason="needs onnx: pip install tinynet[onnx]")
+        pytest.importorskip("onnx", reason="needs onnx: pip install onnx")
         pytest.importorskip("onnxruntime", reason="needs onnxruntime")
     command = [sys.executable, "-W", "error", str(Path(__file__).with_name("run_page.py")), page]
     done = subprocess.run(

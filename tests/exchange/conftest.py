@@ -8,6 +8,6 @@ collect_ignore = ["record.py"]  # it imports PyTorch; the doctest collector woul
 @pytest.fixture
 def without_ml_dtypes(monkeypatch):
     def missing():
-        raise ImportError(extension_dtypes.MISSING)
+        raise ImportError(extension_dtypes.missing())
 
     monkeypatch.setattr(extension_dtypes, "bfloat16", missing)

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("nbclient", reason="needs nbclient: pip install tinynet[notebooks]")
-pytest.importorskip("ipykernel", reason="needs ipykernel: pip install tinynet[notebooks]")
+pytest.importorskip("nbclient", reason="needs nbclient: pip install nbclient ipykernel")
+pytest.importorskip("ipykernel", reason="needs ipykernel: pip install nbclient ipykernel")
 
 from notebooks import build
 

@@ -8,7 +8,7 @@ from tests.rounding import assert_near
 from tinynet import nn
 from tinynet.capture.program import leaves
 
-pytest.importorskip("onnx", reason="needs onnx: pip install tinynet[onnx]")
+pytest.importorskip("onnx", reason="needs onnx: pip install onnx")
 onnxruntime = pytest.importorskip("onnxruntime", reason="needs onnxruntime")
 
 ROUNDINGS = 512  # of a few layers with a hundred inputs each, in two orders

@@ -13,6 +13,7 @@ import tinynet as tn
 from tests.onnx_export.comparing import ROUNDINGS, assert_same, running
 from tests.rounding import assert_near, near
 from tinynet import nn
+from tinynet.invocation import installation
 from tinynet.onnx import OnnxExporterError, TrainingMode
 from tinynet.onnx.errors import UnsupportedOperatorError
 
@@ -297,7 +298,7 @@ def test_without_the_package():
         "except ModuleNotFoundError as error: print(error)\n"
     )
     run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
-    assert 'which is not installed: `pip install "tinynet[onnx]"`' in run.stdout, run.stderr
+    assert f"which is not installed: `{installation('onnx')}`" in run.stdout, run.stderr
 
 
 def test_as_torch():

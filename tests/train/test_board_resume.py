@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-pytest.importorskip("tensorboard", reason="needs TensorBoard: pip install tinynet[tensorboard]")
+pytest.importorskip("tensorboard", reason="needs TensorBoard: pip install tensorboard")
 
 from tensorboard.backend.event_processing import event_accumulator, plugin_event_accumulator
 from tensorboard.util import tensor_util

@@ -301,7 +301,7 @@ def test_export(trained, say, refuse, tmp_path):
 
 
 def test_export_of_the_model(trained, say, refuse, capsys):
-    pytest.importorskip("onnx", reason="needs onnx: pip install tinynet[onnx]")
+    pytest.importorskip("onnx", reason="needs onnx: pip install onnx")
     assert say("export", trained, "model.onnx") == "model.onnx: 5 operations, from epoch 1\n"
     assert "already exists; --force" in refuse("export", trained, "model.onnx")
     onnxruntime = pytest.importorskip("onnxruntime", reason="needs onnxruntime")

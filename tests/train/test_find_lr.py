@@ -7,6 +7,7 @@ import shlex
 import pytest
 
 from tests.rounding import STEPS, near
+from tinynet.invocation import installation
 from tinynet.train import find_lr, load_config
 from tinynet.train.build.build import build
 from tinynet.train.build.optimizers import updaters_for
@@ -213,7 +214,7 @@ def test_mistakes_are_reported_at_once(write, digits, refuse, tmp_path, monkeypa
     assert "the config has one optimizer" in refuse(path, "--optimizer", "x")
     assert "invalid float value: 'fast'" in refuse(path, "--min", "fast")
     monkeypatch.setattr(plots, "is_available", lambda: False)
-    assert 'pip install "tinynet[report]"' in refuse(path, "--report", "lr.html")
+    assert installation("report") in refuse(path, "--report", "lr.html")
     assert [p.name for p in tmp_path.iterdir()] == [path]
 
 
@@ -221,7 +222,7 @@ def test_mistakes_are_reported_at_once(write, digits, refuse, tmp_path, monkeypa
 
 
 def test_the_page(write, digits, capsys, tmp_path):
-    pytest.importorskip("matplotlib", reason="needs matplotlib: pip install tinynet[report]")
+    pytest.importorskip("matplotlib", reason="needs matplotlib: pip install matplotlib")
     path = write(digits)
     words = ["find-lr", path, "--steps", "60", "--report", "lr.html"]
     assert main(words) == 0
@@ -237,7 +238,7 @@ def test_the_page(write, digits, capsys, tmp_path):
 
 
 def test_the_page_of_a_test_without_a_suggestion(write, digits, tmp_path):
-    pytest.importorskip("matplotlib", reason="needs matplotlib: pip install tinynet[report]")
+    pytest.importorskip("matplotlib", reason="needs matplotlib: pip install matplotlib")
     words = ["--min", "1e30", "--max", "1e32", "--report", "lr.html"]
     assert main(["find-lr", write(digits), *words]) == 1
     page = Page((tmp_path / "lr.html").read_text(encoding="utf-8"))

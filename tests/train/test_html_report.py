@@ -10,6 +10,7 @@ from urllib.parse import unquote
 
 import pytest
 
+from tinynet.invocation import installation
 from tinynet.train import resume, run
 from tinynet.train.cli import main
 
@@ -203,9 +204,9 @@ def test_without_matplotlib_a_line_says_what_to_install(write, digits, monkeypat
     result = run(write(digits))
     assert not (result.folder / "report.html").exists()
     out = capsys.readouterr().out
-    assert out.count('\nthe report needs matplotlib: pip install "tinynet[report]"\n') == 1
+    assert out.count(f"\nthe report needs matplotlib: {installation('report')}\n") == 1
     assert main(["report", str(result.folder)]) == 2
-    assert 'pip install "tinynet[report]"' in capsys.readouterr().err
+    assert installation("report") in capsys.readouterr().err
 
 
 def test_a_report_that_cannot_be_written_costs_a_line(write, digits, capsys):

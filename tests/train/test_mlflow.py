@@ -17,8 +17,8 @@ from tinynet.train.trackers import MLflow, Point, TrackedRun, tracking
 from .conftest import Killed
 from .test_trackers import assert_same_curve, curves, tracked
 
-mlflow = pytest.importorskip("mlflow", reason='needs MLflow: pip install "tinynet[mlflow]"')
-pytest.importorskip("sqlalchemy", reason='needs SQLAlchemy: pip install "tinynet[mlflow]"')
+mlflow = pytest.importorskip("mlflow", reason="needs MLflow: pip install mlflow-skinny")
+pytest.importorskip("sqlalchemy", reason="needs SQLAlchemy: pip install sqlalchemy")
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # in MLflow and SQLAlchemy

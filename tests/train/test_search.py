@@ -18,6 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tinynet.invocation import installation
 from tinynet.train import run
 from tinynet.train.checkpoint.run_folder import RunFolder, locked
 from tinynet.train.cli import main
@@ -32,7 +33,7 @@ from tinynet.train.search.study import Plan, Study
 
 from .test_cli import start
 
-optuna = pytest.importorskip("optuna", reason="needs optuna: pip install tinynet[search]")
+optuna = pytest.importorskip("optuna", reason="needs optuna: pip install optuna")
 
 
 @pytest.fixture
@@ -441,7 +442,7 @@ def test_runs_without_a_best_evaluation(write, capsys):
 def test_without_optuna(write, digits, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "optuna", None)
     assert main(["search", write(digits), *FEW]) == 2
-    assert capsys.readouterr().err == 'a search needs Optuna: pip install "tinynet[search]"\n'
+    assert capsys.readouterr().err == f"a search needs Optuna: {installation('search')}\n"
 
 
 def test_optuna_is_imported_only_by_a_search():

@@ -13,6 +13,7 @@ from tests.distributed.launching import needs_mpi
 from tests.distributed.launching import start as mpirun
 from tests.rounding import near
 from tinynet import nn, optim
+from tinynet.invocation import installation
 from tinynet.train import (
     Callbacks,
     ConfigError,
@@ -336,7 +337,7 @@ def test_a_missing_package_is_a_mistake_of_the_config(digits, write, monkeypatch
     assert f"digits.toml:4: run.trackers.0: {name} cannot be used: {missing} is not in" in str(
         failure.value
     )
-    assert f'pip install "tinynet[{name.lower()}]"' in str(failure.value)
+    assert installation(name.lower()) in str(failure.value)
     assert not Path("runs").exists()
 
 

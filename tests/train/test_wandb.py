@@ -12,7 +12,7 @@ from tinynet.train.trackers import Point, TrackedRun, Wandb, tracking
 
 from .test_trackers import assert_same_curve, curves, tracked
 
-pytest.importorskip("wandb", reason='needs wandb: pip install "tinynet[wandb]"')
+pytest.importorskip("wandb", reason="needs wandb: pip install wandb")
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # in wandb

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from importlib import util
 
-from tinynet.invocation import python
+from tinynet.invocation import installation
 from tinynet.invocation.interrupts import raise_on_ctrl_c
 
 
@@ -62,7 +62,7 @@ def program() -> list[str]:
     """Return the command that starts TensorBoard; raise ImportError if there is none."""
     if util.find_spec("tensorboard") is None:
         raise ImportError(
-            f"TensorBoard is not installed: {python('-m', 'pip', 'install', 'tensorboard')}",
+            f"TensorBoard is not installed: {installation('tensorboard')}",
             name="tensorboard",
         )
     return [sys.executable, "-m", "tensorboard.main"]

@@ -30,6 +30,7 @@ from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
+from tinynet import invocation
 from tinynet.board.graphs.graph import Graph, Node
 from tinynet.board.graphs.profile import step_stats
 from tinynet.board.proto import DATA_TYPES, run_metadata
@@ -53,7 +54,8 @@ def load() -> Any:
     spec = None if loaded else importlib.util.find_spec(_PACKAGE)
     if not loaded and spec is None:
         raise ImportError(
-            "SummaryWriter needs tensorboardX, which is not installed: pip install tensorboardX",
+            "SummaryWriter needs tensorboardX, which is not installed: "
+            + invocation.python("-m", "pip", "install", "tensorboardX"),
             name=_PACKAGE,
         )
     if spec is not None:  # see Note [tensorboardX without its __init__]

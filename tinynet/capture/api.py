@@ -7,6 +7,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from tinynet import invocation
 from tinynet.capture.compiled import Compiled
 from tinynet.capture.explain import Explanation
 from tinynet.nn.base.module import Module
@@ -140,7 +141,7 @@ def compile(
     if verify is not None and (not isinstance(verify, int) or verify < 0):
         raise ValueError(f"verify must be a number of calls >= 0. Got {verify!r} instead.")
     if backend == "numba" and not compiler.is_available():
-        raise RuntimeError("backend='numba' needs numba: pip install numba")
+        raise RuntimeError(f"backend='numba' needs numba: {invocation.installation('numba')}")
     known = "numba" if backend == "numba" else "numpy"
     chosen = {"fullgraph": fullgraph, "verify": verify, "backend": known}
     if model is None:

@@ -12,13 +12,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from tinynet import invocation
 from tinynet.distributed.launcher import launched_size
 
 START = 300.0  # seconds
 HOW_TO_INSTALL = (
     "tinynet.distributed runs on MPI, and {}. Install both parts of it, "
-    "for example: pip install mpi4py mpich. Then start the program with mpirun -n 4 python ..."
+    "for example: {}. Then start the program with mpirun -n 4 python ..."
 )
+
+
+def _how_to_install(problem: str) -> str:
+    return HOW_TO_INSTALL.format(problem, invocation.installation("mpi", "mpich"))
 
 
 def is_installed() -> bool:
@@ -78,18 +83,18 @@ def load() -> Any:
         RuntimeError: mpi4py or the MPI library is missing, or the library is not thread-safe.
     """
     if not is_installed():
-        raise RuntimeError(HOW_TO_INSTALL.format("mpi4py is not installed"))
+        raise RuntimeError(_how_to_install("mpi4py is not installed"))
     try:
         _find_library()
         with _limited():
             from mpi4py import MPI
     except (ImportError, RuntimeError) as error:
         problem = f"mpi4py finds no MPI library ({str(error).strip().splitlines()[0]})"
-        raise RuntimeError(HOW_TO_INSTALL.format(problem)) from error
+        raise RuntimeError(_how_to_install(problem)) from error
     if MPI.Query_thread() != MPI.THREAD_MULTIPLE:
         raise RuntimeError(
             "tinynet.distributed calls MPI from several threads, and this MPI library "
             f"({MPI.Get_library_version().splitlines()[0]}) does not support that. "
-            "That of `pip install mpich` does."
+            f"That of `{invocation.python('-m', 'pip', 'install', 'mpich')}` does."
         )
     return MPI

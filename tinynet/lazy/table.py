@@ -118,6 +118,8 @@ HOMES = {
         "is_wrapped": "tinynet.invocation.commands:is_wrapped",
         "python": "tinynet.invocation.commands:python",
         "shown": "tinynet.invocation.commands:shown",
+        "installing": "tinynet.invocation.installing",
+        "installation": "tinynet.invocation.installing:installation",
     },
     "tinynet.nn": {
         "functional": "tinynet.nn.functional",

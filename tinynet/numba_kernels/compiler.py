@@ -13,13 +13,17 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
-from tinynet import numba_kernels, onednn, threads
+from tinynet import invocation, numba_kernels, onednn, threads
 from tinynet.numba_kernels import blas, elementary, gates, images, images_last, tables
 
 MODULES = blas, gates, images, images_last, tables  # callees before callers
-MISSING = "numba is not installed: pip install numba, or leave it off"
 # Allows reordering of sums and fused multiply-add; NaN and infinity are preserved.
 FAST = {"arcp", "afn", "contract", "nsz", "reassoc"}
+
+
+def missing() -> str:
+    """Return the message about numba, if it is not installed."""
+    return f"numba is not installed: {invocation.installation('numba')}, or leave it off"
 
 
 def is_available() -> bool:
@@ -42,7 +46,7 @@ def numba() -> Any:
     try:
         import numba
     except ImportError as error:
-        cause = MISSING if isinstance(error, ModuleNotFoundError) else f"numba: {error}"
+        cause = missing() if isinstance(error, ModuleNotFoundError) else f"numba: {error}"
         raise RuntimeError(cause) from error
     return numba
 

@@ -115,7 +115,7 @@ def export(
             their lines.
         OnnxExporterError: the model cannot be captured, or does something else at another size.
         TypeError: the example holds no tensor, or does not fit the model.
-        ModuleNotFoundError: the package onnx is missing (``pip install "tinynet[onnx]"``).
+        ModuleNotFoundError: the package onnx is missing (``pip install onnx``).
         OSError: the file cannot be written.
 
     Example:

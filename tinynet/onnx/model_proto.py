@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from tinynet import invocation
 from tinynet.core.callsite import warn
 from tinynet.onnx.errors import OnnxExporterError
 from tinynet.onnx.graph import Graph, Ref
 from tinynet.onnx.sizes import Size
 
-MISSING = "Models are exported with the package onnx, which is not installed: "
-MISSING += '`pip install "tinynet[onnx]"`.'
 LOWEST_OPSET = 18  # reductions take their dimensions as an input from here on
 
 
@@ -27,7 +26,11 @@ def supported(opset: int | None) -> int:
     try:
         import onnx
     except ModuleNotFoundError:
-        raise ModuleNotFoundError(MISSING, name="onnx") from None
+        install = invocation.installation("onnx")
+        raise ModuleNotFoundError(
+            f"Models are exported with the package onnx, which is not installed: `{install}`.",
+            name="onnx",
+        ) from None
     highest = onnx.defs.onnx_opset_version()
     if not 1 <= opset <= highest:
         raise OnnxExporterError(

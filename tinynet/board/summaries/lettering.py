@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from tinynet import invocation
+
 _MARGIN = 2  # pixels around the letters
 
 
@@ -20,7 +22,7 @@ def lettered(text: str) -> np.ndarray[Any, np.dtype[np.uint8]]:
     except ModuleNotFoundError:
         raise ModuleNotFoundError(
             "Labels are drawn with Pillow's font, and Pillow is not installed: "
-            '`pip install "tinynet[images]"`, '
+            f"`{invocation.installation('images')}`, "
             "or leave out 'labels'.",
             name="PIL",
         ) from None

@@ -26,7 +26,7 @@ class ImageFolder(DatasetFolder):
     """The images in a folder's subfolders: each subfolder is a class, its name the label.
 
     Sample ``i`` is ``(image, label)``: float32 of shape (channels, height, width) from 0 to 1, and
-    a 0-d int64. Requires Pillow (``pip install "tinynet[images]"``), unless a ``loader`` is given.
+    a 0-d int64. Requires Pillow (``pip install pillow``), unless a ``loader`` is given.
     Images are read on access.
 
     Args:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tinynet import dtypes
+from tinynet import dtypes, invocation
 from tinynet.data.readers.columns import Encode, Fill, Unknown
 from tinynet.data.readers.encoding import as_text
 from tinynet.data.readers.files import FormatError, StrPath
@@ -16,7 +16,7 @@ class Parquet(TableRows):
 
     Samples, attributes and the arguments that are not listed here are those of `CSV`. Null and NaN
     are missing values. Columns of texts, booleans and dates are categories. Requires pyarrow
-    (``pip install "tinynet[parquet]"``).
+    (``pip install pyarrow``).
 
     Args:
         path: the file.
@@ -92,7 +92,7 @@ def read_parquet(path: StrPath) -> Table:
     except ModuleNotFoundError:
         raise ModuleNotFoundError(
             "Parquet files are read with pyarrow, which is not installed: "
-            '`pip install "tinynet[parquet]"`.',
+            f"`{invocation.installation('parquet')}`.",
             name="pyarrow",
         ) from None
     with open(path, "rb") as file:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet import invocation
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.data.readers.files import FormatError, StrPath, kind_of
 from tinynet.dtypes import Array
@@ -21,7 +22,8 @@ def require_pillow() -> None:
         import PIL.Image  # noqa: F401
     except ModuleNotFoundError:
         raise ModuleNotFoundError(
-            'Images are read with Pillow, which is not installed: `pip install "tinynet[images]"`, '
+            "Images are read with Pillow, which is not installed: "
+            f"`{invocation.installation('images')}`, "
             "or pass a 'loader' that reads them in another way.",
             name="PIL",
         ) from None

@@ -25,7 +25,7 @@ from tinynet.train.finders.page import page_of
 from tinynet.train.finders.settings import merged
 from tinynet.train.finders.wording import ENDS, FLAT, advice, shown_top
 from tinynet.train.html_report import plots
-from tinynet.train.html_report.writing import INSTALL
+from tinynet.train.html_report.writing import missing
 from tinynet.train.report.progress import as_json
 from tinynet.train.report.table import aligned
 from tinynet.train.report.text_plot import text_plot
@@ -102,7 +102,7 @@ def _mistakes_in_path(path: Path | None) -> Iterator[str]:
     if not path.absolute().parent.is_dir():
         yield f"--report {path}: there is no folder {path.parent}"
     if not plots.is_available():
-        yield INSTALL
+        yield missing()
 
 
 def text_of(test: RangeTest, train: str) -> list[str]:

@@ -15,7 +15,7 @@ from tinynet.train.config.problems import TrainError, UsageError
 from tinynet.train.html_report import plots
 from tinynet.train.html_report.comparison.writing import comparison_of
 from tinynet.train.html_report.run_data import read_run
-from tinynet.train.html_report.writing import INSTALL, report_of
+from tinynet.train.html_report.writing import missing, report_of
 from tinynet.train.running.runner import load_run
 from tinynet.train.search.results import read_results
 
@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run_command(arguments: argparse.Namespace) -> int:
     """Write the report, and print where it is."""
     if not plots.is_available():
-        raise UsageError(INSTALL)
+        raise UsageError(missing())
     given = [Path(run) for run in arguments.runs]
     folders = [*_run_folders(given)]
     is_one = folders == given and len(given) == 1

@@ -35,7 +35,7 @@ NAME = "search"
 HELP = "search for good values of some keys"
 DESCRIPTION = """\
 Search for the values of some keys with the best test figure, with Optuna (pip install
-"tinynet[search]"). A trial is a run with values that depend on the results of earlier trials; it is
+optuna). A trial is a run with values that depend on the results of earlier trials; it is
 pruned if others were better after as many epochs. The values of a key are log(LOW,HIGH),
 float(LOW,HIGH), int(LOW,HIGH) or logint(LOW,HIGH), or a list as in a sweep (SGD,Adam or 0..4); a
 third number in float() and int() is the step. A shell needs quotes around the parentheses. All

@@ -80,7 +80,7 @@ class RunSection:
     numba: bool = field(
         default=False,
         metadata=must(
-            f"be false: {compiler.MISSING}", lambda value: not value or compiler.is_available()
+            f"be false: {compiler.missing()}", lambda value: not value or compiler.is_available()
         ),
     )
     """Whether to use kernels compiled by numba: faster, but the last bits differ from numpy's."""

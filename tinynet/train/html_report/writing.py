@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from tinynet import invocation
 from tinynet.board import Recording
 from tinynet.board.graphs.costs import totals
 from tinynet.train.build.build import Parts
@@ -17,8 +18,6 @@ from tinynet.train.html_report.page import page
 from tinynet.train.html_report.run_data import RunData, read_run
 from tinynet.train.html_report.sections.registry import SECTIONS
 from tinynet.train.incidents.response import error_text
-
-INSTALL = 'the report needs matplotlib: pip install "tinynet[report]"'
 
 
 def write_report(folder: RunFolder, parts: Parts) -> str:
@@ -33,10 +32,15 @@ def write_report(folder: RunFolder, parts: Parts) -> str:
     return attempt(folder.report, lambda: report_of(folder, parts))
 
 
+def missing() -> str:
+    """Return the message about matplotlib, if it is not installed."""
+    return f"the report needs matplotlib: {invocation.installation('report')}"
+
+
 def attempt(path: Path, text: Callable[[], str]) -> str:
     """Write a page; return what went wrong, or ``""``."""
     if not plots.is_available():
-        return INSTALL
+        return missing()
     try:
         write_text(path, text())
     except Exception as error:

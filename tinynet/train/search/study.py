@@ -11,6 +11,7 @@ from importlib import util
 from pathlib import Path
 from typing import Any
 
+from tinynet import invocation
 from tinynet.data.loading.seeding import mix
 from tinynet.train.config.grid import Point
 from tinynet.train.config.problems import TrainError, UsageError
@@ -68,7 +69,7 @@ class TrialRecord:
 def require_optuna() -> None:
     """Raise a `UsageError` if Optuna is not installed."""
     if util.find_spec("optuna") is None:
-        raise UsageError('a search needs Optuna: pip install "tinynet[search]"')
+        raise UsageError(f"a search needs Optuna: {invocation.installation('search')}")
 
 
 class Study:

@@ -9,6 +9,8 @@ from importlib import util
 from pathlib import Path
 from typing import Any
 
+from tinynet import invocation
+
 EPOCHS = "epoch/"
 """The prefix of the figures whose x-axis is the epoch."""
 
@@ -124,14 +126,14 @@ def require(extra: str, *modules: str) -> None:
         ModuleNotFoundError: if one is missing.
 
     Example:
-        >>> require("absent", "json", "no_such_package")
+        >>> require("wandb", "json", "no_such_package")
         Traceback (most recent call last):
-        ModuleNotFoundError: no_such_package is not installed: pip install "tinynet[absent]"
+        ModuleNotFoundError: no_such_package is not installed: python -m pip install wandb
     """
     for module in modules:
         spec = util.find_spec(module)
         if spec is None or spec.origin is None:  # such as a folder of runs with this name
-            text = f'{module} is not installed: pip install "tinynet[{extra}]"'
+            text = f"{module} is not installed: {invocation.installation(extra)}"
             raise ModuleNotFoundError(text, name=module)
 
 

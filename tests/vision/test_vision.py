@@ -1,14 +1,15 @@
 """Random transforms, samples, data sets, weights and files."""
 
 import os
+import pickle
 
 import numpy as np
 import pytest
 from PIL import Image
 
 import tinynet as tn
-from tests.as_torch.test_torchvision import write_mnist
 from tests.vision.calls import PIXELS
+from tests.vision.files import write_mnist
 from tinynet import nn
 from tinynet.compat.vision import datasets, images, io, models, utils
 from tinynet.compat.vision import transforms as T
@@ -128,6 +129,11 @@ def test_samples_keep_what_is_no_image():
 def test_the_images_of_a_sample_get_the_same_random_numbers():
     pictures = v2.RandomResizedCrop(5)([PILLOW] * 3)
     assert len({picture.tobytes() for picture in pictures}) == 1
+
+
+def test_transforms_can_be_pickled():
+    for transform in (*RANDOM_TRANSFORMS, v2.RandomHorizontalFlip(), v2.Compose([v2.Resize(3)])):
+        assert repr(pickle.loads(pickle.dumps(transform))) == repr(transform)
 
 
 def test_mixtures():

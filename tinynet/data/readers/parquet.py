@@ -24,6 +24,8 @@ class Parquet(TableRows):
         columns: the columns to use as features (all others).
         ignore: columns that are not features.
 
+    Source: the Apache Parquet format, https://parquet.apache.org/docs/file-format/
+
     Raises:
         FormatError: the contents are invalid; the message has the row, from 1, and the column of
             each mistake.

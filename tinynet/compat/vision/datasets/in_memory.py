@@ -107,7 +107,7 @@ class MNIST(_InMemory):
     def folder_of(self, root: str) -> str:
         """Return ``root``, or the folder in it that is named like the class."""
         inside = os.path.join(root, type(self).__name__, "raw")
-        return inside if os.path.isdir(inside) else root
+        return inside if os.path.isdir(inside) and os.listdir(inside) else root
 
     @property
     def raw_folder(self) -> str:

@@ -109,7 +109,6 @@ def crop(img: Any, top: int, left: int, height: int, width: int) -> Any:
     return pad_tensor(inside, (before, width - before - inside.shape[-1], above, below))
 
 
-@for_images
 def pad(img: Any, padding: Side, fill: Any = 0, padding_mode: Mode = "constant") -> Any:
     """Return an image with a border.
 
@@ -130,10 +129,24 @@ def pad(img: Any, padding: Side, fill: Any = 0, padding_mode: Mode = "constant")
     """
     if padding_mode not in ("constant", "edge", "reflect", "symmetric"):
         raise ValueError("Padding mode should be either constant, edge, reflect or symmetric")
-    left, top, right, bottom = border = sides(padding)
-    if padding_mode == "constant" and not isinstance(fill, Sequence):
-        return pad_tensor(img, (left, right, top, bottom), value=fill or 0)
-    filled: Any = np.reshape(fill, (-1, 1, 1)) if isinstance(fill, Sequence) else fill
+    border = sides(padding)
+    if padding_mode == "constant" and min(border) >= 0:
+        return with_border(img, border, fill)
+    return _padded(img, border, fill, padding_mode)
+
+
+@for_images
+def with_border(img: Any, border: Sequence[int], fill: Any) -> Any:
+    """Return an image with a border of a value, or of one per channel."""
+    if isinstance(fill, Sequence):
+        return _padded(img, border, fill, "constant")
+    left, top, right, bottom = border
+    return pad_tensor(img, (left, right, top, bottom), value=fill or 0)
+
+
+@for_images
+def _padded(img: Any, border: Sequence[int], fill: Any, padding_mode: Mode) -> Any:
+    filled: Any = np.reshape(fill, (-1, 1, 1)) if isinstance(fill, Sequence) else fill or 0
     return on_array(img, "pad", lambda a: padded(a, border, filled, padding_mode))
 
 

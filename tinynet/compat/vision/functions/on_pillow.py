@@ -30,6 +30,11 @@ def crop(img: Any, top: int, left: int, height: int, width: int) -> Any:
     return img.crop((left, top, left + width, top + height))
 
 
+def with_border(img: Any, border: Sequence[int], fill: Any) -> Any:
+    """Return an image with a border of left, top, right and bottom widths."""
+    return _operations().expand(img, tuple(border), _color(fill, img))
+
+
 def resize_to(img: Any, size: Sequence[int], mode: InterpolationMode, antialias: bool) -> Any:
     """Resize an image to a height and width; Pillow always averages when shrinking."""
     return img.resize((size[1], size[0]), PILLOW[mode])

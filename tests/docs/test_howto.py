@@ -52,7 +52,10 @@ CHANGES = {
     "loss": Change("nn.functional.soft_margin_loss", ("soft_margin_loss", "SoftMarginLoss"), NN),
     "optimizer": Change("optim.Adamax", ("adamax", "Adamax"), ("tests/optim",)),
     "transform": Change(
-        "data.transforms.RandomVerticalFlip", ("RandomVerticalFlip",), ("tests/data",)
+        "data.transforms.RandomVerticalFlip",
+        ("RandomVerticalFlip",),
+        ("tests/data",),
+        more=MORE | {"vision"},  # torchvision's class of that name
     ),
     "schedule": Change("optim.lr_scheduler.PolynomialLR", ("PolynomialLR",), ("tests/optim",)),
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
+import functools
 import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -91,7 +91,7 @@ def capture(
     try:
         with _no_collection():
             with watcher:
-                result = function(*args, **kwargs)
+                result = watcher.run(lambda: function(*args, **kwargs))
             captured = Captured(recorder, watcher)
             recorder.check_outside(watcher.reads.tensors)
             if recorder.problem is None:
@@ -129,16 +129,10 @@ def _finish(
         captured.program.results, captured.outputs = results.structure, results.outputs
         edges = [edge_of(o.tensor) for o in results.outputs if o.tensor is not None]
         order, _ = reachable([edge[0] for edge in edges if edge is not None])
-        watcher = None
+        probe = functools.partial(groups, recorder, results.outputs, tensors, started)
         if any(isinstance(node, FunctionNode) for node in order):
-            watcher = Watcher(recorder, function, (), later=True)
-        with watcher or contextlib.nullcontext():
-            captured.groups = groups(recorder, results.outputs, tensors, started)
-        for what in () if watcher is None else watcher.reads.unsteady():
-            raise CaptureError(
-                f"the backward pass of a Function reads {what}, which may change before it runs",
-                "keep the value in ctx, or compile the whole step with its backward pass",
-            )
+            probe = functools.partial(_watched, probe, Watcher(recorder, function, (), later=True))
+        captured.groups = probe()
     except CaptureError as problem:
         recorder.refuse(problem)
     except Exception as error:
@@ -146,3 +140,15 @@ def _finish(
         recorder.refuse(CaptureError(reason, "run the function without tn.compile to see where"))
     for output in captured.outputs:
         output.tensor = None
+
+
+def _watched(probe: Callable[[], list[Group]], watcher: Watcher) -> list[Group]:
+    """Return what a probe finds, unless code of the user that runs in it reads what may change."""
+    with watcher:
+        found: list[Group] = watcher.run(probe)
+    for what in watcher.reads.unsteady():
+        raise CaptureError(
+            f"the backward pass of a Function reads {what}, which may change before it runs",
+            "keep the value in ctx, or compile the whole step with its backward pass",
+        )
+    return found

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from tinynet.capture import guards
 from tinynet.capture.capturing import Captured, capture
 from tinynet.capture.entry import Entry, HandledError
+from tinynet.capture.events import unwatchable
 from tinynet.capture.explain import Explanation, explain
 from tinynet.capture.keys import key_of, modes, sharing_of
 from tinynet.capture.program import Call, CaptureError
@@ -211,7 +212,12 @@ class Compiled:
     # ---- capturing --------------------------------------------------------------------------
 
     def _capture(self, key: Any, tensors: list[Tensor], args: Any, kwargs: Any) -> Any:
-        if key in self._eager or not capturing.acquire(blocking=False):
+        if key in self._eager:
+            return self._run(args, kwargs)
+        problem = unwatchable()
+        if problem is not None:
+            return self._fall_back(None, problem, args, kwargs)
+        if not capturing.acquire(blocking=False):
             return self._run(args, kwargs)
         try:
             count = sum(map(len, self._entries.values()))

@@ -30,6 +30,7 @@ def warnings_of(run):
     """Run something; return the warnings about compiled functions."""
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
+        warnings.simplefilter("error", SyntaxWarning)  # of generated code
         run()
     return [str(w.message) for w in found if issubclass(w.category, CompileWarning)]
 

@@ -56,6 +56,11 @@ class BoardLog:
         """The written length of each event file, for a checkpoint."""
         return {**self._resumed_position, **self.writer._written()}
 
+    @property
+    def is_behind(self) -> bool:
+        """Whether events wait in memory, because they cannot be written."""
+        return self.writer._is_behind()
+
     def log_graph(self, recording: Recording) -> None:
         """Write the graphs of a step. A failure only warns: the model can be trained anyway."""
         try:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tinynet.train.checkpoint.provenance import surroundings
-from tinynet.train.checkpoint.run_folder import write_json
+from tinynet.train.checkpoint.writing import write_json
 from tinynet.train.config.grid import Axis, Point, points, short_keys
 from tinynet.train.config.problems import UsageError
 from tinynet.train.metrics.registry import higher_is_better

@@ -23,8 +23,9 @@ from tinynet.train.callbacks.callback import Moment
 from tinynet.train.checkpoint.checksums import sealed_row, sha256
 from tinynet.train.checkpoint.files import CheckpointError
 from tinynet.train.checkpoint.fingerprint import fingerprints
+from tinynet.train.checkpoint.reading import read_bytes
 from tinynet.train.checkpoint.run_folder import RunFolder
-from tinynet.train.checkpoint.run_record import recorded_warnings, write_record
+from tinynet.train.checkpoint.run_record import recorded_warnings
 from tinynet.train.checkpoint.sources import source_copies
 from tinynet.train.checkpoint.state import StartingPoint, load_state, state_of
 from tinynet.train.checkpoint.storage import Storage
@@ -131,6 +132,9 @@ class Training:
         self.callbacks = parts.callbacks
         self.preprocessing = preprocessing_of(parts)
         self.saved_at = time.monotonic()
+        self.tracking = Tracking()
+        self.log: BoardLog | None = None
+        self.is_log_behind = False  # in the last checkpoint
         if saved is not None:
             self.starting_point = load_state(parts, saved, self.average, self.best, self.totals)
             self.metrics = dict(saved["test"])
@@ -147,15 +151,12 @@ class Training:
         """
         if recording is not None:
             record["costs"] = costs_of(recording)
-        self.record_inputs(record)
-        status = "failed"
-        resumed_step = self.starting_point.step if "resumed" in record else None
-        position = record.get("events", {}).get(str(resumed_step)) if resumed_step else {}
-        tracking = self.track(record)
-        log = BoardLog(self.folder.path, self.parts, resumed_step, position, tracking)
+        status, problem = "failed", None
         together = ending_together(self.ranks, command("resume", self.folder.path))
         with together, recorded_warnings(record), StopRequest() as stop:  # until it is recorded
             try:
+                self.record_inputs(record)
+                log = self.log = self.open_log(record)
                 if recording is not None:
                     log.log_graph(recording)
                 sets = self.parts.train_set, self.parts.test_set
@@ -172,21 +173,36 @@ class Training:
             except Exception as error:
                 record["error"] = error_text(error)
                 raise
-            finally:
-                with contextlib.suppress(Exception):  # what ended the run matters more
-                    self.callbacks.end_run()
-                log.close()
-                with contextlib.suppress(TrainError):  # a full disk must not hide an earlier error
-                    write_record(self.folder, record | self.outcome(status))
-                if status != "interrupted":  # it has not ended, and should stop soon
-                    self.write_report()
-                tracking.end(status, self.folder.results)
+            finally:  # an earlier error matters more than a problem of recording it
+                problem = self.end(record, status)
+            if problem is not None:
+                raise problem
         return self.result(ended)
 
-    def track(self, record: Mapping[str, Any]) -> Tracking:
-        """Begin the run in the trackers of the config."""
+    def end(self, record: dict[str, Any], status: str) -> TrainError | None:
+        """End callbacks, logs and trackers, and record how the run ended.
+
+        Returns:
+            The problem, if that cannot be recorded.
+        """
+        with contextlib.suppress(Exception):  # what ended the run matters more
+            self.callbacks.end_run()
+        if self.log is not None:
+            self.log.close()
+        problem = self.storage.finish(record | self.outcome(status))
+        if self.log is not None and status != "interrupted":  # it has not ended, and should soon
+            self.write_report()
+        self.tracking.end(status, self.folder.results)
+        return problem
+
+    def open_log(self, record: Mapping[str, Any]) -> BoardLog:
+        """Open the logs for TensorBoard and for the trackers of the config."""
+        step = self.starting_point.step if "resumed" in record else None
+        position = record.get("events", {}).get(str(step)) if step else {}
         trackers = self.parts.trackers if self.is_first else {}
-        return track(trackers, self.folder, self.config_text, record, self.starting_point.step)
+        begun = self.starting_point.step
+        self.tracking = track(trackers, self.folder, self.config_text, record, begun)
+        return BoardLog(self.folder.path, self.parts, step, position, self.tracking)
 
     def write_report(self) -> None:
         """Write the report, unless the config switches it off; a failure only prints a line."""
@@ -201,7 +217,7 @@ class Training:
         copies, record["sources"] = source_copies(parts.config.sources, folder, record)
         checksums = record.get("files", {})
         for path in folder.path.glob("changes*.diff"):
-            record["files"] = checksums = {path.name: sha256(path.read_bytes()), **checksums}
+            record["files"] = checksums = {path.name: sha256(read_bytes(path)), **checksums}
         record["data"] = record.get("data") or fingerprints(parts)
         text = self.config_text.encode("utf-8", "backslashreplace")
         files = {folder.config.name: text, **vocabulary_files(parts.train_set, folder), **copies}
@@ -273,10 +289,7 @@ class Training:
                 ended = over
                 self.callbacks.end_run()
                 break
-        state = self.checkpoint_state(step) if self.storage.is_failing else None
-        if state is not None and not self.storage.commit(state, log.position):
-            text = f"the end of the run cannot be saved in {self.folder.path}: the disk is full, or"
-            raise CheckpointError(f"{text} cannot be written to (see the warning)")
+        self.save_rest(log, step)
         return ended
 
     def signal_of(self, stop: StopRequest) -> int | None:
@@ -330,9 +343,23 @@ class Training:
     def save_checkpoint(self, log: BoardLog, step: Step) -> None:
         """Write a checkpoint, and flush the events for TensorBoard."""
         log.writer.flush()
+        self.is_log_behind = log.is_behind
         if self.is_first:
             self.storage.commit(self.checkpoint_state(step), log.position)
         self.saved_at = time.monotonic()
+
+    def save_rest(self, log: BoardLog, step: Step) -> None:
+        """Save what could not be written with the last checkpoint.
+
+        Raises:
+            CheckpointError: if it cannot be written now, either.
+        """
+        if not self.storage.is_failing and not (self.is_log_behind and self.is_first):
+            return
+        log.writer.flush()
+        if not self.storage.commit(self.checkpoint_state(step), log.position):
+            text = f"the end of the run cannot be saved in {self.folder.path}: the disk is full, or"
+            raise CheckpointError(f"{text} cannot be written to (see the warning)")
 
     def evaluate(self, log: BoardLog, step: Step) -> dict[str, float]:
         """Return the figures of the test set; log images and samples, and call the callbacks."""

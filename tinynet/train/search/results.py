@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tinynet.train.checkpoint.run_folder import write_json
+from tinynet.train.checkpoint.writing import write_json
 from tinynet.train.config.grid import brief, short_keys
 from tinynet.train.config.problems import UsageError
 from tinynet.train.running.run_group import RunGroup, outcome_of

@@ -20,7 +20,8 @@ from tinynet.train.build.build import first_batch
 from tinynet.train.build.seeds import isolated
 from tinynet.train.checkpoint.checksums import row_of
 from tinynet.train.checkpoint.provenance import surroundings
-from tinynet.train.checkpoint.run_folder import RunFolder, locked, write_json
+from tinynet.train.checkpoint.run_folder import RunFolder
+from tinynet.train.checkpoint.writing import locked, write_json
 from tinynet.train.config.grid import MOST, Point
 from tinynet.train.config.problems import Origin, Problems, UsageError
 from tinynet.train.config.resolve import load_config
@@ -273,7 +274,7 @@ def _wait_for(runs: RunGroup, points: Sequence[Point]) -> None:
     for folder in [folder for point in points for folder in runs.run_folders(point)]:
         while True:
             try:
-                with locked(RunFolder(folder)):
+                with locked(folder):
                     break
             except UsageError:
                 time.sleep(_PAUSE)

@@ -16,7 +16,7 @@ from tinynet.train.checkpoint.checksums import row_of
 from tinynet.train.config.problems import TrainError
 
 
-class DamagedError(TrainError):
+class DamagedError(TrainError, ValueError):
     """The content of a file cannot be what the run wrote."""
 
 

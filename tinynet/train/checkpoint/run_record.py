@@ -18,7 +18,8 @@ from tinynet.train.config.sections import Config
 
 _MOST_WARNINGS = 100
 _FIGURES = {str: (int, float, str, None)}
-_EXAMPLES = {"shape": (list, None), "dtype": str, "sha256": (str, None), "sketch": (list, None)}
+_PART = {"shape": (list, None), "dtype": str, "sha256": (str, None), "sketch": (list, None)}
+_HASHED = {"examples": int, "looked_at": int, str: _PART}
 _SHAPES: dict[str, Any] = {
     "command": [str],
     "working_directory": str,
@@ -28,7 +29,7 @@ _SHAPES: dict[str, Any] = {
     "sources": {str: str},
     "files": {str: str},
     "replacing": {str: [str]},
-    "data": {str: {"examples": int, str: (int, str, None, _EXAMPLES)}},
+    "data": {str: ({"examples": int, "says": str}, _HASHED)},
     "events": {str: {str: int}},
     "warnings": [str],
     "resumed": [dict],

@@ -36,8 +36,9 @@ from tinynet.train.running.processes import (
     sharing,
     temporary,
 )
+from tinynet.train.running.result import Result
 from tinynet.train.running.runner import named, prepare, print_result
-from tinynet.train.running.training import Result, Show, Training
+from tinynet.train.running.training import Show, Training
 
 
 def resume(

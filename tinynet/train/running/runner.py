@@ -39,8 +39,9 @@ from tinynet.train.running.processes import (
     temporary,
     with_override,
 )
+from tinynet.train.running.result import Result
 from tinynet.train.running.trained import Trained
-from tinynet.train.running.training import Result, Show, Training
+from tinynet.train.running.training import Show, Training
 
 
 def run(

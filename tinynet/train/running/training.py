@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import signal
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
-from tinynet import nn
 from tinynet.board import Recording
 from tinynet.invocation import command
 from tinynet.train.build import seeds
@@ -20,17 +16,13 @@ from tinynet.train.build.ema import MovingAverage
 from tinynet.train.build.ranks import Ranks
 from tinynet.train.build.task import check_weights
 from tinynet.train.callbacks.callback import Moment
-from tinynet.train.checkpoint.checksums import sealed_row, sha256
+from tinynet.train.checkpoint.checksums import sealed_row
 from tinynet.train.checkpoint.files import CheckpointError
-from tinynet.train.checkpoint.fingerprint import fingerprints
-from tinynet.train.checkpoint.reading import read_bytes
 from tinynet.train.checkpoint.run_folder import RunFolder
 from tinynet.train.checkpoint.run_record import recorded_warnings
-from tinynet.train.checkpoint.sources import source_copies
 from tinynet.train.checkpoint.state import StartingPoint, load_state, state_of
 from tinynet.train.checkpoint.storage import Storage
 from tinynet.train.config.problems import TrainError
-from tinynet.train.config.sections import Config
 from tinynet.train.html_report.writing import costs_of, write_report
 from tinynet.train.incidents.nonfinite import Place
 from tinynet.train.incidents.response import Incidents, error_text
@@ -38,54 +30,17 @@ from tinynet.train.metrics.totals import Totals
 from tinynet.train.report.board_log import BoardLog
 from tinynet.train.report.figures import rates
 from tinynet.train.report.progress import ProgressPrinter, as_json, showing
-from tinynet.train.report.tokens import vocabulary_files
 from tinynet.train.running.best import EARLY_STOPPING, Best
 from tinynet.train.running.compilation import Compilation
+from tinynet.train.running.inputs import input_files
 from tinynet.train.running.interrupt import StopRequest
 from tinynet.train.running.loop import Step, evaluate_into, fit
 from tinynet.train.running.processes import ending_together
+from tinynet.train.running.result import Result
 from tinynet.train.running.tracked import track
 from tinynet.train.trackers.tracking import Tracking
 
 Show = Literal["text", "json", "nothing"]
-
-
-@dataclass(frozen=True)
-class Result:
-    """The result of a run.
-
-    Example:
-        >>> from tinynet.train import run
-        >>> few = {"run.epochs": 1, "run.out": str(getfixture("tmp_path"))}
-        >>> result = run("configs/digits_mlp.toml", few, quiet=True)
-        >>> sorted(result.metrics), result.stopped_by, result.is_complete
-        (['accuracy', 'loss'], None, True)
-    """
-
-    folder: Path
-    """The run folder: config, checkpoint, metrics, TensorBoard events."""
-
-    metrics: dict[str, float]
-    """The last evaluation on the test set: ``loss`` and the metrics (accuracies from 0 to 1)."""
-
-    model: nn.Module
-    """The trained model, with the last weights."""
-
-    config: Config
-    """The config of the run."""
-
-    stopped_by: int | str | None = None
-    """What ended the run before its last epoch: a signal number, ``"early stopping"``, or the
-    reason that a callback gave."""
-
-    best: Best | None = None
-    """The best evaluation and its epoch; its weights are in ``best.npz``."""
-
-    is_complete: bool = True
-    """Whether the run is complete; otherwise `tinynet.train.resume` continues it."""
-
-    compiled: Mapping[str, Any] | None = None
-    """With ``run.compile``: the numbers of programs and calls, and the reasons to run eagerly."""
 
 
 class Training:
@@ -134,7 +89,6 @@ class Training:
         self.saved_at = time.monotonic()
         self.tracking = Tracking()
         self.log: BoardLog | None = None
-        self.is_log_behind = False  # in the last checkpoint
         if saved is not None:
             self.starting_point = load_state(parts, saved, self.average, self.best, self.totals)
             self.metrics = dict(saved["test"])
@@ -213,18 +167,8 @@ class Training:
 
     def record_inputs(self, record: dict[str, Any]) -> None:
         """Write the files that repeating the run and detecting later changes need."""
-        parts, folder = self.parts, self.folder
-        copies, record["sources"] = source_copies(parts.config.sources, folder, record)
-        checksums = record.get("files", {})
-        for path in folder.path.glob("changes*.diff"):
-            record["files"] = checksums = {path.name: sha256(read_bytes(path)), **checksums}
-        record["data"] = record.get("data") or fingerprints(parts)
-        text = self.config_text.encode("utf-8", "backslashreplace")
-        files = {folder.config.name: text, **vocabulary_files(parts.train_set, folder), **copies}
-        if self.preprocessing:
-            learned = json.dumps(self.preprocessing, ensure_ascii=False, indent=1) + "\n"
-            files[folder.preprocessing.name] = learned.encode("utf-8", "backslashreplace")
-        self.storage.write_constant_files(files, record)
+        own = self.parts, self.folder, self.config_text, self.preprocessing
+        self.storage.write_constant_files(input_files(*own, record), record)
 
     def outcome(self, status: str) -> dict[str, Any]:
         """Return the entries of the record about the end of the run."""
@@ -342,10 +286,9 @@ class Training:
 
     def save_checkpoint(self, log: BoardLog, step: Step) -> None:
         """Write a checkpoint, and flush the events for TensorBoard."""
-        log.writer.flush()
-        self.is_log_behind = log.is_behind
+        position = log.flush()
         if self.is_first:
-            self.storage.commit(self.checkpoint_state(step), log.position)
+            self.storage.commit(self.checkpoint_state(step), position)
         self.saved_at = time.monotonic()
 
     def save_rest(self, log: BoardLog, step: Step) -> None:
@@ -354,10 +297,9 @@ class Training:
         Raises:
             CheckpointError: if it cannot be written now, either.
         """
-        if not self.storage.is_failing and not (self.is_log_behind and self.is_first):
+        if not self.storage.is_failing and not (log.was_behind and self.is_first):
             return
-        log.writer.flush()
-        if not self.storage.commit(self.checkpoint_state(step), log.position):
+        if not self.storage.commit(self.checkpoint_state(step), log.flush()):
             text = f"the end of the run cannot be saved in {self.folder.path}: the disk is full, or"
             raise CheckpointError(f"{text} cannot be written to (see the warning)")
 

@@ -245,14 +245,17 @@ READERS = {
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_a_fault_while_a_run_is_read(name, whole):
+def test_a_fault_while_a_run_is_read(name, whole, request):
     first, *others = READERS[name]
     folder = whole / "full"
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     with Disk(folder) as disk:
         assert command(first, folder, *others).code == 0
     assert len(disk.calls) > 5
-    for at, fault in [*faults_of(disk.calls)]:
+    faults = [*faults_of(disk.calls)]
+    if not request.config.getoption("--full"):
+        faults = random.Random(name).sample(faults, 12)
+    for at, fault in faults:
         with Disk(folder, at, fault):
             ended = command(first, folder, *others)
         assert ended.code is not None, (disk.calls[at], fault, ended.printed)
@@ -370,6 +373,7 @@ def test_emptied_figures_are_told(whole, words):
     name, *others = READERS.get(words[0], words)
     ended = command(name, folder, *others)
     told = "metrics.jsonl is damaged: it has 0 good rows of 2"
+    told = told if name != "resume" else "it has no good row for epoch 1, 2 any more"
     shown = ended.shown + (Path("page.html").read_text() if name == "report" else "")
     assert ended.code == 0
     assert told in shown or any(told in text for _, text in ended.warned)
@@ -412,14 +416,15 @@ def test_a_changed_key_of_the_record_is_told(change, whole):
     assert len(paths) > 50
     for path in paths:
         (folder / "run.json").write_text(json.dumps(changed(record, path, CHANGES[change])))
-        for words in (["explain", folder], ["eval", folder]):
-            ended = command(*words)
-            assert ended.code is not None, (path, words[0], ended.printed)
-            told = ended.shown + ended.printed + str(ended.warned)
-            assert "run.json was changed or damaged" in told or "run.json is damaged" in told, path
-    for path in random.Random(change).sample(paths, 12):
+        ended = command("explain", folder)
+        assert ended.code is not None, (path, ended.printed)
+        assert "run.json was changed or damaged" in ended.shown, path
+    for path in random.Random(change).sample(paths, 8):
         copy = copied(folder, Path(str(len(path))))
         (copy / "run.json").write_text(json.dumps(changed(record, path, CHANGES[change])))
+        ended = command("eval", copy)
+        assert ended.code == 0, (path, ended.printed)
+        assert "run.json was changed or damaged" in str(ended.warned), path
         ended = command("resume", copy, "epochs=3")
         assert ended.code is not None, (path, ended.printed)
         assert "run.json was changed or damaged" in str(ended.warned), path

@@ -267,6 +267,6 @@ def cut_rows(path: Path, step: int, epochs: int = 0, *, sealed: bool = False) ->
         message = f"{path} is damaged: it has no good row for epoch {listed} any more"
         warnings.warn(message, StorageWarning, stacklevel=3)
     lines = [sealed_row(json.dumps(row, ensure_ascii=False)) for row in rows]
-    if text:
+    if text and text != "".join(f"{line}\n" for line in lines):
         write_lines(path, lines)
     return lines

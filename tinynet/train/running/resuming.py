@@ -17,7 +17,7 @@ from tinynet.train.build.trial import trial, try_schedules
 from tinynet.train.checkpoint.drift import Drift
 from tinynet.train.checkpoint.reading import read_text
 from tinynet.train.checkpoint.run_folder import RunFolder, StorageWarning, no_run
-from tinynet.train.checkpoint.run_record import read_record, resumed_record, write_record
+from tinynet.train.checkpoint.run_record import read_record, resumed_record
 from tinynet.train.checkpoint.storage import cut_rows, newest_checkpoint
 from tinynet.train.checkpoint.writing import locked, move, remove_leftovers
 from tinynet.train.config.bounds import MOST
@@ -122,6 +122,7 @@ def _resume(
         drift.warn_of_damage()
         return _restart(folder, config, show, ranks, callbacks)
     path, saved = found
+    drift.damage.pop(folder.metrics.name, None)  # cut_rows names the epochs
     now = to_toml(config)
     changes = changes_of(_in_full(saved["config"], drift), now)
     refuse_fixed(changes)
@@ -134,14 +135,15 @@ def _resume(
     changed_values.apply()
     _refuse_too_few_epochs(training)
     where = f"epoch {saved['epoch']}, step {saved['step']}"
+    sealed, epochs = "files" in record, training.starting_point.epoch
+    training.storage.written = cut_rows(folder.metrics, saved["step"], epochs, sealed=sealed)
     if training.is_complete:
         _print(show, f"the run is complete ({where}); --set run.epochs=N extends it")
-        write_record(folder, record | training.outcome("finished"))
+        if problem := training.storage.finish(record | training.outcome("finished")):
+            raise problem
         return training.result
     if path != folder.checkpoint and folder.checkpoint.exists():  # it is damaged
         move(folder.checkpoint, folder.checkpoint.with_suffix(".damaged"))
-    sealed, epochs = "files" in record, training.starting_point.epoch
-    training.storage.written = cut_rows(folder.metrics, saved["step"], epochs, sealed=sealed)
     _announce(show, changes, where, ranks, config)
     changed = {change.key: [change.before, change.now] for change in changes}
     record = resumed_record(config, folder, saved["step"], changed, record | {"data": drift.data})

@@ -71,7 +71,7 @@ IMPORTS_BY_NAME = {
     "lazy/__init__.py",  # and what a lazy package's table says
 }
 
-# The files of a run are written and read in one place each. What else in train opens a file, and why:
+# Files of a run are written and read in one place each. What else in train opens a file, and why:
 OPENS_FILES = {
     "train/checkpoint/writing.py": "every file of a run that is written",
     "train/checkpoint/reading.py": "every file of a run that is read; checkpoints by exchange",

@@ -129,7 +129,7 @@ class Training:
                 raise
             finally:  # an earlier error matters more than a problem of recording it
                 problem = self.end(record, status)
-            if problem is not None:
+            if problem is not None and self.is_first:  # the folders of others are removed
                 raise problem
         return self.result(ended)
 

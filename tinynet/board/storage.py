@@ -84,11 +84,11 @@ def trim(folder: str | os.PathLike[str], sizes: Mapping[str, int]) -> None:
         sizes: bytes by path of each file in the folder. Other files in these folders are removed.
 
     Raises:
-        OSError: a file cannot be truncated or removed.
+        OSError: a folder cannot be listed, or a file cannot be truncated or removed.
     """
     for place in {"", *map(os.path.dirname, sizes)}:
         inside = os.path.join(folder, place)
-        for name in os.listdir(inside) if os.path.isdir(inside) else ():
+        for name in _names(inside):
             path, known = os.path.join(inside, name), sizes.get(os.path.join(place, name))
             if not name.startswith(PREFIX):
                 continue
@@ -96,6 +96,13 @@ def trim(folder: str | os.PathLike[str], sizes: Mapping[str, int]) -> None:
                 _remove(path)
             elif os.path.getsize(path) > known:
                 cut(path, known)
+
+
+def _names(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except FileNotFoundError:
+        return []
 
 
 def _remove(path: str) -> None:

@@ -66,6 +66,22 @@ def blas_function(name: str) -> tuple[Any, int] | None:
     return None if function is None else (function, 64 if suffix else 32)
 
 
+Lock = TypeVar("Lock", bound=Any)
+
+
+def held_in_forks(lock: Lock) -> Lock:
+    """Return a lock after arranging that the process holds it whenever it forks.
+
+    So no other thread does: the child finds the lock free, and what it protects complete. Of two
+    locks that are taken one inside the other, create the outer one later.
+    """
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(
+            before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release
+        )
+    return lock
+
+
 class _Pool:
     """The threads of this process, and the number that may be used."""
 

@@ -19,7 +19,7 @@ from tinynet.dtypes import Array
 
 SINGLE, HALF = np.dtype(np.float32), np.dtype(np.float16)
 _DTYPES = np.dtype, dtypes.dtype
-_lock = threading.Lock()
+lock = threading.Lock()  # around that of ``core/declaration/observers.py``
 
 
 class Single(np.ndarray[Any, Any]):
@@ -157,7 +157,7 @@ def narrowest(function: Callable[..., Any], args: Any, kwargs: Any) -> Callable[
 
 def switch_on(wrap_all: Callable[[], None]) -> None:
     """Call ``wrap_all`` once, before the first array of bfloat16 is made."""
-    with _lock:
+    with lock:
         if not state.on:
             state.on = True
             wrap_all()

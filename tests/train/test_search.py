@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tinynet.train import run
-from tinynet.train.checkpoint.run_folder import RunFolder, locked
+from tinynet.train.checkpoint.writing import locked
 from tinynet.train.cli import main
 from tinynet.train.config.grid import Point, brief
 from tinynet.train.config.problems import Problems, TrainError, UsageError
@@ -390,7 +390,7 @@ def test_ctrl_c(write, digits, search, tmp_path, capsys):
     begun = state.study().unfinished()
     assert [outcome_of(state.runs, point).status for point in begun] == ["interrupted"] * 2
     for run_folder in Path(folder).glob("*/*/run.json"):
-        with locked(RunFolder(run_folder.parent)):  # nothing is left behind
+        with locked(run_folder.parent):  # nothing is left behind
             pass
 
 

@@ -14,8 +14,9 @@ from tinynet.batching.families import BORDER, rule_of
 from tinynet.batching.rules import Call, NoRuleError
 from tinynet.core.declaration.broadcasting import Recorded
 from tinynet.core.declaration.observers import observable
+from tinynet.threads import held_in_forks
 
-_lock = threading.Lock()
+_lock = held_in_forks(threading.Lock())
 
 
 class _State:

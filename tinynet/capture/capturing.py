@@ -9,15 +9,32 @@ from contextlib import contextmanager
 from typing import Any
 
 from tinynet.autograd.function_node import FunctionNode
+from tinynet.capture import lookups
 from tinynet.capture.outputs import Output, Results
 from tinynet.capture.probing import Group, groups
 from tinynet.capture.program import Call, CaptureError, Program, Value
 from tinynet.capture.recorder import Recorder
 from tinynet.capture.watcher import Watcher
+from tinynet.core.declaration.observers import observable, operations
+from tinynet.core.graph.backward_observers import passes
 from tinynet.core.graph.node import count_nodes
 from tinynet.core.graph.traversal import reachable
+from tinynet.core.modes import mode
+from tinynet.core.module_scope import calls
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.tensors.views import edge_of
+
+collecting: list[tuple[int, ...]] = []  # the thresholds of the collector, while it is stopped
+
+
+def forget_others() -> None:
+    """Undo what captures of other threads do: a forked process does not have these threads."""
+    lookups.keep_own()
+    for channel in (operations, passes, calls):
+        channel.keep_own()
+    observable.keep_own_tracer()
+    if collecting and mode.tracer is None:
+        gc.set_threshold(*collecting.pop())
 
 
 class Captured:
@@ -106,12 +123,12 @@ def capture(
 @contextmanager
 def _no_collection() -> Iterator[None]:
     """Stop the garbage collector: what it finalizes is not what the function does."""
-    thresholds = gc.get_threshold()
+    collecting.append(gc.get_threshold())
     gc.set_threshold(0)  # a function may ask whether it is enabled
     try:
         yield
     finally:
-        gc.set_threshold(*thresholds)
+        gc.set_threshold(*collecting.pop())
 
 
 def _finish(

@@ -11,12 +11,14 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from tinynet.capture import guards
-from tinynet.capture.capturing import Captured, capture
+from tinynet.capture.capturing import Captured, capture, forget_others
 from tinynet.capture.entry import Entry, HandledError
 from tinynet.capture.events import unwatchable
 from tinynet.capture.explain import Explanation, explain
 from tinynet.capture.keys import key_of, modes, sharing_of
 from tinynet.capture.program import Call, CaptureError
+from tinynet.capture.reach import ABSENT
+from tinynet.capture.reads import value_of
 from tinynet.capture.recognition import STALE, recognizer
 from tinynet.capture.rerun import Rerun, call_of
 from tinynet.capture.schedule import FIRST, Schedule
@@ -37,6 +39,7 @@ def _release() -> None:
     """Release the lock in a new process, which does not have the thread that holds it."""
     if capturing.locked() and mode.tracer is None:
         capturing.release()
+    forget_others()
 
 
 if hasattr(os, "register_at_fork"):
@@ -88,8 +91,11 @@ class Compiled:
         self._lock = threading.Lock()
         self._replays = self._captures = self._eager_calls = self._disturbed = 0
         self.problems: list[CaptureError] = []
-        functools.update_wrapper(self, function, updated=())
-        self.__name__ = getattr(function, "__name__", None) or type(_inner(function)).__name__
+        for name in functools.WRAPPER_ASSIGNMENTS:
+            if (value := value_of(function, name)) is not ABSENT:
+                setattr(self, name, value)
+        self.__wrapped__ = function
+        self.__name__ = self.__dict__.get("__name__") or type(_inner(function)).__name__
         every.add(self)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:

@@ -98,7 +98,7 @@ class Entry:
         head = [
             f"def run({names}):",
             f"    try: fits = {test}",
-            "    except (KeyError, ValueError, AttributeError): fits = False",
+            "    except Exception: fits = False",
             "    if not fits: return STALE",
         ]
         body = [f"    {line}" for line in _surrounded(source.lines, source.handled)]

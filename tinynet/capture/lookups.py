@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from tinynet.core.modes import mode
+from tinynet.threads import held_in_forks
 
 plain = frozenset({builtins.getattr, builtins.hasattr})
-_lock = threading.Lock()
+_lock = held_in_forks(threading.Lock())
 _listeners: dict[int, Callable[[Any, Any, Any], None]] = {}  # by thread
 
 
@@ -56,6 +57,22 @@ def original(function: Any) -> Any:
     return function
 
 
+def keep_own() -> None:
+    """Forget the listeners of other threads: a forked process does not have them."""
+    with _lock:
+        for thread in [*_listeners]:
+            if thread != mode.thread:
+                del _listeners[thread]
+        _restore()
+
+
+def _restore() -> None:
+    """Put the functions of Python back when no thread listens."""
+    if not _listeners:
+        for name, (function, _) in _noting.items():
+            setattr(builtins, name, function)
+
+
 @contextlib.contextmanager
 def heard_by(listener: Callable[[Any, Any, Any], None]) -> Iterator[None]:
     """Report the lookups of this thread as (frame, object, name) until the block ends."""
@@ -73,6 +90,4 @@ def heard_by(listener: Callable[[Any, Any, Any], None]) -> Iterator[None]:
                 del _listeners[thread]
             else:
                 _listeners[thread] = before
-            if not _listeners:
-                for name, (function, _) in _noting.items():
-                    setattr(builtins, name, function)
+            _restore()

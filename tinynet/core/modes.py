@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from tinynet.core import float_errors
+from tinynet.threads import held_in_forks
 
 F = TypeVar("F", bound=Callable[..., Any])
 DECORATED_CLASS = (
@@ -66,7 +67,7 @@ class _Inference:
 
     def __init__(self) -> None:
         self.count = 0
-        self._lock = threading.Lock()
+        self._lock = held_in_forks(threading.Lock())
         self._namespaces: list[dict[str, Any]] = []
 
     def track(self, namespace: dict[str, Any]) -> None:

@@ -14,6 +14,7 @@ from types import CodeType, FunctionType
 from typing import Any, Generic, TypeVar
 
 from tinynet.core.modes import mode
+from tinynet.threads import held_in_forks
 
 Listener = TypeVar("Listener")
 
@@ -31,7 +32,7 @@ class Channel(Generic[Listener]):
     def __init__(self, changed: Callable[[], None] = lambda: None):
         self.listeners: list[tuple[int, Listener]] = []
         self._changed = changed
-        self._lock = threading.Lock()
+        self._lock = held_in_forks(threading.Lock())
 
     def here(self) -> list[Listener]:
         """Return the listeners of this thread."""
@@ -52,6 +53,14 @@ class Channel(Generic[Listener]):
                     self._changed()
 
         return remove
+
+    def keep_own(self) -> None:
+        """Forget the listeners of other threads: a forked process does not have them."""
+        with self._lock:
+            if own := [entry for entry in self.listeners if entry[0] != mode.thread]:
+                self.listeners[:] = [e for e in self.listeners if e not in own]
+                if not self.listeners:
+                    self._changed()
 
     @contextlib.contextmanager
     def heard_by(self, listener: Listener) -> Iterator[None]:

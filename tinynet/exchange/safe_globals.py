@@ -24,6 +24,7 @@ from tinynet.nn import functional, init, parallel
 from tinynet.nn.layers.attention import multihead
 from tinynet.nn.parameter import Buffer, Parameter
 from tinynet.optim import lr_scheduler
+from tinynet.threads import held_in_forks
 
 Global = Any
 """A class or function; or a pair of one and its full name in files."""
@@ -41,7 +42,7 @@ _HOMES: tuple[tuple[str, ModuleType], ...] = (
     ("torch._C._nn", functional),
     ("torch", ops),
 )
-_lock = threading.Lock()
+_lock = held_in_forks(threading.Lock())
 _allowed: list[Global] = []
 
 

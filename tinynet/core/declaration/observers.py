@@ -14,8 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from tinynet import widening
+from tinynet.core.modes import mode
 from tinynet.core.trace import Channel, marks, tracing
 from tinynet.dtypes import Array
+from tinynet.threads import held_in_forks
 
 Callback = Callable[..., None]
 
@@ -37,7 +40,7 @@ class Observable:
         self.tracers = 0
         self._before: Callable[[Any, Any], Any] | None = None
         self._kept: dict[Any, dict[str, Any]] = {}  # kernels that `refresh` made without observers
-        self._lock = threading.RLock()  # a thread may load operations meanwhile
+        self._lock = held_in_forks(threading.RLock())  # a thread may load operations meanwhile
 
     def add(self, key: str, op: Any) -> None:
         """Add an operation whose kernel is called ``key`` in the namespace."""
@@ -59,6 +62,10 @@ class Observable:
             self.tracers += by
             self.refresh()
             marks.switch(self.tracers > 0)
+
+    def keep_own_tracer(self) -> None:
+        """Forget the tracers of other threads: a forked process does not have them."""
+        self.count_tracers((mode.tracer is not None) - self.tracers)
 
     def stand_before(self, make: Callable[[Any, Any], Any] | None) -> None:
         """Replace each kernel by ``make(op, kernel)``; None restores the kernels."""
@@ -93,8 +100,9 @@ def _itself(function: Any, op: Any = None) -> Any:
 
 
 observable = Observable()
-_operations: Channel[Callback] = Channel(observable.refresh)
-observers = _operations.listeners
+held_in_forks(widening.lock)
+operations: Channel[Callback] = Channel(observable.refresh)
+observers = operations.listeners
 
 
 class Write:
@@ -115,7 +123,7 @@ def report_write(
     times: tuple[int, int] | None = None,
 ) -> None:
     """Report to the observers of this thread that ``sources`` were written to ``array``."""
-    for callback in _operations.here():
+    for callback in operations.here():
         callback(Write(what), [array, *sources], [array], attributes or {}, times)
 
 
@@ -127,7 +135,7 @@ def _reporting(op: Any) -> Callable[..., Any]:
         began = time.perf_counter_ns()
         result = kernel(*args, **kwargs)
         times = began, time.perf_counter_ns()
-        watching = _operations.here()
+        watching = operations.here()
         if not watching:
             return result
         if op.multiple:
@@ -174,4 +182,4 @@ def observing(callback: Callback, timed: bool = False) -> AbstractContextManager
         timed: also pass the start and end of the kernel, in nanoseconds of
             ``time.perf_counter_ns``; None for most writes, which are reported afterwards.
     """
-    return _operations.heard_by(callback if timed else _without_times(callback))
+    return operations.heard_by(callback if timed else _without_times(callback))

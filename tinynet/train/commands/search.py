@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tinynet.invocation import command, shown
-from tinynet.train.checkpoint.run_folder import RunFolder, locked, new_folder
+from tinynet.train.checkpoint.run_folder import new_folder
+from tinynet.train.checkpoint.writing import locked
 from tinynet.train.commands.options import add_json, add_set, full_keys
 from tinynet.train.commands.outcomes import as_dict, write_comparison
 from tinynet.train.config.grid import brief
@@ -113,7 +114,7 @@ def run_command(arguments: argparse.Namespace) -> int:
     require_optuna()
     search = _resumed(arguments) if arguments.resume is not None else _new(arguments)
     resume = "search", "--resume", search.folder
-    with locked(RunFolder(search.folder)), resumable(*resume):
+    with locked(search.folder), resumable(*resume):
         if arguments.resume is not None and arguments.trials is not None:
             search = extended(search, arguments.trials)
         study = search.study(arguments.jobs)

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from tinynet.invocation import command
-from tinynet.train.checkpoint.checksums import row_of
 from tinynet.train.checkpoint.drift import run_damage
 from tinynet.train.checkpoint.files import read_checkpoint
+from tinynet.train.checkpoint.reading import read_rows
 from tinynet.train.checkpoint.run_folder import RunFolder, no_run, runs_in
 from tinynet.train.checkpoint.run_record import parse_record
 from tinynet.train.config.problems import TrainError
@@ -160,15 +160,8 @@ def _figures(folder: RunFolder, record: Mapping[str, Any]) -> list[str]:
 
 def _last_row(folder: RunFolder) -> dict[str, Any] | None:
     """Return the last complete row of the metrics; a killed process may leave half of one."""
-    try:
-        lines = folder.metrics.read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return None
-    for line in reversed(lines):
-        row = row_of(line)
-        if row is not None:
-            return row
-    return None
+    rows = read_rows(folder.metrics)
+    return rows[-1] if rows else None
 
 
 def _last_sign(path: Path) -> str:

@@ -24,9 +24,11 @@ from tinynet.distributed.launcher import without_launcher
 from tinynet.distributed.local_threads import VARIABLES
 from tinynet.invocation import VARIABLE, command
 from tinynet.train.build.trial import trial
+from tinynet.train.checkpoint.run_folder import RunFolder
+from tinynet.train.checkpoint.run_record import parse_record
 from tinynet.train.config.document import toml_or_text
 from tinynet.train.config.grid import Point
-from tinynet.train.config.problems import ConfigError, Problem, UsageError
+from tinynet.train.config.problems import ConfigError, Problem, TrainError, UsageError
 from tinynet.train.config.rendering import to_toml
 from tinynet.train.config.resolve import load_config
 from tinynet.train.config.sections import Config
@@ -134,9 +136,10 @@ def outcome_of(group: RunGroup, point: Point) -> Outcome:
     """Return the outcome of a point, from a finished run or else the newest one."""
     found = Outcome(point, "not started", {}, {}, "")
     for record in sorted((group.folder / point.name).glob("*/run.json")):
-        with contextlib.suppress(OSError, ValueError):
-            run = json.loads(record.read_text(encoding="utf-8"))
-            status = "interrupted" if run["status"] == "running" else run["status"]
+        with contextlib.suppress(FileNotFoundError, TrainError):
+            run = parse_record(RunFolder(record.parent))
+            recorded = run.get("status", "running")
+            status = "interrupted" if recorded == "running" else recorded
             found = Outcome(
                 point, status, run.get("test", {}), run.get("best", {}), str(record.parent)
             )

@@ -17,16 +17,11 @@ from tinynet.train.build.ranks import Ranks, join
 from tinynet.train.build.trial import trial
 from tinynet.train.checkpoint.drift import Drift, describe_test_figures, recorded_figures
 from tinynet.train.checkpoint.files import CheckpointError, read_checkpoint
-from tinynet.train.checkpoint.run_folder import (
-    RunFolder,
-    locked,
-    new_run_folder,
-    no_run,
-    write_text,
-)
+from tinynet.train.checkpoint.run_folder import RunFolder, new_run_folder, no_run
 from tinynet.train.checkpoint.run_record import new_record
 from tinynet.train.checkpoint.state import weights_of
 from tinynet.train.checkpoint.storage import newest_checkpoint
+from tinynet.train.checkpoint.writing import locked, write_text
 from tinynet.train.config.document import parse
 from tinynet.train.config.problems import ConfigError, Problem, UsageError
 from tinynet.train.config.rendering import to_toml
@@ -44,8 +39,9 @@ from tinynet.train.running.processes import (
     temporary,
     with_override,
 )
+from tinynet.train.running.result import Result
 from tinynet.train.running.trained import Trained
-from tinynet.train.running.training import Result, Show, Training
+from tinynet.train.running.training import Show, Training
 
 
 def run(
@@ -116,7 +112,7 @@ def _train(
     for name, report in reports.items():
         if show == "text" and report.checked < report.examples:
             print(f"data: checked {report.extent} examples of the {name} set")
-    with locked(folder), resumable("resume", folder.path):
+    with locked(folder.path), resumable("resume", folder.path):
         text = to_toml(config)
         write_text(folder.config, text)
         training = Training(parts, folder, text, show, ranks=ranks)

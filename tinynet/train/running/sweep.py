@@ -7,14 +7,14 @@ checkpoints.
 
 from __future__ import annotations
 
-import json
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from tinynet.train.checkpoint.provenance import surroundings
-from tinynet.train.checkpoint.run_folder import write_json
+from tinynet.train.checkpoint.reading import read_json
+from tinynet.train.checkpoint.writing import write_json
 from tinynet.train.config.grid import Axis, Point, points, short_keys
 from tinynet.train.config.problems import UsageError
 from tinynet.train.metrics.registry import higher_is_better
@@ -72,7 +72,7 @@ def open_sweep(folder: Path) -> Sweep:
         UsageError: if there is none, or its config has changed.
     """
     try:
-        record = json.loads((folder / "sweep.json").read_text(encoding="utf-8"))
+        record = read_json(folder / "sweep.json")
         axes = tuple(Axis(key, tuple(values)) for key, values in record["axes"].items())
         config, before = str(record["config"]), record["resolved"]
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tinynet.train.checkpoint.run_folder import write_json
+from tinynet.train.checkpoint.reading import read_json
+from tinynet.train.checkpoint.writing import write_json
 from tinynet.train.config.grid import brief, short_keys
 from tinynet.train.config.problems import UsageError
 from tinynet.train.running.run_group import RunGroup, outcome_of
@@ -119,7 +119,7 @@ def read_results(folder: Path) -> Results | None:
         UsageError: if they cannot be read.
     """
     try:
-        content = json.loads((folder / FILE).read_text(encoding="utf-8"))
+        content = read_json(folder / FILE)
         trials = [TrialResult(**trial) for trial in content["trials"]]
         return Results(**(content | {"trials": trials}))
     except FileNotFoundError:

@@ -8,7 +8,6 @@ last checkpoints.
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,9 +17,10 @@ from typing import Any
 
 from tinynet.train.build.build import first_batch
 from tinynet.train.build.seeds import isolated
-from tinynet.train.checkpoint.checksums import row_of
 from tinynet.train.checkpoint.provenance import surroundings
-from tinynet.train.checkpoint.run_folder import RunFolder, locked, write_json
+from tinynet.train.checkpoint.reading import read_json, read_rows
+from tinynet.train.checkpoint.run_folder import RunFolder
+from tinynet.train.checkpoint.writing import locked, write_json
 from tinynet.train.config.grid import MOST, Point
 from tinynet.train.config.problems import Origin, Problems, UsageError
 from tinynet.train.config.resolve import load_config
@@ -173,7 +173,7 @@ def open_search(folder: Path) -> Search:
         UsageError: if there is none, or its config has changed.
     """
     try:
-        record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+        record = read_json(folder / RECORD)
         space = tuple(dimension(f"{key}={text}") for key, text in record["space"].items())
         own = {field.name: record[field.name] for field in dataclasses.fields(Plan)}
         plan = Plan(**(own | {"space": space}))
@@ -194,7 +194,7 @@ def extended(search: Search, trials: int) -> Search:
     plan = search.plan
     most = trials if plan.sampler != "grid" else min(trials, _size(plan.space))
     search = replace(search, plan=replace(plan, trials=most))
-    record = json.loads((search.folder / RECORD).read_text(encoding="utf-8"))
+    record = read_json(search.folder / RECORD)
     _write_record(search, record)
     return search
 
@@ -261,9 +261,7 @@ def best_figure(outcome: Outcome, metric: str) -> float | None:
 def _report_again(search: Search, study: Study, point: Point) -> None:
     """Report the evaluations of a run that its search, which was killed, did not record."""
     for folder in search.runs.run_folders(point)[-1:]:
-        metrics = RunFolder(folder).metrics
-        lines = metrics.read_text(encoding="utf-8").splitlines() if metrics.exists() else []
-        for row in filter(None, map(row_of, lines)):
+        for row in read_rows(RunFolder(folder).metrics):
             if (figure := row.get(f"test/{search.plan.metric}")) is not None:
                 study.report(point.number, row["epoch"], figure)
 
@@ -273,7 +271,7 @@ def _wait_for(runs: RunGroup, points: Sequence[Point]) -> None:
     for folder in [folder for point in points for folder in runs.run_folders(point)]:
         while True:
             try:
-                with locked(RunFolder(folder)):
+                with locked(folder):
                     break
             except UsageError:
                 time.sleep(_PAUSE)

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tinynet.capture.capturing import Captured
-from tinynet.capture.holdings import is_a
-from tinynet.capture.program import SIMPLE, Call, Handle, Program, Value, leaves
+from tinynet.capture.holdings import SIMPLE, contents, is_a
+from tinynet.capture.program import Call, Handle, Program, Value, leaves
 from tinynet.core.callsite import Site
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.tensors.version import INFERENCE
@@ -179,8 +179,8 @@ def _changes(call: Call, t: Tensor, memories: set[int]) -> bool:
 
 def flat(structure: Any) -> list[Any]:
     """Return what is in nested tuples, lists and dictionaries, with the classes of these."""
-    if isinstance(structure, tuple | list):
-        return [type(structure), *(x for part in structure for x in flat(part))]
+    if is_a(structure, tuple | list):
+        return [type(structure), *(x for part in contents(structure) for x in flat(part))]
     if type(structure) is dict:
         return [dict, *structure, *(x for part in structure.values() for x in flat(part))]
     return [structure]

@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from tinynet.capture.holdings import is_a
+
 _FUNCTIONS: dict[Any, str] = {
     print: "prints",
     input: "asks for input",
@@ -72,16 +74,16 @@ def effect(function: Any, for_user: bool = True) -> str | None:
     if found is not None:
         return found
     owner = getattr(function, "__self__", None)
-    if isinstance(owner, types.ModuleType):
+    if is_a(owner, types.ModuleType):
         return None if function in _HARMLESS else _MODULES.get(owner.__name__)
-    if isinstance(owner, type) and function.__name__ == "__subclasses__":
+    if is_a(owner, type) and function.__name__ == "__subclasses__":
         return "asks for subclasses"
-    if isinstance(owner, type) and issubclass(owner, datetime.date):
+    if is_a(owner, type) and issubclass(owner, datetime.date):
         return "asks for the time"
-    if isinstance(owner, random.Random | np.random.RandomState | np.random.Generator):
+    if is_a(owner, random.Random | np.random.RandomState | np.random.Generator):
         return "uses random numbers of Python or numpy"
-    if isinstance(owner, _lsprof.Profiler):
+    if is_a(owner, _lsprof.Profiler):
         return "uses a profiler"
-    if isinstance(owner, contextvars.ContextVar | contextvars.Context):
+    if is_a(owner, contextvars.ContextVar | contextvars.Context):
         return "uses a context variable"
-    return "uses a file" if isinstance(owner, io.IOBase) else None
+    return "uses a file" if is_a(owner, io.IOBase) else None

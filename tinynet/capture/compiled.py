@@ -14,10 +14,9 @@ from tinynet.capture.capturing import Captured, Turn, capture
 from tinynet.capture.entry import Entry, HandledError
 from tinynet.capture.events import unwatchable
 from tinynet.capture.explain import Explanation, explain
+from tinynet.capture.holdings import ABSENT, is_a, value_of
 from tinynet.capture.keys import key_of, modes, sharing_of
 from tinynet.capture.program import Call, CaptureError
-from tinynet.capture.reach import ABSENT
-from tinynet.capture.reads import value_of
 from tinynet.capture.recognition import STALE, recognizer
 from tinynet.capture.rerun import Rerun, call_of
 from tinynet.capture.schedule import FIRST, Schedule
@@ -304,7 +303,7 @@ every: weakref.WeakSet[Compiled] = weakref.WeakSet()
 
 
 def _inner(function: Any) -> Any:
-    return function.args[0] if isinstance(function, functools.partial) else function
+    return function.args[0] if is_a(function, functools.partial) else function
 
 
 _PASS_TENSORS = "pass tensors, numbers, strings, and modules"

@@ -13,6 +13,7 @@ import numpy as np
 from tinynet.capture import guards, native
 from tinynet.capture.capturing import Captured
 from tinynet.capture.handlers import drawn
+from tinynet.capture.holdings import ABSENT, is_a, of_class
 from tinynet.capture.node import CompiledFunctionBackward, CompiledOutputBackward, Passes
 from tinynet.capture.outputs import Output, rewritten
 from tinynet.capture.probing import Group
@@ -241,9 +242,9 @@ def _surrounded(lines: list[str], count: int) -> list[str]:
 
 def _tensor(holder: Any, source: Source) -> str:
     """Return text for a tensor from outside or an output."""
-    if isinstance(holder, Output):
+    if is_a(holder, Output):
         return f"o{holder.number}"
-    return source.text(holder) if isinstance(holder, Handle) else source.constant(holder)
+    return source.text(holder) if is_a(holder, Handle) else source.constant(holder)
 
 
 def _text(structure: Any, source: Source) -> str:
@@ -252,7 +253,7 @@ def _text(structure: Any, source: Source) -> str:
     if kind is dict:
         parts = (f"{source.constant(k)}: {_text(v, source)}" for k, v in structure.items())
         return f"{{{', '.join(parts)}}}"
-    if not isinstance(structure, (tuple, list)):
+    if not is_a(structure, (tuple, list)):
         return _tensor(structure, source)
     if kind is not list and _is_constant(structure):
         return source.constant(structure)
@@ -262,14 +263,14 @@ def _text(structure: Any, source: Source) -> str:
     if kind is tuple:
         return f"({inner})"
     name = source.constant(kind)
-    return f"{name}({inner})" if hasattr(structure, "_fields") else f"{name}(({inner}))"
+    return f"{name}({inner})" if of_class(kind, "_fields") is not ABSENT else f"{name}(({inner}))"
 
 
 def _is_constant(structure: Any) -> bool:
     """Return whether each replay may return one and the same object."""
-    if isinstance(structure, tuple):
+    if is_a(structure, tuple):
         return all(map(_is_constant, structure))
-    return not isinstance(structure, (Output, Handle, list, dict))
+    return not is_a(structure, (Output, Handle, list, dict))
 
 
 def _saved(program: Program, group: Group) -> list[Value]:
@@ -283,7 +284,7 @@ def _saved(program: Program, group: Group) -> list[Value]:
 def _used(program: Program) -> Iterator[Value]:
     for call in program.calls:
         yield from call.inputs()
-    yield from (v for v in leaves(program.results) if isinstance(v, Value))
+    yield from (v for v in leaves(program.results) if is_a(v, Value))
 
 
 def _dense(g: Any) -> Any:

@@ -68,7 +68,8 @@ class Events:
         calls with returns sees one call of ``sys.setprofile``. A tool that the function itself
         switches on or off stays as the function leaves it.
         """
-        profile, trace = sys.getprofile(), sys.gettrace()
+        profile: Any = sys.getprofile()
+        trace: Any = sys.gettrace()
         if _has_switch(profile):
             profile.disable()
         sys.setprofile(self._hear)

@@ -11,14 +11,19 @@ from tinynet.autograd.graph import waiting
 from tinynet.capture.capturing import Captured
 from tinynet.capture.facts import state_of_view
 from tinynet.capture.holdings import (
+    ABSENT,
     alike,
+    bases_of,
+    is_direct,
     is_empty,
     is_simple,
+    module_of,
     namespace_of,
+    of_class,
     unchanged,
+    value_of,
 )
 from tinynet.capture.program import Program
-from tinynet.capture.reach import ABSENT
 from tinynet.capture.reads import Reads
 from tinynet.capture.source import Source
 from tinynet.core.declaration.observers import observable, observers
@@ -90,7 +95,8 @@ def conditions(source: Source, captured: Captured, tensors: list[Tensor]) -> lis
     found += _apart(source, captured.program)
     watcher = captured.watcher
     source.namespace.update(alike=alike, unchanged=unchanged, is_empty=is_empty)
-    source.namespace["namespace_of"] = namespace_of
+    source.namespace.update(namespace_of=namespace_of, value_of=value_of, bases_of=bases_of)
+    source.namespace.update(of_class=of_class, ABSENT=ABSENT)
     source.namespace["cache_token"] = abc.get_cache_token
     used = {id(t) for t in tensors}
     for t in watcher.reads.tensors.values():
@@ -121,8 +127,8 @@ def _calls(source: Source, program: Program) -> list[Condition]:
     for call in program.calls:
         thing = call.args[0] if call.kind == "perform" and call.args else None
         kind, name = type(thing), getattr(call.function, "__name__", "")
-        if kind.__module__ != "builtins" and hasattr(kind, name):
-            text = f"{source.constant(thing)}.__class__ is {source.constant(kind)}"
+        if module_of(kind) != "builtins" and of_class(kind, name) is not ABSENT:
+            text = f"type({source.constant(thing)}) is {source.constant(kind)}"
             text += f" and {source.constant(kind)}.{name} is {source.keep(getattr(kind, name))}"
             found[id(thing), name] = Condition(text, f"{kind.__name__}.{name}")
     return [*found.values()]
@@ -165,7 +171,7 @@ def _names(source: Source, reads: Reads, owners: dict[int, str]) -> list[Conditi
             found.append(Condition(text, f"{owner}.{key}", value))
         if names.owner is not None:
             text = f"{source.constant(names.owner)}.__dict__ is {held}"
-            if type(names.owner).__getattribute__ is not object.__getattribute__:
+            if not is_direct(names.owner, "__dict__"):
                 text = f"namespace_of({source.constant(names.owner)}) is {held}"
             found.append(Condition(text, f"the namespace of {owner}"))
         if names.order is not None:
@@ -190,18 +196,22 @@ def _others(source: Source, reads: Reads) -> list[Condition]:
             text = f"is_empty({source.constant(cell)})"
         found.append(Condition(text, "an outer variable", value))
     for thing, name, value in reads.attributes.values():
-        text = _condition(source, f"{source.constant(thing)}.{name}", value)
-        if value is ABSENT:
-            text = f"not hasattr({source.constant(thing)}, {name!r})"
+        place = f"{source.constant(thing)}.{name}"
+        if value is ABSENT or not is_direct(thing, name):
+            place = f"value_of({source.constant(thing)}, {name!r})"
+        text = _condition(source, place, value)
         found.append(Condition(text, f"{type(thing).__name__}.{name}", value))
     for thing, kind in reads.kinds.values():
         text = f"type({source.constant(thing)}) is {source.constant(kind)}"
         found.append(Condition(text, f"the class of a {kind.__name__}"))
     for kind, name in reads.lacking.values():
-        text = f"not hasattr({source.constant(kind)}, {name!r})"
+        text = f"of_class({source.constant(kind)}, {name!r}) is ABSENT"
         found.append(Condition(text, f"{kind.__name__} had no {name}"))
     for kind, order in reads.orders.values():
-        text = f"{source.constant(kind)}.__mro__ is {source.constant(order)}"
+        bases = f"{source.constant(kind)}.__mro__"
+        if not is_direct(kind, "__mro__"):
+            bases = f"bases_of({source.constant(kind)})"
+        text = f"{bases} is {source.constant(order)}"
         found.append(Condition(text, f"the base classes of {kind.__name__}"))
     for reference, alive in reads.references.values():
         text = f"{source.constant(reference)}() is {'not ' * alive}None"

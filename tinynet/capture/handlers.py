@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tinynet.capture.holdings import is_a
 from tinynet.capture.program import CaptureError, Program
 from tinynet.core.callsite import Site, is_outside
 from tinynet.random import default_generator
@@ -125,10 +126,10 @@ def drawn() -> Any:
 def _is_own(frame: Any) -> bool:
     """Return whether a context manager that is entered is one of tinynet."""
     thing: Any = frame.f_locals.get("self")
-    if isinstance(thing, contextlib._GeneratorContextManager):
+    if is_a(thing, contextlib._GeneratorContextManager):
         generator: Any = thing.gen
         return not is_outside(generator.gi_code.co_filename)
-    return isinstance(thing, contextlib.nullcontext) or not is_outside(frame.f_code.co_filename)
+    return is_a(thing, contextlib.nullcontext) or not is_outside(frame.f_code.co_filename)
 
 
 @functools.lru_cache(1000)

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from tinynet.capture.holdings import bounds, namespace_of
+from tinynet.capture.holdings import (
+    ABSENT,
+    bounds,
+    contents,
+    is_a,
+    is_iterator,
+    module_of,
+    namespace_of,
+    of_class,
+    value_of,
+)
 from tinynet.capture.program import root
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor
@@ -60,16 +69,16 @@ def key_of(structure: Any, tensors: list[Tensor]) -> Any:
         TypeError: an argument that cannot be part of a key.
     """
     kind = type(structure)
-    if isinstance(structure, Tensor):
+    if is_a(structure, Tensor):
         tensors.append(structure)
         if type(structure._array) is not np.ndarray:
             raise TypeError("an argument is a sparse or batched tensor")
         return kind, form(structure)
     if kind in _EXACT:
         return kind, structure
-    if isinstance(structure, tuple) or kind is list or kind is frozenset:
+    if is_a(structure, tuple) or kind is list or kind is frozenset:
         own = namespace_of(structure)  # of a class derived from tuple
-        parts = [key_of(part, tensors) for part in structure]
+        parts = [key_of(part, tensors) for part in contents(structure)]
         return (kind, *parts, key_of(own, tensors)) if own else (kind, *parts)
     if kind is range or kind is slice:
         return kind, key_of(bounds(structure), tensors)
@@ -101,27 +110,24 @@ def _name(name: Any) -> Any:
 
 def _of_object(thing: Any, kind: type) -> Any:
     """Return the key of an object that is no tensor and no container."""
-    if kind is complex or (kind is float and not thing) or isinstance(thing, np.generic):
+    if kind is complex or (kind is float and not thing) or is_a(thing, np.generic):
         return repr(thing)  # 0.0 == -0.0
-    if isinstance(thing, Iterator):
+    if is_iterator(thing):
         raise TypeError("an argument is an iterator")
-    try:
-        hash(thing)
-    except TypeError:
-        raise TypeError(f"an argument of type {kind.__name__} is not hashable") from None
-    compares: Any = kind.__eq__
-    if compares is object.__eq__:
+    if of_class(kind, "__hash__") is None:
+        raise TypeError(f"an argument of type {kind.__name__} is not hashable")
+    compares, hashes = of_class(kind, "__eq__"), of_class(kind, "__hash__")
+    if compares is object.__eq__ and hashes is object.__hash__:
         return thing
-    if dataclasses.is_dataclass(thing) and _is_plain(thing):
-        return tuple(key_of(getattr(thing, f.name), []) for f in dataclasses.fields(thing))
-    root = kind.__module__.partition(".")[0]
+    if of_class(kind, "__dataclass_fields__") is not ABSENT and compares is not object.__eq__:
+        values = {field.name: value_of(thing, field.name) for field in dataclasses.fields(kind)}
+        own = namespace_of(thing) or {}
+        if all(map(_is_plain, values.values())) and own.keys() <= values.keys():
+            return tuple(key_of(value, []) for value in values.values())
+    root = module_of(kind).partition(".")[0]
     return thing if root in ("builtins", "numpy", "tinynet") else Identity(thing)
 
 
-def _is_plain(thing: Any) -> bool:
-    """Return whether all fields of a dataclass are values that no one can change."""
-    own = namespace_of(thing)
-    names = {f.name for f in dataclasses.fields(thing)}
-    fields = (getattr(thing, name, ...) for name in names)
-    plain = all(type(field) in _EXACT or type(field) in (float, complex) for field in fields)
-    return plain and (own is None or own.keys() <= names)
+def _is_plain(value: Any) -> bool:
+    """Return whether no one can change a value."""
+    return type(value) in _EXACT or type(value) in (float, complex)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tinynet.capture.holdings import is_a
 from tinynet.capture.program import CaptureError, Value, rebuilt, same
 from tinynet.capture.recorder import Recorder
 from tinynet.core.graph.node import Node
@@ -63,7 +64,7 @@ class Results:
         self.structure = rebuilt(result, self._of)
 
     def _of(self, leaf: Any) -> Any:
-        if not isinstance(leaf, Tensor):
+        if not is_a(leaf, Tensor):
             return self.recorder.constant(leaf)
         outside = self.recorder.outside_form(leaf)
         if outside is not None:
@@ -181,13 +182,13 @@ def found_in(structure: Any, result: Any) -> dict[int, Tensor]:
         structure: the result of the program, with outputs in place of tensors.
         result: that of the call.
     """
-    if isinstance(structure, Output):
+    if is_a(structure, Output):
         if structure.value is not None:
             return {structure.number: result}
         return found_in(structure.base, result._view.base)
-    if isinstance(structure, dict):
+    if is_a(structure, dict):
         structure, result = structure.values(), result.values()
-    elif not isinstance(structure, tuple | list):
+    elif not is_a(structure, tuple | list):
         return {}
     parts = zip(structure, result, strict=True)
     return {number: t for part in parts for number, t in found_in(*part).items()}

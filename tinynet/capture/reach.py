@@ -9,35 +9,40 @@ import threading
 import types
 import typing
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from tinynet.autograd.function import Function
 from tinynet.capture.holdings import (
+    ABSENT,
     BUFFERS,
     CONTAINERS,
+    SIMPLE,
     alike,
+    bases_of,
     contents,
     is_a,
     is_fixed,
     is_hidden,
+    is_iterator,
     is_library,
+    members_of,
+    module_of,
     namespace_of,
     size_of,
+    value_of,
     written_in_c,
 )
 from tinynet.capture.lookups import original
-from tinynet.capture.program import SIMPLE
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn.base.module import Module
 from tinynet.nn.base.registry import Table
 from tinynet.random import Generator
 
-ABSENT = object()
 SIZE = 10_000  # of a container or array whose items become a guard
-_PASSING = (Iterator, random.Random, np.random.Generator, np.random.RandomState)
+_PASSING = (random.Random, np.random.Generator, np.random.RandomState)
 _LEAVES: tuple[Any, ...] = (
     np.generic, np.dtype, Generator, types.CodeType, types.FrameType, types.GenericAlias,
     type(NotImplemented), typing.TypeVar,
@@ -49,8 +54,8 @@ _RUNS = (types.FunctionType, property, staticmethod, classmethod, tuple)
 def _defined_in(value: Any) -> str:
     """Return the name of a module, or of that of a class or object."""
     if is_a(value, types.ModuleType):
-        return value.__name__
-    return str((value if is_a(value, type) else type(value)).__module__)
+        return str((namespace_of(value) or {}).get("__name__"))
+    return module_of(value if is_a(value, type) else type(value))
 
 
 class Names:
@@ -108,7 +113,7 @@ class Reach:
         self._visited: dict[int, Any] = {}
         self._parents: dict[int, Any] = {}
         self._waiting: list[Any] = []
-        self._in_c: dict[type, type] = {}
+        self._in_c: dict[int, type] = {}
 
     def mention(self, names: Iterable[str]) -> None:
         """Look names up in all that was reached so far, and in what will be."""
@@ -149,14 +154,14 @@ class Reach:
             words = "may use decimal numbers, whose precision is set elsewhere"
             self.hidden.append((value, words, "use floats, or pass the result"))
             return
-        elif is_a(value, _PASSING):
+        elif is_a(value, _PASSING) or is_iterator(value):
             words = (
                 f"may use a {type(value).__name__} from outside, an iterator or random generator"
             )
             self.hidden.append((value, words, "pass what it gives as an argument of the function"))
             return
         elif is_a(value, weakref.ref):
-            thing = value()
+            thing = weakref.ref.__call__(value)
             self.references[id(value)] = value, thing is not None
             return self._add(thing, value)
         elif is_a(value, types.FunctionType | types.ModuleType | type):
@@ -198,7 +203,7 @@ class Reach:
     def attribute(self, owner: Any, name: str) -> None:
         """Note the value of an attribute that lies in no namespace."""
         if (id(owner), name) not in self.attributes:
-            value = getattr(owner, name)
+            value = value_of(owner, name)
             self.attributes[id(owner), name] = owner, name, value
             self._add(value, owner)
 
@@ -212,7 +217,7 @@ class Reach:
                 self.hidden.append((value, words, _LARGE))
             return
         kind = type(value)
-        base = self._in_c.get(kind) or self._in_c.setdefault(kind, written_in_c(kind))
+        base = self._in_c.get(id(kind)) or self._in_c.setdefault(id(kind), written_in_c(kind))
         if not known and (base is object or is_a(value, Module)):
             return
         items = contents(value)
@@ -228,7 +233,7 @@ class Reach:
         if kind is tuple and len(items) < 100:  # __match_args__, or the names of an attrgetter
             self.mention([i for i in items if type(i) is str and i.isidentifier()])
         wrapped = (namespace_of(value) or {}).get("__wrapped__")
-        if isinstance(wrapped, types.FunctionType):  # a cache may have to compute anew
+        if is_a(wrapped, types.FunctionType):  # a cache may have to compute anew
             self.code(wrapped.__code__, wrapped.__globals__)
         self._add_all(items, value)
 
@@ -242,8 +247,8 @@ class Reach:
         """Note attributes of a value that the code mentions."""
         if is_a(value, types.ModuleType):
             library = is_library(value)
-            held = value.__dict__
-            grows = library or value.__name__ == "__main__"
+            held = namespace_of(value) or {}
+            grows = library or held.get("__name__") == "__main__"
             self._names(value, held, held.keys() & names, sized=not grows, follow=not library)
         elif is_a(value, type):
             self._class(value, names)
@@ -272,19 +277,20 @@ class Reach:
         if is_a(value, Module):
             self.attribute(kind, "forward")
             self.attribute(value, "_hooks")
-        weak = isinstance(self._parents.get(id(value)), weakref.ref)
+        weak = is_a(self._parents.get(id(value)), weakref.ref)
         if not weak and (not is_library(kind) or is_a(value, Module)):
             self.kinds[id(value)] = value, kind
             self._add(kind, value)
 
     def _slots(self, value: Any, names: set[str]) -> None:
         """Note attributes that lie in slots of the class, or in an object of a class in C."""
-        for base in type(value).__mro__:
-            for name in (base.__dict__.keys() & names) - {"__dict__"}:
-                slot = base.__dict__[name]
-                if isinstance(slot, types.MemberDescriptorType):
+        for base in bases_of(type(value)):
+            held = members_of(base)
+            for name in (held.keys() & names) - {"__dict__"}:
+                slot = held[name]
+                if is_a(slot, types.MemberDescriptorType):
                     self.slot(value, name, slot)
-                elif isinstance(slot, types.GetSetDescriptorType):
+                elif is_a(slot, types.GetSetDescriptorType):
                     with contextlib.suppress(Exception):
                         if alike(slot.__get__(value), slot.__get__(value)):  # not new each time
                             self.attribute(value, name)
@@ -295,26 +301,26 @@ class Reach:
             self.attribute(kind, name)
         if is_library(kind):
             if not kind.__flags__ & _IMMUTABLE:
-                for base in kind.__mro__[1:]:
+                for base in bases_of(kind)[1:]:
                     self._add(base, kind)
-                held = kind.__dict__
+                held = members_of(kind)
                 self._names(kind, held, held.keys() & names, sized=False)
             self._count_registrations(kind)
             return
-        self.orders[id(kind)] = kind, kind.__mro__
+        self.orders[id(kind)] = kind, bases_of(kind)
         self._count_registrations(kind)
-        for base in kind.__mro__:
+        for base in bases_of(kind):
             if base is not kind:
                 self._add(base, kind)
         self._add(type(kind), kind)
-        held = kind.__dict__
-        implied = {n for n in held if n[:2] == "__" == n[-2:] and isinstance(held[n], _RUNS)}
+        held = members_of(kind)
+        implied = {n for n in held if n[:2] == "__" == n[-2:] and is_a(held[n], _RUNS)}
         if issubclass(kind, Function):
             implied |= held.keys() & {"forward", "backward", "setup_context"}
         self._names(kind, held, (held.keys() & names) | implied - _UNREAD, sized=True)
 
     def _count_registrations(self, kind: type) -> None:
-        if isinstance(kind, abc.ABCMeta):
+        if is_a(kind, abc.ABCMeta):
             self.registered = abc.get_cache_token()
 
     def variables(

@@ -22,18 +22,22 @@ from typing import Any
 import numpy as np
 
 from tinynet.capture.holdings import (
+    ABSENT,
     BUFFERS,
     CONTAINERS,
     alike,
     contents,
     is_a,
     is_plain,
+    module_of,
     named,
     namespace_of,
+    of_class,
     unchanged,
+    value_of,
 )
 from tinynet.capture.program import CaptureError
-from tinynet.capture.reach import ABSENT, Names, Reach
+from tinynet.capture.reach import Names, Reach
 from tinynet.core.graph.node import Node
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn.base.module import Module
@@ -163,26 +167,25 @@ class Reads(Reach):
 
     def of_arguments(self, structure: Any) -> None:
         """Note what the lists and dictionaries hold that are passed to the function."""
-        if isinstance(structure, Tensor):
+        if is_a(structure, Tensor):
             self._tensors_passed.add(id(structure))
             if namespace_of(structure):
                 words = "gets a tensor that has attributes of its own"
                 self.hidden.append((structure, words, "pass the values of its attributes, too"))
-        if isinstance(structure, list | dict):
+        if is_a(structure, list | dict):
             self.passed[id(structure)] = structure, contents(structure)
-        if isinstance(structure, list | tuple | dict):
-            parts = structure.values() if isinstance(structure, dict) else structure
-            for part in parts:
+        if is_a(structure, list | tuple | dict):
+            for part in contents(structure):
                 self.of_arguments(part)
 
     def require_new(self, result: Any) -> None:
         """Raise CaptureError if a result has a container in it that was there before."""
-        if not isinstance(result, list | tuple | dict):
+        if not is_a(result, list | tuple | dict):
             return
         if id(result) in self.passed or id(result) in self.containers:
             reason = f"the function returns {named(result)} from outside"
             raise CaptureError(reason, "return a copy of it")
-        for part in result.values() if isinstance(result, dict) else result:
+        for part in contents(result):
             self.require_new(part)
 
     # ---- during the call --------------------------------------------------------------------
@@ -205,7 +208,7 @@ class Reads(Reach):
 
     def of_tool(self, thing: Any) -> None:
         """Note what an object of one of tinynet's classes holds, whose method is called."""
-        root = type(thing).__module__.partition(".")[0]
+        root = module_of(type(thing)).partition(".")[0]
         own = namespace_of(thing)
         if root == "tinynet" and own is not None and not is_a(thing, (Module, Tensor, Node)):
             self.reach(thing)
@@ -223,12 +226,12 @@ class Reads(Reach):
 
     def of_lookup(self, thing: Any, name: Any) -> None:
         """Note an attribute that is looked up by ``getattr``."""
-        if not isinstance(name, str):
+        if not is_a(name, str):
             return
         self.mention([name])
         self._of_local(thing)
         own = namespace_of(thing)
-        if id(thing) in self._tensors_passed and not hasattr(type(thing), name):
+        if id(thing) in self._tensors_passed and of_class(type(thing), name) is ABSENT:
             words = f"looks for the attribute {name!r} of a tensor that is passed to it"
             self.hidden.append((thing, words, "pass its value, too"))
         elif own is not None and name not in own:
@@ -282,7 +285,7 @@ class Reads(Reach):
             names.order = [*variables]
         names.missing |= loaded - variables.keys()
         built = variables.get("__builtins__", builtins)
-        own = built if isinstance(built, dict) else vars(built)
+        own = built if is_a(built, dict) else vars(built)
         self.variables(own, own, [n for n in loaded - variables.keys() if n in own], follow=False)
         for name, level in imported:
             package = variables.get("__package__") or ""
@@ -298,27 +301,19 @@ class Reads(Reach):
             return [inner]
         if not code.co_freevars:
             return []
-        return [f for f in gc.get_referrers(code) if isinstance(f, types.FunctionType)]
+        return [f for f in gc.get_referrers(code) if is_a(f, types.FunctionType)]
 
     def _object(self, value: Any, names: set[str]) -> None:
         super()._object(value, names)
-        root = type(value).__module__.partition(".")[0]
+        root = module_of(type(value)).partition(".")[0]
         if root == "tinynet" and not is_a(value, Module | Tensor):
             self._tools.setdefault(id(value), (value, _held_by(value)))
-
-
-def value_of(thing: Any, name: str) -> Any:
-    """Return an attribute, or ``ABSENT``; a class may raise any error instead."""
-    try:
-        return getattr(thing, name)
-    except Exception:
-        return ABSENT
 
 
 def _title(thing: Any) -> str:
     """Return a name for an object, class or module."""
     if is_a(thing, types.ModuleType | type | types.FunctionType):
-        return thing.__name__
+        return str(value_of(thing, "__name__"))
     return str(thing.get("__name__")) if type(thing) is dict else named(thing)
 
 

@@ -54,7 +54,7 @@ def recognizer(run: Any, tensors: list[Tensor], args: Any, kwargs: Any) -> Calla
     tests = [f"{'' if mode.grad else 'not '}mode.grad", "not mode.inference"]
     tests += ["mode.autocast is None", f"default_float() is {keep(default_float())}"]
     for i, (name, t) in enumerate(zip(names, tensors, strict=True)):
-        tests.append(f"{name}.__class__ is {keep(type(t))}")
+        tests.append(f"type({name}) is {keep(type(t))}")
         tests.append(f"(a{i} := {name}._array).__class__ is array")
         tests.append(f"a{i}.shape == {t._array.shape!r} and a{i}.strides == {t._array.strides!r}")
         tests.append(f"a{i}.dtype is {keep(t._array.dtype)}")

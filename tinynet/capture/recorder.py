@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from tinynet import widening
+from tinynet.batching.array import BatchedArray
 from tinynet.capture.effects import bump, bump_gradient, gradient, view_of
 from tinynet.capture.facts import Facts, form_of, gradient_form, hooks
 from tinynet.capture.handlers import Handlers
+from tinynet.capture.holdings import SIMPLE, is_a, module_of
 from tinynet.capture.outside import Outside, require_alone
 from tinynet.capture.program import (
-    SIMPLE,
     Call,
     CaptureError,
     Handle,
@@ -167,7 +168,7 @@ class Recorder(Tracer, BackwardObserver):
 
     def perform(self, function: Any, args: Any, kwargs: Any) -> Any:
         """Record a function that changes Python objects."""
-        args = tuple([*a] if isinstance(a, types.GeneratorType) else a for a in args)
+        args = tuple([*a] if is_a(a, types.GeneratorType) else a for a in args)
         self.watch(False)
         try:
             return self._perform(function, args, kwargs)
@@ -280,18 +281,18 @@ class Recorder(Tracer, BackwardObserver):
         kind = type(leaf)
         if kind in SIMPLE:
             return leaf
-        if isinstance(leaf, Tensor):
+        if is_a(leaf, Tensor):
             return self._handle(leaf)
-        if isinstance(leaf, np.ndarray) or id(leaf) in self._values:
-            frozen = isinstance(leaf, np.ndarray) and not leaf.flags.writeable
+        if is_a(leaf, (np.ndarray, BatchedArray)) or id(leaf) in self._values:
+            frozen = is_a(leaf, np.ndarray) and not leaf.flags.writeable
             if frozen and leaf.base is None and id(leaf) not in self._values:
                 return leaf  # nobody can write to it
             return self.value(leaf)
-        if isinstance(leaf, Generator):
+        if is_a(leaf, Generator):
             self.handlers.random = None  # it may draw from it
-        if isinstance(leaf, (np.dtype, np.generic, type, Generator)) or callable(leaf):
+        if is_a(leaf, (np.dtype, np.generic, type, Generator)) or callable(leaf):
             return leaf
-        if kind.__module__.startswith("tinynet."):
+        if module_of(kind).startswith("tinynet."):
             held = list(getattr(leaf, "__dict__", {}).values())
             held += [getattr(leaf, s, None) for s in getattr(kind, "__slots__", ())]
             if not any(isinstance(h, np.ndarray) for h in held):

@@ -28,6 +28,7 @@ from tinynet.capture.builtin_calls import effect
 from tinynet.capture.events import Events, unwatchable
 from tinynet.capture.facts import ASKED, MEMORY
 from tinynet.capture.handlers import INTERNAL, in_library
+from tinynet.capture.holdings import is_a
 from tinynet.capture.keys import modes
 from tinynet.capture.lookups import plain
 from tinynet.capture.program import CaptureError
@@ -253,7 +254,7 @@ class Watcher:
         owner = getattr(arg, "__self__", None)
         if not library and arg in _SETTERS and frame.f_code.co_name not in MAKES:
             what = "sets an attribute"
-        if isinstance(owner, str) and arg.__name__ in ("format", "format_map"):
+        if is_a(owner, str) and arg.__name__ in ("format", "format_map"):
             self.reads.mention(re.findall(r"\w+", owner))
         user = None if what is None else _user_of(frame)
         if user is not None:
@@ -263,7 +264,7 @@ class Watcher:
             arg in plain and not library and is_outside(frame.f_code.co_filename)
         ):
             self.reads.mention_all()
-        elif isinstance(owner, np.ndarray) and arg.__name__ in _EXAMINES:
+        elif is_a(owner, np.ndarray) and arg.__name__ in _EXAMINES:
             self._refuse(
                 f"{frame.f_code.co_name} examines the values of an array",
                 "call it outside of the function",
@@ -317,7 +318,7 @@ def _target(frame: Any, code: Any, at: int) -> Any:
 
 def _is_recorded(name: str, owner: Any) -> bool:
     """Return whether setting an attribute is recorded, or is undone with its owner."""
-    return isinstance(owner, FunctionNode) or (name == "grad" and isinstance(owner, Tensor))
+    return is_a(owner, FunctionNode) or (name == "grad" and is_a(owner, Tensor))
 
 
 def _variable(code: Any, number: int) -> str:

@@ -73,7 +73,7 @@ def effect(function: Any, for_user: bool = True) -> str | None:
         return None
     if found is not None:
         return found
-    owner = getattr(function, "__self__", None)
+    owner: Any = getattr(function, "__self__", None)
     if is_a(owner, types.ModuleType):
         return None if function in _HARMLESS else _MODULES.get(owner.__name__)
     if is_a(owner, type) and function.__name__ == "__subclasses__":

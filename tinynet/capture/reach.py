@@ -232,7 +232,7 @@ class Reach:
             self.containers[id(value)] = value, contents(value)
         if kind is tuple and len(items) < 100:  # __match_args__, or the names of an attrgetter
             self.mention([i for i in items if type(i) is str and i.isidentifier()])
-        wrapped = (namespace_of(value) or {}).get("__wrapped__")
+        wrapped: Any = (namespace_of(value) or {}).get("__wrapped__")
         if is_a(wrapped, types.FunctionType):  # a cache may have to compute anew
             self.code(wrapped.__code__, wrapped.__globals__)
         self._add_all(items, value)

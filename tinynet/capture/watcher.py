@@ -251,7 +251,7 @@ class Watcher:
             return
         library = in_library(frame.f_code.co_filename)
         what = effect(arg, not (library and in_library(_caller(frame))))
-        owner = getattr(arg, "__self__", None)
+        owner: Any = getattr(arg, "__self__", None)
         if not library and arg in _SETTERS and frame.f_code.co_name not in MAKES:
             what = "sets an attribute"
         if is_a(owner, str) and arg.__name__ in ("format", "format_map"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import json
 import signal
 import time
@@ -215,6 +216,8 @@ class Training:
         best = {"epoch": self.best.epoch, **self.best.figures}
         skipped = self.incidents.skipped
         figures = {"test": self.metrics, "best": best, "skipped": skipped}
+        if self.metrics and (criterion := self.best.criterion(self.metrics)) is not None:
+            figures["criterion"] = dataclasses.asdict(criterion)
         compiled = {"compiled": summary} if (summary := self.compilation.summary()) else {}
         return {"status": status, "stopped_by": self.stopped_by, **figures, **compiled}
 

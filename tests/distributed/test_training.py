@@ -151,6 +151,88 @@ def test_batch_norm_in_sync_depends_on_the_number_and_says_so(folder):
     assert "epoch 2/2" in printed
 
 
+METRICS = """
+from dataclasses import dataclass
+
+from tinynet import nn
+
+from net import net
+
+class Order:
+    higher_is_better = True
+    def __init__(self):
+        self.number = self.sum = 0
+    def update(self, outputs, targets):
+        self.number += 1
+        right = outputs.scores.argmax(1) == targets
+        self.sum = (self.sum * self.number + right.float().mean().item()) % 1
+    def compute(self):
+        return {"sum": self.sum, "batches": self.number}
+
+@dataclass
+class Scores:
+    scores: object
+    more: object = None
+
+class Wrapped(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = net()
+    def forward(self, x):
+        return Scores(self.inner(x), MORE)
+
+class Loss(nn.Module):
+    def forward(self, outputs, targets):
+        return nn.functional.cross_entropy(outputs.scores, targets)
+"""
+
+
+def with_metrics(folder, more):
+    """Measure with a class whose result depends on the order of all 8 batches."""
+    (folder / "metrics.py").write_text(METRICS.replace("MORE", more))
+    text = (folder / "digits.toml").read_text().replace("./net.py:net", "./metrics.py:Wrapped")
+    text = text.replace("CrossEntropyLoss", "./metrics.py:Loss")
+    own = 'evaluation = {metrics = ["./metrics.py:Order"], monitor = "Order_sum", patience = 1}\n'
+    (folder / "digits.toml").write_text(text + own)
+
+
+def test_metrics_of_users_are_those_of_all_batches(folder):
+    with_metrics(folder, "None")
+    expected = alone(folder, "alone", "run.epochs=6")
+    found, _ = train(folder, 3, "together", "run.epochs=6")
+    assert different(expected, found) == []
+    first, *_ = map(json.loads, (found / "metrics.jsonl").read_text().splitlines())
+    assert first["test/Order_batches"] == 8  # 3 + 3 + 2, the last smaller than the others
+    records = [json.loads((one / "run.json").read_text()) for one in (expected, found)]
+    assert records[0]["best"] == records[1]["best"]
+    best = [(one / "best.npz") for one in (expected, found)]
+    weights = [np.load(one)["model/inner.1.weight"] for one in best]
+    assert (weights[0] == weights[1]).all()
+
+
+def test_functions_of_users_are_those_of_all_batches(folder):
+    (folder / "metrics.py").write_text(
+        "def order(outputs, targets):\n"
+        "    sums = [0.0]\n"
+        "    for value in outputs.max(1).values.tolist():\n"
+        "        sums.append((sums[-1] * 3 + value) % 1)\n"
+        "    return {'sum': sums[-1], 'examples': len(targets)}\n"
+        "order.higher_is_better = False\n"
+    )
+    own = 'evaluation = {metrics = ["./metrics.py:order"], monitor = "order_sum"}\n'
+    (folder / "digits.toml").write_text((folder / "digits.toml").read_text() + own)
+    found, _ = train(folder, 3, "together", "run.compile=true")
+    assert different(alone(folder, "alone"), found) == []
+
+
+def test_outputs_that_cannot_be_sent_are_refused(folder):
+    with_metrics(folder, "(n for n in ())")
+    alone(folder, "alone", "run.epochs=1")
+    ended = start(2, "-m", "tinynet", "train", "digits.toml", "run.epochs=1", cwd=folder)
+    assert ended.returncode != 0 and "Traceback" not in ended.stderr
+    assert ended.stderr.count("a metric of yours gets the outputs of all") == 1
+
+
 # ---- what goes wrong -------------------------------------------------------------------------
 
 

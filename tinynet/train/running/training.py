@@ -348,6 +348,8 @@ class Training:
         if config.evaluation.samples:
             log.log_samples(config.evaluation.samples, step)
         figures = totals.figures()
+        if self.ranks is not None:  # they decide together
+            (figures, *_) = self.ranks.in_order([figures], self.ranks.size)
         self.callbacks.evaluated(figures)
         return figures
 

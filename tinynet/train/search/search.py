@@ -238,6 +238,7 @@ def run_search(
 
     def points() -> Iterator[Point]:
         for point in begun:
+            _wait_for(search.runs, [point])  # it may have begun while others were waited for
             outcome = outcome_of(search.runs, point)
             if outcome.status in ("finished", "pruned"):  # just before the search was killed
                 ended(outcome, 0.0)
@@ -265,7 +266,8 @@ def _report_again(search: Search, study: Study, point: Point) -> None:
         metrics = RunFolder(folder).metrics
         lines = metrics.read_text(encoding="utf-8").splitlines() if metrics.exists() else []
         for row in filter(None, map(row_of, lines)):
-            if (figure := row.get(f"test/{search.plan.metric}")) is not None:
+            if (name := f"test/{search.plan.metric}") in row:  # JSON has no NaN
+                figure = math.nan if row[name] is None else row[name]
                 study.report(point.number, row["epoch"], figure)
 
 

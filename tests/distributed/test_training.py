@@ -3,9 +3,13 @@
 The full form (``--full``) tries 2 and 4 processes, too, where the short form tries 3.
 """
 
+import contextlib
 import json
+import os
 import re
 import signal
+import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -328,3 +332,59 @@ def test_a_signal_to_mpirun_stops_all_after_a_step(folder, number):
     (found,) = (folder / "runs").glob("*/*")
     assert printed.count("stopped after the step in progress") == 1
     assert json.loads((found / "run.json").read_text())["status"] == "interrupted"
+
+
+# ---- while it starts -------------------------------------------------------------------------
+
+
+def rank_that_starts(rank, launcher):
+    """The process of a rank of mpirun, as soon as another process watches it."""
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            words = path.read_text().rstrip("\0").split("\0")
+            if words[-4:-1] == ["early", "3", str(rank)] and launcher in ancestors(int(words[-1])):
+                return int(words[-1])
+    return None
+
+
+def ancestors(pid):
+    while pid > 1:
+        yield pid
+        pid = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs Linux")
+@pytest.mark.parametrize("seconds", [0.0, 0.05])
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV], ids=lambda n: n.name)
+def test_a_rank_that_is_killed_while_it_starts_is_named(folder, number, seconds):
+    with begin(3, "-m", "tinynet", "train", "digits.toml", cwd=folder) as running:
+        while (pid := rank_that_starts(1, running.pid)) is None:
+            assert running.poll() is None
+        time.sleep(seconds)
+        os.kill(pid, number)
+        _, errors = running.communicate(timeout=20)
+    assert running.returncode != 0
+    name, code = number.name, 128 + number
+    killed = f"rank 1 of 3: process {pid} was killed by {name} (exit code {code}) before all"
+    assert errors.count(killed) == errors.count("all processes end; start the same command") == 1
+    assert ("memory has run out" in errors) == (number == signal.SIGKILL)
+    assert not (folder / "runs").exists()
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs Linux")
+def test_a_rank_that_ends_while_others_wait_for_it_ends_all(folder):
+    with begin(3, "-m", "tinynet", "train", "digits.toml", cwd=folder) as running:
+        while (pid := rank_that_starts(1, running.pid)) is None:
+            assert running.poll() is None
+        os.kill(pid, signal.SIGINT)
+        _, errors = running.communicate(timeout=20)
+    assert errors.count("stopped by Ctrl-C") == 1
+    named = f"rank 1 of 3: process {pid} has ended \\(exit code 130\\)"  # if it was seen in time
+    assert re.search(f"({named}|a rank of 3 has ended) before all ranks had joined", errors)
+
+
+def test_a_rank_that_explains_itself_is_not_called_killed(folder):
+    ended = start(3, "-m", "tinynet", "train", "nothing.toml", cwd=folder)
+    assert ended.returncode != 0 and "killed" not in ended.stderr
+    ended = start(3, "-m", "tinynet", "check", "digits.toml", cwd=folder)
+    assert ended.returncode == 0 and ended.stderr == ""

@@ -8,7 +8,6 @@ float32 themselves. Products and quotients of both with a number keep the number
 from __future__ import annotations
 
 import functools
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -16,10 +15,11 @@ import numpy as np
 
 from tinynet import dtypes
 from tinynet.dtypes import Array
+from tinynet.threads import fork_safe_lock
 
 SINGLE, HALF = np.dtype(np.float32), np.dtype(np.float16)
 _DTYPES = np.dtype, dtypes.dtype
-lock = threading.Lock()  # around that of ``core/declaration/observers.py``
+_lock = fork_safe_lock()
 
 
 class Single(np.ndarray[Any, Any]):
@@ -157,7 +157,7 @@ def narrowest(function: Callable[..., Any], args: Any, kwargs: Any) -> Callable[
 
 def switch_on(wrap_all: Callable[[], None]) -> None:
     """Call ``wrap_all`` once, before the first array of bfloat16 is made."""
-    with lock:
+    with _lock:
         if not state.on:
             state.on = True
             wrap_all()

@@ -5,15 +5,14 @@ from __future__ import annotations
 import builtins
 import contextlib
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from tinynet.core.modes import mode
-from tinynet.threads import held_in_forks
+from tinynet.threads import fork_safe_lock, in_child
 
 plain = frozenset({builtins.getattr, builtins.hasattr})
-_lock = held_in_forks(threading.Lock())
+_lock = fork_safe_lock()
 _listeners: dict[int, Callable[[Any, Any, Any], None]] = {}  # by thread
 
 
@@ -57,13 +56,13 @@ def original(function: Any) -> Any:
     return function
 
 
-def keep_own() -> None:
-    """Forget the listeners of other threads: a forked process does not have them."""
-    with _lock:
-        for thread in [*_listeners]:
-            if thread != mode.thread:
-                del _listeners[thread]
-        _restore()
+def _keep_own() -> None:
+    for thread in _listeners.keys() - {mode.thread}:
+        del _listeners[thread]
+    _restore()
+
+
+in_child(_keep_own)
 
 
 def _restore() -> None:

@@ -79,7 +79,7 @@ class Recorder(Tracer, BackwardObserver):
 
     def start(self) -> None:
         """Begin to record."""
-        observable.count_tracers(1)
+        observable.tracing.begin()
         self._observing.__enter__()
         mode.tracer = self
 
@@ -87,7 +87,7 @@ class Recorder(Tracer, BackwardObserver):
         """Stop recording."""
         mode.tracer = None
         self._observing.__exit__(None, None, None)
-        observable.count_tracers(-1)
+        observable.tracing.end()
 
     def began(self, backward_pass: Any) -> None:
         """Note which nodes a backward pass frees."""

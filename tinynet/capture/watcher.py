@@ -25,6 +25,7 @@ from tinynet import random as random_numbers
 from tinynet.autograd.function_node import FunctionNode
 from tinynet.capture import lookups, scheduling
 from tinynet.capture.builtin_calls import effect
+from tinynet.capture.events import Events, unwatchable
 from tinynet.capture.facts import ASKED, MEMORY
 from tinynet.capture.handlers import INTERNAL, in_library
 from tinynet.capture.keys import modes
@@ -99,25 +100,27 @@ class Watcher:
         self._lookups = lookups.heard_by(self._looked_up)
 
     def __enter__(self) -> Watcher:
-        self._before = sys.gettrace()
         self._random, self._modes = _random_states(), modes()
         self._following.__enter__()
         self._lookups.__enter__()
-        assert self._recorder is not None
-        self._recorder.watch = self._watch
-        self._watch(True)
         return self
 
-    def _watch(self, on: bool) -> None:
-        """Begin or stop to get Python's events, which slow down all code that runs."""
-        sys.setprofile(self._profile if on else None)
-        sys.settrace(self._trace if on else None)
+    def run(self, call: Callable[[], Any]) -> Any:
+        """Return what a function returns, and watch its code."""
+        assert self._recorder is not None
+        problem, events = unwatchable(), Events(self._trace, self._profile)
+        if problem is not None:
+            self._recorder.refuse(problem)
+            return call()
+        self._recorder.watch = events.switch
+        try:
+            return events.during(call)
+        finally:
+            self._recorder.watch = lambda on: None
+            if not events.heard:
+                self._refuse("a trace or profile function calls it", "call it from other code")
 
     def __exit__(self, *exc: object) -> None:
-        assert self._recorder is not None
-        self._recorder.watch = lambda on: None
-        sys.settrace(self._before)
-        sys.setprofile(None)
         self._lookups.__exit__(None, None, None)
         self._following.__exit__(None, None, None)
         performed = self._performed()

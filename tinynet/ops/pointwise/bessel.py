@@ -21,7 +21,8 @@ from tinynet.core.declaration.operation import pointwise
 from tinynet.dtypes import Array
 from tinynet.ops.argument_errors import refuse_half
 from tinynet.ops.pointwise.arithmetic import where
-from tinynet.ops.pointwise.exponential import sign
+from tinynet.ops.pointwise.exponential import abs as absolute
+from tinynet.ops.pointwise.exponential import exp, sign
 from tinynet.ops.special_functions import only_special, special
 
 _NEAR = 25.0
@@ -43,7 +44,7 @@ def _scaled(x: Array, order: int) -> Array:
     for k in range(1, 30):
         piece = piece * ((2 * k - 1) ** 2 - 4 * order) / (8 * k * far)
         rest = rest + piece
-    return np.where(x <= _NEAR, total * np.exp(-near), rest / np.sqrt(2 * np.pi * far))
+    return np.where(x <= _NEAR, total * np.exp(-near), rest / math.sqrt(2 * np.pi) / np.sqrt(far))
 
 
 def _bessel(self: Array, order: int, scaled: bool) -> Array:
@@ -100,15 +101,20 @@ def i1e(self: Array, /) -> Array:
     return _bessel(self, 1, True)
 
 
-def _over(result: Any, x: Any) -> Any:
-    """Return ``result / x``, or its limit 1/2 at 0."""
-    return where(x == 0, 0.5, result / where(x == 0, 1.0, x))
+def _over(result: Any, x: Any, decay: Any = 1.0) -> Any:
+    """Return ``result / x`` for i1 times ``decay``; near 0, where the quotient is 1/2."""
+    near = absolute(x) < 1e-9
+    return where(near, 0.5 * decay, result / where(near, 1.0, x))
 
 
 i0.grad(self=lambda g, self: g * i1(self))
 i0e.grad(self=lambda g, self, result: g * (i1e(self) - sign(self) * result))
 i1.grad(self=lambda g, self, result: g * (i0(self) - _over(result, self)))
-i1e.grad(self=lambda g, self, result: g * (i0e(self) - result * sign(self) - _over(result, self)))
+i1e.grad(
+    self=lambda g, self, result: (
+        g * (i0e(self) - result * sign(self) - _over(result, self, exp(-absolute(self))))
+    )
+)
 
 # ---- J, Y and K ---------------------------------------------------------------------------------
 
@@ -119,11 +125,12 @@ def _macdonald(z: Array, order: float) -> Array:
     Integrates ``exp(z - z * cosh(t)) * cosh(order * t)`` over t >= 0, substituting
     ``u = sqrt(2 z) * sinh(t / 2)``.
     """
-    root = np.sqrt(2 * z)
+    root = math.sqrt(2) * np.sqrt(z)  # 2 * z may overflow
     total = 0.5 / root  # the term of u = 0 has half the weight
     for u in np.arange(_STEP, _LAST, _STEP):
         t = 2 * np.arcsinh(u / root)
-        total = total + math.exp(-u * u) * np.cosh(order * t) / np.sqrt(2 * z + u * u)
+        divisor = math.sqrt(2) * np.sqrt(z + u * u / 2)
+        total = total + math.exp(-u * u) * np.cosh(order * t) / divisor
     return np.asarray(2 * _STEP * total)
 
 
@@ -143,7 +150,7 @@ def _near(x: Array, order: int, sign: int) -> tuple[Array, Array]:
         term = term * q / (k * (k + order))
         harmonic += 1 / k + (1 / (k + 1) if order else 0)
         total, logarithmic = total + term, logarithmic + harmonic * term
-    log = np.log(x / 2) + np.euler_gamma
+    log = np.log(x) - math.log(2) + np.euler_gamma
     if order:
         total, logarithmic = total * x / 2, logarithmic * x / 4
         return total, log * total - logarithmic + sign / x

@@ -183,8 +183,8 @@ def elu(self: Array, /, alpha: float, scale: float, input_scale: float) -> Array
 
 
 elu.grad(
-    self=lambda g, self, result, alpha, scale, input_scale: where(
-        self <= 0, g * (input_scale * (result + alpha * scale)), g * scale
+    self=lambda g, self, alpha, scale, input_scale: elu_backward(
+        g, self, alpha, scale, input_scale
     ),
 )
 
@@ -193,7 +193,7 @@ elu.grad(
 def elu_backward(
     grad_output: Array, self: Array, /, alpha: float, scale: float, input_scale: float
 ) -> Array:
-    """Return the gradient of the input of ``elu`` and ``celu``, without their results."""
+    """Return the gradient of the input of ``elu`` and ``celu``, unrounded by their results."""
     slope = np.exp(np.minimum(self, _zero(self)) * input_scale) * (input_scale * alpha * scale)
     return grad_output * pick(self <= 0, slope, np.asarray(scale, self.dtype))
 
@@ -208,7 +208,6 @@ elu_backward.grad(
         0.0,
     ),
 )
-elu.recorded["self"] = elu_backward.function, ("self", "alpha", "scale", "input_scale")
 
 
 @pointwise(methods=False, node="CeluBackward0")
@@ -220,13 +219,7 @@ def celu(self: Array, /, alpha: float) -> Array:
     return pick(x < 0, np.expm1(np.minimum(x, _zero(x)) / alpha) * alpha, x)
 
 
-celu.grad(
-    self=lambda g, self, result, alpha: where(self <= 0, g * (result / alpha + 1), g),
-)
-celu.recorded["self"] = (
-    lambda g, self, alpha: elu_backward.function(g, self, alpha, 1.0, 1 / alpha),
-    ("self", "alpha"),
-)
+celu.grad(self=lambda g, self, alpha: elu_backward(g, self, alpha, 1.0, 1 / alpha))
 
 
 @pointwise(methods=False)
@@ -327,7 +320,7 @@ def glu(self: Array, /, dim: int) -> tuple[Array, Array]:
 def _glu_grad(g: Any, self: Any, gate: Any, dim: int) -> Any:
     one = cut(self, dim, slice(0, self.shape[dim] // 2))
     passed = g * gate
-    return cat([passed, passed * one * (1 - gate)], dim)
+    return cat([passed, passed * (1 - gate) * one], dim)
 
 
 def _glu_second(g: Any, grad_output: Any, self: Any, dim: int) -> Any:

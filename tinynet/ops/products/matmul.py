@@ -95,6 +95,8 @@ def bmm(self: Array, mat2: Array, /) -> Array:
             "Expected size for first two dimensions of batch2 tensor to be: "
             f"[{self.shape[0]}, {self.shape[2]}] but got: {list(mat2.shape[:2])}."
         )
+    if 0 in (*self.shape, *mat2.shape):  # where PyTorch does not look at the first dtype
+        return np.zeros((*self.shape[:2], mat2.shape[2]), mat2.dtype)
     if self.dtype != mat2.dtype or self.dtype.kind == "b":
         raise refused("bmm", self, mat2)
     return np.matmul(_solid(self), _solid(mat2))

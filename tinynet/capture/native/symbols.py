@@ -21,7 +21,7 @@ UFUNCS = {
 }  # fmt: skip
 # Kernels of elementwise operations that are no ufuncs, by name of the operation.
 KERNELS = {
-    "relu": "positive({0})",
+    "relu": "positive({0}, zero)",
     "relu_backward": "({0} if {1} != zero else zero)",
     "sigmoid": "(one / (one + exp(-{0})))",
     "number_minus": "({1} - {0})",

@@ -86,6 +86,7 @@ def _gelu_single(x: Array) -> tuple[Array, Array]:
     def work(block: slice) -> None:
         part = flat[block]
         _single(part, out[block], below[block], np.empty_like(part))
+        np.copyto(out[block], np.nan, where=part == np.inf)  # as PyTorch's loops over vectors
 
     threads.in_turn(work, threads.slices(flat.size, _BLOCK))
     return out.reshape(x.shape).astype(x.dtype, copy=False), below.reshape(x.shape)

@@ -44,6 +44,10 @@ def _flat(g: Any) -> Any:
 
 # ---- piecewise linear ---------------------------------------------------------------------------
 
+# The derivatives at NaN are those of PyTorch's loops over vectors: 0 for hardtanh and the shrinks,
+# NaN for hardswish and elu, the incoming gradient for the others. (Its loops over the rest of an
+# array, of less than a vector, give the incoming gradient for all.)
+
 
 @pointwise(methods=False)
 def leaky_relu(self: Array, /, negative_slope: float) -> Array:
@@ -94,7 +98,7 @@ def hardtanh(self: Array, /, min_val: float, max_val: float) -> Array:
 
 
 hardtanh.grad(
-    self=lambda g, self, min_val, max_val: where((self <= min_val) | (self >= max_val), 0.0, g),
+    self=lambda g, self, min_val, max_val: where((self > min_val) & (self < max_val), g, 0.0),
 )
 derivative(hardtanh, "HardtanhBackwardBackward0", self=_flat)
 
@@ -115,7 +119,7 @@ def hardswish(self: Array, /) -> Array:
 
 
 hardswish.grad(
-    self=lambda g, self: where(self <= -3, 0.0, where(self < 3, g * (self / 3 + 0.5), g)),
+    self=lambda g, self: where(self <= -3, 0.0, where(self >= 3, g, g * (self / 3 + 0.5))),
 )
 derivative(
     hardswish,
@@ -141,7 +145,7 @@ def hardshrink(self: Array, /, lambd: float) -> Array:
     return pick((x >= -lambd) & (x <= lambd), _zero(x), x)
 
 
-hardshrink.grad(self=lambda g, self, lambd: where((self >= -lambd) & (self <= lambd), 0.0, g))
+hardshrink.grad(self=lambda g, self, lambd: where((self < -lambd) | (self > lambd), g, 0.0))
 derivative(hardshrink, "HardshrinkBackwardBackward0", self=_flat)
 
 
@@ -157,7 +161,7 @@ def softshrink(self: Array, /, lambd: float) -> Array:
     return x - np.clip(x, -lambd, lambd)
 
 
-softshrink.grad(self=lambda g, self, lambd: where((self >= -lambd) & (self <= lambd), 0.0, g))
+softshrink.grad(self=lambda g, self, lambd: where((self < -lambd) | (self > lambd), g, 0.0))
 derivative(softshrink, "SoftshrinkBackwardBackward0", self=_flat)
 
 
@@ -195,7 +199,7 @@ def elu_backward(
 ) -> Array:
     """Return the gradient of the input of ``elu`` and ``celu``, unrounded by their results."""
     slope = np.exp(np.minimum(self, _zero(self)) * input_scale) * (input_scale * alpha * scale)
-    return grad_output * pick(self <= 0, slope, np.asarray(scale, self.dtype))
+    return grad_output * pick(self > 0, np.asarray(scale, self.dtype), slope)
 
 
 elu_backward.grad(
@@ -203,9 +207,9 @@ elu_backward.grad(
         g, self, alpha, scale, input_scale
     ),
     self=lambda g, grad_output, self, alpha, scale, input_scale: where(
-        self < 0,
-        g * grad_output * exp(self * input_scale) * (input_scale * input_scale * alpha * scale),
+        self >= 0,
         0.0,
+        g * grad_output * exp(self * input_scale) * (input_scale * input_scale * alpha * scale),
     ),
 )
 

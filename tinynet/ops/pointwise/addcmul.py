@@ -37,8 +37,8 @@ def addcmul(self: Array, tensor1: Array, tensor2: Array, /, *, value: float = 1)
 
 addcmul.grad(
     self=lambda g: g,
-    tensor1=lambda g, tensor2, value: times(g * tensor2, value),
-    tensor2=lambda g, tensor1, value: times(g * tensor1, value),
+    tensor1=lambda g, tensor2, value: g * times(tensor2, value),
+    tensor2=lambda g, tensor1, value: g * times(tensor1, value),
 )
 
 

@@ -101,10 +101,18 @@ def i1e(self: Array, /) -> Array:
     return _bessel(self, 1, True)
 
 
+# The power series of ``i1(x) / x``, in powers of ``x^2 / 4``.
+_QUOTIENT = tuple(0.5 / (math.factorial(k) * math.factorial(k + 1)) for k in range(9))
+
+
 def _over(result: Any, x: Any, decay: Any = 1.0) -> Any:
-    """Return ``result / x`` for i1 times ``decay``; near 0, where the quotient is 1/2."""
-    near = absolute(x) < 1e-9
-    return where(near, 0.5 * decay, result / where(near, 1.0, x))
+    """Return ``result / x`` for i1 times ``decay``: near 0 by the series, for its derivatives."""
+    near = absolute(x) < 1
+    square = where(near, x * x * 0.25, 0.0)
+    series = _QUOTIENT[-1]
+    for term in _QUOTIENT[-2::-1]:
+        series = series * square + term
+    return where(near, series * decay, result / where(near, 1.0, x))
 
 
 i0.grad(self=lambda g, self: g * i1(self))

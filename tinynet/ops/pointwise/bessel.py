@@ -191,100 +191,11 @@ def _decaying(self: Array, order: int, scaled: bool) -> Array:
     return np.where(x < 0, np.nan, found).astype(self.dtype)
 
 
-def _function(name: str, what: str, example: str, values: Callable[[Array], Array]) -> Any:
-    """Declare the operation ``name``; ``example`` is its value at 0.5 and at 3."""
-
-    def kernel(x: Array, /) -> Array:
-        refuse_half(name, x)
-        return values(x)
-
-    kernel.__name__ = kernel.__qualname__ = name
-    kernel.__doc__ = f"""Return {what}.
-
-    Raises:
-        NotImplementedError: half-precision inputs.
-
-    Example:
-        >>> tn.special.{name}(tn.tensor([0.5, 3.0]))
-        tensor({example})
-    """
-    return only_special(kernel)
-
-
-bessel_j0 = _function(
-    "bessel_j0",
-    "the Bessel function of the first kind of order 0",
-    "[ 0.9385, -0.2601]",
-    lambda x: _oscillating(x, 0, False),
-)
-bessel_j1 = _function(
-    "bessel_j1",
-    "the Bessel function of the first kind of order 1",
-    "[0.2423, 0.3391]",
-    lambda x: _oscillating(x, 1, False),
-)
-bessel_y0 = _function(
-    "bessel_y0",
-    "the Bessel function of the second kind of order 0; NaN below 0",
-    "[-0.4445,  0.3769]",
-    lambda x: _oscillating(x, 0, True),
-)
-bessel_y1 = _function(
-    "bessel_y1",
-    "the Bessel function of the second kind of order 1; NaN below 0",
-    "[-1.4715,  0.3247]",
-    lambda x: _oscillating(x, 1, True),
-)
-modified_bessel_i0 = _function(
-    "modified_bessel_i0",
-    "what ``i0`` returns, without a derivative",
-    "[1.0635, 4.8808]",
-    lambda x: _bessel(x, 0, False),
-)
-modified_bessel_i1 = _function(
-    "modified_bessel_i1",
-    "what ``i1`` returns, without a derivative",
-    "[0.2579, 3.9534]",
-    lambda x: _bessel(x, 1, False),
-)
-modified_bessel_k0 = _function(
-    "modified_bessel_k0",
-    "the modified Bessel function of the second kind of order 0; NaN below 0",
-    "[0.9244, 0.0347]",
-    lambda x: _decaying(x, 0, False),
-)
-modified_bessel_k1 = _function(
-    "modified_bessel_k1",
-    "the modified Bessel function of the second kind of order 1; NaN below 0",
-    "[1.6564, 0.0402]",
-    lambda x: _decaying(x, 1, False),
-)
-scaled_modified_bessel_k0 = _function(
-    "scaled_modified_bessel_k0",
-    "``exp(x) * modified_bessel_k0(x)``",
-    "[1.5241, 0.6978]",
-    lambda x: _decaying(x, 0, True),
-)
-scaled_modified_bessel_k1 = _function(
-    "scaled_modified_bessel_k1",
-    "``exp(x) * modified_bessel_k1(x)``",
-    "[2.7310, 0.8066]",
-    lambda x: _decaying(x, 1, True),
-)
-
-
 def _spherical(x: Array) -> Array:
     z = x.astype(np.float64)
     found = np.sin(np.where(np.isinf(z), 0, z)) / np.where(z == 0, 1, z)
     return np.where(z == 0, 1, found).astype(x.dtype)
 
-
-spherical_bessel_j0 = _function(
-    "spherical_bessel_j0",
-    "``sin(x) / x``, the spherical Bessel function of order 0",
-    "[0.9589, 0.0470]",
-    _spherical,
-)
 
 # ---- Airy function ------------------------------------------------------------------------------
 
@@ -315,9 +226,53 @@ def _airy(x: Array) -> Array:
     return found.astype(x.dtype)
 
 
-airy_ai = _function(
-    "airy_ai",
-    "Airy's function Ai, which solves ``y'' = x * y`` and vanishes at infinity",
-    "[0.2317, 0.0066]",
-    _airy,
-)
+# ---- functions without derivatives --------------------------------------------------------------
+
+
+def _function(name: str, example: str, values: Callable[[Array], Array], what: str) -> Any:
+    """Declare the operation ``name``; ``example`` is its value at 0.5 and at 3."""
+
+    def kernel(x: Array, /) -> Array:
+        refuse_half(name, x)
+        return values(x)
+
+    kernel.__name__ = kernel.__qualname__ = name
+    kernel.__doc__ = f"""Return {what}.
+
+    Raises:
+        NotImplementedError: half-precision inputs.
+
+    Example:
+        >>> tn.special.{name}(tn.tensor([0.5, 3.0]))
+        tensor({example})
+    """
+    return only_special(kernel)
+
+
+for _row in (
+    ("bessel_j0", "[ 0.9385, -0.2601]", lambda x: _oscillating(x, 0, False),
+     "the Bessel function of the first kind of order 0"),
+    ("bessel_j1", "[0.2423, 0.3391]", lambda x: _oscillating(x, 1, False),
+     "the Bessel function of the first kind of order 1"),
+    ("bessel_y0", "[-0.4445,  0.3769]", lambda x: _oscillating(x, 0, True),
+     "the Bessel function of the second kind of order 0; NaN below 0"),
+    ("bessel_y1", "[-1.4715,  0.3247]", lambda x: _oscillating(x, 1, True),
+     "the Bessel function of the second kind of order 1; NaN below 0"),
+    ("modified_bessel_i0", "[1.0635, 4.8808]", lambda x: _bessel(x, 0, False),
+     "what ``i0`` returns, without a derivative"),
+    ("modified_bessel_i1", "[0.2579, 3.9534]", lambda x: _bessel(x, 1, False),
+     "what ``i1`` returns, without a derivative"),
+    ("modified_bessel_k0", "[0.9244, 0.0347]", lambda x: _decaying(x, 0, False),
+     "the modified Bessel function of the second kind of order 0; NaN below 0"),
+    ("modified_bessel_k1", "[1.6564, 0.0402]", lambda x: _decaying(x, 1, False),
+     "the modified Bessel function of the second kind of order 1; NaN below 0"),
+    ("scaled_modified_bessel_k0", "[1.5241, 0.6978]", lambda x: _decaying(x, 0, True),
+     "``exp(x) * modified_bessel_k0(x)``"),
+    ("scaled_modified_bessel_k1", "[2.7310, 0.8066]", lambda x: _decaying(x, 1, True),
+     "``exp(x) * modified_bessel_k1(x)``"),
+    ("spherical_bessel_j0", "[0.9589, 0.0470]", _spherical,
+     "``sin(x) / x``, the spherical Bessel function of order 0"),
+    ("airy_ai", "[0.2317, 0.0066]", _airy,
+     "Airy's function Ai, which solves ``y'' = x * y`` and vanishes at infinity"),
+):  # fmt: skip
+    _function(*_row)

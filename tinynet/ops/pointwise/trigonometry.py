@@ -247,9 +247,8 @@ def _sinc_slope(g: Any, x: Any) -> Any:
     angle = x * math.pi
     small = abs(angle) < 1
     near, far = where(small, angle, 0.0), where(small, 1.0, angle)
-    square, *terms = near * near, *reversed(_SERIES)
-    series = terms[0]
-    for term in terms[1:]:
+    square, series = near * near, _SERIES[-1]
+    for term in _SERIES[-2::-1]:
         series = series * square + term
     slope = (cos(far) - sin(far) / far) / far
     return where(small, g * (series * near * math.pi), g * (slope * math.pi))

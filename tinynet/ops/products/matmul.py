@@ -23,7 +23,7 @@ from tinynet.ops.shaping import flipping, views
 def refused(kernel: str, *arrays: Array) -> Exception:
     """Return the error for two operands of matching shapes: their dtypes differ."""
     names = [name_of(a) for a in arrays]
-    if names[0] == names[1]:
+    if names[0] == names[1] or kernel == "bmm" and names[0] == "Bool":
         return NotImplementedError(f"\"{kernel}\" not implemented for '{names[0]}'")
     if kernel == "addmm_impl_cpu_":
         a, b = (c_name(x) for x in arrays)

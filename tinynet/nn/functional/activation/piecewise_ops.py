@@ -176,23 +176,6 @@ rrelu_with_noise.grad(self=lambda g, noise: g * noise)
 # ---- exponential and logistic -------------------------------------------------------------------
 
 
-@pointwise(methods=False)
-def elu(self: Array, /, alpha: float, scale: float, input_scale: float) -> Array:
-    """Return ``scale * x`` above 0 and ``scale * alpha * (exp(input_scale * x) - 1)`` below."""
-    x = _floating(self, "elu_cpu")
-    if x.dtype is HALF:
-        return in_single(elu, x, alpha, scale, input_scale)
-    below = np.expm1(np.minimum(x, _zero(x)) * input_scale)
-    return pick(x < 0, below * (alpha * scale), x * scale)
-
-
-elu.grad(
-    self=lambda g, self, alpha, scale, input_scale: elu_backward(
-        g, self, alpha, scale, input_scale
-    ),
-)
-
-
 @pointwise(methods=False, node="EluBackwardBackward0")
 def elu_backward(
     grad_output: Array, self: Array, /, alpha: float, scale: float, input_scale: float
@@ -210,6 +193,23 @@ elu_backward.grad(
         self >= 0,
         0.0,
         g * grad_output * exp(self * input_scale) * (input_scale * input_scale * alpha * scale),
+    ),
+)
+
+
+@pointwise(methods=False)
+def elu(self: Array, /, alpha: float, scale: float, input_scale: float) -> Array:
+    """Return ``scale * x`` above 0 and ``scale * alpha * (exp(input_scale * x) - 1)`` below."""
+    x = _floating(self, "elu_cpu")
+    if x.dtype is HALF:
+        return in_single(elu, x, alpha, scale, input_scale)
+    below = np.expm1(np.minimum(x, _zero(x)) * input_scale)
+    return pick(x < 0, below * (alpha * scale), x * scale)
+
+
+elu.grad(
+    self=lambda g, self, alpha, scale, input_scale: elu_backward(
+        g, self, alpha, scale, input_scale
     ),
 )
 

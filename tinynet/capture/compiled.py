@@ -123,7 +123,7 @@ class Compiled:
                 if result is not STALE:
                     self._replayed(entry)
                     return result
-                entry.missed()
+                entry.missed(tensors)
         elif key in self._eager:
             return self._run(args, kwargs)
         return self._capture(key, tensors, args, kwargs)
@@ -174,7 +174,7 @@ class Compiled:
     def entry_for(self, args: Any, kwargs: Any, tensors: list[Tensor]) -> Entry | None:
         """Return the program that a call would run, if any; collect the tensors."""
         key = _call_key(args, kwargs, tensors)
-        fitting = (entry for entry in self._entries.get(key, ()) if entry.fits())
+        fitting = (entry for entry in self._entries.get(key, ()) if entry.fits(tensors))
         return next(fitting, None)
 
     def calls(self) -> Calls:

@@ -26,6 +26,7 @@ from tinynet.capture.program import (
     rebuilt,
     root,
 )
+from tinynet.capture.scheduling import Scheduling
 from tinynet.capture.value_shapes import sized_by_values
 from tinynet.core.callsite import here
 from tinynet.core.declaration.observers import observable
@@ -65,7 +66,7 @@ class Recorder(Tracer, BackwardObserver):
         self._visited: Any = None  # the node of a backward pass
         self._started = count_nodes()
         self._observing = observing_backward(self)
-        self.handlers = Handlers(boundary)
+        self.handlers, self.scheduling = Handlers(boundary), Scheduling()
         self.watch: Callable[[bool], None] = lambda on: None  # Python's events: set by the watcher
         self._arguments = arguments
         for place, t in enumerate(arguments):
@@ -185,6 +186,7 @@ class Recorder(Tracer, BackwardObserver):
         except CaptureError as problem:
             self.refuse(problem)
             return function(*args, **kwargs)
+        self.scheduling.performed(args[0] if args else None)
         before = self.outside.writes()
         result = self._run(call, function, args, kwargs)
         self.outside.record_writes(before)
@@ -207,7 +209,8 @@ class Recorder(Tracer, BackwardObserver):
         if leaf is not None and leaf._grad is t:
             self._bump(bump_gradient, leaf, what)
         elif owner is not None:
-            self._bump(bump, owner, what)
+            passed = (t for t in self._arguments if t._counter is owner._counter)
+            self._bump(bump, next(passed, owner), what)
 
     def _bump(self, function: Any, t: Tensor, what: str) -> None:
         call = Call("perform", function, (self.constant(t), what), {}, here())

@@ -177,10 +177,10 @@ class _Progress:
         self._plan, self._json = search.plan, json
 
     def ended(self, outcome: Outcome, seconds: float) -> None:
-        """Print a trial that has ended; one that was stopped can be resumed."""
+        """Print a trial that has ended, unless the search is being stopped."""
         if self._json:
             print(as_json({"trial": outcome.point.number, **as_dict(outcome)}), flush=True)
-        elif outcome.status != "interrupted":
+        elif outcome.status != "interrupted" or outcome.message:
             print(self._line(outcome, seconds), flush=True)
 
     def _line(self, outcome: Outcome, seconds: float) -> str:
@@ -188,8 +188,8 @@ class _Progress:
         values = " ".join(f"{key}={brief(point.values[key])}" for key in point.varying)
         width = len(str(self._plan.trials - 1))
         head = f"[trial {point.number:>{width}}] {values}"
-        if outcome.status == "failed":
-            return f"{head}: FAILED, {outcome.message}"
+        if outcome.status in ("failed", "interrupted"):
+            return f"{head}: {outcome.status.upper()}, {outcome.message}"
         figure = outcome.best.get(metric)
         text = "" if figure is None else f"{metric} {figure_text(metric, figure)}"
         if outcome.status == "pruned":

@@ -17,6 +17,7 @@ from tinynet.train.checkpoint.run_record import parse_record
 from tinynet.train.config.problems import TrainError
 from tinynet.train.incidents.post_mortem import REPORT, Report, read_report
 from tinynet.train.incidents.response import brief
+from tinynet.train.metrics.criterion import recorded_criterion
 from tinynet.train.report.progress import describe_figures
 from tinynet.train.report.table import aligned
 from tinynet.train.running.best import EARLY_STOPPING
@@ -149,6 +150,9 @@ def _figures(folder: RunFolder, record: Mapping[str, Any]) -> list[str]:
     if isinstance(best, dict) and best.get("epoch"):
         figures = {f"test/{k}": v for k, v in best.items() if isinstance(v, float)}
         lines.append(f"best, after epoch {best['epoch']}: {describe_figures(figures)}")
+        criterion = recorded_criterion(record)
+        if criterion is not None and (doubt := criterion.doubt(best)):
+            lines[-1] += f" ({doubt})"
     if folder.checkpoint.exists():
         try:
             saved = read_checkpoint(folder.checkpoint)

@@ -308,11 +308,8 @@ def _print_text(result: Result) -> None:
     if result.metrics:  # a run may be stopped before its first evaluation
         print(describe_test_figures(result.metrics) + _best_remark(result))
     if result.stopped_by == EARLY_STOPPING and result.best:
-        watched = result.best.monitor(result.metrics)
-        print(
-            f"stopped early: test {watched} has not improved since epoch {result.best.epoch} "
-            f"(evaluation.patience = {result.config.evaluation.patience})"
-        )
+        patience = result.config.evaluation.patience
+        print(f"stopped early: {result.best.reason} (evaluation.patience = {patience})")
     elif isinstance(result.stopped_by, str):
         print(f"stopped by a callback: {result.stopped_by}")
     if result.compiled:
@@ -329,13 +326,15 @@ def _print_text(result: Result) -> None:
 
 def _best_remark(result: Result) -> str:
     best = result.best
-    if best is None or not best.figures:
+    criterion = best.criterion(best.figures) if best and best.figures else None
+    if best is None or criterion is None:
         return ""
-    name = best.monitor(best.figures)
-    if best.figures[name] == result.metrics[name]:
+    if doubt := criterion.doubt(best.figures):
+        return f" (best: after epoch {best.epoch}, as {doubt})"
+    figures = {criterion.figure: best.figures[criterion.figure]}
+    if figures.items() <= result.metrics.items():
         return ""
-    figure = describe_figures({name: best.figures[name]})
-    return f" (best: {figure}, after epoch {best.epoch})"
+    return f" (best: {describe_figures(figures)}, after epoch {best.epoch})"
 
 
 def _describe_programs(compiled: Mapping[str, Any]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import signal
 import time
 from collections.abc import Mapping
@@ -175,6 +176,8 @@ class Training:
         best = {"epoch": self.best.epoch, **self.best.figures}
         skipped = self.incidents.skipped
         figures = {"test": self.metrics, "best": best, "skipped": skipped}
+        if self.metrics and (criterion := self.best.criterion(self.metrics)) is not None:
+            figures["criterion"] = dataclasses.asdict(criterion)
         compiled = {"compiled": summary} if (summary := self.compilation.summary()) else {}
         return {"status": status, "stopped_by": self.stopped_by, **figures, **compiled}
 
@@ -314,6 +317,8 @@ class Training:
         if config.evaluation.samples:
             log.log_samples(config.evaluation.samples, step)
         figures = totals.figures()
+        if self.ranks is not None:  # they decide together
+            (figures, *_) = self.ranks.in_order([figures], self.ranks.size)
         self.callbacks.evaluated(figures)
         return figures
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tinynet.capture.capturing import Captured
-from tinynet.capture.holdings import SIMPLE, contents, is_a
+from tinynet.capture.holdings import contents, is_a, is_simple_kind
 from tinynet.capture.program import Call, Handle, Program, Value, leaves
 from tinynet.core.callsite import Site
 from tinynet.core.tensors.tensor import Tensor
@@ -83,7 +83,7 @@ class World:
     def _add_leaf(self, leaf: Any) -> None:
         if is_a(leaf, Tensor):
             self._add(leaf)
-        elif is_a(leaf, (Value, Handle, np.ndarray, type)) or type(leaf) in SIMPLE:
+        elif is_a(leaf, (Value, Handle, np.ndarray, type)) or is_simple_kind(type(leaf)):
             return
         elif is_a(leaf, Module):
             for t in (*leaf.parameters(), *leaf.buffers()):
@@ -189,7 +189,7 @@ def flat(structure: Any) -> list[Any]:
 def _aspects(leaf: Any) -> Iterator[tuple[str, Any]]:
     """Yield what can be seen of a tensor, or of another part of a result."""
     if not is_a(leaf, Tensor):
-        yield "a part of the result", leaf if type(leaf) in SIMPLE else id(leaf)
+        yield "a part of the result", leaf if is_simple_kind(type(leaf)) else id(leaf)
         return
     array, counter = leaf._array, leaf._counter
     dense = type(array) is np.ndarray
@@ -222,5 +222,5 @@ def _parts(held: Any, name: str = "") -> Iterator[tuple[str, Any]]:
             yield from _parts(value, f"{name}[{i}]")
     elif is_a(held, Tensor):
         yield name, np.array(held._array)
-    elif type(held) in SIMPLE:
+    elif is_simple_kind(type(held)):
         yield name, held

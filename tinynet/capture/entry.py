@@ -14,7 +14,7 @@ from tinynet.capture import guards, native
 from tinynet.capture.capturing import Captured
 from tinynet.capture.guards import Condition
 from tinynet.capture.handlers import drawn
-from tinynet.capture.holdings import ABSENT, is_a, of_class
+from tinynet.capture.holdings import ABSENT, contents, is_a, of_class
 from tinynet.capture.node import CompiledFunctionBackward, CompiledOutputBackward, Passes
 from tinynet.capture.outputs import Output, rewritten
 from tinynet.capture.probing import Group
@@ -267,7 +267,7 @@ def _text(structure: Any, source: Source) -> str:
         return _tensor(structure, source)
     if kind is not list and _is_constant(structure):
         return source.constant(structure)
-    inner = "".join(_text(part, source) + ", " for part in structure)
+    inner = "".join(_text(part, source) + ", " for part in contents(structure))
     if kind is list:
         return f"[{inner}]"
     if kind is tuple:
@@ -279,7 +279,7 @@ def _text(structure: Any, source: Source) -> str:
 def _is_constant(structure: Any) -> bool:
     """Return whether each replay may return one and the same object."""
     if is_a(structure, tuple):
-        return all(map(_is_constant, structure))
+        return all(map(_is_constant, contents(structure)))
     return not is_a(structure, (Output, Handle, list, dict))
 
 

@@ -18,6 +18,7 @@ from tinynet.capture.holdings import (
     is_empty,
     is_simple,
     module_of,
+    name_of,
     namespace_of,
     of_class,
     unchanged,
@@ -130,7 +131,7 @@ def _calls(source: Source, program: Program) -> list[Condition]:
         if module_of(kind) != "builtins" and of_class(kind, name) is not ABSENT:
             text = f"type({source.constant(thing)}) is {source.constant(kind)}"
             text += f" and {source.constant(kind)}.{name} is {source.keep(getattr(kind, name))}"
-            found[id(thing), name] = Condition(text, f"{kind.__name__}.{name}")
+            found[id(thing), name] = Condition(text, f"{name_of(kind)}.{name}")
     return [*found.values()]
 
 
@@ -200,19 +201,19 @@ def _others(source: Source, reads: Reads) -> list[Condition]:
         if value is ABSENT or not is_direct(thing, name):
             place = f"value_of({source.constant(thing)}, {name!r})"
         text = _condition(source, place, value)
-        found.append(Condition(text, f"{type(thing).__name__}.{name}", value))
+        found.append(Condition(text, f"{name_of(type(thing))}.{name}", value))
     for thing, kind in reads.kinds.values():
         text = f"type({source.constant(thing)}) is {source.constant(kind)}"
-        found.append(Condition(text, f"the class of a {kind.__name__}"))
+        found.append(Condition(text, f"the class of a {name_of(kind)}"))
     for kind, name in reads.lacking.values():
         text = f"of_class({source.constant(kind)}, {name!r}) is ABSENT"
-        found.append(Condition(text, f"{kind.__name__} had no {name}"))
+        found.append(Condition(text, f"{name_of(kind)} had no {name}"))
     for kind, order in reads.orders.values():
         bases = f"{source.constant(kind)}.__mro__"
         if not is_direct(kind, "__mro__"):
             bases = f"bases_of({source.constant(kind)})"
         text = f"{bases} is {source.constant(order)}"
-        found.append(Condition(text, f"the base classes of {kind.__name__}"))
+        found.append(Condition(text, f"the base classes of {name_of(kind)}"))
     for reference, alive in reads.references.values():
         text = f"{source.constant(reference)}() is {'not ' * alive}None"
         found.append(Condition(text, "a weak reference"))

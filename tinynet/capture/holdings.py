@@ -44,6 +44,16 @@ def is_a(thing: Any, kinds: Any) -> bool:
     return issubclass(type(thing), kinds)
 
 
+def is_simple_kind(kind: type) -> bool:
+    """Return whether a class is one of ``SIMPLE``, without asking its metaclass."""
+    return type(kind) is type and kind in SIMPLE
+
+
+def name_of(kind: type) -> str:
+    """Return the name of a class."""
+    return str(_NAME(kind))
+
+
 def bases_of(kind: type) -> tuple[type, ...]:
     """Return a class and its bases in the order in which attributes are looked up."""
     found: tuple[type, ...] = _BASES(kind)
@@ -152,7 +162,7 @@ def is_simple(value: Any) -> bool:
     kind = type(value)
     if kind is tuple or kind is slice:
         return all(map(is_simple, value if kind is tuple else bounds(value)))
-    return kind in SIMPLE
+    return is_simple_kind(kind)
 
 
 def bounds(value: range | slice) -> tuple[Any, Any, Any]:
@@ -230,5 +240,13 @@ def _is_library(name: str) -> bool:
 
 def named(container: Any) -> str:
     """Return the name of a class with its article."""
-    name = str(_NAME(type(container)))
+    name = name_of(type(container))
     return f"an {name}" if name[0] in "aeiouAEIOU" or name == "ndarray" else f"a {name}"
+
+
+def shown(value: Any) -> str:
+    """Return the beginning of an object's text, or its class if it has none."""
+    try:
+        return f"{value!r:.40}"
+    except Exception:  # the object's own code may raise any
+        return f"<{named(value)}>"

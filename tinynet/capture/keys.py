@@ -13,9 +13,12 @@ from tinynet.capture.holdings import (
     contents,
     is_a,
     is_iterator,
+    is_simple_kind,
     module_of,
+    name_of,
     namespace_of,
     of_class,
+    shown,
     value_of,
 )
 from tinynet.capture.program import root
@@ -59,7 +62,7 @@ class Identity:
         return id(self.thing)
 
     def __repr__(self) -> str:
-        return repr(self.thing)
+        return shown(self.thing)
 
 
 def key_of(structure: Any, tensors: list[Tensor]) -> Any:
@@ -74,7 +77,7 @@ def key_of(structure: Any, tensors: list[Tensor]) -> Any:
         if type(structure._array) is not np.ndarray:
             raise TypeError("an argument is a sparse or batched tensor")
         return kind, form(structure)
-    if kind in _EXACT:
+    if type(kind) is type and kind in _EXACT:
         return kind, structure
     if is_a(structure, tuple) or kind is list or kind is frozenset:
         own = namespace_of(structure)  # of a class derived from tuple
@@ -85,7 +88,8 @@ def key_of(structure: Any, tensors: list[Tensor]) -> Any:
     if kind is dict:
         items = structure.items()
         return kind, *[(_name(name), key_of(part, tensors)) for name, part in items]
-    return kind, _of_object(structure, kind)
+    asks = of_class(type(kind), "__hash__") is not object.__hash__  # a metaclass
+    return Identity(kind) if asks else kind, _of_object(structure, kind)
 
 
 def sharing_of(tensors: list[Tensor]) -> tuple[tuple[int, ...], ...]:
@@ -115,7 +119,7 @@ def _of_object(thing: Any, kind: type) -> Any:
     if is_iterator(thing):
         raise TypeError("an argument is an iterator")
     if of_class(kind, "__hash__") is None:
-        raise TypeError(f"an argument of type {kind.__name__} is not hashable")
+        raise TypeError(f"an argument of type {name_of(kind)} is not hashable")
     compares, hashes = of_class(kind, "__eq__"), of_class(kind, "__hash__")
     if compares is object.__eq__ and hashes is object.__hash__:
         return thing
@@ -130,4 +134,4 @@ def _of_object(thing: Any, kind: type) -> Any:
 
 def _is_plain(value: Any) -> bool:
     """Return whether no one can change a value."""
-    return type(value) in _EXACT or type(value) in (float, complex)
+    return is_simple_kind(type(value)) and type(value) not in (slice, range)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tinynet.capture.holdings import is_a
+from tinynet.capture.holdings import contents, is_a
 from tinynet.capture.program import CaptureError, Value, rebuilt, same
 from tinynet.capture.recorder import Recorder
 from tinynet.core.graph.node import Node
@@ -191,11 +191,9 @@ def found_in(structure: Any, result: Any) -> dict[int, Tensor]:
         if structure.value is not None:
             return {structure.number: result}
         return found_in(structure.base, result._view.base)
-    if is_a(structure, dict):
-        structure, result = structure.values(), result.values()
-    elif not is_a(structure, tuple | list):
+    if not is_a(structure, tuple | list | dict):
         return {}
-    parts = zip(structure, result, strict=True)
+    parts = zip(contents(structure), contents(result), strict=True)
     return {number: t for part in parts for number, t in found_in(*part).items()}
 
 

@@ -9,7 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.capture.holdings import ABSENT, SIMPLE, contents, is_a, module_of, of_class
+from tinynet.capture.holdings import (
+    ABSENT,
+    contents,
+    is_a,
+    is_simple_kind,
+    module_of,
+    of_class,
+)
 from tinynet.core.callsite import Site
 from tinynet.core.tensors.tensor import Tensor
 
@@ -229,10 +236,11 @@ def same(a: Any, b: Any) -> bool:
         mine = a.number, a.requires_grad, a.place
         return mine == (b.number, b.requires_grad, b.place) and same(a.value, b.value)
     if is_a(a, (tuple, list)):
-        return len(a) == len(b) and all(map(same, contents(a), contents(b)))
+        parts = contents(a), contents(b)
+        return len(parts[0]) == len(parts[1]) and all(map(same, *parts))
     if type(a) is dict:
         return list(a) == list(b) and all(same(a[key], b[key]) for key in a)
-    if type(a) in SIMPLE or is_a(a, (np.dtype, np.generic)):
+    if is_simple_kind(type(a)) or is_a(a, (np.dtype, np.generic)):
         return bool(a == b and repr(a) == repr(b)) or (a != a and b != b)
     if is_a(a, np.ndarray):
         return a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")

@@ -19,7 +19,6 @@ from tinynet.capture.holdings import (
     ABSENT,
     BUFFERS,
     CONTAINERS,
-    SIMPLE,
     alike,
     bases_of,
     contents,
@@ -28,8 +27,10 @@ from tinynet.capture.holdings import (
     is_hidden,
     is_iterator,
     is_library,
+    is_simple_kind,
     members_of,
     module_of,
+    name_of,
     namespace_of,
     size_of,
     value_of,
@@ -137,7 +138,7 @@ class Reach:
             self._visit(self._waiting.pop())
 
     def _add(self, value: Any, parent: Any) -> None:
-        if type(value) in SIMPLE or id(value) in self._visited or is_a(value, _LEAVES):
+        if is_simple_kind(type(value)) or id(value) in self._visited or is_a(value, _LEAVES):
             return
         self._visited[id(value)] = value
         self._parents[id(value)] = parent
@@ -156,7 +157,7 @@ class Reach:
             return
         elif is_a(value, _PASSING) or is_iterator(value):
             words = (
-                f"may use a {type(value).__name__} from outside, an iterator or random generator"
+                f"may use a {name_of(type(value))} from outside, an iterator or random generator"
             )
             self.hidden.append((value, words, "pass what it gives as an argument of the function"))
             return
@@ -213,7 +214,7 @@ class Reach:
         if known and size_of(value) > SIZE:
             frozen = is_a(value, np.ndarray) and not value.flags.writeable
             if not (frozen and value.base is None):
-                words = f"may read a {type(value).__name__} with {size_of(value):,} items"
+                words = f"may read a {name_of(type(value))} with {size_of(value):,} items"
                 self.hidden.append((value, words, _LARGE))
             return
         kind = type(value)
@@ -225,7 +226,7 @@ class Reach:
             items = [item for item in items if item is not kind and item is not namespace_of(value)]
             if not items:
                 if is_hidden(value) and not (callable(value) and is_library(value)):
-                    words = f"may use a {kind.__name__} from outside, which cannot be compared"
+                    words = f"may use a {name_of(kind)} from outside, which cannot be compared"
                     self.hidden.append((value, words, "do that outside of the function"))
                 return
         if not is_fixed(value) and kind not in (tuple, frozenset):

@@ -238,7 +238,7 @@ class Reads(Reach):
             found = self.names.setdefault(id(thing), Names(thing, own, None))
             found.missing.add(name)
         kind = thing if is_a(thing, type) else type(thing)
-        if not any(name in base.__dict__ for base in kind.__mro__):
+        if of_class(kind, name) is ABSENT:
             self.lacking[id(kind), name] = kind, name
 
     def of_frame(self, frame: Any, code: Any, library: bool = False) -> None:

@@ -14,7 +14,7 @@ from tinynet.batching.array import BatchedArray
 from tinynet.capture.effects import bump, bump_gradient, gradient, view_of
 from tinynet.capture.facts import Facts, form_of, gradient_form, hooks
 from tinynet.capture.handlers import Handlers
-from tinynet.capture.holdings import SIMPLE, is_a, module_of
+from tinynet.capture.holdings import is_a, is_simple_kind, module_of
 from tinynet.capture.outside import Outside, require_alone
 from tinynet.capture.program import (
     Call,
@@ -282,7 +282,7 @@ class Recorder(Tracer, BackwardObserver):
     def constant(self, leaf: Any) -> Any:
         """Return what stands in a program for a part of an argument."""
         kind = type(leaf)
-        if kind in SIMPLE:
+        if is_simple_kind(kind):
             return leaf
         if is_a(leaf, Tensor):
             return self._handle(leaf)
@@ -343,7 +343,7 @@ class Recorder(Tracer, BackwardObserver):
             return self.define(leaf._array)
         if leaf is None:
             return None
-        if type(leaf) in SIMPLE:
+        if is_simple_kind(type(leaf)):
             if call.kind == "perform":
                 return None
             raise CaptureError(

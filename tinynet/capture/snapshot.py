@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.capture.holdings import is_a
+from tinynet.capture.holdings import bases_of, is_a, module_of
 from tinynet.capture.program import root
 from tinynet.core.graph.row_sparse import Rows
 from tinynet.core.tensors.tensor import Tensor
@@ -72,7 +72,7 @@ class Snapshot:
             self._undo.append(lambda: setattr(bits, "state", state))
         elif is_a(thing, Module):
             return [value for value in vars(thing).values() if is_a(value, (Tensor, Module))]
-        elif any(base.__module__.startswith(_CHANGED) for base in kind.__mro__):
+        elif any(module_of(base).startswith(_CHANGED) for base in bases_of(kind)):
             return self._add_object(thing)
         return ()
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.capture.holdings import ABSENT, SIMPLE, is_a, of_class
+from tinynet.capture.holdings import ABSENT, is_a, is_simple_kind, of_class
 from tinynet.capture.program import Call, Handle, Value, leaves
 from tinynet.core.callsite import COMPILED, OUTSIDE, execute
 
@@ -92,7 +92,13 @@ class Source:
     def constant(self, thing: Any) -> str:
         """Return text for a constant."""
         kind = type(thing)
-        if kind in (int, bool, str, type(None)) or (kind is float and math.isfinite(thing)):
+        if (
+            kind is int
+            or kind is bool
+            or kind is str
+            or thing is None
+            or (kind is float and math.isfinite(thing))
+        ):
             return repr(thing)
         return self.keep(thing)
 
@@ -114,7 +120,7 @@ class Source:
         if is_a(structure, Handle):
             return f"A{structure.place}" if structure.place >= 0 else self._handle(structure)
         if not any(is_a(leaf, (Value, Handle)) for leaf in leaves(structure)):
-            simple = kind in (tuple, list) and all(type(x) in SIMPLE for x in structure)
+            simple = kind in (tuple, list) and all(is_simple_kind(type(x)) for x in structure)
             if not simple:
                 return self.constant(structure)
         if kind is tuple:

@@ -118,7 +118,7 @@ def _of_object(thing: Any, kind: type) -> Any:
         return repr(thing)  # 0.0 == -0.0
     if is_iterator(thing):
         raise TypeError("an argument is an iterator")
-    if of_class(kind, "__hash__") is None:
+    if of_class(kind, "__hash__") is None or is_a(thing, list | dict):
         raise TypeError(f"an argument of type {name_of(kind)} is not hashable")
     compares, hashes = of_class(kind, "__eq__"), of_class(kind, "__hash__")
     if compares is object.__eq__ and hashes is object.__hash__:

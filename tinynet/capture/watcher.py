@@ -122,6 +122,7 @@ class Watcher:
                 self._refuse("a trace or profile function calls it", "call it from other code")
 
     def __exit__(self, *exc: object) -> None:
+        assert self._recorder is not None
         self._lookups.__exit__(None, None, None)
         self._following.__exit__(None, None, None)
         performed = self._performed()

@@ -55,10 +55,8 @@ class Channel(Generic[Listener]):
         return remove
 
     def _keep_own(self) -> None:
-        own = [entry for entry in self.listeners if entry[0] == mode.thread]
-        if own != self.listeners:
-            self.listeners[:] = own
-            self._changed()
+        self.listeners[:] = [e for e in self.listeners if e[0] == mode.thread]
+        self._changed()
 
     @contextlib.contextmanager
     def heard_by(self, listener: Listener) -> Iterator[None]:

@@ -30,6 +30,7 @@ def warnings_of(run):
     """Run something; return the warnings about compiled functions."""
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
+        warnings.simplefilter("error", SyntaxWarning)  # of generated code
         run()
     return [str(w.message) for w in found if issubclass(w.category, CompileWarning)]
 
@@ -1161,15 +1162,6 @@ def test_one_of_several_outputs_is_used():
     both(lambda: f, [call(*w) for w in ((0,), (1,), (2,), (0, 1), (0, 2), (0, 1, 2), (1,))])
 
 
-def test_double_backward_is_a_clear_error():
-    x = tn.ones(2, requires_grad=True)
-    compiled = tn.compile(lambda x: x.exp())
-    for _ in range(WARM):
-        compiled(x)
-    with pytest.raises(RuntimeError, match="create_graph=True cannot(.|\n)*compile the whole step"):
-        tn.autograd.grad(compiled(x).sum(), x, create_graph=True)
-
-
 def test_outputs_that_are_views_and_inputs():
     def call(f):
         x = tn.arange(6.0)
@@ -1296,25 +1288,6 @@ def test_fullgraph_is_an_error_with_the_same_words():
     compiled = tn.compile(lambda x: x * x.sum().item(), fullgraph=True)
     with pytest.raises(CompileError, match=r"item\(\) reads values(.|\n)*where(.|\n)*to fix it"):
         compiled(tn.ones(1))
-
-
-def test_verify_finds_what_guards_cannot_see():
-    hidden = np.ones(1)
-    hidden.flags.writeable = False
-    base = types.SimpleNamespace(value=1.0)
-
-    def f(x):
-        return x * getattr(base, "".join(["val", "ue"]))
-
-    compiled = tn.compile(f, verify=3)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        for _ in range(8):
-            compiled(tn.ones(1))
-        base.value = 2.0
-        with pytest.raises(CompileError, match="no longer does what its program does"):
-            for _ in range(4):
-                compiled(tn.ones(1))
 
 
 def test_the_limit_of_programs():
@@ -1589,13 +1562,15 @@ def test_what_another_thread_observes_is_no_matter():
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 def test_a_process_that_is_forked_while_another_thread_captures():
     compiled = tn.compile(lambda x: x * 2)
-    capturing.acquire()
+    thread = threading.Thread(target=capturing.take)
+    thread.start()
+    thread.join()
     child = os.fork()
     if child == 0:
         for _ in range(4):
             compiled(tn.ones(1))
         os._exit(compiled.calls() != (2, 2, 0))
-    capturing.release()
+    capturing.give_back()
     assert os.waitpid(child, 0)[1] == 0
 
 

@@ -58,6 +58,7 @@ def run(build, calls):
         used = tn.compile(function) if compiling else function
         with warnings.catch_warnings(record=True) as found:
             warnings.simplefilter("always")
+            warnings.simplefilter("error", SyntaxWarning)  # of generated code
             sides.append([calls(used, *rest), used])
         heard = [str(w.message) for w in found if issubclass(w.category, CompileWarning)]
     (eager, _), (compiled, used) = sides
@@ -905,7 +906,7 @@ def goes_on_after_an_operation_that_fails():
         found.count += 1
         return x * 1
 
-    return function, lambda: found.count, "sets the attribute"
+    return function, lambda: found.count, "dot fails"
 
 
 @eager

@@ -65,6 +65,25 @@ def test_objects_that_are_equal_but_not_the_same():
     assert replayed(compiled) == 1  # equal in all fields
 
 
+@pytest.mark.parametrize("kind", [list, dict])
+def test_containers_that_can_be_hashed(kind):
+    class Hashed(kind):
+        def __hash__(self):
+            return 1
+
+    held = Hashed([(0, 1.0)]) if kind is dict else Hashed([1.0])
+
+    def call(scale):
+        def run(f):
+            held[0] = scale
+            return f(tn.arange(3), held)
+
+        return run
+
+    calls = [call(s) for s in (1.0, 2.0) for _ in range(WARM)]
+    both(lambda: lambda x, o: x * o[0], calls, "not hashable")
+
+
 def test_objects_in_a_list_that_is_passed():
     thing = Equal(1.0)
 
@@ -373,7 +392,7 @@ def test_the_numba_backend_without_numba(monkeypatch):
         tn.compile(abs, backend="numba")
 
 
-@pytest.mark.parametrize("verify", [-1, "often", 0.5, None])
+@pytest.mark.parametrize("verify", [-1, "often", 0.5])
 def test_verify_is_a_number_of_calls(verify):
     with pytest.raises(ValueError, match="verify must be a number of calls >= 0"):
         tn.compile(abs, verify=verify)

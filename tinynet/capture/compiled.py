@@ -4,39 +4,34 @@ from __future__ import annotations
 
 import copy
 import functools
-import os
 import threading
 import weakref
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from tinynet.capture import guards
-from tinynet.capture.capturing import Captured, capture
-from tinynet.capture.entry import Entry
+from tinynet.capture.capturing import Captured, Turn, capture
+from tinynet.capture.entry import Entry, HandledError
+from tinynet.capture.events import unwatchable
 from tinynet.capture.explain import Explanation, explain
-from tinynet.capture.keys import key_of, modes
+from tinynet.capture.holdings import ABSENT, is_a, value_of
+from tinynet.capture.keys import key_of, modes, sharing_of
 from tinynet.capture.program import Call, CaptureError
 from tinynet.capture.recognition import STALE, recognizer
+from tinynet.capture.rerun import Rerun, call_of
+from tinynet.capture.schedule import FIRST, Schedule
+from tinynet.capture.verification import Outcome, verify
 from tinynet.core.callsite import locate, warn
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor
+from tinynet.threads import fork_safe_lock
 
 CAPTURES = 4  # calls that are compared until two are the same
 PROGRAMS = 8  # of one function: for other shapes, modes and Python values
 PATIENCE = 50  # captures that fail by what another thread does, before one counts
 KEPT = 100  # reasons for eager calls, for ``explain``
-# One thread at a time captures: it looks at all objects. Calls of others run eagerly meanwhile.
-capturing = threading.Lock()
-
-
-def _release() -> None:
-    """Release the lock in a new process, which does not have the thread that holds it."""
-    if capturing.locked() and mode.tracer is None:
-        capturing.release()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_release)
+capturing = Turn()  # calls of other threads run eagerly meanwhile
+_resetting = fork_safe_lock()
 
 
 class CompileError(RuntimeError):
@@ -61,7 +56,7 @@ class Compiled:
     Args:
         function: the function.
         fullgraph: raise an error where the function cannot be captured.
-        verify: run every n-th call both ways and compare; 0 never does.
+        verify: the distance between replays that are verified; 0: none are, None: it grows.
 
     Attributes:
         problems: why calls run eagerly, or ran until a later capture succeeded.
@@ -71,7 +66,7 @@ class Compiled:
         self,
         function: Callable[..., Any],
         fullgraph: bool = False,
-        verify: int = 0,
+        verify: int | None = None,
         backend: str = "numpy",
     ):
         self._function = function
@@ -80,12 +75,14 @@ class Compiled:
         self._captured: dict[Any, list[Captured | CaptureError]] = {}
         self._eager: set[Any] = set()
         self._recent: Entry | None = None  # that the last call ran
-        self._warned = self._full = False
-        self._lock = threading.Lock()
+        self._warned = self._full = self._wrong = False
         self._replays = self._captures = self._eager_calls = self._disturbed = 0
         self.problems: list[CaptureError] = []
-        functools.update_wrapper(self, function, updated=())
-        self.__name__ = getattr(function, "__name__", None) or type(_inner(function)).__name__
+        for name in functools.WRAPPER_ASSIGNMENTS:
+            if (value := value_of(function, name)) is not ABSENT:
+                setattr(self, name, value)
+        self.__wrapped__ = function
+        self.__name__ = self.__dict__.get("__name__") or type(_inner(function)).__name__
         every.add(self)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
@@ -93,13 +90,18 @@ class Compiled:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Replay the program for these arguments, or run the function and capture it."""
-        if mode.tracer is not None or guards.is_observed() or state.disabled:
+        if mode.tracer is not None or guards.is_observed() or state.disabled or self._wrong:
             return self._run(args, kwargs)
         recent = self._recent
         if recent is not None and not kwargs:
-            result = recent.recognize(args)
+            try:
+                result = recent.recognize(args)
+            except HandledError:
+                return self._run(args, kwargs)
             if result is not STALE:
                 recent.replays += 1
+                if recent.replays + 1 >= recent.schedule.due:
+                    self._recent = None
                 return result
         tensors: list[Tensor] = []
         key: Any
@@ -110,51 +112,53 @@ class Compiled:
             return self._fall_back(None, CaptureError(str(error), _PASS_TENSORS), args, kwargs)
         if entries is not None:
             for entry in entries:
-                if self._verify and self._is_due():
-                    return self._verified(entry, tensors, args, kwargs)
-                result = entry.run(*tensors)
+                if entry.replays + 1 >= entry.schedule.due:
+                    outcome = self._verified(entry, tensors, args, kwargs)
+                    if outcome is not None:
+                        return outcome.give()
+                try:
+                    result = entry.run(*tensors)
+                except HandledError:
+                    return self._run(args, kwargs)
                 if result is not STALE:
-                    entry.replays += 1
-                    self._recent = None if self._verify else entry
+                    self._replayed(entry)
                     return result
-                entry.missed()
+                entry.missed(tensors)
         elif key in self._eager:
             return self._run(args, kwargs)
         return self._capture(key, tensors, args, kwargs)
+
+    def _replayed(self, entry: Entry) -> None:
+        entry.replays += 1
+        self._recent = entry if entry.replays + 1 < entry.schedule.due else None
 
     def _run(self, args: Any, kwargs: Any) -> Any:
         """Run the function eagerly."""
         self._eager_calls += mode.tracer is None
         return self._function(*args, **kwargs)
 
-    def _is_due(self) -> bool:
-        self._replays += 1
-        return self._replays % self._verify == 0
-
-    def _verified(self, entry: Entry, tensors: list[Tensor], args: Any, kwargs: Any) -> Any:
-        """Run the function eagerly, and compare what it does with the program."""
-        if not capturing.acquire(blocking=False):
-            return self._run(args, kwargs)
+    def _verified(
+        self, entry: Entry, tensors: list[Tensor], args: Any, kwargs: Any
+    ) -> Outcome | None:
+        """Run a program and the function, and compare; None if the program does not fit."""
+        if not capturing.take():
+            return None
+        state.disabled = True
         try:
-            result, captured, problem = capture(self._function, tensors, args, kwargs)
+            outcome, problem = verify(entry, tensors, lambda: self._function(*args, **kwargs))
         finally:
-            capturing.release()
-        if captured is not None:
-            different = captured.same(entry.captured)
-            if different is True:
-                return result
-            site = different.site if isinstance(different, Call) else None
-            remedy = "report this: a program must not outlive what it was made from"
-            reason = "the function no longer does what its program does"
-            problem = CaptureError(reason, remedy, site)
-        assert problem is not None
-        if self._is_disturbed(problem):
-            return result
-        raise CompileError(message(self.__name__, problem))
+            state.disabled = False
+            capturing.give_back()
+        if outcome is None:
+            return None
+        self._replayed(entry)
+        if problem is not None:
+            self._stop(problem, self._fullgraph or self._verify is not None)
+        return outcome
 
     def reset(self) -> None:
         """Discard all programs, and what is known about calls that run eagerly."""
-        with self._lock:
+        with _resetting:
             self._entries.clear()
             self._recent = None
             self._captured.clear()
@@ -170,7 +174,7 @@ class Compiled:
     def entry_for(self, args: Any, kwargs: Any, tensors: list[Tensor]) -> Entry | None:
         """Return the program that a call would run, if any; collect the tensors."""
         key = _call_key(args, kwargs, tensors)
-        fitting = (entry for entry in self._entries.get(key, ()) if entry.fits())
+        fitting = (entry for entry in self._entries.get(key, ()) if entry.fits(tensors))
         return next(fitting, None)
 
     def calls(self) -> Calls:
@@ -201,7 +205,12 @@ class Compiled:
     # ---- capturing --------------------------------------------------------------------------
 
     def _capture(self, key: Any, tensors: list[Tensor], args: Any, kwargs: Any) -> Any:
-        if key in self._eager or not capturing.acquire(blocking=False):
+        if key in self._eager:
+            return self._run(args, kwargs)
+        problem = unwatchable()
+        if problem is not None:
+            return self._fall_back(None, problem, args, kwargs)
+        if not capturing.take():
             return self._run(args, kwargs)
         try:
             count = sum(map(len, self._entries.values()))
@@ -224,10 +233,7 @@ class Compiled:
             if different is True:
                 assert isinstance(last, Captured)
                 captured.fix_arguments(last)
-                entry = Entry(self.__name__, captured, self._backend)
-                entry.recognize = recognizer(entry.run, tensors, args, kwargs)
-                self._entries.setdefault(key, []).append(entry)
-                del self._captured[key]
+                self._add(key, captured, tensors, args, kwargs)
             elif len(earlier) >= CAPTURES:
                 site = different.site if isinstance(different, Call) else None
                 reason = "two calls with such arguments do different things"
@@ -235,7 +241,26 @@ class Compiled:
                 self._report(key, CaptureError(reason, remedy, site))
             return result
         finally:
-            capturing.release()
+            capturing.give_back()
+
+    def _add(
+        self, key: Any, captured: Captured, tensors: list[Tensor], args: Any, kwargs: Any
+    ) -> None:
+        """Add the program of calls that two captures agree on."""
+        stop = weakref.WeakMethod(self._stop)
+        rerun = Rerun(self._function, captured, call_of(args, kwargs, tensors), stop)
+        schedule = Schedule(self._verify, 1 if self._entries else FIRST)
+        entry = Entry(self.__name__, captured, self._backend, schedule, rerun)
+        entry.recognize = recognizer(entry.run, tensors, args, kwargs)
+        self._entries.setdefault(key, []).append(entry)
+        del self._captured[key]
+
+    def _stop(self, problem: CaptureError, fatal: bool | None = None) -> None:
+        """Run eagerly from now on."""
+        self._wrong = True
+        self._recent = None
+        self._entries.clear()
+        self._report(None, problem, fatal)
 
     def _is_disturbed(self, failure: CaptureError) -> bool:
         """Return whether a capture may have failed by what another thread did meanwhile."""
@@ -260,14 +285,14 @@ class Compiled:
         self._report(key, problem)
         return self._run(args, kwargs)
 
-    def _report(self, key: Any, problem: CaptureError) -> None:
-        """Note that calls with such a key run eagerly; warn once."""
+    def _report(self, key: Any, problem: CaptureError, fatal: bool | None = None) -> None:
+        """Note that calls with such a key run eagerly; warn once, or raise an error."""
         if key is not None:
             self._eager.add(key)
             self._captured.pop(key, None)
         if len(self.problems) < KEPT:
             self.problems.append(problem)
-        if self._fullgraph:
+        if self._fullgraph if fatal is None else fatal:
             raise CompileError(message(self.__name__, problem))
         if not self._warned:
             self._warned = True
@@ -278,7 +303,7 @@ every: weakref.WeakSet[Compiled] = weakref.WeakSet()
 
 
 def _inner(function: Any) -> Any:
-    return function.args[0] if isinstance(function, functools.partial) else function
+    return function.args[0] if is_a(function, functools.partial) else function
 
 
 _PASS_TENSORS = "pass tensors, numbers, strings, and modules"
@@ -303,12 +328,6 @@ state = _State()
 def _call_key(args: Any, kwargs: Any, tensors: list[Tensor]) -> tuple[Any, ...]:
     """Return what distinguishes calls; collect the tensors."""
     key = modes(), key_of(args, tensors), key_of(kwargs, tensors) if kwargs else None
-    if len(tensors) > 1 and len({id(t._array) for t in tensors}) < len(tensors):
-        return *key, _pattern(tensors)
+    if len(tensors) > 1 and (sharing := sharing_of(tensors)):
+        return *key, sharing
     return key
-
-
-def _pattern(tensors: list[Tensor]) -> tuple[tuple[int, int], ...]:
-    """Return which arguments are the same tensor, or have the same array."""
-    same, arrays = [id(t) for t in tensors], [id(t._array) for t in tensors]
-    return tuple((same.index(id(t)), arrays.index(id(t._array))) for t in tensors)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import functools
 import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -11,18 +12,30 @@ import numpy as np
 
 from tinynet.capture import guards, native
 from tinynet.capture.capturing import Captured
+from tinynet.capture.guards import Condition
+from tinynet.capture.handlers import drawn
+from tinynet.capture.holdings import ABSENT, contents, is_a, of_class
 from tinynet.capture.node import CompiledFunctionBackward, CompiledOutputBackward, Passes
 from tinynet.capture.outputs import Output, rewritten
 from tinynet.capture.probing import Group
 from tinynet.capture.program import Call, Handle, Program, Value, leaves
 from tinynet.capture.recognition import STALE, recognize_nothing
+from tinynet.capture.rerun import Rerun
+from tinynet.capture.schedule import Schedule
 from tinynet.capture.source import Source, compiled
-from tinynet.core.tensors.tensor import counter_of, wrap
+from tinynet.core.tensors.tensor import Tensor, counter_of, wrap
 from tinynet.core.tensors.views import edge_of
 
+
+class HandledError(Exception):
+    """A replay failed where the user's code handles errors, before it changed anything."""
+
+
 _NAMES = {
+    "HandledError": HandledError,
     "STALE": STALE,
     "counter_of": counter_of,
+    "drawn": drawn,
     "edge_of": edge_of,
     "make_node": CompiledFunctionBackward,
     "make_output": CompiledOutputBackward,
@@ -37,6 +50,8 @@ class Entry:
 
     Attributes:
         run: maps the tensors that are passed to the results, or returns ``STALE``.
+        schedule: when it is verified.
+        is_exact: its results are eager's to the bit.
         recognize: does it for all arguments, if they are like those of the capture.
         backwards: backward passes from outputs that meet, each as a program and its function.
         captured: what it was made from.
@@ -46,57 +61,75 @@ class Entry:
         failed: the conditions that failed at the first of these.
     """
 
-    def __init__(self, title: str, captured: Captured, backend: str = "numpy"):
+    def __init__(
+        self, title: str, captured: Captured, backend: str, schedule: Schedule, rerun: Rerun
+    ):
+        # A native function could not stop between a call that fails and one that has effects.
+        backend = "numpy" if captured.program.handled else backend
         self.captured, self._backend = captured, backend
+        self.schedule, self.is_exact = schedule, backend == "numpy"
         self.backwards: list[tuple[Program, Any]] = []
         self.recognize: Callable[[Any], Any] = recognize_nothing
         program = captured.program
+        self._rerun = rerun
+        draws = captured.draws and any(group.programs for group in captured.groups)
+        self._position = "position" if draws else "None"
         self._saved = [_saved(program, group) for group in captured.groups]
         self._given = [o.value for o in captured.outputs if o.value is not None]
         kept = [*self._given, *(value for saved in self._saved for value in saved)]
         calls = self._calls(program.calls, kept)
         source = Source(native.joined(calls, kept) if backend == "numba" else calls, kept)
-        passes = [p for group in captured.groups for p in group.programs.values()]
-        self._states = {v.number: (t, v) for p in (program, *passes) for t, v in p.states}
+        self._states = {v.number: (t, v) for p in captured.programs() for t, v in p.states}
         for value in (*program.arguments, *(v for _, v in self._states.values()), *kept):
             source.outside(value)
         tensors = [*{id(t): t for t, _ in self._states.values()}.values()]
         self.conditions = guards.conditions(source, captured, tensors)
         places = {v.number: place for place, v in reversed([*enumerate(program.arguments)])}
-        names = ", ".join(f"A{place}" for place in range(len(program.arguments)))
         for place in places.values():
             value = program.arguments[place]
             source.lines.append(f"{source.define(value)} = A{place}._array")
         for t, value in program.states:
             source.lines.append(f"{source.define(value)} = {source.constant(t._array)}")
         source.namespace.update(_NAMES)
-        source.write()
+        if draws:
+            source.lines.append("position = drawn()")
+        source.write(program.handled)
         self._results(source)
-        test = " and ".join(condition.text for condition in self.conditions) or "True"
-        head = [
-            f"def run({names}):",
-            f"    try: fits = {test}",
-            "    except (KeyError, ValueError, AttributeError): fits = False",
-            "    if not fits: return STALE",
-        ]
-        body = [f"    {line}" for line in source.lines]
-        self.run = compiled(title, "run", head + body, source.namespace)
-        self.run.overwritten = [] if backend == "numba" else source.overwritten
-        self.run.calls, self.run.parts = calls, source.calls
+        self.run = self._function(title, source, calls)
         self.namespace = source.namespace
         self.replays = self.misses = 0
         self.failed: collections.Counter[str] = collections.Counter()
 
-    def fits(self) -> bool:
-        """Return whether the guards hold."""
-        return all(condition.holds(self.namespace) for condition in self.conditions)
+    def _function(self, title: str, source: Source, calls: list[Call]) -> Any:
+        """Return the function of the tensors that are passed, behind its guards."""
+        count = len(self.captured.program.arguments)
+        names = ", ".join(f"A{place}" for place in range(count))
+        test = " and ".join(condition.text for condition in self.conditions) or "True"
+        head = [
+            f"def run({names}):",
+            f"    try: fits = {test}",
+            "    except Exception: fits = False",
+            "    if not fits: return STALE",
+        ]
+        body = [f"    {line}" for line in _surrounded(source.lines, source.handled)]
+        run = compiled(title, "run", head + body, source.namespace)
+        run.overwritten = [] if self._backend == "numba" else source.overwritten
+        run.calls, run.parts = calls, source.calls
+        return run
 
-    def missed(self) -> None:
+    def fits(self, tensors: list[Tensor]) -> bool:
+        """Return whether the guards hold."""
+        return next(self._failing(tensors), None) is None
+
+    def missed(self, tensors: list[Tensor]) -> None:
         """Note that the guards failed, and which."""
         self.misses += 1
         if self.misses <= DIAGNOSED:
-            failing = (c for c in self.conditions if not c.holds(self.namespace))
-            self.failed.update(c.words for c in itertools.islice(failing, 1))
+            self.failed.update(c.words for c in itertools.islice(self._failing(tensors), 1))
+
+    def _failing(self, tensors: list[Tensor]) -> Iterator[Condition]:
+        names = self.namespace | {f"A{i}": t for i, t in enumerate(tensors)}
+        return (condition for condition in self.conditions if not condition.holds(names))
 
     def _calls(self, calls: list[Call], kept: list[Value]) -> list[Call]:
         """Return calls as the backend runs them."""
@@ -120,7 +153,8 @@ class Entry:
             held, places = self._held(source, saved)
             passes = None  # the function has freed what they need
             if group.programs:
-                passes = Passes(self._backward(group, saved), group.frees, places)
+                again = functools.partial(self._rerun.gradients, group)
+                passes = Passes(self._backward(group, saved), group.frees, places, again)
             self._node(source, group.outputs, source.constant(passes), kept, ends, held)
         for output in captured.outputs:
             if output.value is None:
@@ -138,7 +172,9 @@ class Entry:
         """Write the node of outputs."""
         values = [o.value for o in outputs if o.value is not None]
         like = tuple(v.shape for v in values), tuple(v.dtype for v in values)
-        arguments = passes, *rest, source.constant(like)
+        count = len(self.captured.program.arguments)
+        call = f"(({''.join(f'A{i}, ' for i in range(count))}), {self._position})"
+        arguments = passes, *rest, source.constant(like), call
         source.lines.append(f"node = make_node({', '.join(arguments)})")
         for i, output in enumerate(outputs):
             edge = f"(make_output(node, {i}), 0)" if len(outputs) > 1 else "(node, 0)"
@@ -206,11 +242,19 @@ class Entry:
         return function, [i for i, v in enumerate(saved) if v.number in used]
 
 
+def _surrounded(lines: list[str], count: int) -> list[str]:
+    """Return lines, the first of which raise HandledError if they fail."""
+    if not count:
+        return lines
+    tried = ["try:", *(f"    {line}" for line in lines[:count])]
+    return [*tried, "except Exception as error: raise HandledError from error", *lines[count:]]
+
+
 def _tensor(holder: Any, source: Source) -> str:
     """Return text for a tensor from outside or an output."""
-    if isinstance(holder, Output):
+    if is_a(holder, Output):
         return f"o{holder.number}"
-    return source.text(holder) if isinstance(holder, Handle) else source.constant(holder)
+    return source.text(holder) if is_a(holder, Handle) else source.constant(holder)
 
 
 def _text(structure: Any, source: Source) -> str:
@@ -219,24 +263,24 @@ def _text(structure: Any, source: Source) -> str:
     if kind is dict:
         parts = (f"{source.constant(k)}: {_text(v, source)}" for k, v in structure.items())
         return f"{{{', '.join(parts)}}}"
-    if not isinstance(structure, (tuple, list)):
+    if not is_a(structure, (tuple, list)):
         return _tensor(structure, source)
     if kind is not list and _is_constant(structure):
         return source.constant(structure)
-    inner = "".join(_text(part, source) + ", " for part in structure)
+    inner = "".join(_text(part, source) + ", " for part in contents(structure))
     if kind is list:
         return f"[{inner}]"
     if kind is tuple:
         return f"({inner})"
     name = source.constant(kind)
-    return f"{name}({inner})" if hasattr(structure, "_fields") else f"{name}(({inner}))"
+    return f"{name}({inner})" if of_class(kind, "_fields") is not ABSENT else f"{name}(({inner}))"
 
 
 def _is_constant(structure: Any) -> bool:
     """Return whether each replay may return one and the same object."""
-    if isinstance(structure, tuple):
-        return all(map(_is_constant, structure))
-    return not isinstance(structure, (Output, Handle, list, dict))
+    if is_a(structure, tuple):
+        return all(map(_is_constant, contents(structure)))
+    return not is_a(structure, (Output, Handle, list, dict))
 
 
 def _saved(program: Program, group: Group) -> list[Value]:
@@ -250,7 +294,7 @@ def _saved(program: Program, group: Group) -> list[Value]:
 def _used(program: Program) -> Iterator[Value]:
     for call in program.calls:
         yield from call.inputs()
-    yield from (v for v in leaves(program.results) if isinstance(v, Value))
+    yield from (v for v in leaves(program.results) if is_a(v, Value))
 
 
 def _dense(g: Any) -> Any:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import builtins
 import contextlib
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from tinynet.core.modes import mode
+from tinynet.threads import fork_safe_lock, in_child
 
 plain = frozenset({builtins.getattr, builtins.hasattr})
-_lock = threading.Lock()
+_lock = fork_safe_lock()
 _listeners: dict[int, Callable[[Any, Any, Any], None]] = {}  # by thread
 
 
@@ -30,7 +30,22 @@ def _noted(function: Any) -> Any:
     return look_up
 
 
-_noting = {function.__name__: (function, _noted(function)) for function in plain}
+def _noted_import(function: Any) -> Any:
+    """Return ``__import__``; in a thread that captures, it reports what it imports."""
+
+    def load(name: str, *args: Any, **kwargs: Any) -> Any:
+        listener = _listeners.get(mode.thread)
+        if listener is not None and mode.tracer is not None:
+            listener(sys._getframe(1), sys.modules, name)
+        return function(name, *args, **kwargs)
+
+    return load
+
+
+_noting: dict[str, tuple[Any, Any]] = {
+    function.__name__: (function, _noted(function)) for function in plain
+}
+_noting["__import__"] = builtins.__import__, _noted_import(builtins.__import__)
 
 
 def original(function: Any) -> Any:
@@ -39,6 +54,22 @@ def original(function: Any) -> Any:
         if function is noting:
             return plain_function
     return function
+
+
+def _keep_own() -> None:
+    for thread in _listeners.keys() - {mode.thread}:
+        del _listeners[thread]
+    _restore()
+
+
+in_child(_keep_own)
+
+
+def _restore() -> None:
+    """Put the functions of Python back when no thread listens."""
+    if not _listeners:
+        for name, (function, _) in _noting.items():
+            setattr(builtins, name, function)
 
 
 @contextlib.contextmanager
@@ -58,6 +89,4 @@ def heard_by(listener: Callable[[Any, Any, Any], None]) -> Iterator[None]:
                 del _listeners[thread]
             else:
                 _listeners[thread] = before
-            if not _listeners:
-                for name, (function, _) in _noting.items():
-                    setattr(builtins, name, function)
+            _restore()

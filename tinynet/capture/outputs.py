@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tinynet.capture.holdings import contents, is_a
 from tinynet.capture.program import CaptureError, Value, rebuilt, same
 from tinynet.capture.recorder import Recorder
 from tinynet.core.graph.node import Node
@@ -63,7 +64,7 @@ class Results:
         self.structure = rebuilt(result, self._of)
 
     def _of(self, leaf: Any) -> Any:
-        if not isinstance(leaf, Tensor):
+        if not is_a(leaf, Tensor):
             return self.recorder.constant(leaf)
         outside = self.recorder.outside_form(leaf)
         if outside is not None:
@@ -92,6 +93,11 @@ class Results:
             output.base, output.steps = base, steps[done:]
             output.behind = t._counter.n - view.at if t._counter is not None else 0
             return output
+        if t._counter is INFERENCE and not mode.inference:
+            raise CaptureError(
+                "the function returns a tensor that it made in inference mode",
+                "call it in inference mode, or use tn.no_grad() inside",
+            )
         value = self.recorder.value(t._array)
         output = self._add(t)
         output.value = value
@@ -172,6 +178,23 @@ def _is_hooked(t: Tensor, steps: int) -> bool:
 def _layout(t: Tensor) -> tuple[Any, ...]:
     array = t._array
     return array.shape, array.strides, array.dtype, array.ctypes.data
+
+
+def found_in(structure: Any, result: Any) -> dict[int, Tensor]:
+    """Return the outputs in the result of a call by their number.
+
+    Args:
+        structure: the result of the program, with outputs in place of tensors.
+        result: that of the call.
+    """
+    if is_a(structure, Output):
+        if structure.value is not None:
+            return {structure.number: result}
+        return found_in(structure.base, result._view.base)
+    if not is_a(structure, tuple | list | dict):
+        return {}
+    parts = zip(contents(structure), contents(result), strict=True)
+    return {number: t for part in parts for number, t in found_in(*part).items()}
 
 
 def rewritten(writes: Any) -> Version:

@@ -3,50 +3,60 @@
 from __future__ import annotations
 
 import abc
+import contextlib
 import random
 import threading
 import types
 import typing
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
+from tinynet.autograd.function import Function
 from tinynet.capture.holdings import (
+    ABSENT,
     BUFFERS,
     CONTAINERS,
+    alike,
+    bases_of,
     contents,
     is_a,
     is_fixed,
     is_hidden,
+    is_iterator,
     is_library,
+    is_simple_kind,
+    members_of,
+    module_of,
+    name_of,
     namespace_of,
     size_of,
+    value_of,
     written_in_c,
 )
 from tinynet.capture.lookups import original
-from tinynet.capture.program import SIMPLE
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn.base.module import Module
 from tinynet.nn.base.registry import Table
 from tinynet.random import Generator
 
-ABSENT = object()
 SIZE = 10_000  # of a container or array whose items become a guard
-_PASSING = (Iterator, random.Random, np.random.Generator, np.random.RandomState)
+_PASSING = (random.Random, np.random.Generator, np.random.RandomState)
 _LEAVES: tuple[Any, ...] = (
     np.generic, np.dtype, Generator, types.CodeType, types.FrameType, types.GenericAlias,
     type(NotImplemented), typing.TypeVar,
 )  # fmt: skip
+_IMMUTABLE = 1 << 8  # in the flags of a class: its attributes cannot be set
 _RUNS = (types.FunctionType, property, staticmethod, classmethod, tuple)
 
 
 def _defined_in(value: Any) -> str:
     """Return the name of a module, or of that of a class or object."""
     if is_a(value, types.ModuleType):
-        return value.__name__
-    return str((value if is_a(value, type) else type(value)).__module__)
+        return str((namespace_of(value) or {}).get("__name__"))
+    return module_of(value if is_a(value, type) else type(value))
 
 
 class Names:
@@ -58,6 +68,7 @@ class Names:
         values: the values by name.
         size: the number of names in it, if another one would change what the code finds.
         missing: names that it must not have.
+        order: all names in their order, if the code may ask for it.
         title: what it is called, for people.
     """
 
@@ -65,6 +76,7 @@ class Names:
         self.owner, self.held, self.size = owner, held, size
         self.values: dict[str, Any] = {}
         self.missing: set[str] = set()
+        self.order: list[str] | None = None
         self.title = ""
 
 
@@ -78,6 +90,7 @@ class Reach:
         attributes: other attributes of objects, and their values.
         kinds: objects and their classes.
         orders: classes and the classes that Python searches for their attributes.
+        lacking: classes, and names that they and their bases lack.
         references: weak references, and whether they are alive.
         tensors: tensors of which the code may read the shape.
         hidden: what no guard can compare, in words, and a remedy.
@@ -91,6 +104,7 @@ class Reach:
         self.attributes: dict[tuple[int, str], tuple[Any, str, Any]] = {}
         self.kinds: dict[int, tuple[Any, type]] = {}
         self.orders: dict[int, tuple[type, tuple[type, ...]]] = {}
+        self.lacking: dict[tuple[int, str], tuple[type, str]] = {}
         self.references: dict[int, tuple[Any, bool]] = {}
         self.tensors: dict[int, Tensor] = {}
         self.hidden: list[tuple[Any, str, str]] = []
@@ -100,7 +114,7 @@ class Reach:
         self._visited: dict[int, Any] = {}
         self._parents: dict[int, Any] = {}
         self._waiting: list[Any] = []
-        self._in_c: dict[type, type] = {}
+        self._in_c: dict[int, type] = {}
 
     def mention(self, names: Iterable[str]) -> None:
         """Look names up in all that was reached so far, and in what will be."""
@@ -124,7 +138,7 @@ class Reach:
             self._visit(self._waiting.pop())
 
     def _add(self, value: Any, parent: Any) -> None:
-        if type(value) in SIMPLE or id(value) in self._visited or is_a(value, _LEAVES):
+        if is_simple_kind(type(value)) or id(value) in self._visited or is_a(value, _LEAVES):
             return
         self._visited[id(value)] = value
         self._parents[id(value)] = parent
@@ -141,14 +155,14 @@ class Reach:
             words = "may use decimal numbers, whose precision is set elsewhere"
             self.hidden.append((value, words, "use floats, or pass the result"))
             return
-        elif is_a(value, _PASSING):
+        elif is_a(value, _PASSING) or is_iterator(value):
             words = (
-                f"may use a {type(value).__name__} from outside, an iterator or random generator"
+                f"may use a {name_of(type(value))} from outside, an iterator or random generator"
             )
             self.hidden.append((value, words, "pass what it gives as an argument of the function"))
             return
         elif is_a(value, weakref.ref):
-            thing = value()
+            thing = weakref.ref.__call__(value)
             self.references[id(value)] = value, thing is not None
             return self._add(thing, value)
         elif is_a(value, types.FunctionType | types.ModuleType | type):
@@ -190,7 +204,7 @@ class Reach:
     def attribute(self, owner: Any, name: str) -> None:
         """Note the value of an attribute that lies in no namespace."""
         if (id(owner), name) not in self.attributes:
-            value = getattr(owner, name)
+            value = value_of(owner, name)
             self.attributes[id(owner), name] = owner, name, value
             self._add(value, owner)
 
@@ -200,11 +214,11 @@ class Reach:
         if known and size_of(value) > SIZE:
             frozen = is_a(value, np.ndarray) and not value.flags.writeable
             if not (frozen and value.base is None):
-                words = f"may read a {type(value).__name__} with {size_of(value):,} items"
+                words = f"may read a {name_of(type(value))} with {size_of(value):,} items"
                 self.hidden.append((value, words, _LARGE))
             return
         kind = type(value)
-        base = self._in_c.get(kind) or self._in_c.setdefault(kind, written_in_c(kind))
+        base = self._in_c.get(id(kind)) or self._in_c.setdefault(id(kind), written_in_c(kind))
         if not known and (base is object or is_a(value, Module)):
             return
         items = contents(value)
@@ -212,15 +226,15 @@ class Reach:
             items = [item for item in items if item is not kind and item is not namespace_of(value)]
             if not items:
                 if is_hidden(value) and not (callable(value) and is_library(value)):
-                    words = f"may use a {kind.__name__} from outside, which cannot be compared"
+                    words = f"may use a {name_of(kind)} from outside, which cannot be compared"
                     self.hidden.append((value, words, "do that outside of the function"))
                 return
         if not is_fixed(value) and kind not in (tuple, frozenset):
             self.containers[id(value)] = value, contents(value)
         if kind is tuple and len(items) < 100:  # __match_args__, or the names of an attrgetter
             self.mention([i for i in items if type(i) is str and i.isidentifier()])
-        wrapped = (namespace_of(value) or {}).get("__wrapped__")
-        if isinstance(wrapped, types.FunctionType):  # a cache may have to compute anew
+        wrapped: Any = (namespace_of(value) or {}).get("__wrapped__")
+        if is_a(wrapped, types.FunctionType):  # a cache may have to compute anew
             self.code(wrapped.__code__, wrapped.__globals__)
         self._add_all(items, value)
 
@@ -234,8 +248,8 @@ class Reach:
         """Note attributes of a value that the code mentions."""
         if is_a(value, types.ModuleType):
             library = is_library(value)
-            held = value.__dict__
-            grows = library or value.__name__ == "__main__"
+            held = namespace_of(value) or {}
+            grows = library or held.get("__name__") == "__main__"
             self._names(value, held, held.keys() & names, sized=not grows, follow=not library)
         elif is_a(value, type):
             self._class(value, names)
@@ -251,37 +265,64 @@ class Reach:
             chosen: Any = own.keys() & names
             if self.all or is_a(value, Module | types.SimpleNamespace):
                 chosen = [name for name in own if name != "_non_persistent_buffers_set"]
-            self._names(value, own, chosen, sized=True)
-        if is_a(value, Tensor | types.FunctionType):
+            found = self._names(value, own, chosen, sized=True)
+            if self.all or own.get("_modules"):
+                found.order = [*own]
+        if is_a(value, Tensor):
+            self._add(kind, value)
             return
-        for base in kind.__mro__:
-            if "__slots__" in base.__dict__ and not is_library(base):
-                for name in base.__dict__.keys() & names:
-                    slot = base.__dict__[name]
-                    if isinstance(slot, types.MemberDescriptorType):
-                        self.slot(value, name, slot)
+        if not is_a(value, np.ndarray | Module):
+            self._slots(value, names)
+        if is_a(value, types.FunctionType):
+            return
         if is_a(value, Module):
             self.attribute(kind, "forward")
             self.attribute(value, "_hooks")
-        weak = isinstance(self._parents.get(id(value)), weakref.ref)
+        weak = is_a(self._parents.get(id(value)), weakref.ref)
         if not weak and (not is_library(kind) or is_a(value, Module)):
             self.kinds[id(value)] = value, kind
             self._add(kind, value)
 
+    def _slots(self, value: Any, names: set[str]) -> None:
+        """Note attributes that lie in slots of the class, or in an object of a class in C."""
+        for base in bases_of(type(value)):
+            held = members_of(base)
+            for name in (held.keys() & names) - {"__dict__"}:
+                slot = held[name]
+                if is_a(slot, types.MemberDescriptorType):
+                    self.slot(value, name, slot)
+                elif is_a(slot, types.GetSetDescriptorType):
+                    with contextlib.suppress(Exception):
+                        if alike(slot.__get__(value), slot.__get__(value)):  # not new each time
+                            self.attribute(value, name)
+
     def _class(self, kind: type, names: set[str]) -> None:
         """Note attributes of a class and of its bases."""
+        for name in names & {"__name__", "__qualname__"}:
+            self.attribute(kind, name)
         if is_library(kind):
+            if not kind.__flags__ & _IMMUTABLE:
+                for base in bases_of(kind)[1:]:
+                    self._add(base, kind)
+                held = members_of(kind)
+                self._names(kind, held, held.keys() & names, sized=False)
+            self._count_registrations(kind)
             return
-        self.orders[id(kind)] = kind, kind.__mro__
-        if isinstance(kind, abc.ABCMeta):
-            self.registered = abc.get_cache_token()
-        for base in kind.__mro__:
+        self.orders[id(kind)] = kind, bases_of(kind)
+        self._count_registrations(kind)
+        for base in bases_of(kind):
             if base is not kind:
                 self._add(base, kind)
         self._add(type(kind), kind)
-        held = kind.__dict__
-        implied = {n for n in held if n[:2] == "__" == n[-2:] and isinstance(held[n], _RUNS)}
+        held = members_of(kind)
+        implied = {n for n in held if n[:2] == "__" == n[-2:] and is_a(held[n], _RUNS)}
+        if issubclass(kind, Function):
+            implied |= held.keys() & {"forward", "backward", "setup_context"}
         self._names(kind, held, (held.keys() & names) | implied - _UNREAD, sized=True)
+
+    def _count_registrations(self, kind: type) -> None:
+        if is_a(kind, abc.ABCMeta):
+            self.registered = abc.get_cache_token()
 
     def variables(
         self, owner: Any, held: dict[str, Any], chosen: Iterable[str], follow: bool = True
@@ -291,7 +332,7 @@ class Reach:
 
     def _names(
         self, owner: Any, held: Any, chosen: Iterable[str], sized: bool, follow: bool = True
-    ) -> None:
+    ) -> Names:
         found = self.names.get(id(owner))
         if found is None:
             found = self.names[id(owner)] = Names(owner, held, len(held) if sized else None)
@@ -300,6 +341,7 @@ class Reach:
                 value = found.values[name] = original(held[name])
                 if follow or is_a(value, CONTAINERS):
                     self._add(value, owner)
+        return found
 
 
 _UNREAD = {"__init__", "__new__", "__init_subclass__", "__classcell__", "__post_init__"}

@@ -15,27 +15,37 @@ import importlib.util
 import os
 import sys
 import types
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
+
 from tinynet.capture.holdings import (
+    ABSENT,
     BUFFERS,
     CONTAINERS,
+    alike,
     contents,
     is_a,
     is_plain,
+    module_of,
     named,
     namespace_of,
+    of_class,
     unchanged,
+    value_of,
 )
 from tinynet.capture.program import CaptureError
-from tinynet.capture.reach import ABSENT, Names, Reach
+from tinynet.capture.reach import Names, Reach
 from tinynet.core.graph.node import Node
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn.base.module import Module
 
 _CHANGING = (*CONTAINERS, *BUFFERS)  # not known to the garbage collector, they may be new
 MAKES = ("__init__", "__new__", "__post_init__")  # they get a new object first
+# Code refers to them by name, and no one sets these names anew.
+_STEADY = (types.ModuleType, type, types.FunctionType, types.BuiltinFunctionType, np.ufunc)
 # Code with one of these names may read any attribute of an object, or any global variable.
 _ANY = frozenset("__dict__ __getattribute__ attrgetter dir getmembers methodcaller vars".split())
 _ANY_GLOBAL = frozenset({"globals", "eval", "exec"})
@@ -46,12 +56,13 @@ class Reads(Reach):
 
     Args:
         function: the captured function.
+        later: its backward pass is watched; what the function made is still young.
 
     Attributes:
         passed: lists and dictionaries that are arguments, and what they hold.
     """
 
-    def __init__(self, function: Callable[..., Any]):
+    def __init__(self, function: Callable[..., Any], later: bool = False):
         super().__init__()
         self.passed: dict[int, tuple[Any, list[Any]]] = {}
         self._tensors_passed: set[int] = set()
@@ -59,7 +70,8 @@ class Reads(Reach):
         self._codes: set[Any] = set()
         self._called: dict[int, Any] = {}  # those whose methods are called
         self._tools: dict[int, Any] = {}  # objects of tinynet's classes, and what they hold
-        gc.collect(0)  # from now on, what is young is made by the function
+        if not later:
+            gc.collect(0)  # from now on, what is young is made by the function
 
     # ---- after the call ---------------------------------------------------------------------
 
@@ -85,7 +97,7 @@ class Reads(Reach):
         self.hidden = [found for found in self.hidden if old(found[0])]
         tables: tuple[dict[Any, Any], ...] = (
             self.names, self.cells, self.containers, self.attributes, self.kinds, self.orders,
-            self.references, self.tensors, self._tools, self._called,
+            self.lacking, self.references, self.tensors, self._tools, self._called,
         )  # fmt: skip
         for found in tables:
             self._keep(found, old)
@@ -93,8 +105,17 @@ class Reads(Reach):
             self.tensors.pop(key, None)
         for names in self.names.values():
             names.title = _title(names.owner)
-            names.owner = None  # a weak reference to it may be all that keeps it in reach
+            if not self._has_own_dict(names.owner):
+                names.owner = None
         self._visited, self._parents, self._codes = {}, {}, set()
+
+    def _has_own_dict(self, owner: Any) -> bool:
+        """Return whether the namespace of an object could be replaced, and the object be kept."""
+        if is_a(owner, (dict, type, types.ModuleType, Module)):
+            return False
+        while owner is not None and not is_a(owner, weakref.ref):
+            owner = self._parents.get(id(owner))
+        return owner is None  # else a weak reference may be all that keeps it in reach
 
     @staticmethod
     def _keep(found: dict[Any, Any], old: Callable[[Any], bool]) -> None:
@@ -122,11 +143,20 @@ class Reads(Reach):
             if names.size is not None and names.size != len(names.held):
                 yield f"the attributes of {names.title} from outside", "object"
         for thing, name, value in self.attributes.values():
-            if value_of(thing, name) is not value:
+            if not alike(value_of(thing, name), value):
                 yield f"{name!r} of an object from outside", "object"
         for thing, before in self._tools.values():
             if id(thing) not in performed and _held_by(thing) != before:
                 yield f"{named(thing)} from outside", "object"
+
+    def unsteady(self) -> Iterator[str]:
+        """Yield what may have another value when a backward pass runs, in words."""
+        for names in self.names.values():
+            yield from (repr(n) for n, value in names.values.items() if not is_a(value, _STEADY))
+        if not all(is_a(value, _STEADY) for _, value in self.cells.values()):
+            yield "an outer variable"
+        for container, _ in self.containers.values():
+            yield named(container)
 
     def of_called(self, performed: set[int]) -> None:
         """Make guards of what tinynet's objects hold whose methods a replay does not call."""
@@ -137,26 +167,25 @@ class Reads(Reach):
 
     def of_arguments(self, structure: Any) -> None:
         """Note what the lists and dictionaries hold that are passed to the function."""
-        if isinstance(structure, Tensor):
+        if is_a(structure, Tensor):
             self._tensors_passed.add(id(structure))
             if namespace_of(structure):
                 words = "gets a tensor that has attributes of its own"
                 self.hidden.append((structure, words, "pass the values of its attributes, too"))
-        if isinstance(structure, list | dict):
+        if is_a(structure, list | dict):
             self.passed[id(structure)] = structure, contents(structure)
-        if isinstance(structure, list | tuple | dict):
-            parts = structure.values() if isinstance(structure, dict) else structure
-            for part in parts:
+        if is_a(structure, list | tuple | dict):
+            for part in contents(structure):
                 self.of_arguments(part)
 
     def require_new(self, result: Any) -> None:
         """Raise CaptureError if a result has a container in it that was there before."""
-        if not isinstance(result, list | tuple | dict):
+        if not is_a(result, list | tuple | dict):
             return
         if id(result) in self.passed or id(result) in self.containers:
             reason = f"the function returns {named(result)} from outside"
             raise CaptureError(reason, "return a copy of it")
-        for part in result.values() if isinstance(result, dict) else result:
+        for part in contents(result):
             self.require_new(part)
 
     # ---- during the call --------------------------------------------------------------------
@@ -179,26 +208,38 @@ class Reads(Reach):
 
     def of_tool(self, thing: Any) -> None:
         """Note what an object of one of tinynet's classes holds, whose method is called."""
-        root = type(thing).__module__.partition(".")[0]
+        root = module_of(type(thing)).partition(".")[0]
         own = namespace_of(thing)
         if root == "tinynet" and own is not None and not is_a(thing, (Module, Tensor, Node)):
             self.reach(thing)
             parts = [value for value in own.values() if is_a(value, CONTAINERS)]
             self._called[id(thing)] = thing, [(part, contents(part)) for part in (own, *parts)]
 
+    def of_import(self, path: str) -> None:
+        """Note a module that is imported, and the packages that it is in."""
+        parts = path.split(".")
+        for i in range(len(parts)):
+            name = ".".join(parts[: i + 1])
+            if name in sys.modules:
+                self.variables(sys.modules, sys.modules, [name])
+                self.reach(sys.modules[name])
+
     def of_lookup(self, thing: Any, name: Any) -> None:
         """Note an attribute that is looked up by ``getattr``."""
-        if not isinstance(name, str):
+        if not is_a(name, str):
             return
         self.mention([name])
         self._of_local(thing)
         own = namespace_of(thing)
-        if id(thing) in self._tensors_passed and not hasattr(type(thing), name):
+        if id(thing) in self._tensors_passed and of_class(type(thing), name) is ABSENT:
             words = f"looks for the attribute {name!r} of a tensor that is passed to it"
             self.hidden.append((thing, words, "pass its value, too"))
         elif own is not None and name not in own:
             found = self.names.setdefault(id(thing), Names(thing, own, None))
             found.missing.add(name)
+        kind = thing if is_a(thing, type) else type(thing)
+        if of_class(kind, name) is ABSENT:
+            self.lacking[id(kind), name] = kind, name
 
     def of_frame(self, frame: Any, code: Any, library: bool = False) -> None:
         """Note what the code of a frame that begins may read.
@@ -240,46 +281,39 @@ class Reads(Reach):
                 self.variables(variables, variables, [name], is_plain(variables[name]))
         loaded, imported = loads(code)
         names = self.names[id(variables)]
+        if not _ANY_GLOBAL.isdisjoint(code.co_names):
+            names.order = [*variables]
         names.missing |= loaded - variables.keys()
         built = variables.get("__builtins__", builtins)
-        own = built if isinstance(built, dict) else vars(built)
+        own = built if is_a(built, dict) else vars(built)
         self.variables(own, own, [n for n in loaded - variables.keys() if n in own], follow=False)
         for name, level in imported:
             package = variables.get("__package__") or ""
             path = importlib.util.resolve_name("." * level + name, package) if level else name
-            parts = path.split(".")
-            for i in range(len(parts)):
-                module = sys.modules.get(".".join(parts[: i + 1]))
-                if module is not None:
-                    self.variables(sys.modules, sys.modules, [module.__name__])
-                    self.reach(module)
+            self.of_import(path)
         while self._waiting:
             self._visit(self._waiting.pop())
 
     def _functions_of(self, code: Any) -> list[Any]:
-        inner = getattr(self._function, "__func__", self._function)
-        if getattr(inner, "__code__", None) is code:
+        inner: Any = self._function
+        inner = inner.__func__ if is_a(inner, types.MethodType) else inner
+        if is_a(inner, types.FunctionType) and inner.__code__ is code:
             return [inner]
         if not code.co_freevars:
             return []
-        return [f for f in gc.get_referrers(code) if isinstance(f, types.FunctionType)]
+        return [f for f in gc.get_referrers(code) if is_a(f, types.FunctionType)]
 
     def _object(self, value: Any, names: set[str]) -> None:
         super()._object(value, names)
-        root = type(value).__module__.partition(".")[0]
+        root = module_of(type(value)).partition(".")[0]
         if root == "tinynet" and not is_a(value, Module | Tensor):
             self._tools.setdefault(id(value), (value, _held_by(value)))
-
-
-def value_of(thing: Any, name: str) -> Any:
-    """Return an attribute, or ``ABSENT``."""
-    return getattr(thing, name, ABSENT)
 
 
 def _title(thing: Any) -> str:
     """Return a name for an object, class or module."""
     if is_a(thing, types.ModuleType | type | types.FunctionType):
-        return thing.__name__
+        return str(value_of(thing, "__name__"))
     return str(thing.get("__name__")) if type(thing) is dict else named(thing)
 
 

@@ -10,18 +10,23 @@ from typing import Any
 import numpy as np
 
 from tinynet import widening
-from tinynet.capture.effects import bump, gradient, view_of
-from tinynet.capture.outside import Outside
+from tinynet.batching.array import BatchedArray
+from tinynet.capture.effects import bump, bump_gradient, gradient, view_of
+from tinynet.capture.facts import Facts, form_of, gradient_form, hooks
+from tinynet.capture.handlers import Handlers
+from tinynet.capture.holdings import is_a, is_simple_kind, module_of
+from tinynet.capture.outside import Outside, require_alone
 from tinynet.capture.program import (
-    SIMPLE,
     Call,
     CaptureError,
     Handle,
     Program,
     Value,
+    as_array,
     rebuilt,
     root,
 )
+from tinynet.capture.scheduling import Scheduling
 from tinynet.capture.value_shapes import sized_by_values
 from tinynet.core.callsite import here
 from tinynet.core.declaration.observers import observable
@@ -39,6 +44,7 @@ class Recorder(Tracer, BackwardObserver):
 
     Args:
         arguments: the tensors that the function gets.
+        boundary: the code that calls the function.
 
     Attributes:
         program: what was recorded so far.
@@ -46,7 +52,7 @@ class Recorder(Tracer, BackwardObserver):
         outside: the tensors that exist before the call.
     """
 
-    def __init__(self, arguments: list[Tensor]):
+    def __init__(self, arguments: list[Tensor], boundary: types.CodeType):
         self.program = Program()
         self.problem: CaptureError | None = None
         self._values: dict[int, Value] = {}
@@ -60,6 +66,7 @@ class Recorder(Tracer, BackwardObserver):
         self._visited: Any = None  # the node of a backward pass
         self._started = count_nodes()
         self._observing = observing_backward(self)
+        self.handlers, self.scheduling = Handlers(boundary), Scheduling()
         self.watch: Callable[[bool], None] = lambda on: None  # Python's events: set by the watcher
         self._arguments = arguments
         for place, t in enumerate(arguments):
@@ -69,10 +76,11 @@ class Recorder(Tracer, BackwardObserver):
             else:
                 self.program.arguments.append(self._values[id(t._array)])
             self._handles[id(t)] = Handle(self._next_handle(), None, place=place)
+        self.facts = Facts([*self.arguments()])
 
     def start(self) -> None:
         """Begin to record."""
-        observable.count_tracers(1)
+        observable.tracing.begin()
         self._observing.__enter__()
         mode.tracer = self
 
@@ -80,7 +88,7 @@ class Recorder(Tracer, BackwardObserver):
         """Stop recording."""
         mode.tracer = None
         self._observing.__exit__(None, None, None)
-        observable.count_tracers(-1)
+        observable.tracing.end()
 
     def began(self, backward_pass: Any) -> None:
         """Note which nodes a backward pass frees."""
@@ -88,6 +96,9 @@ class Recorder(Tracer, BackwardObserver):
             return
         if backward_pass.freed is not None:
             self.spent |= {n for n in backward_pass.order if backward_pass.goes_on(n)}
+        if backward_pass.inputs is not None:  # leaves that gradients are stored in run theirs anew
+            for leaf in backward_pass.leaves.values():
+                self.facts.asked(leaf.tensor, hooks, self.outside_form(leaf.tensor))
         earlier = (n for n in backward_pass.order if -1 < n.sequence < self._started)
         if any(backward_pass.goes_on(node) for node in earlier):
             self.refuse(
@@ -158,7 +169,7 @@ class Recorder(Tracer, BackwardObserver):
 
     def perform(self, function: Any, args: Any, kwargs: Any) -> Any:
         """Record a function that changes Python objects."""
-        args = tuple([*a] if isinstance(a, types.GeneratorType) else a for a in args)
+        args = tuple([*a] if is_a(a, types.GeneratorType) else a for a in args)
         self.watch(False)
         try:
             return self._perform(function, args, kwargs)
@@ -171,10 +182,11 @@ class Recorder(Tracer, BackwardObserver):
             if isinstance(args[0], Tensor):  # stores the others, as set_grad does
                 for t in args[1:]:
                     if isinstance(t, Tensor) and t not in self.outside:
-                        _require_alone(t)
+                        require_alone(t)
         except CaptureError as problem:
             self.refuse(problem)
             return function(*args, **kwargs)
+        self.scheduling.performed(args[0] if args else None)
         before = self.outside.writes()
         result = self._run(call, function, args, kwargs)
         self.outside.record_writes(before)
@@ -193,14 +205,24 @@ class Recorder(Tracer, BackwardObserver):
                 )
             )
         self._written.discard(memory)
-        owner = self.outside.record_write(t, memory)
-        if owner is not None:
-            call = Call("perform", bump, (self.constant(owner), what), {}, here())
-            self.program.calls.append(call)
+        owner, leaf = self.outside.record_write(t, memory), self._gradients.get(id(t._array))
+        if leaf is not None and leaf._grad is t:
+            self._bump(bump_gradient, leaf, what)
+        elif owner is not None:
+            passed = (t for t in self._arguments if t._counter is owner._counter)
+            self._bump(bump, next(passed, owner), what)
+
+    def _bump(self, function: Any, t: Tensor, what: str) -> None:
+        call = Call("perform", function, (self.constant(t), what), {}, here())
+        self.program.calls.append(call)
 
     def read_gradient(self, t: Tensor) -> None:
         """Note that the function reads a gradient."""
-        self.outside.read_gradient(t)
+        holder = self.outside_form(t)
+        if isinstance(holder, Handle):
+            self.facts.note(holder, gradient_form, form_of(self.outside.gradient_before(t)))
+        else:
+            self.outside.read_gradient(t)
 
     def holders(self) -> Iterator[tuple[Any, Tensor]]:
         """Yield what stands for each tensor from outside in a program, and the tensor."""
@@ -234,6 +256,7 @@ class Recorder(Tracer, BackwardObserver):
         site = here()
         given, named = (rebuilt(a, self.constant) for a in (args, kwargs))
         call = Call(kind, widening.narrowest(function, args, kwargs), given, named, site)
+        self.handlers.check(self.program)
         visited = self._visited
         call.scope = mode.scope if visited is None else getattr(visited, "scope", None)
         call.node = "" if visited is None else visited.name()
@@ -243,9 +266,12 @@ class Recorder(Tracer, BackwardObserver):
         mode.tracer = None
         try:
             result = function(*args, **kwargs)
-        finally:
-            mode.tracer = self
-        result = rebuilt(result, _as_array)
+        except BaseException:
+            reason = f"{call.title} fails"
+            self.refuse(CaptureError(reason, "handle the error outside of the function"))
+            raise
+        mode.tracer = self
+        result = rebuilt(result, as_array)
         try:
             call.result = rebuilt(result, lambda leaf: self._result(call, leaf))
         except CaptureError as problem:
@@ -256,18 +282,20 @@ class Recorder(Tracer, BackwardObserver):
     def constant(self, leaf: Any) -> Any:
         """Return what stands in a program for a part of an argument."""
         kind = type(leaf)
-        if kind in SIMPLE:
+        if is_simple_kind(kind):
             return leaf
-        if isinstance(leaf, Tensor):
+        if is_a(leaf, Tensor):
             return self._handle(leaf)
-        if isinstance(leaf, np.ndarray) or id(leaf) in self._values:
-            frozen = isinstance(leaf, np.ndarray) and not leaf.flags.writeable
+        if is_a(leaf, (np.ndarray, BatchedArray)) or id(leaf) in self._values:
+            frozen = is_a(leaf, np.ndarray) and not leaf.flags.writeable
             if frozen and leaf.base is None and id(leaf) not in self._values:
                 return leaf  # nobody can write to it
             return self.value(leaf)
-        if isinstance(leaf, (np.dtype, np.generic, type, Generator)) or callable(leaf):
+        if is_a(leaf, Generator):
+            self.handlers.random = None  # it may draw from it
+        if is_a(leaf, (np.dtype, np.generic, type, Generator)) or callable(leaf):
             return leaf
-        if kind.__module__.startswith("tinynet."):
+        if module_of(kind).startswith("tinynet."):
             held = list(getattr(leaf, "__dict__", {}).values())
             held += [getattr(leaf, s, None) for s in getattr(kind, "__slots__", ())]
             if not any(isinstance(h, np.ndarray) for h in held):
@@ -315,7 +343,7 @@ class Recorder(Tracer, BackwardObserver):
             return self.define(leaf._array)
         if leaf is None:
             return None
-        if type(leaf) in SIMPLE:
+        if is_simple_kind(type(leaf)):
             if call.kind == "perform":
                 return None
             raise CaptureError(
@@ -374,17 +402,3 @@ class Recorder(Tracer, BackwardObserver):
             if isinstance(t, Tensor) and isinstance(t._grad, Tensor):
                 self._gradients[id(t._grad._array)] = t
                 self._held.append(t._grad._array)
-
-
-def _require_alone(t: Tensor) -> None:
-    """Raise CaptureError unless a new tensor has its memory and its count of writes to itself."""
-    if t._counter is not None or t._view is not None:
-        raise CaptureError(
-            "a tensor that shares its memory, or was written to, is stored in another one",
-            "store a clone of it",
-        )
-
-
-def _as_array(leaf: Any) -> Any:
-    """Return a numpy scalar as the array that operations make of it."""
-    return np.asarray(leaf) if isinstance(leaf, np.generic) else leaf

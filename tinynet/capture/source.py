@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.capture.program import SIMPLE, Call, Handle, Value, leaves
+from tinynet.capture.holdings import ABSENT, is_a, is_simple_kind, of_class
+from tinynet.capture.program import Call, Handle, Value, leaves
 from tinynet.core.callsite import COMPILED, OUTSIDE, execute
 
 LARGE = 1 << 16  # bytes: of an array that is worth a native function of its own
@@ -35,6 +36,7 @@ class Source:
         self.calls = calls
         self.namespace: dict[str, Any] = {"asarray": np.asanyarray, "unexpected": unexpected}
         self.lines: list[str] = []
+        self.handled = 0
         self.overwritten: list[int] = []  # the calls that write over an argument
         self._constants: dict[int, str] = {}
         self._names: dict[int, str] = {}
@@ -53,7 +55,7 @@ class Source:
                 self._last[value.number] = at
                 defined[value.number] = value
             for leaf in leaves((call.args, call.kwargs)):
-                if isinstance(leaf, Handle) and leaf.value is not None:
+                if is_a(leaf, Handle) and leaf.value is not None:
                     self._last[leaf.value.number] = end
         for value in kept:
             self._last[value.number] = end
@@ -90,7 +92,13 @@ class Source:
     def constant(self, thing: Any) -> str:
         """Return text for a constant."""
         kind = type(thing)
-        if kind in (int, bool, str, type(None)) or (kind is float and math.isfinite(thing)):
+        if (
+            kind is int
+            or kind is bool
+            or kind is str
+            or thing is None
+            or (kind is float and math.isfinite(thing))
+        ):
             return repr(thing)
         return self.keep(thing)
 
@@ -100,19 +108,19 @@ class Source:
         if name is None:
             name = self._constants[id(thing)] = f"k{len(self._constants)}"
             self.namespace[name] = thing
-            if hasattr(type(thing), "put_into"):  # a step, whose function may change
+            if of_class(type(thing), "put_into") is not ABSENT:  # a step, whose function may change
                 thing.put_into(self.namespace, name)
         return name
 
     def text(self, structure: Any) -> str:
         """Return text for arguments or results."""
         kind = type(structure)
-        if isinstance(structure, Value):
+        if is_a(structure, Value):
             return self.name(structure)
-        if isinstance(structure, Handle):
+        if is_a(structure, Handle):
             return f"A{structure.place}" if structure.place >= 0 else self._handle(structure)
-        if not any(isinstance(leaf, (Value, Handle)) for leaf in leaves(structure)):
-            simple = kind in (tuple, list) and all(type(x) in SIMPLE for x in structure)
+        if not any(is_a(leaf, (Value, Handle)) for leaf in leaves(structure)):
+            simple = kind in (tuple, list) and all(is_simple_kind(type(x)) for x in structure)
             if not simple:
                 return self.constant(structure)
         if kind is tuple:
@@ -122,8 +130,8 @@ class Source:
         if kind is dict:
             items = (f"{self.constant(k)}: {self.text(v)}" for k, v in structure.items())
             return f"{{{', '.join(items)}}}"
-        if isinstance(structure, tuple):
-            fields = hasattr(structure, "_fields")
+        if is_a(structure, tuple):
+            fields = of_class(kind, "_fields") is not ABSENT
             parts = ", ".join(map(self.text, structure))
             return f"{self.constant(kind)}({parts if fields else f'({parts},)'})"
         return self.constant(structure)
@@ -139,15 +147,24 @@ class Source:
 
     # ---- calls ------------------------------------------------------------------------------
 
-    def write(self) -> None:
-        """Write all calls."""
+    def write(self, handled: int = 0) -> None:
+        """Write all calls.
+
+        Args:
+            handled: the number of calls until the last one whose error the user's code handles;
+                the attribute of this name becomes the number of lines until its end.
+        """
         for at, call in enumerate(self.calls):
+            if at == handled:
+                self.handled = len(self.lines)
             self._write(at, call)
             dead = [v for v in self._ends.get(at, ()) if v.number in self._names]
             large = [self.name(v) for v in dead if v.nbytes >= FREED]
             if large:
                 self.lines.append(f"del {', '.join(large)}")
             self._free += [self._names.pop(v.number) for v in dead]
+        if handled == len(self.calls):
+            self.handled = len(self.lines)
 
     def _write(self, at: int, call: Call) -> None:
         function, args = self.constant(call.function), [self.text(a) for a in call.args]
@@ -157,7 +174,7 @@ class Source:
             args.append(over)
             self.overwritten.append(at)
         text = f"{function}({', '.join(args)})"
-        results = [v for v in leaves(call.result) if isinstance(v, Value)]
+        results = [v for v in leaves(call.result) if is_a(v, Value)]
         if not results:
             self.lines.append(text)
         elif isinstance(call.result, Value):

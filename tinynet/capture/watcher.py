@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import dis
-import functools
+import importlib
 import os
 import pickle
 import random
@@ -23,8 +23,12 @@ import numpy as np
 from tinynet import lazy
 from tinynet import random as random_numbers
 from tinynet.autograd.function_node import FunctionNode
-from tinynet.capture import lookups
+from tinynet.capture import lookups, scheduling
 from tinynet.capture.builtin_calls import effect
+from tinynet.capture.events import Events, unwatchable
+from tinynet.capture.facts import ASKED, MEMORY
+from tinynet.capture.handlers import INTERNAL, in_library
+from tinynet.capture.holdings import is_a
 from tinynet.capture.keys import modes
 from tinynet.capture.lookups import plain
 from tinynet.capture.program import CaptureError
@@ -35,7 +39,7 @@ from tinynet.core.modes import mode
 from tinynet.core.module_scope import following
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.tensors.views import version_of
-from tinynet.nn.base.hooks import ModuleHooks
+from tinynet.nn.base.hooks import ModuleHooks, everywhere
 from tinynet.nn.base.module import Module
 from tinynet.nn.utils.stateless import functional_call
 
@@ -54,7 +58,7 @@ _READS = {
     getattr(Tensor, name).__code__: name
     for name in (
         "item", "tolist", "numpy", "__bool__", "__float__", "__int__", "__index__",
-        "__contains__", "__array__", "__repr__", "__format__", "data_ptr",
+        "__contains__", "__array__", "__repr__", "__format__", "data_ptr", "is_set_to",
     )
 }  # fmt: skip
 _READS[version_of.__code__] = "_version"
@@ -70,9 +74,6 @@ _READ_ALL = {pickle.dumps, pickle.Pickler.dump}
 _SETTERS = {setattr, delattr}
 _ENVIRONMENT = {getattr(type(os.environ), f"__{n}item__").__code__ for n in ("get", "set", "del")}
 _STAGES = ModuleHooks.__slots__
-# Notebooks, the prompt and `python -c` have names such as "<string>".
-_PYTHON = (os.path.dirname(os.__file__) + os.sep, "<frozen ")
-_INTERNAL = (os.path.dirname(np.__file__) + os.sep, "<frozen importlib")
 
 
 class Watcher:
@@ -82,43 +83,52 @@ class Watcher:
         recorder: the recorder, which it tells of problems.
         function: the captured function.
         arguments: what is passed to it.
+        later: the backward pass is watched, after the function.
 
     Attributes:
         reads: what the code reads.
         modules: the modules that ran.
     """
 
-    def __init__(self, recorder: Recorder, function: Callable[..., Any], arguments: Any):
+    def __init__(
+        self, recorder: Recorder, function: Callable[..., Any], arguments: Any, later: bool = False
+    ):
         self._recorder: Recorder | None = recorder
-        self.reads = Reads(function)
+        self.reads = Reads(function, later)
         self.reads.of_arguments(arguments)
         self.modules: list[Any] = []
         self._following = following(self)
         self._lookups = lookups.heard_by(self._looked_up)
 
     def __enter__(self) -> Watcher:
-        self._before = sys.gettrace(), sys.getprofile()
         self._random, self._modes = _random_states(), modes()
         self._following.__enter__()
         self._lookups.__enter__()
-        assert self._recorder is not None
-        self._recorder.watch = self._watch
-        self._watch(True)
         return self
 
-    def _watch(self, on: bool) -> None:
-        """Begin or stop to get Python's events, which slow down all code that runs."""
-        sys.setprofile(self._profile if on else None)
-        sys.settrace(self._trace if on else None)
+    def run(self, call: Callable[[], Any]) -> Any:
+        """Return what a function returns, and watch its code."""
+        assert self._recorder is not None
+        problem, events = unwatchable(), Events(self._trace, self._profile)
+        if problem is not None:
+            self._recorder.refuse(problem)
+            return call()
+        self._recorder.watch = events.switch
+        try:
+            return events.during(call)
+        finally:
+            self._recorder.watch = lambda on: None
+            if not events.heard:
+                self._refuse("a trace or profile function calls it", "call it from other code")
 
     def __exit__(self, *exc: object) -> None:
         assert self._recorder is not None
-        self._recorder.watch = lambda on: None
-        sys.settrace(self._before[0])
-        sys.setprofile(self._before[1])
         self._lookups.__exit__(None, None, None)
         self._following.__exit__(None, None, None)
         performed = self._performed()
+        problem = self._recorder.scheduling.problem()
+        if problem is not None:
+            self._recorder.refuse(problem)
         self.reads.finish()
         self.reads.of_called(performed)
         for what, kind in self.reads.changed(performed):
@@ -149,7 +159,8 @@ class Watcher:
         if mode.tracer is None:
             return
         self.modules.append(module)
-        if module._hooks is not None and any(getattr(module._hooks, s) for s in _STAGES):
+        found = () if module._hooks is None else (module._hooks, everywhere)
+        if any(getattr(hooks, stage) for hooks in found for stage in _STAGES):
             self._refuse("a module has hooks", "remove the hooks, or do their work in forward")
         self.reads.of_module(module)
 
@@ -159,32 +170,20 @@ class Watcher:
     # ---- Python's events --------------------------------------------------------------------
 
     def _trace(self, frame: Any, event: str, arg: Any) -> Any:
-        if mode.tracer is None or event != "call":
+        recorder = self._recorder
+        if mode.tracer is None or recorder is None or event != "call":
             return None
         code = frame.f_code
+        if code.co_name == "__enter__":
+            recorder.handlers.entered(frame)
         if code in _ENVIRONMENT:
             self.reads.of_environment()
         if not is_outside(code.co_filename):
-            if code is lazy.load.__code__:  # a trace function runs without events: it loads faster
-                with contextlib.suppress(Exception):
-                    lazy.load(**frame.f_locals)
-            elif code is Module.train.__code__:
-                self.reads.of_training(frame.f_locals["self"])
-            elif code is functional_call.__code__:  # it replaces parameters for a while
-                for module in frame.f_locals["module"].modules():
-                    self.reads.of_module(module)
-            name = _READS.get(code)
-            if name is not None:
-                self._refuse(
-                    f"{name.strip('_')}() reads values of a tensor",
-                    "return the tensor, and read it outside of the function",
-                    outward(frame),
-                )
-            elif frame.f_back is not None and is_outside(frame.f_back.f_code.co_filename):
-                self._entered_tinynet(frame, code)
-            return None
-        library = _is_library(code.co_filename)
-        if library and (code.co_filename.startswith(_INTERNAL) or _user_of(frame) is None):
+            return self._in_tinynet(frame, code, recorder)
+        library = in_library(code.co_filename)
+        if code is importlib.import_module.__code__ and is_outside(_caller(frame)):
+            self.reads.of_import(frame.f_locals["name"])
+        if library and (code.co_filename.startswith(INTERNAL) or _user_of(frame) is None):
             return None
         self.reads.of_frame(frame, code, library)
         if library:
@@ -193,6 +192,31 @@ class Watcher:
             return None
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
         return self._opcode
+
+    def _in_tinynet(self, frame: Any, code: Any, recorder: Recorder) -> None:
+        """Note a call of a function of tinynet."""
+        if code is lazy.load.__code__:  # a trace function runs without events: it loads faster
+            with contextlib.suppress(Exception):
+                lazy.load(**frame.f_locals)
+        elif code is Module.train.__code__:
+            self.reads.of_training(frame.f_locals["self"])
+        elif code is functional_call.__code__:  # it replaces parameters for a while
+            for module in frame.f_locals["module"].modules():
+                self.reads.of_module(module)
+        if code in ASKED:
+            t = frame.f_locals[code.co_varnames[0]]
+            recorder.facts.asked(t, ASKED[code], recorder.outside_form(t))
+        elif code is MEMORY:
+            recorder.facts.asked_of_memory(frame.f_locals["array"])
+        name = _READS.get(code)
+        if name is not None:
+            self._refuse(
+                f"{name.strip('_')}() reads values of a tensor",
+                "return the tensor, and read it outside of the function",
+                outward(frame),
+            )
+        elif is_outside(_caller(frame)):
+            self._entered_tinynet(frame, code)
 
     def _entered_tinynet(self, frame: Any, code: Any) -> None:
         """Note a call of a function of tinynet by other code."""
@@ -208,11 +232,16 @@ class Watcher:
                 f"{code.co_name}() uses files", "do that outside of the function", outward(frame)
             )
         elif code.co_argcount:
-            self.reads.of_tool(frame.f_locals.get(code.co_varnames[0]))
+            thing = frame.f_locals.get(code.co_varnames[0])
+            self.reads.of_tool(thing)
+            if self._recorder is not None:
+                self._recorder.scheduling.called(thing, code.co_name, outward(frame))
 
     def _opcode(self, frame: Any, event: str, arg: Any) -> Any:
         if event == "opcode" and mode.tracer is not None:
             code, at = frame.f_code, frame.f_lasti
+            if self._recorder is not None and self._recorder.scheduling.changed:
+                self._check_schedules(code, at)
             what = _EFFECTS.get(code.co_code[at])
             if what is not None:
                 number = code.co_code[at + 1]
@@ -229,15 +258,23 @@ class Watcher:
             self.reads.of_result(arg)
         return self._opcode
 
+    def _check_schedules(self, code: Any, at: int) -> None:
+        """Refuse to read what the step of a scheduler has changed."""
+        assert self._recorder is not None
+        name = self._recorder.scheduling.reads(code, at)
+        if name is not None:
+            reason = f"the function reads {name!r}, which the step of a scheduler changes"
+            self._refuse(reason, scheduling.REMEDY, (code, at))
+
     def _profile(self, frame: Any, event: str, arg: Any) -> None:
         if event != "c_call" or mode.tracer is None:
             return
-        what = effect(arg)
-        owner = getattr(arg, "__self__", None)
-        library = _is_library(frame.f_code.co_filename)
+        library = in_library(frame.f_code.co_filename)
+        what = effect(arg, not (library and in_library(_caller(frame))))
+        owner: Any = getattr(arg, "__self__", None)
         if not library and arg in _SETTERS and frame.f_code.co_name not in MAKES:
             what = "sets an attribute"
-        if isinstance(owner, str) and arg.__name__ in ("format", "format_map"):
+        if is_a(owner, str) and arg.__name__ in ("format", "format_map"):
             self.reads.mention(re.findall(r"\w+", owner))
         user = None if what is None else _user_of(frame)
         if user is not None:
@@ -247,7 +284,7 @@ class Watcher:
             arg in plain and not library and is_outside(frame.f_code.co_filename)
         ):
             self.reads.mention_all()
-        elif isinstance(owner, np.ndarray) and arg.__name__ in _EXAMINES:
+        elif is_a(owner, np.ndarray) and arg.__name__ in _EXAMINES:
             self._refuse(
                 f"{frame.f_code.co_name} examines the values of an array",
                 "call it outside of the function",
@@ -255,7 +292,11 @@ class Watcher:
             )
 
     def _looked_up(self, frame: Any, thing: Any, name: Any) -> None:
-        if _user_of(frame) is not None:
+        if _user_of(frame) is None:
+            return
+        if thing is sys.modules:
+            self.reads.of_import(name)
+        else:
             self.reads.of_lookup(thing, name)
 
     def _refuse(self, reason: str, remedy: str, site: Any = None, disturbed: bool = False) -> None:
@@ -265,17 +306,14 @@ class Watcher:
             self._recorder.refuse(problem)
 
 
-@functools.lru_cache(1000)
-def _is_library(filename: str) -> bool:
-    """Return whether code is Python's own or numpy's, which caches what it is asked for."""
-    if filename.startswith(_INTERNAL):
-        return True
-    return filename.startswith(_PYTHON) and "-packages" not in filename
+def _caller(frame: Any) -> str:
+    """Return the file whose code called that of a frame."""
+    return "<frozen start>" if frame.f_back is None else str(frame.f_back.f_code.co_filename)
 
 
 def _user_of(frame: Any) -> Any:
     """Return the frame of the user's code that a frame of Python's own runs for, or None."""
-    while frame is not None and _is_library(frame.f_code.co_filename):
+    while frame is not None and in_library(frame.f_code.co_filename):
         frame = frame.f_back
     return frame if frame is not None and is_outside(frame.f_code.co_filename) else None
 
@@ -300,7 +338,7 @@ def _target(frame: Any, code: Any, at: int) -> Any:
 
 def _is_recorded(name: str, owner: Any) -> bool:
     """Return whether setting an attribute is recorded, or is undone with its owner."""
-    return isinstance(owner, FunctionNode) or (name == "grad" and isinstance(owner, Tensor))
+    return is_a(owner, FunctionNode) or (name == "grad" and is_a(owner, Tensor))
 
 
 def _variable(code: Any, number: int) -> str:

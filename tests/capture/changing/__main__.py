@@ -43,7 +43,7 @@ def main() -> None:
     parser.add_argument("--backend", default="numpy", choices=["numpy", "numba"])
     parser.add_argument("--verify", type=int, help="the option of tn.compile")
     parser.add_argument("--directed", action="store_true", help="each read with each change")
-    parser.add_argument("--only", default="", help="directed programs with this in their name")
+    parser.add_argument("--only", default="", help="programs with names that begin like this")
     parser.add_argument("--whole", action="store_true", help="print programs as they are")
     options = parser.parse_args()
     chosen: dict[str, Any] = {"backend": options.backend}
@@ -62,7 +62,7 @@ def main() -> None:
     gc.freeze()  # a capture looks at all objects that are alive
     with backend(options.backend):
         for name, program in programs:
-            if options.only not in str(name):
+            if not str(name).startswith(options.only):
                 continue
             found, calls = run(program, compile)
             total.update(programs=1, replayed=calls[0] > 0, replays=calls[0], captured=calls[1])

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from random import Random
 from typing import NamedTuple
 
-from .catalogue import EVERY, WORLDS, Place, World
+from .catalogue import WORLDS, Place, World
 
 X = (
     "tn.ones(2, 3)",
@@ -164,7 +164,8 @@ def _round(random: Random, places: list[Place]) -> list[str]:
 
 def directed_programs(random: Random) -> Iterable[tuple[str, Program]]:
     """Yield a program for each way to read a world and each of its changes."""
-    for world in EVERY:
+    every = [(stem, world) for stem, worlds in WORLDS.items() for world in worlds]
+    for stem, world in every:
         for number in range(len(world.reads)):
             place = Place(world, 1, random)
             read = place.reads()[number]
@@ -172,7 +173,7 @@ def directed_programs(random: Random) -> Iterable[tuple[str, Program]]:
                 events = [_arguments(random, plain=True), *[CALL] * CALLS, "back()"]
                 events += [change, CALL, "back()", CALL]
                 yield (
-                    f"{world.name}: {read!r} / {change!r}",
+                    f"{stem}: {world.name}: {read!r} / {change!r}",
                     Program("function", (place.setup,), (read,), "y", tuple(events),
                             tuple(place.looks)),
                 )  # fmt: skip

@@ -905,7 +905,7 @@ def goes_on_after_an_operation_that_fails():
         found.count += 1
         return x * 1
 
-    return function, lambda: found.count, "sets the attribute"
+    return function, lambda: found.count, "dot fails"
 
 
 @eager

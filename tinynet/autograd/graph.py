@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Callable, Iterator, Sequence
+import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from tinynet.core.graph.node import AccumulateGrad as AccumulateGrad
@@ -199,8 +200,15 @@ def register_multi_grad_hook(
         elif len(arrived) == sum(map(backward_pass.will_reach, edges)):
             fn([arrived.get(i) for i in range(len(tensors))])
 
+    _waiting[id(hook)] = weakref.ref(hook, lambda _, key=id(hook): _waiting.pop(key, None))
     handles = [t.register_hook(functools.partial(hook, i)) for i, t in enumerate(tensors)]
     return _Handles(handles)
+
+
+# The hooks that wait for the gradients of several tensors: they ask for the running pass, which a
+# replayed step of ``tn.compile`` does not have.
+_waiting: dict[int, weakref.ref[Any]] = {}
+waiting: Mapping[int, Any] = _waiting
 
 
 def _running_pass() -> Any:

@@ -34,6 +34,7 @@ class OptimizedModule(Module):
     """
 
     _orig_mod: Module
+    _takes_global_hooks = False  # the module inside does
 
     def __init__(self, module: Module, options: dict[str, Any]):
         super().__init__()

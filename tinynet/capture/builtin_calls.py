@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import _thread
 import _warnings
+import builtins
 import contextvars
 import datetime
 import io
 import os
+import random
 import sys
 import types
 from typing import Any
+
+import numpy as np
 
 _FUNCTIONS: dict[Any, str] = {
     print: "prints",
@@ -20,7 +24,15 @@ _FUNCTIONS: dict[Any, str] = {
     _warnings.warn: "warns",
     _warnings.warn_explicit: "warns",
     _thread.start_new_thread: "starts a thread",
+    _thread.get_ident: "asks for the thread",
+    _thread.get_native_id: "asks for the thread",
+    builtins.__import__: "imports a module by a computed name",
 }
+# Python's own code calls these for itself; they matter if the user's code does.
+_OWN = {
+    _thread.get_ident, _thread.get_native_id, builtins.__import__, sys.exc_info, sys._getframe,
+    getattr(sys, "exception", None), sys.getrefcount, sys.gettrace, sys.getprofile,
+}  # fmt: skip
 _MODULES = {
     "time": "asks for the time",
     "posix": "asks the operating system",
@@ -31,18 +43,27 @@ _MODULES = {
     "_signal": "uses signals",
     "_posixsubprocess": "starts a process",
     "_decimal": "uses the context of decimal numbers",
+    "_asyncio": "asks for the event loop",
+    "gc": "asks the garbage collector",
 }
 _HARMLESS: set[Any] = {
-    os.fspath, os.putenv, os.unsetenv, sys._getframe, sys.exc_info, sys.getsizeof, sys.intern,
-    sys.getrefcount, sys.gettrace, sys.getprofile, sys.audit, sys.getdefaultencoding,
-    sys.getfilesystemencoding, sys.is_finalizing, sys.settrace, sys.setprofile,
+    os.fspath, os.putenv, os.unsetenv, sys.getsizeof, sys.intern, sys.audit,
+    sys.getdefaultencoding, sys.getfilesystemencoding, sys.is_finalizing, sys.settrace,
+    sys.setprofile,
 }  # fmt: skip
 
 
-def effect(function: Any) -> str | None:
-    """Return what a function in C does that a program cannot repeat, in words."""
+def effect(function: Any, for_user: bool = True) -> str | None:
+    """Return what a function in C does that a program cannot repeat, in words.
+
+    Args:
+        function: the function.
+        for_user: it is called by the user's code, or by a function which that code calls.
+    """
     try:
         found = _FUNCTIONS.get(function)
+        if not for_user and function in _OWN:
+            return None
     except TypeError:
         return None
     if found is not None:
@@ -52,6 +73,8 @@ def effect(function: Any) -> str | None:
         return None if function in _HARMLESS else _MODULES.get(owner.__name__)
     if isinstance(owner, type) and issubclass(owner, datetime.date):
         return "asks for the time"
+    if isinstance(owner, random.Random | np.random.RandomState | np.random.Generator):
+        return "uses random numbers of Python or numpy"
     if isinstance(owner, contextvars.ContextVar | contextvars.Context):
         return "uses a context variable"
     return "uses a file" if isinstance(owner, io.IOBase) else None

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from tinynet.autograd.function_node import FunctionNode
 from tinynet.capture.outputs import Output, Results
 from tinynet.capture.probing import Group, groups
 from tinynet.capture.program import Call, CaptureError
 from tinynet.capture.recorder import Recorder
 from tinynet.capture.watcher import Watcher
 from tinynet.core.graph.node import count_nodes
+from tinynet.core.graph.traversal import reachable
 from tinynet.core.tensors.tensor import Tensor
+from tinynet.core.tensors.views import edge_of
 
 
 class Captured:
@@ -25,6 +29,7 @@ class Captured:
         groups: the backward passes from the outputs.
         shared: by number, the arrays of arguments that the function may also know otherwise.
         fixed: those that a replay must get again.
+        facts: the answers that the function got about tensors; what a guard needs.
         gradients_read: the tensors from outside whose ``.grad`` was read; what a guard needs.
     """
 
@@ -35,6 +40,7 @@ class Captured:
         arguments, read = [t for _, t in recorder.arguments()], watcher.reads.values()
         self.shared = recorder.outside.shared(arguments, {id(value) for value in read})
         self.fixed: dict[int, Any] = {}
+        self.facts = [*recorder.facts]
         self.gradients_read = [*recorder.outside.gradients_read.values()]
 
     def fix_arguments(self, other: Captured) -> None:
@@ -59,17 +65,18 @@ def capture(
     function: Callable[..., Any], tensors: list[Tensor], args: Any, kwargs: Any
 ) -> tuple[Any, Captured | None, CaptureError | None]:
     """Run a function; return its result, and what was captured or why nothing was."""
-    recorder = Recorder(tensors)
+    recorder = Recorder(tensors, capture.__code__)
     watcher = Watcher(recorder, function, (args, kwargs))
     started = count_nodes()
     recorder.start()
     try:
-        with _no_collection(), watcher:
-            result = function(*args, **kwargs)
-        captured = Captured(recorder, watcher)
-        recorder.check_outside(watcher.reads.tensors)
-        if recorder.problem is None:
-            _finish(captured, recorder, result, tensors, started)
+        with _no_collection():
+            with watcher:
+                result = function(*args, **kwargs)
+            captured = Captured(recorder, watcher)
+            recorder.check_outside(watcher.reads.tensors)
+            if recorder.problem is None:
+                _finish(captured, recorder, result, tensors, started, function)
     finally:
         recorder.stop()
     if recorder.problem is not None:
@@ -90,14 +97,30 @@ def _no_collection() -> Iterator[None]:
 
 
 def _finish(
-    captured: Captured, recorder: Recorder, result: Any, tensors: list[Tensor], started: int
+    captured: Captured,
+    recorder: Recorder,
+    result: Any,
+    tensors: list[Tensor],
+    started: int,
+    function: Callable[..., Any],
 ) -> None:
     """Add the results, and the backward passes from those that require grad."""
     try:
         captured.watcher.reads.require_new(result)
         results = Results(recorder, result)
         captured.program.results, captured.outputs = results.structure, results.outputs
-        captured.groups = groups(recorder, results.outputs, tensors, started)
+        edges = [edge_of(o.tensor) for o in results.outputs if o.tensor is not None]
+        order, _ = reachable([edge[0] for edge in edges if edge is not None])
+        watcher = None
+        if any(isinstance(node, FunctionNode) for node in order):
+            watcher = Watcher(recorder, function, (), later=True)
+        with watcher or contextlib.nullcontext():
+            captured.groups = groups(recorder, results.outputs, tensors, started)
+        for what in () if watcher is None else watcher.reads.unsteady():
+            raise CaptureError(
+                f"the backward pass of a Function reads {what}, which may change before it runs",
+                "keep the value in ctx, or compile the whole step with its backward pass",
+            )
     except CaptureError as problem:
         recorder.refuse(problem)
     except Exception as error:

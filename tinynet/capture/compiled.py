@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 from tinynet.capture import guards
 from tinynet.capture.capturing import Captured, capture
-from tinynet.capture.entry import Entry
+from tinynet.capture.entry import Entry, HandledError
 from tinynet.capture.explain import Explanation, explain
-from tinynet.capture.keys import key_of, modes
+from tinynet.capture.keys import key_of, modes, sharing_of
 from tinynet.capture.program import Call, CaptureError
 from tinynet.capture.recognition import STALE, recognizer
 from tinynet.core.callsite import locate, warn
@@ -97,7 +97,10 @@ class Compiled:
             return self._run(args, kwargs)
         recent = self._recent
         if recent is not None and not kwargs:
-            result = recent.recognize(args)
+            try:
+                result = recent.recognize(args)
+            except HandledError:
+                return self._run(args, kwargs)
             if result is not STALE:
                 recent.replays += 1
                 return result
@@ -112,7 +115,10 @@ class Compiled:
             for entry in entries:
                 if self._verify and self._is_due():
                     return self._verified(entry, tensors, args, kwargs)
-                result = entry.run(*tensors)
+                try:
+                    result = entry.run(*tensors)
+                except HandledError:
+                    return self._run(args, kwargs)
                 if result is not STALE:
                     entry.replays += 1
                     self._recent = None if self._verify else entry
@@ -303,12 +309,6 @@ state = _State()
 def _call_key(args: Any, kwargs: Any, tensors: list[Tensor]) -> tuple[Any, ...]:
     """Return what distinguishes calls; collect the tensors."""
     key = modes(), key_of(args, tensors), key_of(kwargs, tensors) if kwargs else None
-    if len(tensors) > 1 and len({id(t._array) for t in tensors}) < len(tensors):
-        return *key, _pattern(tensors)
+    if len(tensors) > 1 and (sharing := sharing_of(tensors)):
+        return *key, sharing
     return key
-
-
-def _pattern(tensors: list[Tensor]) -> tuple[tuple[int, int], ...]:
-    """Return which arguments are the same tensor, or have the same array."""
-    same, arrays = [id(t) for t in tensors], [id(t._array) for t in tensors]
-    return tuple((same.index(id(t)), arrays.index(id(t._array))) for t in tensors)

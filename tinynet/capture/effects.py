@@ -15,6 +15,11 @@ def bump(t: Tensor, what: str) -> None:
     counter_of(t).bump(here(), what)
 
 
+def bump_gradient(t: Tensor, what: str) -> None:
+    """Count a write to the gradient of ``t``."""
+    bump(t._grad, what)  # type: ignore[arg-type]
+
+
 def gradient(t: Tensor) -> Any:
     """Return the array of ``t.grad``."""
     return t._grad._array  # type: ignore[union-attr]

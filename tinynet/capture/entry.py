@@ -20,7 +20,13 @@ from tinynet.capture.source import Source, compiled
 from tinynet.core.tensors.tensor import counter_of, wrap
 from tinynet.core.tensors.views import edge_of
 
+
+class HandledError(Exception):
+    """A replay failed where the user's code handles errors, before it changed anything."""
+
+
 _NAMES = {
+    "HandledError": HandledError,
     "STALE": STALE,
     "counter_of": counter_of,
     "edge_of": edge_of,
@@ -47,6 +53,8 @@ class Entry:
     """
 
     def __init__(self, title: str, captured: Captured, backend: str = "numpy"):
+        # A native function could not stop between a call that fails and one that has effects.
+        backend = "numpy" if captured.program.handled else backend
         self.captured, self._backend = captured, backend
         self.backwards: list[tuple[Program, Any]] = []
         self.recognize: Callable[[Any], Any] = recognize_nothing
@@ -70,7 +78,7 @@ class Entry:
         for t, value in program.states:
             source.lines.append(f"{source.define(value)} = {source.constant(t._array)}")
         source.namespace.update(_NAMES)
-        source.write()
+        source.write(program.handled)
         self._results(source)
         test = " and ".join(condition.text for condition in self.conditions) or "True"
         head = [
@@ -79,7 +87,7 @@ class Entry:
             "    except (KeyError, ValueError, AttributeError): fits = False",
             "    if not fits: return STALE",
         ]
-        body = [f"    {line}" for line in source.lines]
+        body = [f"    {line}" for line in _surrounded(source.lines, source.handled)]
         self.run = compiled(title, "run", head + body, source.namespace)
         self.run.overwritten = [] if backend == "numba" else source.overwritten
         self.run.calls, self.run.parts = calls, source.calls
@@ -204,6 +212,14 @@ class Entry:
         function.overwritten = [] if self._backend == "numba" else source.overwritten
         function.calls = function.parts = source.calls
         return function, [i for i, v in enumerate(saved) if v.number in used]
+
+
+def _surrounded(lines: list[str], count: int) -> list[str]:
+    """Return lines, the first of which raise HandledError if they fail."""
+    if not count:
+        return lines
+    tried = ["try:", *(f"    {line}" for line in lines[:count])]
+    return [*tried, "except Exception as error: raise HandledError from error", *lines[count:]]
 
 
 def _tensor(holder: Any, source: Source) -> str:

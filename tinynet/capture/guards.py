@@ -5,8 +5,12 @@ from __future__ import annotations
 import abc
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from tinynet.autograd.graph import waiting
 from tinynet.capture.capturing import Captured
 from tinynet.capture.holdings import alike, is_empty, is_simple, unchanged
+from tinynet.capture.program import Program
 from tinynet.capture.reach import ABSENT
 from tinynet.capture.reads import Reads
 from tinynet.capture.source import Source
@@ -24,6 +28,7 @@ def is_observed() -> bool:
         or (passes.listeners and _hears(passes.listeners))
         or isinstance(mode.on, Keeper)
         or observable._before is not None
+        or waiting
     )
 
 
@@ -75,6 +80,11 @@ def conditions(source: Source, captured: Captured, tensors: list[Tensor]) -> lis
         if read is not None:
             text = f"{source.constant(t)}._grad is {source.constant(read)}"
         found.append(Condition(text, f"the gradient of a {type(t).__name__} {list(t.shape)}"))
+    for holder, fact, answer in captured.facts:
+        place, equals = source.text(holder), "is" if isinstance(answer, Tensor) else "=="
+        text = f"{source.keep(fact)}({place}) {equals} {source.keep(answer)}"
+        found.append(Condition(text, f"the {fact.__name__.replace('_', ' ')} of {place}"))
+    found += _apart(source, captured.program)
     watcher = captured.watcher
     source.namespace.update(alike=alike, unchanged=unchanged, is_empty=is_empty)
     source.namespace["cache_token"] = abc.get_cache_token
@@ -88,6 +98,23 @@ def conditions(source: Source, captured: Captured, tensors: list[Tensor]) -> lis
             found.append(Condition(text, f"requires_grad of {words}", t._requires_grad))
     owners = {id(module.__dict__): type(module).__name__ for module in watcher.modules}
     return found + _names(source, watcher.reads, owners) + _others(source, watcher.reads)
+
+
+def _apart(source: Source, program: Program) -> list[Condition]:
+    """Return the conditions that arguments share no memory with tensors from outside that they
+    meet in a write: an operation refuses to write to a part of what it reads."""
+    source.namespace["overlap"] = np.may_share_memory
+    places = {v.memory: f"A{i}._array" for i, v in enumerate(program.arguments)}
+    states = {v.memory: source.constant(t._array) for t, v in program.states}
+    found = {}
+    for call in program.calls:
+        if call.kind == "write":
+            met = {v.memory for v in call.inputs()}
+            for a in met & places.keys():
+                for b in (met & states.keys()) - {a}:
+                    text = f"not overlap({places[a]}, {states[b]})"
+                    found[text] = Condition(text, "an argument is apart from what is written")
+    return [*found.values()]
 
 
 def _names(source: Source, reads: Reads, owners: dict[int, str]) -> list[Condition]:

@@ -8,7 +8,7 @@ import gc
 import operator
 import sys
 import types
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -40,9 +40,10 @@ def is_a(thing: Any, kinds: Any) -> bool:
 def contents(container: Any) -> list[Any]:
     """Return what a container holds as a flat list."""
     if is_a(container, dict):
-        return [x for item in dict.items(container) for x in item]
+        kind: Any = OrderedDict if is_a(container, OrderedDict) else dict  # it has its own order
+        return [x for item in kind.items(container) for x in item]
     if is_a(container, np.ndarray):
-        form = [container.shape, str(container.dtype)]
+        form = [container.shape, str(container.dtype), container.strides, container.flags.writeable]
         if container.dtype.hasobject:
             return [*form, *container.ravel().tolist()]
         return [*form, container.tobytes()]
@@ -79,13 +80,22 @@ def alike(a: Any, b: Any) -> bool:
         return False
     if type(a) is tuple:
         return len(a) == len(b) and all(map(alike, a, b))
+    if type(a) in (range, slice):  # ranges of the same numbers are equal
+        return all(map(alike, bounds(a), bounds(b)))
     return bool(a == b) and (type(a) not in (float, complex) or repr(a) == repr(b))
 
 
 def is_simple(value: Any) -> bool:
     """Return whether a guard compares a value by ``==``; others are compared by identity."""
     kind = type(value)
-    return kind in SIMPLE or (kind is tuple and all(map(is_simple, value)))
+    if kind is tuple or kind is slice:
+        return all(map(is_simple, value if kind is tuple else bounds(value)))
+    return kind in SIMPLE
+
+
+def bounds(value: range | slice) -> tuple[Any, Any, Any]:
+    """Return what a range or slice is made of."""
+    return value.start, value.stop, value.step
 
 
 def is_empty(cell: Any) -> bool:

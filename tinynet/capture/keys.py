@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from tinynet.capture.holdings import bounds, namespace_of
+from tinynet.capture.program import root
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.tensors.version import INFERENCE
@@ -66,11 +68,30 @@ def key_of(structure: Any, tensors: list[Tensor]) -> Any:
     if kind in _EXACT:
         return kind, structure
     if isinstance(structure, tuple) or kind is list or kind is frozenset:
-        return kind, *[key_of(part, tensors) for part in structure]
+        own = namespace_of(structure)  # of a class derived from tuple
+        parts = [key_of(part, tensors) for part in structure]
+        return (kind, *parts, key_of(own, tensors)) if own else (kind, *parts)
+    if kind is range or kind is slice:
+        return kind, key_of(bounds(structure), tensors)
     if kind is dict:
         items = structure.items()
         return kind, *[(_name(name), key_of(part, tensors)) for name, part in items]
     return kind, _of_object(structure, kind)
+
+
+def sharing_of(tensors: list[Tensor]) -> tuple[tuple[int, ...], ...]:
+    """Return which tensors are the same, and where they lie in the memory that they share."""
+    arrays = [t._array for t in tensors]
+    memories = [a if a.base is None else root(a) for a in arrays]
+    if len({*map(id, memories)}) == len(memories):
+        return ()
+    firsts = [next(i for i, m in enumerate(memories) if m is memory) for memory in memories]
+    places = [a.ctypes.data - arrays[i].ctypes.data for a, i in zip(arrays, firsts, strict=True)]
+    same, held = [*map(id, tensors)], [*map(id, arrays)]
+    return tuple(
+        (same.index(id(t)), held.index(id(t._array)), first, place)
+        for t, first, place in zip(tensors, firsts, places, strict=True)
+    )
 
 
 def _name(name: Any) -> Any:
@@ -99,5 +120,8 @@ def _of_object(thing: Any, kind: type) -> Any:
 
 def _is_plain(thing: Any) -> bool:
     """Return whether all fields of a dataclass are values that no one can change."""
-    fields = (getattr(thing, f.name, ...) for f in dataclasses.fields(thing))
-    return all(type(field) in _EXACT or type(field) in (float, complex) for field in fields)
+    own = namespace_of(thing)
+    names = {f.name for f in dataclasses.fields(thing)}
+    fields = (getattr(thing, name, ...) for name in names)
+    plain = all(type(field) in _EXACT or type(field) in (float, complex) for field in fields)
+    return plain and (own is None or own.keys() <= names)

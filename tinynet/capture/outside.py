@@ -69,6 +69,10 @@ class Outside:
             if (t._edge is None and requires_grad(t)) or times[id(t._array)] > 1 or id(t) in read
         }
 
+    def gradient_before(self, t: Tensor) -> Tensor | None:
+        """Return the gradient that a tensor had before the call."""
+        return self._gradients.get(id(t))
+
     # ---- what the call reads and writes -----------------------------------------------------
 
     def read_gradient(self, t: Tensor) -> None:

@@ -149,6 +149,8 @@ class Program:
         calls: what it does.
         results: what it returns, in any structure, of values, handles and constants.
         tensors: the number of handles.
+        handled: the number of calls until the last one whose error would be handled by the user's
+            code; no call among them has an effect.
     """
 
     def __init__(self) -> None:
@@ -156,7 +158,7 @@ class Program:
         self.states: list[tuple[Any, Value]] = []
         self.calls: list[Call] = []
         self.results: Any = None
-        self.tensors = 0
+        self.tensors = self.handled = 0
 
     def difference(self, other: Program) -> Call | None | bool:
         """Return the first call that differs in another program; True without one; False: none."""

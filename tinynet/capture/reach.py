@@ -39,6 +39,7 @@ _LEAVES: tuple[Any, ...] = (
     np.generic, np.dtype, Generator, types.CodeType, types.FrameType, types.GenericAlias,
     type(NotImplemented), typing.TypeVar,
 )  # fmt: skip
+_IMMUTABLE = 1 << 8  # in the flags of a class: its attributes cannot be set
 _RUNS = (types.FunctionType, property, staticmethod, classmethod, tuple)
 
 
@@ -252,6 +253,8 @@ class Reach:
             if self.all or is_a(value, Module | types.SimpleNamespace):
                 chosen = [name for name in own if name != "_non_persistent_buffers_set"]
             self._names(value, own, chosen, sized=True)
+        if is_a(value, Tensor):
+            self._add(kind, value)
         if is_a(value, Tensor | types.FunctionType):
             return
         for base in kind.__mro__:
@@ -271,6 +274,11 @@ class Reach:
     def _class(self, kind: type, names: set[str]) -> None:
         """Note attributes of a class and of its bases."""
         if is_library(kind):
+            if not kind.__flags__ & _IMMUTABLE:
+                for base in kind.__mro__[1:]:
+                    self._add(base, kind)
+                held = kind.__dict__
+                self._names(kind, held, held.keys() & names, sized=False)
             return
         self.orders[id(kind)] = kind, kind.__mro__
         if isinstance(kind, abc.ABCMeta):

@@ -18,6 +18,8 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
+
 from tinynet.capture.holdings import (
     BUFFERS,
     CONTAINERS,
@@ -36,6 +38,8 @@ from tinynet.nn.base.module import Module
 
 _CHANGING = (*CONTAINERS, *BUFFERS)  # not known to the garbage collector, they may be new
 MAKES = ("__init__", "__new__", "__post_init__")  # they get a new object first
+# Code refers to them by name, and no one sets these names anew.
+_STEADY = (types.ModuleType, type, types.FunctionType, types.BuiltinFunctionType, np.ufunc)
 # Code with one of these names may read any attribute of an object, or any global variable.
 _ANY = frozenset("__dict__ __getattribute__ attrgetter dir getmembers methodcaller vars".split())
 _ANY_GLOBAL = frozenset({"globals", "eval", "exec"})
@@ -46,12 +50,13 @@ class Reads(Reach):
 
     Args:
         function: the captured function.
+        later: its backward pass is watched; what the function made is still young.
 
     Attributes:
         passed: lists and dictionaries that are arguments, and what they hold.
     """
 
-    def __init__(self, function: Callable[..., Any]):
+    def __init__(self, function: Callable[..., Any], later: bool = False):
         super().__init__()
         self.passed: dict[int, tuple[Any, list[Any]]] = {}
         self._tensors_passed: set[int] = set()
@@ -59,7 +64,8 @@ class Reads(Reach):
         self._codes: set[Any] = set()
         self._called: dict[int, Any] = {}  # those whose methods are called
         self._tools: dict[int, Any] = {}  # objects of tinynet's classes, and what they hold
-        gc.collect(0)  # from now on, what is young is made by the function
+        if not later:
+            gc.collect(0)  # from now on, what is young is made by the function
 
     # ---- after the call ---------------------------------------------------------------------
 
@@ -128,6 +134,15 @@ class Reads(Reach):
             if id(thing) not in performed and _held_by(thing) != before:
                 yield f"{named(thing)} from outside", "object"
 
+    def unsteady(self) -> Iterator[str]:
+        """Yield what may have another value when a backward pass runs, in words."""
+        for names in self.names.values():
+            yield from (repr(n) for n, value in names.values.items() if not is_a(value, _STEADY))
+        if not all(is_a(value, _STEADY) for _, value in self.cells.values()):
+            yield "an outer variable"
+        for container, _ in self.containers.values():
+            yield named(container)
+
     def of_called(self, performed: set[int]) -> None:
         """Make guards of what tinynet's objects hold whose methods a replay does not call."""
         for thing, parts in self._called.values():
@@ -185,6 +200,15 @@ class Reads(Reach):
             self.reach(thing)
             parts = [value for value in own.values() if is_a(value, CONTAINERS)]
             self._called[id(thing)] = thing, [(part, contents(part)) for part in (own, *parts)]
+
+    def of_import(self, path: str) -> None:
+        """Note a module that is imported, and the packages that it is in."""
+        parts = path.split(".")
+        for i in range(len(parts)):
+            name = ".".join(parts[: i + 1])
+            if name in sys.modules:
+                self.variables(sys.modules, sys.modules, [name])
+                self.reach(sys.modules[name])
 
     def of_lookup(self, thing: Any, name: Any) -> None:
         """Note an attribute that is looked up by ``getattr``."""
@@ -247,12 +271,7 @@ class Reads(Reach):
         for name, level in imported:
             package = variables.get("__package__") or ""
             path = importlib.util.resolve_name("." * level + name, package) if level else name
-            parts = path.split(".")
-            for i in range(len(parts)):
-                module = sys.modules.get(".".join(parts[: i + 1]))
-                if module is not None:
-                    self.variables(sys.modules, sys.modules, [module.__name__])
-                    self.reach(module)
+            self.of_import(path)
         while self._waiting:
             self._visit(self._waiting.pop())
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.capture.keys import modes
+from tinynet.capture.keys import modes, sharing_of
+from tinynet.capture.program import root
 from tinynet.capture.source import Source, compiled
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import VIEW, Tensor
@@ -25,6 +26,7 @@ _NAMES = {
     "INFERENCE": INFERENCE,
     "STALE": STALE,
     "VIEW": VIEW,
+    "apart": lambda a, b: root(a) is not root(b),
     "array": np.ndarray,
     "default_float": default_float,
     "mode": mode,
@@ -44,8 +46,7 @@ def recognizer(run: Any, tensors: list[Tensor], args: Any, kwargs: Any) -> Calla
         args, kwargs: all arguments.
     """
     plain = len(tensors) == len(args) and not kwargs and all(map(_is_plain, tensors))
-    distinct = len({id(t._array) for t in tensors}) == len(tensors)
-    if not (plain and distinct and args) or modes()[1:3] != (False, None):
+    if not (plain and args) or sharing_of(tensors) or modes()[1:3] != (False, None):
         return recognize_nothing
     source = Source([], [])
     keep, names = source.keep, [f"A{i}" for i in range(len(args))]
@@ -60,7 +61,10 @@ def recognizer(run: Any, tensors: list[Tensor], args: Any, kwargs: Any) -> Calla
         flag = "VIEW" if t._requires_grad is VIEW else "False"
         tests.append(f"{name}._requires_grad is {flag} and {name}._counter is not INFERENCE")
         tests += [f"not requires_grad({name})"] if flag == "VIEW" else []
-        tests += [f"a{i} is not a{j}" for j in range(i)]
+        tests += [
+            f"(a{i}.base is None is a{j}.base and a{i} is not a{j} or apart(a{i}, a{j}))"
+            for j in range(i)
+        ]
     given = ", ".join(names)
     lines = [
         "def recognize(args):",

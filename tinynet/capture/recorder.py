@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from tinynet import widening
-from tinynet.capture.effects import bump, gradient, view_of
+from tinynet.capture.effects import bump, bump_gradient, gradient, view_of
+from tinynet.capture.facts import Facts, form_of, gradient_form
+from tinynet.capture.handlers import Handlers
 from tinynet.capture.outside import Outside
 from tinynet.capture.program import (
     SIMPLE,
@@ -31,7 +33,7 @@ from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.tensors.views import requires_grad
 from tinynet.core.trace import Tracer
-from tinynet.random import Generator
+from tinynet.random import Generator, default_generator
 
 
 class Recorder(Tracer, BackwardObserver):
@@ -39,6 +41,7 @@ class Recorder(Tracer, BackwardObserver):
 
     Args:
         arguments: the tensors that the function gets.
+        boundary: the code that calls the function.
 
     Attributes:
         program: what was recorded so far.
@@ -46,7 +49,7 @@ class Recorder(Tracer, BackwardObserver):
         outside: the tensors that exist before the call.
     """
 
-    def __init__(self, arguments: list[Tensor]):
+    def __init__(self, arguments: list[Tensor], boundary: types.CodeType):
         self.program = Program()
         self.problem: CaptureError | None = None
         self._values: dict[int, Value] = {}
@@ -60,6 +63,8 @@ class Recorder(Tracer, BackwardObserver):
         self._visited: Any = None  # the node of a backward pass
         self._started = count_nodes()
         self._observing = observing_backward(self)
+        self.handlers = Handlers(boundary)
+        self._random = drawn()
         self.watch: Callable[[bool], None] = lambda on: None  # Python's events: set by the watcher
         self._arguments = arguments
         for place, t in enumerate(arguments):
@@ -69,6 +74,7 @@ class Recorder(Tracer, BackwardObserver):
             else:
                 self.program.arguments.append(self._values[id(t._array)])
             self._handles[id(t)] = Handle(self._next_handle(), None, place=place)
+        self.facts = Facts([*self.arguments()])
 
     def start(self) -> None:
         """Begin to record."""
@@ -193,14 +199,23 @@ class Recorder(Tracer, BackwardObserver):
                 )
             )
         self._written.discard(memory)
-        owner = self.outside.record_write(t, memory)
-        if owner is not None:
-            call = Call("perform", bump, (self.constant(owner), what), {}, here())
-            self.program.calls.append(call)
+        owner, leaf = self.outside.record_write(t, memory), self._gradients.get(id(t._array))
+        if leaf is not None and leaf._grad is t:
+            self._bump(bump_gradient, leaf, what)
+        elif owner is not None:
+            self._bump(bump, owner, what)
+
+    def _bump(self, function: Any, t: Tensor, what: str) -> None:
+        call = Call("perform", function, (self.constant(t), what), {}, here())
+        self.program.calls.append(call)
 
     def read_gradient(self, t: Tensor) -> None:
         """Note that the function reads a gradient."""
-        self.outside.read_gradient(t)
+        holder = self.outside_form(t)
+        if isinstance(holder, Handle):
+            self.facts.note(holder, gradient_form, form_of(self.outside.gradient_before(t)))
+        else:
+            self.outside.read_gradient(t)
 
     def holders(self) -> Iterator[tuple[Any, Tensor]]:
         """Yield what stands for each tensor from outside in a program, and the tensor."""
@@ -234,17 +249,35 @@ class Recorder(Tracer, BackwardObserver):
         site = here()
         given, named = (rebuilt(a, self.constant) for a in (args, kwargs))
         call = Call(kind, widening.narrowest(function, args, kwargs), given, named, site)
+        self._check_handlers()
         visited = self._visited
         call.scope = mode.scope if visited is None else getattr(visited, "scope", None)
         call.node = "" if visited is None else visited.name()
         return call
 
+    def _check_handlers(self) -> None:
+        """Note that the user's code would handle an error of the coming call, if it would."""
+        site, calls = self.handlers.around(), self.program.calls
+        if site is None:
+            return
+        changes = (call.kind in ("write", "perform") for call in calls)
+        if self._random != drawn() or any(changes):
+            raise CaptureError(
+                "it computes in a `try` or `with` block, after it has changed something",
+                "move what may fail before the changes, or out of the block",
+                site,
+            )
+        self.program.handled = len(calls) + 1
+
     def _run(self, call: Call, function: Any, args: Any, kwargs: Any) -> Any:
         mode.tracer = None
         try:
             result = function(*args, **kwargs)
-        finally:
-            mode.tracer = self
+        except BaseException:
+            reason = f"{call.title} fails"
+            self.refuse(CaptureError(reason, "handle the error outside of the function"))
+            raise
+        mode.tracer = self
         result = rebuilt(result, _as_array)
         try:
             call.result = rebuilt(result, lambda leaf: self._result(call, leaf))
@@ -265,6 +298,8 @@ class Recorder(Tracer, BackwardObserver):
             if frozen and leaf.base is None and id(leaf) not in self._values:
                 return leaf  # nobody can write to it
             return self.value(leaf)
+        if isinstance(leaf, Generator):
+            self._random = None  # it may draw from it
         if isinstance(leaf, (np.dtype, np.generic, type, Generator)) or callable(leaf):
             return leaf
         if kind.__module__.startswith("tinynet."):
@@ -383,6 +418,12 @@ def _require_alone(t: Tensor) -> None:
             "a tensor that shares its memory, or was written to, is stored in another one",
             "store a clone of it",
         )
+
+
+def drawn() -> Any:
+    """Return what changes when the default generator draws a number."""
+    numbers = default_generator._stream.numpy
+    return 0 if numbers is None else numbers.bit_generator.state
 
 
 def _as_array(leaf: Any) -> Any:

@@ -35,6 +35,7 @@ class Source:
         self.calls = calls
         self.namespace: dict[str, Any] = {"asarray": np.asanyarray, "unexpected": unexpected}
         self.lines: list[str] = []
+        self.handled = 0
         self.overwritten: list[int] = []  # the calls that write over an argument
         self._constants: dict[int, str] = {}
         self._names: dict[int, str] = {}
@@ -139,15 +140,24 @@ class Source:
 
     # ---- calls ------------------------------------------------------------------------------
 
-    def write(self) -> None:
-        """Write all calls."""
+    def write(self, handled: int = 0) -> None:
+        """Write all calls.
+
+        Args:
+            handled: the number of calls until the last one whose error the user's code handles;
+                the attribute of this name becomes the number of lines until its end.
+        """
         for at, call in enumerate(self.calls):
+            if at == handled:
+                self.handled = len(self.lines)
             self._write(at, call)
             dead = [v for v in self._ends.get(at, ()) if v.number in self._names]
             large = [self.name(v) for v in dead if v.nbytes >= FREED]
             if large:
                 self.lines.append(f"del {', '.join(large)}")
             self._free += [self._names.pop(v.number) for v in dead]
+        if handled == len(self.calls):
+            self.handled = len(self.lines)
 
     def _write(self, at: int, call: Call) -> None:
         function, args = self.constant(call.function), [self.text(a) for a in call.args]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import dis
-import functools
+import importlib
 import os
 import pickle
 import random
@@ -25,6 +25,8 @@ from tinynet import random as random_numbers
 from tinynet.autograd.function_node import FunctionNode
 from tinynet.capture import lookups
 from tinynet.capture.builtin_calls import effect
+from tinynet.capture.facts import ASKED, MEMORY
+from tinynet.capture.handlers import INTERNAL, in_library
 from tinynet.capture.keys import modes
 from tinynet.capture.lookups import plain
 from tinynet.capture.program import CaptureError
@@ -35,7 +37,7 @@ from tinynet.core.modes import mode
 from tinynet.core.module_scope import following
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.tensors.views import version_of
-from tinynet.nn.base.hooks import ModuleHooks
+from tinynet.nn.base.hooks import ModuleHooks, everywhere
 from tinynet.nn.base.module import Module
 from tinynet.nn.utils.stateless import functional_call
 
@@ -54,7 +56,7 @@ _READS = {
     getattr(Tensor, name).__code__: name
     for name in (
         "item", "tolist", "numpy", "__bool__", "__float__", "__int__", "__index__",
-        "__contains__", "__array__", "__repr__", "__format__", "data_ptr",
+        "__contains__", "__array__", "__repr__", "__format__", "data_ptr", "is_set_to",
     )
 }  # fmt: skip
 _READS[version_of.__code__] = "_version"
@@ -70,9 +72,6 @@ _READ_ALL = {pickle.dumps, pickle.Pickler.dump}
 _SETTERS = {setattr, delattr}
 _ENVIRONMENT = {getattr(type(os.environ), f"__{n}item__").__code__ for n in ("get", "set", "del")}
 _STAGES = ModuleHooks.__slots__
-# Notebooks, the prompt and `python -c` have names such as "<string>".
-_PYTHON = (os.path.dirname(os.__file__) + os.sep, "<frozen ")
-_INTERNAL = (os.path.dirname(np.__file__) + os.sep, "<frozen importlib")
 
 
 class Watcher:
@@ -82,15 +81,18 @@ class Watcher:
         recorder: the recorder, which it tells of problems.
         function: the captured function.
         arguments: what is passed to it.
+        later: the backward pass is watched, after the function.
 
     Attributes:
         reads: what the code reads.
         modules: the modules that ran.
     """
 
-    def __init__(self, recorder: Recorder, function: Callable[..., Any], arguments: Any):
+    def __init__(
+        self, recorder: Recorder, function: Callable[..., Any], arguments: Any, later: bool = False
+    ):
         self._recorder: Recorder | None = recorder
-        self.reads = Reads(function)
+        self.reads = Reads(function, later)
         self.reads.of_arguments(arguments)
         self.modules: list[Any] = []
         self._following = following(self)
@@ -149,7 +151,8 @@ class Watcher:
         if mode.tracer is None:
             return
         self.modules.append(module)
-        if module._hooks is not None and any(getattr(module._hooks, s) for s in _STAGES):
+        found = () if module._hooks is None else (module._hooks, everywhere)
+        if any(getattr(hooks, stage) for hooks in found for stage in _STAGES):
             self._refuse("a module has hooks", "remove the hooks, or do their work in forward")
         self.reads.of_module(module)
 
@@ -162,6 +165,8 @@ class Watcher:
         if mode.tracer is None or event != "call":
             return None
         code = frame.f_code
+        if code.co_name == "__enter__":
+            self._recorder.handlers.entered(frame)
         if code in _ENVIRONMENT:
             self.reads.of_environment()
         if not is_outside(code.co_filename):
@@ -173,6 +178,11 @@ class Watcher:
             elif code is functional_call.__code__:  # it replaces parameters for a while
                 for module in frame.f_locals["module"].modules():
                     self.reads.of_module(module)
+            if code in ASKED:
+                t = frame.f_locals[code.co_varnames[0]]
+                self._recorder.facts.asked(t, ASKED[code], self._recorder.outside_form(t))
+            elif code is MEMORY:
+                self._recorder.facts.asked_of_memory(frame.f_locals["array"])
             name = _READS.get(code)
             if name is not None:
                 self._refuse(
@@ -180,11 +190,13 @@ class Watcher:
                     "return the tensor, and read it outside of the function",
                     outward(frame),
                 )
-            elif frame.f_back is not None and is_outside(frame.f_back.f_code.co_filename):
+            elif is_outside(_caller(frame)):
                 self._entered_tinynet(frame, code)
             return None
-        library = _is_library(code.co_filename)
-        if library and (code.co_filename.startswith(_INTERNAL) or _user_of(frame) is None):
+        library = in_library(code.co_filename)
+        if code is importlib.import_module.__code__ and is_outside(_caller(frame)):
+            self.reads.of_import(frame.f_locals["name"])
+        if library and (code.co_filename.startswith(INTERNAL) or _user_of(frame) is None):
             return None
         self.reads.of_frame(frame, code, library)
         if library:
@@ -232,9 +244,9 @@ class Watcher:
     def _profile(self, frame: Any, event: str, arg: Any) -> None:
         if event != "c_call" or mode.tracer is None:
             return
-        what = effect(arg)
+        library = in_library(frame.f_code.co_filename)
+        what = effect(arg, not (library and in_library(_caller(frame))))
         owner = getattr(arg, "__self__", None)
-        library = _is_library(frame.f_code.co_filename)
         if not library and arg in _SETTERS and frame.f_code.co_name not in MAKES:
             what = "sets an attribute"
         if isinstance(owner, str) and arg.__name__ in ("format", "format_map"):
@@ -265,17 +277,14 @@ class Watcher:
             self._recorder.refuse(problem)
 
 
-@functools.lru_cache(1000)
-def _is_library(filename: str) -> bool:
-    """Return whether code is Python's own or numpy's, which caches what it is asked for."""
-    if filename.startswith(_INTERNAL):
-        return True
-    return filename.startswith(_PYTHON) and "-packages" not in filename
+def _caller(frame: Any) -> str:
+    """Return the file whose code called that of a frame."""
+    return "<frozen start>" if frame.f_back is None else str(frame.f_back.f_code.co_filename)
 
 
 def _user_of(frame: Any) -> Any:
     """Return the frame of the user's code that a frame of Python's own runs for, or None."""
-    while frame is not None and _is_library(frame.f_code.co_filename):
+    while frame is not None and in_library(frame.f_code.co_filename):
         frame = frame.f_back
     return frame if frame is not None and is_outside(frame.f_code.co_filename) else None
 

@@ -91,7 +91,7 @@ class WholeStep:
         self._optimizer = parts[-1].args[0]
         self._cleared = _clears(parts[0])
         self._body: Body = parts[self._cleared].function.body  # type: ignore[attr-defined]
-        self._native: dict[tuple[str, ...], Native] = {}
+        self._native: dict[Any, Native] = {}  # by the loops, and the gradients that they take
         name = type(self._optimizer).__name__
         self.native_title = f"{self._body.title}, and the step of {name}"
         self._places: list[tuple[dict[str, Any], str]] = []
@@ -173,9 +173,10 @@ class WholeStep:
             more_names, more_lines, more_space = update_of(loop, own, f"group{i}_")
             names, lines, space = names + more_names, lines + more_lines, space | more_space
             given += [*map(source.keep, step.lines), f"*loop{i}[1]"]
-        if loops not in self._native:
-            self._native[loops] = self._body.native((names, lines, space), self.native_title)
-        return self._native[loops], ", ".join(given)
+        key = loops, *grads
+        if key not in self._native:
+            self._native[key] = self._body.native((names, lines, space), self.native_title)
+        return self._native[key], ", ".join(given)
 
     def _checks(self, source: Source, params: list[Tensor], bare: list[Tensor]) -> list[str]:
         """Return lines that set ``fits``: nothing was replaced, and no hooks run."""

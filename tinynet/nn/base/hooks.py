@@ -242,22 +242,22 @@ def call_with_hooks(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any
     called: set[int] = set()
     result = None
     try:
-        for number, hook in _both("before", hooks):
+        for number, hook in _both("before", module):
             args, kwargs = _before(module, hook, number in hooks.before_with_kwargs, args, kwargs)
-        backward = _hook_nodes(module, hooks)
+        backward = _hook_nodes(module)
         if backward is not None:
             args = backward.enter(args)
         result = module.forward(*args, **kwargs)
-        for number, hook in _both("after", hooks):
+        for number, hook in _both("after", module):
             called.add(number)
             result = _after(
                 module, hook, _is("after_with_kwargs", number, hooks), args, kwargs, result
             )
-        if everywhere.on_node or hooks.on_node:
-            _hook_node(module, args, result, [hook for _, hook in _both("on_node", hooks)])
+        if on_node := _both("on_node", module):
+            _hook_node(module, args, result, [hook for _, hook in on_node])
         return result if backward is None else backward.leave(result)
     except Exception:
-        for number, hook in _both("after", hooks):
+        for number, hook in _both("after", module):
             if _is("after_always", number, hooks) and number not in called:
                 with_kwargs = _is("after_with_kwargs", number, hooks)
                 what = "global module" if number in everywhere.after else "module"
@@ -265,9 +265,10 @@ def call_with_hooks(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any
         raise
 
 
-def _both(stage: str, hooks: ModuleHooks) -> list[tuple[int, Callable[..., Any]]]:
+def _both(stage: str, module: Module) -> list[tuple[int, Callable[..., Any]]]:
     """Return the global hooks of a stage, then the module's own, with their numbers."""
-    return [*getattr(everywhere, stage).items(), *getattr(hooks, stage).items()]
+    shared = everywhere if module._takes_global_hooks else NONE
+    return [*getattr(shared, stage).items(), *getattr(module._hooks, stage).items()]
 
 
 def _is(mark: str, number: int, hooks: ModuleHooks) -> bool:
@@ -310,9 +311,9 @@ def _about_node(args: tuple[Any, ...], result: Any, node: Node) -> str:
     )
 
 
-def _hook_nodes(module: Module, hooks: ModuleHooks) -> BackwardHooks | None:
+def _hook_nodes(module: Module) -> BackwardHooks | None:
     """Return the hook nodes of one call; None if there are no backward hooks."""
-    before, after = _both("before_backward", hooks), _both("backward", hooks)
+    before, after = _both("before_backward", module), _both("backward", module)
     if not before and not after:
         return None
     return BackwardHooks(module, [hook for _, hook in before], [hook for _, hook in after])

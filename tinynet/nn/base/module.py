@@ -74,6 +74,7 @@ class Module:
     _modules: dict[str, Module | None]
     _non_persistent_buffers_set: set[str]
     _hooks: hooks.ModuleHooks | None = None
+    _takes_global_hooks = True
     _state_hooks: state.StateHooks | None = None
 
     def __init__(self, *args: Any, **kwargs: Any):

@@ -84,7 +84,7 @@ def compile(
     mode: str | None = None,
     options: dict[str, Any] | None = None,
     disable: bool = False,
-    verify: int = 0,
+    verify: int | None = None,
 ) -> Any:
     """Compile a module, a function of tensors, or a whole training step.
 
@@ -101,8 +101,10 @@ def compile(
             ``"aot_eager"`` do not compile.
         mode, options: PyTorch's; ignored, but an unknown mode is an error.
         disable: return the model unchanged.
-        verify: run every n-th call of a program eagerly, and raise an error if it does anything
-            else than the program; 0 never does.
+        verify: how often replays are compared with eager calls. By default, the third one is, then
+            about the 10th, 100th, ..., and the first one of each further program; where they
+            differ, a warning comes, and all calls run eagerly from then on. ``n``: every n-th
+            replay of a program is, and a difference is an error. 0: none is.
 
     Raises:
         TypeError: ``model`` is not callable.
@@ -135,7 +137,7 @@ def compile(
         raise RuntimeError(
             "Either mode or options can be specified, but both can't be specified at the same time."
         )
-    if not isinstance(verify, int) or verify < 0:
+    if verify is not None and (not isinstance(verify, int) or verify < 0):
         raise ValueError(f"verify must be a number of calls >= 0. Got {verify!r} instead.")
     if backend == "numba" and not compiler.is_available():
         raise RuntimeError("backend='numba' needs numba: pip install numba")

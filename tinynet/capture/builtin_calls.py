@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import _thread
 import _warnings
-import builtins
 import contextvars
 import datetime
 import io
@@ -26,11 +25,10 @@ _FUNCTIONS: dict[Any, str] = {
     _thread.start_new_thread: "starts a thread",
     _thread.get_ident: "asks for the thread",
     _thread.get_native_id: "asks for the thread",
-    builtins.__import__: "imports a module by a computed name",
 }
 # Python's own code calls these for itself; they matter if the user's code does.
 _OWN = {
-    _thread.get_ident, _thread.get_native_id, builtins.__import__, sys.exc_info, sys._getframe,
+    _thread.get_ident, _thread.get_native_id, sys.exc_info, sys._getframe,
     getattr(sys, "exception", None), sys.getrefcount, sys.gettrace, sys.getprofile,
 }  # fmt: skip
 _MODULES = {

@@ -17,6 +17,7 @@ from tinynet.capture.explain import Explanation, explain
 from tinynet.capture.keys import key_of, modes, sharing_of
 from tinynet.capture.program import Call, CaptureError
 from tinynet.capture.recognition import STALE, recognizer
+from tinynet.capture.verification import FIRST, Outcome, Schedule, verify
 from tinynet.core.callsite import locate, warn
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor
@@ -61,7 +62,7 @@ class Compiled:
     Args:
         function: the function.
         fullgraph: raise an error where the function cannot be captured.
-        verify: run every n-th call both ways and compare; 0 never does.
+        verify: the distance between replays that are verified; 0: none are, None: it grows.
 
     Attributes:
         problems: why calls run eagerly, or ran until a later capture succeeded.
@@ -71,7 +72,7 @@ class Compiled:
         self,
         function: Callable[..., Any],
         fullgraph: bool = False,
-        verify: int = 0,
+        verify: int | None = None,
         backend: str = "numpy",
     ):
         self._function = function
@@ -80,7 +81,7 @@ class Compiled:
         self._captured: dict[Any, list[Captured | CaptureError]] = {}
         self._eager: set[Any] = set()
         self._recent: Entry | None = None  # that the last call ran
-        self._warned = self._full = False
+        self._warned = self._full = self._wrong = False
         self._lock = threading.Lock()
         self._replays = self._captures = self._eager_calls = self._disturbed = 0
         self.problems: list[CaptureError] = []
@@ -93,7 +94,7 @@ class Compiled:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Replay the program for these arguments, or run the function and capture it."""
-        if mode.tracer is not None or guards.is_observed() or state.disabled:
+        if mode.tracer is not None or guards.is_observed() or state.disabled or self._wrong:
             return self._run(args, kwargs)
         recent = self._recent
         if recent is not None and not kwargs:
@@ -103,6 +104,8 @@ class Compiled:
                 return self._run(args, kwargs)
             if result is not STALE:
                 recent.replays += 1
+                if recent.replays + 1 >= recent.schedule.due:
+                    self._recent = None
                 return result
         tensors: list[Tensor] = []
         key: Any
@@ -113,15 +116,17 @@ class Compiled:
             return self._fall_back(None, CaptureError(str(error), _PASS_TENSORS), args, kwargs)
         if entries is not None:
             for entry in entries:
-                if self._verify and self._is_due():
-                    return self._verified(entry, tensors, args, kwargs)
+                if entry.replays + 1 >= entry.schedule.due:
+                    outcome = self._verified(entry, tensors, args, kwargs)
+                    if outcome is not None:
+                        return outcome.give()
                 try:
                     result = entry.run(*tensors)
                 except HandledError:
                     return self._run(args, kwargs)
                 if result is not STALE:
                     entry.replays += 1
-                    self._recent = None if self._verify else entry
+                    self._recent = entry if entry.replays + 1 < entry.schedule.due else None
                     return result
                 entry.missed()
         elif key in self._eager:
@@ -133,30 +138,26 @@ class Compiled:
         self._eager_calls += mode.tracer is None
         return self._function(*args, **kwargs)
 
-    def _is_due(self) -> bool:
-        self._replays += 1
-        return self._replays % self._verify == 0
-
-    def _verified(self, entry: Entry, tensors: list[Tensor], args: Any, kwargs: Any) -> Any:
-        """Run the function eagerly, and compare what it does with the program."""
+    def _verified(
+        self, entry: Entry, tensors: list[Tensor], args: Any, kwargs: Any
+    ) -> Outcome | None:
+        """Run a program and the function, and compare; None if the program does not fit."""
         if not capturing.acquire(blocking=False):
-            return self._run(args, kwargs)
+            return None
+        state.disabled = True
         try:
-            result, captured, problem = capture(self._function, tensors, args, kwargs)
+            outcome, problem = verify(entry, tensors, lambda: self._function(*args, **kwargs))
         finally:
+            state.disabled = False
             capturing.release()
-        if captured is not None:
-            different = captured.same(entry.captured)
-            if different is True:
-                return result
-            site = different.site if isinstance(different, Call) else None
-            remedy = "report this: a program must not outlive what it was made from"
-            reason = "the function no longer does what its program does"
-            problem = CaptureError(reason, remedy, site)
-        assert problem is not None
-        if self._is_disturbed(problem):
-            return result
-        raise CompileError(message(self.__name__, problem))
+        if outcome is None:
+            return None
+        entry.replays += 1
+        if problem is not None:
+            self._wrong = True
+            self._entries.clear()
+            self._report(None, problem, self._fullgraph or self._verify is not None)
+        return outcome
 
     def reset(self) -> None:
         """Discard all programs, and what is known about calls that run eagerly."""
@@ -230,7 +231,8 @@ class Compiled:
             if different is True:
                 assert isinstance(last, Captured)
                 captured.fix_arguments(last)
-                entry = Entry(self.__name__, captured, self._backend)
+                schedule = Schedule(self._verify, 1 if self._entries else FIRST)
+                entry = Entry(self.__name__, captured, self._backend, schedule)
                 entry.recognize = recognizer(entry.run, tensors, args, kwargs)
                 self._entries.setdefault(key, []).append(entry)
                 del self._captured[key]
@@ -266,14 +268,14 @@ class Compiled:
         self._report(key, problem)
         return self._run(args, kwargs)
 
-    def _report(self, key: Any, problem: CaptureError) -> None:
-        """Note that calls with such a key run eagerly; warn once."""
+    def _report(self, key: Any, problem: CaptureError, fatal: bool | None = None) -> None:
+        """Note that calls with such a key run eagerly; warn once, or raise an error."""
         if key is not None:
             self._eager.add(key)
             self._captured.pop(key, None)
         if len(self.problems) < KEPT:
             self.problems.append(problem)
-        if self._fullgraph:
+        if self._fullgraph if fatal is None else fatal:
             raise CompileError(message(self.__name__, problem))
         if not self._warned:
             self._warned = True

@@ -17,7 +17,7 @@ from tinynet.capture.probing import Group
 from tinynet.capture.program import Call, Handle, Program, Value, leaves
 from tinynet.capture.recognition import STALE, recognize_nothing
 from tinynet.capture.source import Source, compiled
-from tinynet.core.tensors.tensor import counter_of, wrap
+from tinynet.core.tensors.tensor import Tensor, counter_of, wrap
 from tinynet.core.tensors.views import edge_of
 
 
@@ -43,6 +43,8 @@ class Entry:
 
     Attributes:
         run: maps the tensors that are passed to the results, or returns ``STALE``.
+        schedule: when it is verified.
+        is_exact: its results are eager's to the bit.
         recognize: does it for all arguments, if they are like those of the capture.
         backwards: backward passes from outputs that meet, each as a program and its function.
         captured: what it was made from.
@@ -52,10 +54,13 @@ class Entry:
         failed: the conditions that failed at the first of these.
     """
 
-    def __init__(self, title: str, captured: Captured, backend: str = "numpy"):
+    def __init__(
+        self, title: str, captured: Captured, backend: str = "numpy", schedule: Any = None
+    ):
         # A native function could not stop between a call that fails and one that has effects.
         backend = "numpy" if captured.program.handled else backend
         self.captured, self._backend = captured, backend
+        self.schedule, self.is_exact = schedule, backend == "numpy"
         self.backwards: list[tuple[Program, Any]] = []
         self.recognize: Callable[[Any], Any] = recognize_nothing
         program = captured.program
@@ -64,8 +69,7 @@ class Entry:
         kept = [*self._given, *(value for saved in self._saved for value in saved)]
         calls = self._calls(program.calls, kept)
         source = Source(native.joined(calls, kept) if backend == "numba" else calls, kept)
-        passes = [p for group in captured.groups for p in group.programs.values()]
-        self._states = {v.number: (t, v) for p in (program, *passes) for t, v in p.states}
+        self._states = {v.number: (t, v) for p in self.programs() for t, v in p.states}
         for value in (*program.arguments, *(v for _, v in self._states.values()), *kept):
             source.outside(value)
         tensors = [*{id(t): t for t, _ in self._states.values()}.values()]
@@ -94,6 +98,23 @@ class Entry:
         self.namespace = source.namespace
         self.replays = self.misses = 0
         self.failed: collections.Counter[str] = collections.Counter()
+
+    def programs(self) -> list[Program]:
+        """Return the program, and the backward passes from its outputs."""
+        passes = (p for group in self.captured.groups for p in group.programs.values())
+        return [self.captured.program, *passes]
+
+    def states(self) -> list[tuple[Tensor, Value]]:
+        """Return the tensors from outside, with their values."""
+        return [*self._states.values()]
+
+    def name_of(self, t: Tensor) -> str:
+        """Return a name for a tensor from outside."""
+        for module in self.captured.watcher.modules:
+            for name, held in vars(module).items():
+                if held is t:
+                    return f"{type(module).__name__}.{name}"
+        return f"a {type(t).__name__} {list(t.shape)}"
 
     def fits(self) -> bool:
         """Return whether the guards hold."""

@@ -30,7 +30,20 @@ def _noted(function: Any) -> Any:
     return look_up
 
 
+def _noted_import(function: Any) -> Any:
+    """Return ``__import__``; in a thread that captures, it reports what it imports."""
+
+    def load(name: str, *args: Any, **kwargs: Any) -> Any:
+        listener = _listeners.get(mode.thread)
+        if listener is not None and mode.tracer is not None:
+            listener(sys._getframe(1), sys.modules, name)
+        return function(name, *args, **kwargs)
+
+    return load
+
+
 _noting = {function.__name__: (function, _noted(function)) for function in plain}
+_noting["__import__"] = builtins.__import__, _noted_import(builtins.__import__)
 
 
 def original(function: Any) -> Any:

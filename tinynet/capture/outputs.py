@@ -174,6 +174,25 @@ def _layout(t: Tensor) -> tuple[Any, ...]:
     return array.shape, array.strides, array.dtype, array.ctypes.data
 
 
+def found_in(structure: Any, result: Any) -> dict[int, Tensor]:
+    """Return the outputs in the result of a call by their number.
+
+    Args:
+        structure: the result of the program, with outputs in place of tensors.
+        result: that of the call.
+    """
+    if isinstance(structure, Output):
+        if structure.value is not None:
+            return {structure.number: result}
+        return found_in(structure.base, result._view.base)
+    if isinstance(structure, dict):
+        structure, result = structure.values(), result.values()
+    elif not isinstance(structure, tuple | list):
+        return {}
+    parts = zip(structure, result, strict=True)
+    return {number: t for part in parts for number, t in found_in(*part).items()}
+
+
 def rewritten(writes: Any) -> Version:
     """Return a counter of writes that happened."""
     version = Version()

@@ -267,7 +267,11 @@ class Watcher:
             )
 
     def _looked_up(self, frame: Any, thing: Any, name: Any) -> None:
-        if _user_of(frame) is not None:
+        if _user_of(frame) is None:
+            return
+        if thing is sys.modules:
+            self.reads.of_import(name)
+        else:
             self.reads.of_lookup(thing, name)
 
     def _refuse(self, reason: str, remedy: str, site: Any = None, disturbed: bool = False) -> None:

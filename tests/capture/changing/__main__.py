@@ -41,7 +41,7 @@ def main() -> None:
     parser.add_argument("first", type=int)
     parser.add_argument("last", type=int)
     parser.add_argument("--backend", default="numpy", choices=["numpy", "numba"])
-    parser.add_argument("--verify", type=int, help="the option of tn.compile")
+    parser.add_argument("--verify", type=int, default=0, help="the option of tn.compile")
     parser.add_argument("--directed", action="store_true", help="each read with each change")
     parser.add_argument("--only", default="", help="programs with names that begin like this")
     parser.add_argument("--whole", action="store_true", help="print programs as they are")

@@ -107,15 +107,15 @@ class World:
         """Return what a snapshot begins with."""
         return [*(t for _, t in self.tensors), *self.objects]
 
-    def look(self, result: Any = None, gradients: Any = ()) -> Appearance:
+    def look(self, result: Any = (), gradients: Any = ()) -> Appearance:
         """Return what can be seen now.
 
         Args:
-            result: what the function returned.
+            result: what the function returned, as ``flat`` gives it.
             gradients: those of the leaves behind the result.
         """
         seen: Appearance = {}
-        for i, leaf in enumerate(_flat(result)):
+        for i, leaf in enumerate(result):
             for what, value in _aspects(leaf):
                 seen[Sight(OF_RESULT, i, what)] = value
         for i, g in enumerate(gradients):
@@ -139,7 +139,7 @@ class World:
         """Return the number of the call that made what is seen, and the user's line."""
         program = self._entry.captured.program
         if sight.role == OF_RESULT:
-            found = _flat(program.results)
+            found = flat(program.results)
             leaf = found[sight.number] if sight.number < len(found) else None
             return _last(program, lambda call: leaf_value(leaf) in {*call.outputs()})
         if sight.number < 0:
@@ -177,12 +177,12 @@ def _changes(call: Call, t: Tensor, memories: set[int]) -> bool:
     return False
 
 
-def _flat(structure: Any) -> list[Any]:
+def flat(structure: Any) -> list[Any]:
     """Return what is in nested tuples, lists and dictionaries, with the classes of these."""
     if isinstance(structure, tuple | list):
-        return [type(structure), *(x for part in structure for x in _flat(part))]
+        return [type(structure), *(x for part in structure for x in flat(part))]
     if type(structure) is dict:
-        return [dict, *structure, *(x for part in structure.values() for x in _flat(part))]
+        return [dict, *structure, *(x for part in structure.values() for x in flat(part))]
     return [structure]
 
 

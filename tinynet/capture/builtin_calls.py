@@ -23,6 +23,7 @@ _FUNCTIONS: dict[Any, str] = {
     _warnings.warn: "warns",
     _warnings.warn_explicit: "warns",
     _thread.start_new_thread: "starts a thread",
+    getattr(np._core.umath, "_get_extobj_dict", None): "asks how numpy handles errors",
     _thread.get_ident: "asks for the thread",
     _thread.get_native_id: "asks for the thread",
 }
@@ -69,6 +70,8 @@ def effect(function: Any, for_user: bool = True) -> str | None:
     owner = getattr(function, "__self__", None)
     if isinstance(owner, types.ModuleType):
         return None if function in _HARMLESS else _MODULES.get(owner.__name__)
+    if isinstance(owner, type) and function.__name__ == "__subclasses__":
+        return "asks for subclasses"
     if isinstance(owner, type) and issubclass(owner, datetime.date):
         return "asks for the time"
     if isinstance(owner, random.Random | np.random.RandomState | np.random.Generator):

@@ -87,13 +87,12 @@ def capture(
 @contextmanager
 def _no_collection() -> Iterator[None]:
     """Stop the garbage collector: what it finalizes is not what the function does."""
-    collecting = gc.isenabled()
-    gc.disable()
+    thresholds = gc.get_threshold()
+    gc.set_threshold(0)  # a function may ask whether it is enabled
     try:
         yield
     finally:
-        if collecting:
-            gc.enable()
+        gc.set_threshold(*thresholds)
 
 
 def _finish(

@@ -1,8 +1,8 @@
 """Whether a replay gave what the function gave: to the bit, or but for rounding.
 
 Native functions take sums in another order. So their results, gradients and updates are accepted if
-they differ by at most 1 % (updates: 10 %) in the Euclidean norm. Values below 1e-5 of the largest
-of their kind may be nothing but rounding, and so may be what an optimizer makes of such gradients.
+they differ by at most 1 % (updates: 10 %) in the Euclidean norm. Values below a thousandth of the
+largest of their kind may be nothing but rounding, and so may be what optimizers make of them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tinynet.capture.appearance import (
 from tinynet.dtypes import Array
 
 CLOSE, CLOSE_UPDATE = 1e-2, 1e-1  # of the norm of a result or gradient, and of an update
-NOISE = 1e-5  # of the largest value of a kind
+NOISE = 1e-3  # of the largest value of a kind
 
 
 def is_same(sight: Sight, a: Any, b: Any) -> bool:

@@ -71,7 +71,7 @@ def conditions(source: Source, captured: Captured, tensors: list[Tensor]) -> lis
     ]
     for t in tensors:
         name, words = source.constant(t), f"a {type(t).__name__} {list(t.shape)}"
-        array, flag = source.constant(t._array), source.constant(t._requires_grad)
+        array, flag = source.constant(t._array), source.keep(t._requires_grad)
         found.append(Condition(f"{name}._array is {array}", f"the array of {words}", t._array))
         subject = f"requires_grad of {words}"
         found.append(Condition(f"{name}._requires_grad is {flag}", subject, t._requires_grad))
@@ -94,7 +94,7 @@ def conditions(source: Source, captured: Captured, tensors: list[Tensor]) -> lis
             name, words = source.constant(t), f"a {type(t).__name__} {list(t.shape)}"
             text = f"{name}._array is {source.constant(t._array)}"
             found.append(Condition(text, f"the array of {words}", t._array))
-            text = f"{name}._requires_grad is {source.constant(t._requires_grad)}"
+            text = f"{name}._requires_grad is {source.keep(t._requires_grad)}"
             found.append(Condition(text, f"requires_grad of {words}", t._requires_grad))
     owners = {id(module.__dict__): type(module).__name__ for module in watcher.modules}
     return found + _names(source, watcher.reads, owners) + _others(source, watcher.reads)
@@ -126,7 +126,13 @@ def _names(source: Source, reads: Reads, owners: dict[int, str]) -> list[Conditi
         for key, value in names.values.items():
             text = _condition(source, f"{held}[{key!r}]", value)
             found.append(Condition(text, f"{owner}.{key}", value))
-        if names.size is not None:
+        if names.owner is not None:
+            text = f"{source.constant(names.owner)}.__dict__ is {held}"
+            found.append(Condition(text, f"the namespace of {owner}"))
+        if names.order is not None:
+            text = f"[*{held}] == {source.keep(names.order)}"
+            found.append(Condition(text, f"the names in {owner}"))
+        elif names.size is not None:
             text = f"len({held}) == {names.size}"
             found.append(Condition(text, f"the number of attributes of {owner}"))
         if names.missing:
@@ -152,6 +158,9 @@ def _others(source: Source, reads: Reads) -> list[Condition]:
     for thing, kind in reads.kinds.values():
         text = f"type({source.constant(thing)}) is {source.constant(kind)}"
         found.append(Condition(text, f"the class of a {kind.__name__}"))
+    for kind, name in reads.lacking.values():
+        text = f"not hasattr({source.constant(kind)}, {name!r})"
+        found.append(Condition(text, f"{kind.__name__} had no {name}"))
     for kind, order in reads.orders.values():
         text = f"{source.constant(kind)}.__mro__ is {source.constant(order)}"
         found.append(Condition(text, f"the base classes of {kind.__name__}"))

@@ -13,9 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from tinynet.autograd.function import Function
 from tinynet.capture.holdings import (
     BUFFERS,
     CONTAINERS,
+    alike,
     contents,
     is_a,
     is_fixed,
@@ -59,6 +61,7 @@ class Names:
         values: the values by name.
         size: the number of names in it, if another one would change what the code finds.
         missing: names that it must not have.
+        order: all names in their order, if the code may ask for it.
         title: what it is called, for people.
     """
 
@@ -66,6 +69,7 @@ class Names:
         self.owner, self.held, self.size = owner, held, size
         self.values: dict[str, Any] = {}
         self.missing: set[str] = set()
+        self.order: list[str] | None = None
         self.title = ""
 
 
@@ -79,6 +83,7 @@ class Reach:
         attributes: other attributes of objects, and their values.
         kinds: objects and their classes.
         orders: classes and the classes that Python searches for their attributes.
+        lacking: classes, and names that they and their bases lack.
         references: weak references, and whether they are alive.
         tensors: tensors of which the code may read the shape.
         hidden: what no guard can compare, in words, and a remedy.
@@ -92,6 +97,7 @@ class Reach:
         self.attributes: dict[tuple[int, str], tuple[Any, str, Any]] = {}
         self.kinds: dict[int, tuple[Any, type]] = {}
         self.orders: dict[int, tuple[type, tuple[type, ...]]] = {}
+        self.lacking: dict[tuple[int, str], tuple[type, str]] = {}
         self.references: dict[int, tuple[Any, bool]] = {}
         self.tensors: dict[int, Tensor] = {}
         self.hidden: list[tuple[Any, str, str]] = []
@@ -252,17 +258,16 @@ class Reach:
             chosen: Any = own.keys() & names
             if self.all or is_a(value, Module | types.SimpleNamespace):
                 chosen = [name for name in own if name != "_non_persistent_buffers_set"]
-            self._names(value, own, chosen, sized=True)
+            found = self._names(value, own, chosen, sized=True)
+            if self.all:
+                found.order = [*own]
         if is_a(value, Tensor):
             self._add(kind, value)
-        if is_a(value, Tensor | types.FunctionType):
             return
-        for base in kind.__mro__:
-            if "__slots__" in base.__dict__ and not is_library(base):
-                for name in base.__dict__.keys() & names:
-                    slot = base.__dict__[name]
-                    if isinstance(slot, types.MemberDescriptorType):
-                        self.slot(value, name, slot)
+        if not is_a(value, np.ndarray | Module):
+            self._slots(value, names)
+        if is_a(value, types.FunctionType):
+            return
         if is_a(value, Module):
             self.attribute(kind, "forward")
             self.attribute(value, "_hooks")
@@ -271,8 +276,22 @@ class Reach:
             self.kinds[id(value)] = value, kind
             self._add(kind, value)
 
+    def _slots(self, value: Any, names: set[str]) -> None:
+        """Note attributes that lie in slots of the class, or in an object of a class in C."""
+        for base in type(value).__mro__:
+            for name in (base.__dict__.keys() & names) - {"__dict__"}:
+                slot = base.__dict__[name]
+                if isinstance(slot, types.MemberDescriptorType):
+                    self.slot(value, name, slot)
+                elif isinstance(slot, types.GetSetDescriptorType):
+                    held = getattr(value, name, ABSENT)
+                    if alike(held, getattr(value, name, ABSENT)):  # it is not new each time
+                        self.attribute(value, name)
+
     def _class(self, kind: type, names: set[str]) -> None:
         """Note attributes of a class and of its bases."""
+        for name in names & {"__name__", "__qualname__"}:
+            self.attribute(kind, name)
         if is_library(kind):
             if not kind.__flags__ & _IMMUTABLE:
                 for base in kind.__mro__[1:]:
@@ -289,6 +308,8 @@ class Reach:
         self._add(type(kind), kind)
         held = kind.__dict__
         implied = {n for n in held if n[:2] == "__" == n[-2:] and isinstance(held[n], _RUNS)}
+        if issubclass(kind, Function):
+            implied |= held.keys() & {"forward", "backward", "setup_context"}
         self._names(kind, held, (held.keys() & names) | implied - _UNREAD, sized=True)
 
     def variables(
@@ -299,7 +320,7 @@ class Reach:
 
     def _names(
         self, owner: Any, held: Any, chosen: Iterable[str], sized: bool, follow: bool = True
-    ) -> None:
+    ) -> Names:
         found = self.names.get(id(owner))
         if found is None:
             found = self.names[id(owner)] = Names(owner, held, len(held) if sized else None)
@@ -308,6 +329,7 @@ class Reach:
                 value = found.values[name] = original(held[name])
                 if follow or is_a(value, CONTAINERS):
                     self._add(value, owner)
+        return found
 
 
 _UNREAD = {"__init__", "__new__", "__init_subclass__", "__classcell__", "__post_init__"}

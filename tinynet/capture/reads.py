@@ -15,6 +15,7 @@ import importlib.util
 import os
 import sys
 import types
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -23,6 +24,7 @@ import numpy as np
 from tinynet.capture.holdings import (
     BUFFERS,
     CONTAINERS,
+    alike,
     contents,
     is_a,
     is_plain,
@@ -91,7 +93,7 @@ class Reads(Reach):
         self.hidden = [found for found in self.hidden if old(found[0])]
         tables: tuple[dict[Any, Any], ...] = (
             self.names, self.cells, self.containers, self.attributes, self.kinds, self.orders,
-            self.references, self.tensors, self._tools, self._called,
+            self.lacking, self.references, self.tensors, self._tools, self._called,
         )  # fmt: skip
         for found in tables:
             self._keep(found, old)
@@ -99,8 +101,17 @@ class Reads(Reach):
             self.tensors.pop(key, None)
         for names in self.names.values():
             names.title = _title(names.owner)
-            names.owner = None  # a weak reference to it may be all that keeps it in reach
+            if not self._has_own_dict(names.owner):
+                names.owner = None
         self._visited, self._parents, self._codes = {}, {}, set()
+
+    def _has_own_dict(self, owner: Any) -> bool:
+        """Return whether the namespace of an object could be replaced, and the object be kept."""
+        if is_a(owner, (dict, type, types.ModuleType, Module)):
+            return False
+        while owner is not None and not is_a(owner, weakref.ref):
+            owner = self._parents.get(id(owner))
+        return owner is None  # else a weak reference may be all that keeps it in reach
 
     @staticmethod
     def _keep(found: dict[Any, Any], old: Callable[[Any], bool]) -> None:
@@ -128,7 +139,7 @@ class Reads(Reach):
             if names.size is not None and names.size != len(names.held):
                 yield f"the attributes of {names.title} from outside", "object"
         for thing, name, value in self.attributes.values():
-            if value_of(thing, name) is not value:
+            if not alike(value_of(thing, name), value):
                 yield f"{name!r} of an object from outside", "object"
         for thing, before in self._tools.values():
             if id(thing) not in performed and _held_by(thing) != before:
@@ -223,6 +234,9 @@ class Reads(Reach):
         elif own is not None and name not in own:
             found = self.names.setdefault(id(thing), Names(thing, own, None))
             found.missing.add(name)
+        kind = thing if is_a(thing, type) else type(thing)
+        if not any(name in base.__dict__ for base in kind.__mro__):
+            self.lacking[id(kind), name] = kind, name
 
     def of_frame(self, frame: Any, code: Any, library: bool = False) -> None:
         """Note what the code of a frame that begins may read.
@@ -264,6 +278,8 @@ class Reads(Reach):
                 self.variables(variables, variables, [name], is_plain(variables[name]))
         loaded, imported = loads(code)
         names = self.names[id(variables)]
+        if not _ANY_GLOBAL.isdisjoint(code.co_names):
+            names.order = [*variables]
         names.missing |= loaded - variables.keys()
         built = variables.get("__builtins__", builtins)
         own = built if isinstance(built, dict) else vars(built)

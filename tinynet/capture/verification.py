@@ -13,7 +13,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tinynet import distributed
-from tinynet.capture.appearance import OF_GRADIENT, OF_RESULT, OF_TENSOR, Appearance, Sight, World
+from tinynet.capture.appearance import (
+    OF_GRADIENT,
+    OF_RESULT,
+    OF_TENSOR,
+    Appearance,
+    Sight,
+    World,
+    flat,
+)
 from tinynet.capture.closeness import Closeness, is_same
 from tinynet.capture.entry import Entry, HandledError
 from tinynet.capture.outputs import found_in
@@ -151,7 +159,7 @@ def _look(world: World, entry: Entry, tensors: list[Tensor], outcome: Outcome) -
         gradients = gradients_behind(captured.groups, outputs, tensors)
     except Exception as error:  # the function returned something else, or cannot be differentiated
         gradients = [f"{type(error).__name__}: {error}".partition("\n")[0]]
-    return world.look(outcome.result, gradients)
+    return world.look(flat(outcome.result), gradients)
 
 
 def _difference(

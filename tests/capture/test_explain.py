@@ -10,6 +10,8 @@ from tinynet import nn, optim
 from tinynet.capture.capturing import capture
 from tinynet.capture.entry import Entry
 from tinynet.capture.explain import peak
+from tinynet.capture.rerun import Rerun
+from tinynet.capture.schedule import Schedule
 from tinynet.compiler import CompileWarning
 
 from .interpreted import interpret
@@ -103,13 +105,18 @@ def test_what_runs_eagerly_names_its_line():
     ]
 
 
+def entry_of(captured, backend):
+    rerun = Rerun(abs, captured, ((), {}), lambda: None)
+    return Entry("function", captured, backend, Schedule(0), rerun)
+
+
 def test_the_peak_of_a_chain_that_is_overwritten():
     def chain(x):
         return x.exp().tanh().sin()
 
     x = tn.ones(1000)
     _, captured, _ = capture(chain, [x], (x,), {})
-    entry = Entry("chain", captured)
+    entry = entry_of(captured, "numpy")
     assert len(entry.run.overwritten) == 2
     assert peak(captured.program, entry.run) == (8000, 4000)
 
@@ -123,7 +130,7 @@ def test_the_peak_of_native_functions(monkeypatch):
         (lambda x: ((x @ weight) * 2).exp(), (2400, 2400)),  # and a product
     ):
         _, captured, _ = capture(function, [x], (x,), {})
-        entry = Entry("function", captured, "numba")
+        entry = entry_of(captured, "numba")
         assert peak(captured.program, entry.run) == expected
 
 

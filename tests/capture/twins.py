@@ -25,9 +25,7 @@ CALLS = 4
 QUIET = "with tn.no_grad(): "
 CLOSING = "{}.sum().backward(retain_graph=True)"
 NOT_CAPTURED = DATA, FLAG, HOOK, GRAD, RESHAPE
-# A compiled function has one node, which is not differentiable again.
-FORGIVEN = "create_graph=True cannot differentiate the backward pass of a compiled function"
-# It raises this error before it computes anything; eager code has some gradients by then.
+# A compiled function raises this error before it computes anything; eager code has some gradients.
 CHANGED = "modified by an inplace operation"
 
 
@@ -298,8 +296,6 @@ def run(steps: Sequence[Step], seed: int, library: Any) -> tuple[Program, Any]:
             ]
             for line in [*program.after, *closing]:
                 mine, theirs = (t.machine.run(line) for t in twins)
-                if FORGIVEN in theirs:
-                    return program, compiled.function
                 if mine.partition(":")[0] != theirs.partition(":")[0]:
                     what = f"{when}, error of `{line}`: {mine!r} eager, {theirs!r} compiled"
                     raise PartedError(what, program)

@@ -200,7 +200,7 @@ def register_multi_grad_hook(
         elif len(arrived) == sum(map(backward_pass.will_reach, edges)):
             fn([arrived.get(i) for i in range(len(tensors))])
 
-    _waiting[id(hook)] = weakref.ref(hook, lambda _, key=id(hook): _waiting.pop(key, None))
+    _waiting[id(hook)] = weakref.ref(hook, functools.partial(_forget, id(hook)))
     handles = [t.register_hook(functools.partial(hook, i)) for i, t in enumerate(tensors)]
     return _Handles(handles)
 
@@ -209,6 +209,10 @@ def register_multi_grad_hook(
 # replayed step of ``tn.compile`` does not have.
 _waiting: dict[int, weakref.ref[Any]] = {}
 waiting: Mapping[int, Any] = _waiting
+
+
+def _forget(key: int, _: Any) -> None:
+    _waiting.pop(key, None)
 
 
 def _running_pass() -> Any:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tinynet.capture.entry import Entry
+from tinynet.capture.capturing import Captured
 from tinynet.capture.holdings import is_a
 from tinynet.capture.program import SIMPLE, Call, Handle, Program, Value, leaves
 from tinynet.core.callsite import Site
@@ -52,7 +52,7 @@ class World:
     """The tensors and objects that calls of a compiled function may change.
 
     Args:
-        entry: the program.
+        captured: what was captured.
         arguments: the tensors that are passed.
 
     Attributes:
@@ -60,16 +60,16 @@ class World:
         objects: optimizers, schedulers, generators.
     """
 
-    def __init__(self, entry: Entry, arguments: list[Tensor]):
-        self._entry = entry
+    def __init__(self, captured: Captured, arguments: list[Tensor]):
+        self._captured = captured
         self.tensors: list[tuple[str, Tensor]] = []
         self.objects: list[Any] = []
         self._seen: set[int] = set()
         for i, t in enumerate(arguments):
             self._add(t, f"argument {i}")
-        for t, _ in entry.states():
+        for t, _ in captured.states():
             self._add(t)
-        for program in entry.programs():
+        for program in captured.programs():
             for call in program.calls:
                 for leaf in leaves((call.args, call.kwargs)):
                     self._add_leaf(leaf)
@@ -78,7 +78,7 @@ class World:
     def _add(self, t: Tensor, name: str = "") -> None:
         if id(t) not in self._seen:
             self._seen.add(id(t))
-            self.tensors.append((name or self._entry.name_of(t), t))
+            self.tensors.append((name or self._captured.name_of(t), t))
 
     def _add_leaf(self, leaf: Any) -> None:
         if is_a(leaf, Tensor):
@@ -137,7 +137,7 @@ class World:
 
     def position(self, sight: Sight) -> tuple[int, Site | None]:
         """Return the number of the call that made what is seen, and the user's line."""
-        program = self._entry.captured.program
+        program = self._captured.program
         if sight.role == OF_RESULT:
             found = flat(program.results)
             leaf = found[sight.number] if sight.number < len(found) else None

@@ -23,7 +23,9 @@ _FUNCTIONS: dict[Any, str] = {
     _warnings.warn: "warns",
     _warnings.warn_explicit: "warns",
     _thread.start_new_thread: "starts a thread",
-    getattr(np._core.umath, "_get_extobj_dict", None): "asks how numpy handles errors",
+    getattr(sys.modules.get("numpy._core.umath"), "_get_extobj_dict", None): (
+        "asks how numpy handles errors"
+    ),
     _thread.get_ident: "asks for the thread",
     _thread.get_native_id: "asks for the thread",
 }

@@ -11,7 +11,7 @@ from typing import Any
 from tinynet.autograd.function_node import FunctionNode
 from tinynet.capture.outputs import Output, Results
 from tinynet.capture.probing import Group, groups
-from tinynet.capture.program import Call, CaptureError
+from tinynet.capture.program import Call, CaptureError, Program, Value
 from tinynet.capture.recorder import Recorder
 from tinynet.capture.watcher import Watcher
 from tinynet.core.graph.node import count_nodes
@@ -29,12 +29,14 @@ class Captured:
         groups: the backward passes from the outputs.
         shared: by number, the arrays of arguments that the function may also know otherwise.
         fixed: those that a replay must get again.
+        draws: it draws random numbers of the default generator.
         facts: the answers that the function got about tensors; what a guard needs.
         gradients_read: the tensors from outside whose ``.grad`` was read; what a guard needs.
     """
 
     def __init__(self, recorder: Recorder, watcher: Watcher):
         self.program, self.watcher = recorder.program, watcher
+        self.draws = recorder.handlers.has_drawn()
         self.outputs: list[Output] = []
         self.groups: list[Group] = []
         arguments, read = [t for _, t in recorder.arguments()], watcher.reads.values()
@@ -48,6 +50,23 @@ class Captured:
         pairs = ((i, a, other.shared.get(i)) for i, a in self.shared.items())
         self.fixed = {i: a for i, a, b in pairs if a is b}
         self.shared = other.shared = {}
+
+    def programs(self) -> list[Program]:
+        """Return the program, and the backward passes from its outputs."""
+        passes = (p for group in self.groups for p in group.programs.values())
+        return [self.program, *passes]
+
+    def states(self) -> list[tuple[Tensor, Value]]:
+        """Return the tensors from outside, with their values."""
+        return [*{v.number: (t, v) for p in self.programs() for t, v in p.states}.values()]
+
+    def name_of(self, t: Tensor) -> str:
+        """Return a name for a tensor from outside."""
+        for module in self.watcher.modules:
+            for name, held in vars(module).items():
+                if held is t:
+                    return f"{type(module).__name__}.{name}"
+        return f"a {type(t).__name__} {list(t.shape)}"
 
     def same(self, other: Captured) -> Call | bool | None:
         """Return True, or the first call that differs, or False."""

@@ -87,7 +87,7 @@ class Closeness:
     def _are_sure(self, sight: Sight, shape: tuple[int, ...]) -> Array:
         """Return where the gradient of a tensor is known well enough to know its update."""
         a, b = (side.get(sight.number) for side in self._gradients)
-        if sight.role != OF_TENSOR or not _are_floats(a, b):
+        if sight.role != OF_TENSOR or a is None or b is None or not _are_floats(a, b):
             return np.ones(shape, bool)
         a, b = a.astype(np.float64), b.astype(np.float64)
         return np.abs(a - b) <= CLOSE * np.abs(b)

@@ -17,7 +17,9 @@ from tinynet.capture.explain import Explanation, explain
 from tinynet.capture.keys import key_of, modes, sharing_of
 from tinynet.capture.program import Call, CaptureError
 from tinynet.capture.recognition import STALE, recognizer
-from tinynet.capture.verification import FIRST, Outcome, Schedule, verify
+from tinynet.capture.rerun import Rerun, call_of
+from tinynet.capture.schedule import FIRST, Schedule
+from tinynet.capture.verification import Outcome, verify
 from tinynet.core.callsite import locate, warn
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor
@@ -125,13 +127,16 @@ class Compiled:
                 except HandledError:
                     return self._run(args, kwargs)
                 if result is not STALE:
-                    entry.replays += 1
-                    self._recent = entry if entry.replays + 1 < entry.schedule.due else None
+                    self._replayed(entry)
                     return result
                 entry.missed()
         elif key in self._eager:
             return self._run(args, kwargs)
         return self._capture(key, tensors, args, kwargs)
+
+    def _replayed(self, entry: Entry) -> None:
+        entry.replays += 1
+        self._recent = entry if entry.replays + 1 < entry.schedule.due else None
 
     def _run(self, args: Any, kwargs: Any) -> Any:
         """Run the function eagerly."""
@@ -152,11 +157,9 @@ class Compiled:
             capturing.release()
         if outcome is None:
             return None
-        entry.replays += 1
+        self._replayed(entry)
         if problem is not None:
-            self._wrong = True
-            self._entries.clear()
-            self._report(None, problem, self._fullgraph or self._verify is not None)
+            self._stop(problem, self._fullgraph or self._verify is not None)
         return outcome
 
     def reset(self) -> None:
@@ -231,11 +234,7 @@ class Compiled:
             if different is True:
                 assert isinstance(last, Captured)
                 captured.fix_arguments(last)
-                schedule = Schedule(self._verify, 1 if self._entries else FIRST)
-                entry = Entry(self.__name__, captured, self._backend, schedule)
-                entry.recognize = recognizer(entry.run, tensors, args, kwargs)
-                self._entries.setdefault(key, []).append(entry)
-                del self._captured[key]
+                self._add(key, captured, tensors, args, kwargs)
             elif len(earlier) >= CAPTURES:
                 site = different.site if isinstance(different, Call) else None
                 reason = "two calls with such arguments do different things"
@@ -244,6 +243,25 @@ class Compiled:
             return result
         finally:
             capturing.release()
+
+    def _add(
+        self, key: Any, captured: Captured, tensors: list[Tensor], args: Any, kwargs: Any
+    ) -> None:
+        """Add the program of calls that two captures agree on."""
+        stop = weakref.WeakMethod(self._stop)
+        rerun = Rerun(self._function, captured, call_of(args, kwargs, tensors), stop)
+        schedule = Schedule(self._verify, 1 if self._entries else FIRST)
+        entry = Entry(self.__name__, captured, self._backend, schedule, rerun)
+        entry.recognize = recognizer(entry.run, tensors, args, kwargs)
+        self._entries.setdefault(key, []).append(entry)
+        del self._captured[key]
+
+    def _stop(self, problem: CaptureError, fatal: bool | None = None) -> None:
+        """Run eagerly from now on."""
+        self._wrong = True
+        self._recent = None
+        self._entries.clear()
+        self._report(None, problem, fatal)
 
     def _is_disturbed(self, failure: CaptureError) -> bool:
         """Return whether a capture may have failed by what another thread did meanwhile."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import functools
 import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -11,13 +12,16 @@ import numpy as np
 
 from tinynet.capture import guards, native
 from tinynet.capture.capturing import Captured
+from tinynet.capture.handlers import drawn
 from tinynet.capture.node import CompiledFunctionBackward, CompiledOutputBackward, Passes
 from tinynet.capture.outputs import Output, rewritten
 from tinynet.capture.probing import Group
 from tinynet.capture.program import Call, Handle, Program, Value, leaves
 from tinynet.capture.recognition import STALE, recognize_nothing
+from tinynet.capture.rerun import Rerun
+from tinynet.capture.schedule import Schedule
 from tinynet.capture.source import Source, compiled
-from tinynet.core.tensors.tensor import Tensor, counter_of, wrap
+from tinynet.core.tensors.tensor import counter_of, wrap
 from tinynet.core.tensors.views import edge_of
 
 
@@ -29,6 +33,7 @@ _NAMES = {
     "HandledError": HandledError,
     "STALE": STALE,
     "counter_of": counter_of,
+    "drawn": drawn,
     "edge_of": edge_of,
     "make_node": CompiledFunctionBackward,
     "make_output": CompiledOutputBackward,
@@ -55,7 +60,7 @@ class Entry:
     """
 
     def __init__(
-        self, title: str, captured: Captured, backend: str = "numpy", schedule: Any = None
+        self, title: str, captured: Captured, backend: str, schedule: Schedule, rerun: Rerun
     ):
         # A native function could not stop between a call that fails and one that has effects.
         backend = "numpy" if captured.program.handled else backend
@@ -64,12 +69,15 @@ class Entry:
         self.backwards: list[tuple[Program, Any]] = []
         self.recognize: Callable[[Any], Any] = recognize_nothing
         program = captured.program
+        self._rerun = rerun
+        draws = captured.draws and any(group.programs for group in captured.groups)
+        self._position = "position" if draws else "None"
         self._saved = [_saved(program, group) for group in captured.groups]
         self._given = [o.value for o in captured.outputs if o.value is not None]
         kept = [*self._given, *(value for saved in self._saved for value in saved)]
         calls = self._calls(program.calls, kept)
         source = Source(native.joined(calls, kept) if backend == "numba" else calls, kept)
-        self._states = {v.number: (t, v) for p in self.programs() for t, v in p.states}
+        self._states = {v.number: (t, v) for p in captured.programs() for t, v in p.states}
         for value in (*program.arguments, *(v for _, v in self._states.values()), *kept):
             source.outside(value)
         tensors = [*{id(t): t for t, _ in self._states.values()}.values()]
@@ -82,6 +90,8 @@ class Entry:
         for t, value in program.states:
             source.lines.append(f"{source.define(value)} = {source.constant(t._array)}")
         source.namespace.update(_NAMES)
+        if draws:
+            source.lines.append("position = drawn()")
         source.write(program.handled)
         self._results(source)
         test = " and ".join(condition.text for condition in self.conditions) or "True"
@@ -98,23 +108,6 @@ class Entry:
         self.namespace = source.namespace
         self.replays = self.misses = 0
         self.failed: collections.Counter[str] = collections.Counter()
-
-    def programs(self) -> list[Program]:
-        """Return the program, and the backward passes from its outputs."""
-        passes = (p for group in self.captured.groups for p in group.programs.values())
-        return [self.captured.program, *passes]
-
-    def states(self) -> list[tuple[Tensor, Value]]:
-        """Return the tensors from outside, with their values."""
-        return [*self._states.values()]
-
-    def name_of(self, t: Tensor) -> str:
-        """Return a name for a tensor from outside."""
-        for module in self.captured.watcher.modules:
-            for name, held in vars(module).items():
-                if held is t:
-                    return f"{type(module).__name__}.{name}"
-        return f"a {type(t).__name__} {list(t.shape)}"
 
     def fits(self) -> bool:
         """Return whether the guards hold."""
@@ -149,7 +142,8 @@ class Entry:
             held, places = self._held(source, saved)
             passes = None  # the function has freed what they need
             if group.programs:
-                passes = Passes(self._backward(group, saved), group.frees, places)
+                again = functools.partial(self._rerun.gradients, group)
+                passes = Passes(self._backward(group, saved), group.frees, places, again)
             self._node(source, group.outputs, source.constant(passes), kept, ends, held)
         for output in captured.outputs:
             if output.value is None:
@@ -167,7 +161,9 @@ class Entry:
         """Write the node of outputs."""
         values = [o.value for o in outputs if o.value is not None]
         like = tuple(v.shape for v in values), tuple(v.dtype for v in values)
-        arguments = passes, *rest, source.constant(like)
+        count = len(self.captured.program.arguments)
+        call = f"(({''.join(f'A{i}, ' for i in range(count))}), {self._position})"
+        arguments = passes, *rest, source.constant(like), call
         source.lines.append(f"node = make_node({', '.join(arguments)})")
         for i, output in enumerate(outputs):
             edge = f"(make_output(node, {i}), 0)" if len(outputs) > 1 else "(node, 0)"

@@ -12,10 +12,17 @@ from typing import Any
 import numpy as np
 
 from tinynet.capture.keys import form
+from tinynet.capture.outside import hooks_of
 from tinynet.capture.program import Handle, root
 from tinynet.core.tensors.gradients import retains_grad
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.core.tensors.views import base_of, grad_fn, output_number
+from tinynet.core.tensors.views import (
+    base_of,
+    grad_fn,
+    output_number,
+    requires_grad,
+    set_requires_grad,
+)
 from tinynet.ops.shaping.strided import memory_of
 
 Fact = Callable[[Tensor], Any]
@@ -39,6 +46,16 @@ def history(t: Tensor) -> str | None:
     return None if node is None else node.name()
 
 
+def state_of_view(t: Tensor) -> tuple[bool, str | None]:
+    """Return whether a view requires grad, and the name of the node that made it."""
+    return requires_grad(t), history(t)
+
+
+def hooks(t: Tensor) -> Any:
+    """Return the hooks of a leaf, which a backward pass inside of the function runs."""
+    return hooks_of(t._hooks)
+
+
 def place_in_memory(t: Tensor) -> tuple[int, int]:
     """Return the offset of a tensor in its storage and the size of the storage, in elements."""
     memory, offset = memory_of(t._array)
@@ -51,6 +68,7 @@ ASKED: dict[CodeType, Fact] = {
     retains_grad.__code__: retains_grad,
     output_number.__code__: output_number,
     base_of.__code__: base_of,
+    set_requires_grad.__code__: requires_grad,
     Tensor._is_view.__code__: base_of,
 }
 MEMORY = memory_of.__code__  # it gets an array

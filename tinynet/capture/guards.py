@@ -9,6 +9,7 @@ import numpy as np
 
 from tinynet.autograd.graph import waiting
 from tinynet.capture.capturing import Captured
+from tinynet.capture.facts import state_of_view
 from tinynet.capture.holdings import alike, is_empty, is_simple, unchanged
 from tinynet.capture.program import Program
 from tinynet.capture.reach import ABSENT
@@ -18,7 +19,7 @@ from tinynet.core.declaration.observers import observable, observers
 from tinynet.core.graph.backward_observers import passes
 from tinynet.core.graph.saved_hooks import Keeper
 from tinynet.core.modes import mode
-from tinynet.core.tensors.tensor import Tensor
+from tinynet.core.tensors.tensor import VIEW, Tensor
 
 
 def is_observed() -> bool:
@@ -70,11 +71,7 @@ def conditions(source: Source, captured: Captured, tensors: list[Tensor]) -> lis
         for i, array in captured.fixed.items()
     ]
     for t in tensors:
-        name, words = source.constant(t), f"a {type(t).__name__} {list(t.shape)}"
-        array, flag = source.constant(t._array), source.keep(t._requires_grad)
-        found.append(Condition(f"{name}._array is {array}", f"the array of {words}", t._array))
-        subject = f"requires_grad of {words}"
-        found.append(Condition(f"{name}._requires_grad is {flag}", subject, t._requires_grad))
+        found += _of_tensor(source, t)
     for t, present, read in captured.gradients_read:
         text = f"{source.constant(t)}._grad is {'not ' * present}None"
         if read is not None:
@@ -91,13 +88,46 @@ def conditions(source: Source, captured: Captured, tensors: list[Tensor]) -> lis
     used = {id(t) for t in tensors}
     for t in watcher.reads.tensors.values():
         if id(t) not in used:
-            name, words = source.constant(t), f"a {type(t).__name__} {list(t.shape)}"
-            text = f"{name}._array is {source.constant(t._array)}"
-            found.append(Condition(text, f"the array of {words}", t._array))
-            text = f"{name}._requires_grad is {source.keep(t._requires_grad)}"
-            found.append(Condition(text, f"requires_grad of {words}", t._requires_grad))
+            found += _of_tensor(source, t)
+    found += _calls(source, captured.program) + _others_than(source, captured)
     owners = {id(module.__dict__): type(module).__name__ for module in watcher.modules}
     return found + _names(source, watcher.reads, owners) + _others(source, watcher.reads)
+
+
+def _of_tensor(source: Source, t: Tensor) -> list[Condition]:
+    """Return the conditions on a tensor from outside."""
+    name, words = source.constant(t), f"a {type(t).__name__} {list(t.shape)}"
+    array, flag = source.constant(t._array), t._requires_grad
+    found = [Condition(f"{name}._array is {array}", f"the array of {words}", t._array)]
+    text = f"{name}._requires_grad is {source.keep(flag)}"
+    if flag is VIEW:
+        flag = state_of_view(t)
+        text = f"{source.keep(state_of_view)}({name}) == {flag!r}"
+    elif flag and t._edge is None:
+        text += f" and {name}._edge is None"
+    return [*found, Condition(text, f"requires_grad of {words}", flag)]
+
+
+def _calls(source: Source, program: Program) -> list[Condition]:
+    """Return the conditions that objects have the methods that the program calls."""
+    found = {}
+    for call in program.calls:
+        thing = call.args[0] if call.kind == "perform" and call.args else None
+        kind, name = type(thing), getattr(call.function, "__name__", "")
+        if kind.__module__ != "builtins" and hasattr(kind, name):
+            text = f"{source.constant(thing)}.__class__ is {source.constant(kind)}"
+            text += f" and {source.constant(kind)}.{name} is {source.keep(getattr(kind, name))}"
+            found[id(thing), name] = Condition(text, f"{kind.__name__}.{name}")
+    return [*found.values()]
+
+
+def _others_than(source: Source, captured: Captured) -> list[Condition]:
+    """Return the conditions that arguments are none of the tensors that the code may read."""
+    places = {*range(len(captured.program.arguments))} - captured.fixed.keys()
+    known = frozenset(captured.watcher.reads.tensors)  # their ids; the program keeps them
+    held = source.keep(known)
+    words = "an argument is none of the tensors from outside"
+    return [Condition(f"id(A{i}) not in {held}", words) for i in sorted(places) if known]
 
 
 def _apart(source: Source, program: Program) -> list[Condition]:

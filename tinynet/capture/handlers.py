@@ -16,7 +16,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tinynet.capture.program import CaptureError, Program
 from tinynet.core.callsite import Site, is_outside
+from tinynet.random import default_generator
 
 _CLEANING = frozenset(
     "CALL_INTRINSIC_1 COPY DELETE_DEREF DELETE_FAST DELETE_GLOBAL DELETE_NAME LOAD_CONST "
@@ -55,10 +57,18 @@ class _Block(NamedTuple):
 
 
 class Handlers:
-    """The blocks that surround what a function does, and the context managers that it entered."""
+    """The blocks that surround what a function does, and the context managers that it entered.
 
-    def __init__(self, function: CodeType):
-        self._outermost = function
+    Args:
+        boundary: the code that calls the function.
+
+    Attributes:
+        random: the position of the default generator before the call.
+    """
+
+    def __init__(self, boundary: CodeType):
+        self._outermost = boundary
+        self.random = drawn()
         self._own: dict[tuple[int, CodeType], dict[int, bool]] = {}  # by frame and offset
 
     def entered(self, frame: Any) -> None:
@@ -67,9 +77,30 @@ class Handlers:
         if back is not None and is_outside(back.f_code.co_filename):
             self._own.setdefault((id(back), back.f_code), {})[back.f_lasti] = _is_own(frame)
 
+    def check(self, program: Program) -> None:
+        """Note whether the user's code would handle an error of the coming call.
+
+        Raises:
+            CaptureError: it would, and the function has changed something by then.
+        """
+        site = self.around()
+        if site is None:
+            return
+        if self.has_drawn() or any(call.kind in ("write", "perform") for call in program.calls):
+            raise CaptureError(
+                "it computes in a `try` or `with` block, after it has changed something",
+                "move what may fail before the changes, or out of the block",
+                site,
+            )
+        program.handled = len(program.calls) + 1
+
+    def has_drawn(self) -> bool:
+        """Return whether random numbers were drawn since the call began."""
+        return bool(self.random != drawn())
+
     def around(self) -> Site | None:
         """Return the line in a block whose handler would see an error of the running operation."""
-        frame = sys._getframe(1)
+        frame: Any = sys._getframe(1)
         while frame is not None and frame.f_code is not self._outermost:
             code, at = frame.f_code, frame.f_lasti
             if is_outside(code.co_filename) and not in_library(code.co_filename):
@@ -85,11 +116,18 @@ class Handlers:
         return near != [] and all(near)
 
 
+def drawn() -> Any:
+    """Return what changes when the default generator draws a number."""
+    numbers = default_generator._stream.numpy
+    return 0 if numbers is None else numbers.bit_generator.state
+
+
 def _is_own(frame: Any) -> bool:
     """Return whether a context manager that is entered is one of tinynet."""
-    thing = frame.f_locals.get("self")
+    thing: Any = frame.f_locals.get("self")
     if isinstance(thing, contextlib._GeneratorContextManager):
-        return not is_outside(thing.gen.gi_code.co_filename)
+        generator: Any = thing.gen
+        return not is_outside(generator.gi_code.co_filename)
     return isinstance(thing, contextlib.nullcontext) or not is_outside(frame.f_code.co_filename)
 
 

@@ -42,7 +42,9 @@ def _noted_import(function: Any) -> Any:
     return load
 
 
-_noting = {function.__name__: (function, _noted(function)) for function in plain}
+_noting: dict[str, tuple[Any, Any]] = {
+    function.__name__: (function, _noted(function)) for function in plain
+}
 _noting["__import__"] = builtins.__import__, _noted_import(builtins.__import__)
 
 

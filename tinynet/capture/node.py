@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from tinynet.core.callsite import here, locate
 from tinynet.core.graph.node import Edge, Freed, Node, count_nodes, modified_problem
 from tinynet.core.messages import freed_error
@@ -20,6 +22,7 @@ class Passes:
             values and these gradients to those of the edges, and the saved values that it uses.
         frees: for each output, the outputs that cannot be differentiated after it was.
         places: for each saved value, the tensors (by number) that its memory belongs to.
+        again: returns the gradients with a graph.
     """
 
     def __init__(
@@ -27,8 +30,9 @@ class Passes:
         functions: dict[tuple[int, ...], tuple[Callable[..., tuple[Any, ...]], list[int]]],
         frees: list[set[int]],
         places: list[list[int]],
+        again: Callable[..., tuple[Any, ...]],
     ):
-        self.frees = frees
+        self.frees, self.again = frees, again
         self.functions = {
             key: (function, sorted({place for value in used for place in places[value]}))
             for key, (function, used) in functions.items()
@@ -71,9 +75,10 @@ class CompiledFunctionBackward(Node):
         tensors: visible tensors that share memory with saved values; they must not change before
             the backward pass.
         like: shapes and dtypes of the outputs.
+        call: the tensors that were passed, and the position of the generator before the call.
     """
 
-    __slots__ = ("freed", "passes", "saved", "versions")
+    __slots__ = ("call", "freed", "passes", "saved", "versions")
     multiple = True
     gives_fresh = True
 
@@ -84,7 +89,9 @@ class CompiledFunctionBackward(Node):
         edges: Sequence[Edge | None],
         tensors: Sequence[Tensor],
         like: tuple[tuple[Any, ...], tuple[Any, ...]],
+        call: tuple[tuple[Tensor, ...], Any],
     ):
+        self.call = call
         self.edges = tuple(edges)
         self.sequence = count_nodes()
         self.hooks = None
@@ -114,13 +121,13 @@ class CompiledFunctionBackward(Node):
             for i in started:
                 self.freed.update(dict.fromkeys(passes.frees[i], freed))
             if len(self.freed) == len(self.shape):
-                self.saved = ()
+                self.saved, self.call = (), ((), None)
         return results
 
     def backward_recorded(self, g: Any, freed: Freed | None, wanted: Any) -> tuple[Any, ...]:
-        """Refuse: the pass of a compiled function is not recorded."""
-        raise RuntimeError(
-            "create_graph=True cannot differentiate the backward pass of a compiled function.\n"
-            "  to fix it: compile the whole step, with this backward pass in it, or call the "
-            "function without tn.compile"
-        )
+        """Compute all gradients with a graph, that of an eager call."""
+        call = self.call
+        arrays = [None if x is None else np.asarray(x._array) for x in g]
+        expected = self.backward(arrays, freed, wanted)
+        assert self.passes is not None  # or there was an error
+        return self.passes.again(*call, g, self.edges, expected)

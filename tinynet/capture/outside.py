@@ -138,12 +138,22 @@ class Outside:
 def _state_of(t: Tensor) -> tuple[Any, ...]:
     """Return what a program leaves as it is in a tensor."""
     node = t._edge[0] if t._edge else None
-    hooks = [_hooks_of(t._hooks), _hooks_of(getattr(node, "hooks", None))]
+    hooks = [hooks_of(t._hooks), hooks_of(getattr(node, "hooks", None))]
     return id(t._array), t._edge, t._requires_grad, id(t._view), hooks
 
 
-def _hooks_of(hooks: Hooks | None) -> Any:
+def hooks_of(hooks: Hooks | None) -> Any:
+    """Return the hooks of a node or leaf."""
     if hooks is None:
         return None
     tensor = [[*of_one] for of_one in hooks.tensor.values()]
     return tensor, [*hooks.retained], [*hooks.pre], [*hooks.post], [*hooks.accumulated]
+
+
+def require_alone(t: Tensor) -> None:
+    """Raise CaptureError unless a new tensor has its memory and its count of writes to itself."""
+    if t._counter is not None or t._view is not None:
+        raise CaptureError(
+            "a tensor that shares its memory, or was written to, is stored in another one",
+            "store a clone of it",
+        )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -235,19 +235,42 @@ def gradients_behind(
         tensors: the arguments.
     """
     found: list[Any] = []
-    edges = [edge for t in tensors if (edge := edge_of(t)) is not None]
     for group in groups:
         if not group.programs:
             continue
-        starts = [edge_of(outputs[o.number]) for o in group.outputs]
-        given = [wrap(_pattern(outputs[o.number]._array)) for o in group.outputs]
+        starts = [outputs[o.number] for o in group.outputs]
+        given = [wrap(_pattern(t._array)) for t in starts]
         ends = [edge_of(tensors[end]) if type(end) is int else (end, 0) for end in group.ends]
-        leaves = [end[0] for end in ends if isinstance(end[0], Tensor)]
-        run = BackwardPass(starts, given, True, False, ends)
-        with _cut([edge[0] for edge in edges]), _cut(leaves):
-            run.run()
-        found += [None if g is None else np.array(g._array) for g in map(run.captured.get, ends)]
+        gradients = gradients_at(starts, given, ends, tensors)
+        found += [None if g is None else np.array(g._array) for g in gradients]
     return found
+
+
+def gradients_at(
+    outputs: Sequence[Tensor],
+    given: Sequence[Tensor | None],
+    ends: Sequence[Edge | None],
+    tensors: list[Tensor],
+    create_graph: bool = False,
+) -> list[Tensor | None]:
+    """Return the gradients of a function at some edges, without running hooks there.
+
+    Args:
+        outputs: the results of the function.
+        given: their gradients.
+        ends: the edges.
+        tensors: the arguments of the function, where the pass stops.
+        create_graph: record the pass.
+    """
+    started = [(t, g) for t, g in zip(outputs, given, strict=True) if g is not None]
+    starts: list[Any] = [edge_of(t) for t, _ in started]
+    wanted = [end for end in ends if end]
+    run = BackwardPass(starts, [g for _, g in started], True, create_graph, wanted)
+    edges = [edge for t in tensors if (edge := edge_of(t)) is not None]
+    leaves = [end[0] for end in wanted if isinstance(end[0], Tensor)]
+    with _cut([edge[0] for edge in edges]), _cut(leaves):
+        run.run()
+    return [run.captured.get(end) if end else None for end in ends]
 
 
 def _pattern(like: Any) -> Any:

@@ -209,6 +209,11 @@ def rebuilt(structure: Any, change: Callable[[Any], Any]) -> Any:
     return change(structure)
 
 
+def as_array(leaf: Any) -> Any:
+    """Return a numpy scalar as the array that operations make of it."""
+    return np.asarray(leaf) if isinstance(leaf, np.generic) else leaf
+
+
 SIMPLE = frozenset({int, float, bool, str, bytes, type(None), type(...), complex, slice, range})
 
 

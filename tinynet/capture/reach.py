@@ -259,7 +259,7 @@ class Reach:
             if self.all or is_a(value, Module | types.SimpleNamespace):
                 chosen = [name for name in own if name != "_non_persistent_buffers_set"]
             found = self._names(value, own, chosen, sized=True)
-            if self.all:
+            if self.all or own.get("_modules"):
                 found.order = [*own]
         if is_a(value, Tensor):
             self._add(kind, value)
@@ -298,10 +298,10 @@ class Reach:
                     self._add(base, kind)
                 held = kind.__dict__
                 self._names(kind, held, held.keys() & names, sized=False)
+            self._count_registrations(kind)
             return
         self.orders[id(kind)] = kind, kind.__mro__
-        if isinstance(kind, abc.ABCMeta):
-            self.registered = abc.get_cache_token()
+        self._count_registrations(kind)
         for base in kind.__mro__:
             if base is not kind:
                 self._add(base, kind)
@@ -311,6 +311,10 @@ class Reach:
         if issubclass(kind, Function):
             implied |= held.keys() & {"forward", "backward", "setup_context"}
         self._names(kind, held, (held.keys() & names) | implied - _UNREAD, sized=True)
+
+    def _count_registrations(self, kind: type) -> None:
+        if isinstance(kind, abc.ABCMeta):
+            self.registered = abc.get_cache_token()
 
     def variables(
         self, owner: Any, held: dict[str, Any], chosen: Iterable[str], follow: bool = True

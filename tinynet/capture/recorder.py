@@ -11,9 +11,9 @@ import numpy as np
 
 from tinynet import widening
 from tinynet.capture.effects import bump, bump_gradient, gradient, view_of
-from tinynet.capture.facts import Facts, form_of, gradient_form
+from tinynet.capture.facts import Facts, form_of, gradient_form, hooks
 from tinynet.capture.handlers import Handlers
-from tinynet.capture.outside import Outside
+from tinynet.capture.outside import Outside, require_alone
 from tinynet.capture.program import (
     SIMPLE,
     Call,
@@ -21,6 +21,7 @@ from tinynet.capture.program import (
     Handle,
     Program,
     Value,
+    as_array,
     rebuilt,
     root,
 )
@@ -33,7 +34,7 @@ from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.tensors.views import requires_grad
 from tinynet.core.trace import Tracer
-from tinynet.random import Generator, default_generator
+from tinynet.random import Generator
 
 
 class Recorder(Tracer, BackwardObserver):
@@ -64,7 +65,6 @@ class Recorder(Tracer, BackwardObserver):
         self._started = count_nodes()
         self._observing = observing_backward(self)
         self.handlers = Handlers(boundary)
-        self._random = drawn()
         self.watch: Callable[[bool], None] = lambda on: None  # Python's events: set by the watcher
         self._arguments = arguments
         for place, t in enumerate(arguments):
@@ -94,6 +94,9 @@ class Recorder(Tracer, BackwardObserver):
             return
         if backward_pass.freed is not None:
             self.spent |= {n for n in backward_pass.order if backward_pass.goes_on(n)}
+        if backward_pass.inputs is not None:  # leaves that gradients are stored in run theirs anew
+            for leaf in backward_pass.leaves.values():
+                self.facts.asked(leaf.tensor, hooks, self.outside_form(leaf.tensor))
         earlier = (n for n in backward_pass.order if -1 < n.sequence < self._started)
         if any(backward_pass.goes_on(node) for node in earlier):
             self.refuse(
@@ -177,7 +180,7 @@ class Recorder(Tracer, BackwardObserver):
             if isinstance(args[0], Tensor):  # stores the others, as set_grad does
                 for t in args[1:]:
                     if isinstance(t, Tensor) and t not in self.outside:
-                        _require_alone(t)
+                        require_alone(t)
         except CaptureError as problem:
             self.refuse(problem)
             return function(*args, **kwargs)
@@ -249,25 +252,11 @@ class Recorder(Tracer, BackwardObserver):
         site = here()
         given, named = (rebuilt(a, self.constant) for a in (args, kwargs))
         call = Call(kind, widening.narrowest(function, args, kwargs), given, named, site)
-        self._check_handlers()
+        self.handlers.check(self.program)
         visited = self._visited
         call.scope = mode.scope if visited is None else getattr(visited, "scope", None)
         call.node = "" if visited is None else visited.name()
         return call
-
-    def _check_handlers(self) -> None:
-        """Note that the user's code would handle an error of the coming call, if it would."""
-        site, calls = self.handlers.around(), self.program.calls
-        if site is None:
-            return
-        changes = (call.kind in ("write", "perform") for call in calls)
-        if self._random != drawn() or any(changes):
-            raise CaptureError(
-                "it computes in a `try` or `with` block, after it has changed something",
-                "move what may fail before the changes, or out of the block",
-                site,
-            )
-        self.program.handled = len(calls) + 1
 
     def _run(self, call: Call, function: Any, args: Any, kwargs: Any) -> Any:
         mode.tracer = None
@@ -278,7 +267,7 @@ class Recorder(Tracer, BackwardObserver):
             self.refuse(CaptureError(reason, "handle the error outside of the function"))
             raise
         mode.tracer = self
-        result = rebuilt(result, _as_array)
+        result = rebuilt(result, as_array)
         try:
             call.result = rebuilt(result, lambda leaf: self._result(call, leaf))
         except CaptureError as problem:
@@ -299,7 +288,7 @@ class Recorder(Tracer, BackwardObserver):
                 return leaf  # nobody can write to it
             return self.value(leaf)
         if isinstance(leaf, Generator):
-            self._random = None  # it may draw from it
+            self.handlers.random = None  # it may draw from it
         if isinstance(leaf, (np.dtype, np.generic, type, Generator)) or callable(leaf):
             return leaf
         if kind.__module__.startswith("tinynet."):
@@ -409,23 +398,3 @@ class Recorder(Tracer, BackwardObserver):
             if isinstance(t, Tensor) and isinstance(t._grad, Tensor):
                 self._gradients[id(t._grad._array)] = t
                 self._held.append(t._grad._array)
-
-
-def _require_alone(t: Tensor) -> None:
-    """Raise CaptureError unless a new tensor has its memory and its count of writes to itself."""
-    if t._counter is not None or t._view is not None:
-        raise CaptureError(
-            "a tensor that shares its memory, or was written to, is stored in another one",
-            "store a clone of it",
-        )
-
-
-def drawn() -> Any:
-    """Return what changes when the default generator draws a number."""
-    numbers = default_generator._stream.numpy
-    return 0 if numbers is None else numbers.bit_generator.state
-
-
-def _as_array(leaf: Any) -> Any:
-    """Return a numpy scalar as the array that operations make of it."""
-    return np.asarray(leaf) if isinstance(leaf, np.generic) else leaf

@@ -162,11 +162,12 @@ class Watcher:
     # ---- Python's events --------------------------------------------------------------------
 
     def _trace(self, frame: Any, event: str, arg: Any) -> Any:
-        if mode.tracer is None or event != "call":
+        recorder = self._recorder
+        if mode.tracer is None or recorder is None or event != "call":
             return None
         code = frame.f_code
         if code.co_name == "__enter__":
-            self._recorder.handlers.entered(frame)
+            recorder.handlers.entered(frame)
         if code in _ENVIRONMENT:
             self.reads.of_environment()
         if not is_outside(code.co_filename):
@@ -180,9 +181,9 @@ class Watcher:
                     self.reads.of_module(module)
             if code in ASKED:
                 t = frame.f_locals[code.co_varnames[0]]
-                self._recorder.facts.asked(t, ASKED[code], self._recorder.outside_form(t))
+                recorder.facts.asked(t, ASKED[code], recorder.outside_form(t))
             elif code is MEMORY:
-                self._recorder.facts.asked_of_memory(frame.f_locals["array"])
+                recorder.facts.asked_of_memory(frame.f_locals["array"])
             name = _READS.get(code)
             if name is not None:
                 self._refuse(

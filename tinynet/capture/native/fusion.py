@@ -51,14 +51,18 @@ def fused(calls: list[Call], kept: list[Value]) -> list[Call]:
 
 
 def delayed(calls: list[Call]) -> list[Call]:
-    """Return the calls with gradients stored as late as possible: nothing computed reads them."""
+    """Return the calls with gradients stored as late as possible: nothing computed reads them.
+
+    They are stored before an operation of the forward pass, which may fail.
+    """
     made: list[Call] = []
     waiting: list[Call] = []
     for call in calls:
         if call.function is store:
             waiting.append(call)
             continue
-        if call.kind in ("perform", "read"):
+        may_fail = not call.node and not isinstance(call.function, np.ufunc)
+        if call.kind in ("perform", "read") or may_fail:
             made, waiting = made + waiting, []
         made.append(call)
     return made + waiting

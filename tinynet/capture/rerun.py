@@ -1,0 +1,121 @@
+"""Backward passes that are differentiated again: the function runs eagerly, and its graph serves.
+
+The backward pass of a program computes on arrays and has no graph. For ``create_graph=True``, the
+function runs once more on the same arguments, and gradients flow through the graph of that call.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tinynet.capture.appearance import World
+from tinynet.capture.capturing import Captured
+from tinynet.capture.outputs import found_in
+from tinynet.capture.probing import Group, gradients_at
+from tinynet.capture.program import CaptureError, rebuilt
+from tinynet.capture.snapshot import Snapshot
+from tinynet.core.graph.node import Edge
+from tinynet.core.modes import enable_grad
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.random import default_generator
+
+CHANGED = (
+    "create_graph=True cannot differentiate the backward pass of a compiled function whose values "
+    "have changed since, or that draws random numbers from a generator of its own.\n"
+    "  to fix it: compile the whole step, with this backward pass in it, or call the function "
+    "without tn.compile"
+)
+PROBLEM = CaptureError(
+    "its backward pass is differentiated again (create_graph=True)",
+    "compile the whole step, with this backward pass in it, or call the function eagerly",
+)
+
+
+class _Place(int):
+    """The number of a tensor that is passed."""
+
+
+def call_of(args: Any, kwargs: Any, tensors: list[Tensor]) -> tuple[Any, Any]:
+    """Return arguments with numbers in place of tensors."""
+    numbers = {id(t): _Place(i) for i, t in enumerate(tensors)}
+    found: tuple[Any, Any] = rebuilt((args, kwargs), lambda x: numbers.get(id(x), x))
+    return found
+
+
+class Rerun:
+    """Calls a function again, for the graph of the call.
+
+    Args:
+        function: the function.
+        captured: what was captured.
+        call: what was passed, with numbers in place of tensors.
+        stop: is called with the problem, when a call was needed.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        captured: Captured,
+        call: tuple[Any, Any],
+        stop: weakref.WeakMethod[Any],
+    ):
+        self._function, self._captured, self._call, self._stop = function, captured, call, stop
+
+    def gradients(
+        self,
+        group: Group,
+        given: tuple[Tensor, ...],
+        position: Any,
+        g: Sequence[Tensor | None],
+        edges: Sequence[Edge | None],
+        expected: Sequence[Any],
+    ) -> tuple[Any, ...]:
+        """Return the gradients of a backward pass, with a graph.
+
+        Args:
+            group: the outputs.
+            given: the tensors that were passed.
+            position: that of the default generator before the call.
+            g: the gradients of the outputs.
+            edges: where the gradients go.
+            expected: the gradients that the program computes.
+
+        Raises:
+            RuntimeError: the function no longer computes the same.
+        """
+        stop = self._stop()
+        if stop is not None:
+            stop(PROBLEM)
+        before = Snapshot(World(self._captured, [*given]).roots())
+        try:
+            if position:
+                default_generator.numpy.bit_generator.state = position
+            args, kwargs = rebuilt(self._call, lambda x: given[x] if type(x) is _Place else x)
+            with enable_grad():
+                result = self._function(*args, **kwargs)
+        finally:
+            before.restore()
+        outputs = found_in(self._captured.program.results, result)
+        starts = [outputs[o.number] for o in group.outputs]
+        found = gradients_at(starts, g, edges, [*given], create_graph=True)
+        if not _are_close(found, expected):
+            raise RuntimeError(CHANGED)
+        return tuple(found)
+
+
+def _are_close(found: Sequence[Tensor | None], expected: Sequence[Any]) -> bool:
+    """Return whether gradients are the same but for rounding: recorded formulas round otherwise.
+
+    Small gradients may be nothing but rounding, so what counts is the largest.
+    """
+    if [x is None for x in found] != [x is None for x in expected]:
+        return False
+    pairs = [
+        (a._array, np.asarray(b)) for a, b in zip(found, expected, strict=True) if a is not None
+    ]
+    least = 1e-3 * max((float(np.max(np.abs(b), initial=0)) for _, b in pairs), default=0.0)
+    return all(np.allclose(a, b, 1e-2, least, equal_nan=True) for a, b in pairs)

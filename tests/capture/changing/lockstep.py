@@ -93,7 +93,7 @@ class Difference(NamedTuple):
 def restored() -> Iterator[None]:
     """Put back what programs change in libraries and modes."""
     environment, filters = dict(os.environ), [*warnings.filters]
-    errors, name = np.geterr(), threading.current_thread().name
+    errors, main = np.geterr(), threading.current_thread().name
     states = random.getstate(), np.random.get_state()
     try:
         with warnings.catch_warnings():
@@ -101,7 +101,7 @@ def restored() -> Iterator[None]:
             yield
     finally:
         np.seterr(**errors)
-        threading.current_thread().name = name
+        threading.current_thread().name = main
         random.setstate(states[0])
         np.random.set_state(states[1])
         os.environ.clear()
@@ -119,6 +119,8 @@ def restored() -> Iterator[None]:
             for key in [key for key in vars(owner) if re.search(r"[a-z]_\d$", key)]:
                 if key.startswith(("scale_", "doubled_")):
                     delattr(owner, key)
+        for name in [key for key in logging.root.manager.loggerDict if key.startswith("changing_")]:
+            logging.getLogger(name).setLevel(logging.NOTSET)
         for key in [key for key in sys.modules if key.startswith(("package_", MODULE))]:
             del sys.modules[key]
 
@@ -270,9 +272,6 @@ def first_difference(a: Any, b: Any, path: str = "") -> tuple[str, Any, Any] | N
     else:
         return None if a == b else (path, a, b)
     return next(filter(None, (first_difference(x, y, where) for where, x, y in pairs)), None)
-
-
-FORGIVEN = twins.FORGIVEN
 
 
 def run(

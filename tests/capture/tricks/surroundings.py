@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import asyncio
 import builtins
 import collections
@@ -1610,6 +1611,105 @@ def argument_is_a_parameter(C: Any) -> Any:
     g = C(step)
     calls = [ones] * 4 + [lambda: net.bias, lambda: net.bias.detach(), lambda: net.weight[0]]
     return [(outcome(g, make()), value([*net.parameters()])) for make in calls + [ones]]
+
+
+@trick
+def written_view_that_is_passed_again(C: Any) -> Any:
+    def write(a: Any) -> Any:
+        with tn.no_grad():
+            a.add_(1)
+        return a * 1
+
+    g, a, found = C(write), tn.arange(4.0)[1:3], []
+    for i in range(8):
+        a = a if i < 4 else tn.arange(4.0)[1:3]
+        found.append((outcome(g, a), a._version))
+    return found
+
+
+@trick
+def inference_tensor_that_is_returned(C: Any) -> Any:
+    def infer(x: Any) -> Any:
+        with tn.inference_mode():
+            return x * 2
+
+    g = C(infer)
+    return [g(ones()).is_inference() for _ in range(5)]
+
+
+@trick
+def hook_of_a_leaf_and_grad_inside(C: Any) -> Any:
+    w, handles = tn.ones(2, requires_grad=True), []
+    return change(
+        C,
+        lambda x: x + tn.autograd.grad((w * x).sum(), w)[0],
+        [
+            lambda: handles.append(w.register_hook(lambda g: g * 3)),
+            lambda: handles.pop().remove(),
+        ],
+    )
+
+
+@trick
+def registration_of_a_library_class(C: Any) -> Any:
+    class Thing:
+        pass
+
+    class Abstract(abc.ABC):  # noqa: B024
+        pass
+
+    thing = Thing()
+    return change(
+        C,
+        lambda x: x * (2 if isinstance(thing, collections.abc.Sized) else 3),
+        [
+            lambda: setattr(Thing, "__len__", lambda self: 3),
+            lambda: Abstract.register(Thing),
+        ],
+    )
+
+
+# ---- schedules ----------------------------------------------------------------------------------
+
+
+def _scheduled(make: Any, read: Any) -> Any:
+    def run(C: Any) -> Any:
+        p = nn.Parameter(tn.ones(2))
+        sgd = optim.SGD([p], lr=0.1, momentum=0.9)
+        schedule = make(sgd)
+
+        def step(x: Any) -> Any:
+            sgd.zero_grad()
+            (p * x).sum().backward()
+            sgd.step()
+            schedule.step(*([1.0] if "Plateau" in type(schedule).__name__ else []))
+            return x * read(sgd, schedule)
+
+        g = C(step)
+        return [(outcome(g, ones()), value(p), sgd.param_groups[0]["lr"]) for _ in range(12)]
+
+    return run
+
+
+SCHEDULES = {
+    "step": lambda o: optim.lr_scheduler.StepLR(o, 5),
+    "multi_step": lambda o: optim.lr_scheduler.MultiStepLR(o, [5, 8]),
+    "constant": lambda o: optim.lr_scheduler.ConstantLR(o, 0.5, 6),
+    "plateau": lambda o: optim.lr_scheduler.ReduceLROnPlateau(o, patience=2),
+    "exponential": lambda o: optim.lr_scheduler.ExponentialLR(o, 0.9),
+    "cyclic": lambda o: optim.lr_scheduler.CyclicLR(o, 0.1, 0.5, step_size_up=2),
+    "lambda": lambda o: optim.lr_scheduler.LambdaLR(o, lambda epoch: 1.0 if epoch < 6 else 0.5),
+}
+SCHEDULE_READS = {
+    "last_lr": lambda o, s: s.get_last_lr()[0],
+    "group": lambda o, s: o.param_groups[0]["lr"],
+    "nothing": lambda o, s: 1.0,
+    "epoch": lambda o, s: s.last_epoch // 6,
+}
+for (_name, _make), (_what, _read) in itertools.product(SCHEDULES.items(), SCHEDULE_READS.items()):
+    _run = _scheduled(_make, _read)
+    _run.__name__ = f"schedule_{_name}_reads_{_what}"
+    trick(_run)
 
 
 # ---- optimizers ---------------------------------------------------------------------------------

@@ -8,7 +8,6 @@ float32 themselves. Products and quotients of both with a number keep the number
 from __future__ import annotations
 
 import functools
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -16,10 +15,11 @@ import numpy as np
 
 from tinynet import dtypes
 from tinynet.dtypes import Array
+from tinynet.threads import fork_safe_lock
 
 SINGLE, HALF = np.dtype(np.float32), np.dtype(np.float16)
 _DTYPES = np.dtype, dtypes.dtype
-_lock = threading.Lock()
+_lock = fork_safe_lock()
 
 
 class Single(np.ndarray[Any, Any]):

@@ -58,6 +58,7 @@ def run(build, calls):
         used = tn.compile(function) if compiling else function
         with warnings.catch_warnings(record=True) as found:
             warnings.simplefilter("always")
+            warnings.simplefilter("error", SyntaxWarning)  # of generated code
             sides.append([calls(used, *rest), used])
         heard = [str(w.message) for w in found if issubclass(w.category, CompileWarning)]
     (eager, _), (compiled, used) = sides

@@ -840,3 +840,14 @@ def test_lbfgs_stays_where_the_gradient_is_zero():
     optimizer = optim.LBFGS([param], tolerance_grad=-1.0)
     assert optimizer.step(lambda: tn.tensor(10.0)).item() == 10
     assert param.tolist() == [1.0, 1.0]
+
+
+def test_rprop_passes_over_nan():
+    """As PyTorch 2.13: the sign of NaN is 0, and the step size stays."""
+    param = tn.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    optimizer = optim.Rprop([param])
+    for grad in ([1.0, np.nan, np.inf], [1.0, 1.0, 1.0], [-1.0, np.nan, -np.inf], [1.0, 2.0, 3.0]):
+        param.grad = tn.tensor(grad)
+        optimizer.step()
+    assert param.tolist() == near([0.972, 1.98, 2.972])
+    assert optimizer.state[param]["step_size"].tolist() == near([0.006, 0.01, 0.006])

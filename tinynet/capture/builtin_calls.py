@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _lsprof
 import _thread
 import _warnings
 import contextvars
@@ -26,6 +27,8 @@ _FUNCTIONS: dict[Any, str] = {
     getattr(sys.modules.get("numpy._core.umath"), "_get_extobj_dict", None): (
         "asks how numpy handles errors"
     ),
+    sys.setprofile: "sets a profile function",
+    sys.settrace: "sets a trace function",
     _thread.get_ident: "asks for the thread",
     _thread.get_native_id: "asks for the thread",
 }
@@ -49,8 +52,7 @@ _MODULES = {
 }
 _HARMLESS: set[Any] = {
     os.fspath, os.putenv, os.unsetenv, sys.getsizeof, sys.intern, sys.audit,
-    sys.getdefaultencoding, sys.getfilesystemencoding, sys.is_finalizing, sys.settrace,
-    sys.setprofile,
+    sys.getdefaultencoding, sys.getfilesystemencoding, sys.is_finalizing,
 }  # fmt: skip
 
 
@@ -78,6 +80,8 @@ def effect(function: Any, for_user: bool = True) -> str | None:
         return "asks for the time"
     if isinstance(owner, random.Random | np.random.RandomState | np.random.Generator):
         return "uses random numbers of Python or numpy"
+    if isinstance(owner, _lsprof.Profiler):
+        return "uses a profiler"
     if isinstance(owner, contextvars.ContextVar | contextvars.Context):
         return "uses a context variable"
     return "uses a file" if isinstance(owner, io.IOBase) else None

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
+import functools
 import gc
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import threading
+from collections.abc import Callable
 from typing import Any
 
 from tinynet.autograd.function_node import FunctionNode
@@ -16,8 +16,57 @@ from tinynet.capture.recorder import Recorder
 from tinynet.capture.watcher import Watcher
 from tinynet.core.graph.node import count_nodes
 from tinynet.core.graph.traversal import reachable
+from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.tensors.views import edge_of
+from tinynet.threads import Tally, in_child
+
+
+class Turn:
+    """The right to capture, which one thread has at a time: a capture looks at all objects.
+
+    A child of a fork does not have the thread that had it, unless that thread forked.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._thread: int | None = None
+        in_child(self._forget_others)
+
+    def take(self) -> bool:
+        """Return True and take it, if no thread has it."""
+        taken = self._lock.acquire(blocking=False)
+        if taken:
+            self._thread = mode.thread
+        return taken
+
+    def give_back(self) -> None:
+        """Let others take it."""
+        self._thread = None
+        self._lock.release()
+
+    def _forget_others(self) -> None:
+        if self._thread != mode.thread:
+            self._lock, self._thread = threading.Lock(), None
+
+
+class _Collector:
+    """The garbage collector, stopped during captures: what it finalizes is not what they do."""
+
+    def __init__(self) -> None:
+        self._thresholds: tuple[int, int, int] | None = None
+        self.stopped = Tally(self._change, lambda: mode.thread)
+
+    def _change(self, count: int) -> None:
+        if self._thresholds is None:
+            self._thresholds = gc.get_threshold()
+            gc.set_threshold(0)  # a function may ask whether it is enabled
+        elif count == 0:
+            gc.set_threshold(*self._thresholds)
+            self._thresholds = None
+
+
+_collector = _Collector()
 
 
 class Captured:
@@ -88,30 +137,20 @@ def capture(
     watcher = Watcher(recorder, function, (args, kwargs))
     started = count_nodes()
     recorder.start()
+    _collector.stopped.begin()
     try:
-        with _no_collection():
-            with watcher:
-                result = function(*args, **kwargs)
-            captured = Captured(recorder, watcher)
-            recorder.check_outside(watcher.reads.tensors)
-            if recorder.problem is None:
-                _finish(captured, recorder, result, tensors, started, function)
+        with watcher:
+            result = watcher.run(lambda: function(*args, **kwargs))
+        captured = Captured(recorder, watcher)
+        recorder.check_outside(watcher.reads.tensors)
+        if recorder.problem is None:
+            _finish(captured, recorder, result, tensors, started, function)
     finally:
+        _collector.stopped.end()
         recorder.stop()
     if recorder.problem is not None:
         return result, None, recorder.problem
     return result, captured, None
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """Stop the garbage collector: what it finalizes is not what the function does."""
-    thresholds = gc.get_threshold()
-    gc.set_threshold(0)  # a function may ask whether it is enabled
-    try:
-        yield
-    finally:
-        gc.set_threshold(*thresholds)
 
 
 def _finish(
@@ -129,16 +168,10 @@ def _finish(
         captured.program.results, captured.outputs = results.structure, results.outputs
         edges = [edge_of(o.tensor) for o in results.outputs if o.tensor is not None]
         order, _ = reachable([edge[0] for edge in edges if edge is not None])
-        watcher = None
+        probe = functools.partial(groups, recorder, results.outputs, tensors, started)
         if any(isinstance(node, FunctionNode) for node in order):
-            watcher = Watcher(recorder, function, (), later=True)
-        with watcher or contextlib.nullcontext():
-            captured.groups = groups(recorder, results.outputs, tensors, started)
-        for what in () if watcher is None else watcher.reads.unsteady():
-            raise CaptureError(
-                f"the backward pass of a Function reads {what}, which may change before it runs",
-                "keep the value in ctx, or compile the whole step with its backward pass",
-            )
+            probe = functools.partial(_watched, probe, Watcher(recorder, function, (), later=True))
+        captured.groups = probe()
     except CaptureError as problem:
         recorder.refuse(problem)
     except Exception as error:
@@ -146,3 +179,15 @@ def _finish(
         recorder.refuse(CaptureError(reason, "run the function without tn.compile to see where"))
     for output in captured.outputs:
         output.tensor = None
+
+
+def _watched(probe: Callable[[], list[Group]], watcher: Watcher) -> list[Group]:
+    """Return what a probe finds, unless code of the user that runs in it reads what may change."""
+    with watcher:
+        found: list[Group] = watcher.run(probe)
+    for what in watcher.reads.unsteady():
+        raise CaptureError(
+            f"the backward pass of a Function reads {what}, which may change before it runs",
+            "keep the value in ctx, or compile the whole step with its backward pass",
+        )
+    return found

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import copy
 import functools
-import os
 import threading
 import weakref
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from tinynet.capture import guards
-from tinynet.capture.capturing import Captured, capture
+from tinynet.capture.capturing import Captured, Turn, capture
 from tinynet.capture.entry import Entry, HandledError
+from tinynet.capture.events import unwatchable
 from tinynet.capture.explain import Explanation, explain
 from tinynet.capture.keys import key_of, modes, sharing_of
 from tinynet.capture.program import Call, CaptureError
+from tinynet.capture.reach import ABSENT
+from tinynet.capture.reads import value_of
 from tinynet.capture.recognition import STALE, recognizer
 from tinynet.capture.rerun import Rerun, call_of
 from tinynet.capture.schedule import FIRST, Schedule
@@ -23,23 +25,14 @@ from tinynet.capture.verification import Outcome, verify
 from tinynet.core.callsite import locate, warn
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor
+from tinynet.threads import fork_safe_lock
 
 CAPTURES = 4  # calls that are compared until two are the same
 PROGRAMS = 8  # of one function: for other shapes, modes and Python values
 PATIENCE = 50  # captures that fail by what another thread does, before one counts
 KEPT = 100  # reasons for eager calls, for ``explain``
-# One thread at a time captures: it looks at all objects. Calls of others run eagerly meanwhile.
-capturing = threading.Lock()
-
-
-def _release() -> None:
-    """Release the lock in a new process, which does not have the thread that holds it."""
-    if capturing.locked() and mode.tracer is None:
-        capturing.release()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_release)
+capturing = Turn()  # calls of other threads run eagerly meanwhile
+_resetting = fork_safe_lock()
 
 
 class CompileError(RuntimeError):
@@ -84,11 +77,13 @@ class Compiled:
         self._eager: set[Any] = set()
         self._recent: Entry | None = None  # that the last call ran
         self._warned = self._full = self._wrong = False
-        self._lock = threading.Lock()
         self._replays = self._captures = self._eager_calls = self._disturbed = 0
         self.problems: list[CaptureError] = []
-        functools.update_wrapper(self, function, updated=())
-        self.__name__ = getattr(function, "__name__", None) or type(_inner(function)).__name__
+        for name in functools.WRAPPER_ASSIGNMENTS:
+            if (value := value_of(function, name)) is not ABSENT:
+                setattr(self, name, value)
+        self.__wrapped__ = function
+        self.__name__ = self.__dict__.get("__name__") or type(_inner(function)).__name__
         every.add(self)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
@@ -129,7 +124,7 @@ class Compiled:
                 if result is not STALE:
                     self._replayed(entry)
                     return result
-                entry.missed()
+                entry.missed(tensors)
         elif key in self._eager:
             return self._run(args, kwargs)
         return self._capture(key, tensors, args, kwargs)
@@ -147,14 +142,14 @@ class Compiled:
         self, entry: Entry, tensors: list[Tensor], args: Any, kwargs: Any
     ) -> Outcome | None:
         """Run a program and the function, and compare; None if the program does not fit."""
-        if not capturing.acquire(blocking=False):
+        if not capturing.take():
             return None
         state.disabled = True
         try:
             outcome, problem = verify(entry, tensors, lambda: self._function(*args, **kwargs))
         finally:
             state.disabled = False
-            capturing.release()
+            capturing.give_back()
         if outcome is None:
             return None
         self._replayed(entry)
@@ -164,7 +159,7 @@ class Compiled:
 
     def reset(self) -> None:
         """Discard all programs, and what is known about calls that run eagerly."""
-        with self._lock:
+        with _resetting:
             self._entries.clear()
             self._recent = None
             self._captured.clear()
@@ -180,7 +175,7 @@ class Compiled:
     def entry_for(self, args: Any, kwargs: Any, tensors: list[Tensor]) -> Entry | None:
         """Return the program that a call would run, if any; collect the tensors."""
         key = _call_key(args, kwargs, tensors)
-        fitting = (entry for entry in self._entries.get(key, ()) if entry.fits())
+        fitting = (entry for entry in self._entries.get(key, ()) if entry.fits(tensors))
         return next(fitting, None)
 
     def calls(self) -> Calls:
@@ -211,7 +206,12 @@ class Compiled:
     # ---- capturing --------------------------------------------------------------------------
 
     def _capture(self, key: Any, tensors: list[Tensor], args: Any, kwargs: Any) -> Any:
-        if key in self._eager or not capturing.acquire(blocking=False):
+        if key in self._eager:
+            return self._run(args, kwargs)
+        problem = unwatchable()
+        if problem is not None:
+            return self._fall_back(None, problem, args, kwargs)
+        if not capturing.take():
             return self._run(args, kwargs)
         try:
             count = sum(map(len, self._entries.values()))
@@ -242,7 +242,7 @@ class Compiled:
                 self._report(key, CaptureError(reason, remedy, site))
             return result
         finally:
-            capturing.release()
+            capturing.give_back()
 
     def _add(
         self, key: Any, captured: Captured, tensors: list[Tensor], args: Any, kwargs: Any

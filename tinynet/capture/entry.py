@@ -12,6 +12,7 @@ import numpy as np
 
 from tinynet.capture import guards, native
 from tinynet.capture.capturing import Captured
+from tinynet.capture.guards import Condition
 from tinynet.capture.handlers import drawn
 from tinynet.capture.node import CompiledFunctionBackward, CompiledOutputBackward, Passes
 from tinynet.capture.outputs import Output, rewritten
@@ -21,7 +22,7 @@ from tinynet.capture.recognition import STALE, recognize_nothing
 from tinynet.capture.rerun import Rerun
 from tinynet.capture.schedule import Schedule
 from tinynet.capture.source import Source, compiled
-from tinynet.core.tensors.tensor import counter_of, wrap
+from tinynet.core.tensors.tensor import Tensor, counter_of, wrap
 from tinynet.core.tensors.views import edge_of
 
 
@@ -83,7 +84,6 @@ class Entry:
         tensors = [*{id(t): t for t, _ in self._states.values()}.values()]
         self.conditions = guards.conditions(source, captured, tensors)
         places = {v.number: place for place, v in reversed([*enumerate(program.arguments)])}
-        names = ", ".join(f"A{place}" for place in range(len(program.arguments)))
         for place in places.values():
             value = program.arguments[place]
             source.lines.append(f"{source.define(value)} = A{place}._array")
@@ -94,31 +94,41 @@ class Entry:
             source.lines.append("position = drawn()")
         source.write(program.handled)
         self._results(source)
-        test = " and ".join(condition.text for condition in self.conditions) or "True"
-        head = [
-            f"def run({names}):",
-            f"    try: fits = {test}",
-            "    except (KeyError, ValueError, AttributeError): fits = False",
-            "    if not fits: return STALE",
-        ]
-        body = [f"    {line}" for line in _surrounded(source.lines, source.handled)]
-        self.run = compiled(title, "run", head + body, source.namespace)
-        self.run.overwritten = [] if backend == "numba" else source.overwritten
-        self.run.calls, self.run.parts = calls, source.calls
+        self.run = self._function(title, source, calls)
         self.namespace = source.namespace
         self.replays = self.misses = 0
         self.failed: collections.Counter[str] = collections.Counter()
 
-    def fits(self) -> bool:
-        """Return whether the guards hold."""
-        return all(condition.holds(self.namespace) for condition in self.conditions)
+    def _function(self, title: str, source: Source, calls: list[Call]) -> Any:
+        """Return the function of the tensors that are passed, behind its guards."""
+        count = len(self.captured.program.arguments)
+        names = ", ".join(f"A{place}" for place in range(count))
+        test = " and ".join(condition.text for condition in self.conditions) or "True"
+        head = [
+            f"def run({names}):",
+            f"    try: fits = {test}",
+            "    except Exception: fits = False",
+            "    if not fits: return STALE",
+        ]
+        body = [f"    {line}" for line in _surrounded(source.lines, source.handled)]
+        run = compiled(title, "run", head + body, source.namespace)
+        run.overwritten = [] if self._backend == "numba" else source.overwritten
+        run.calls, run.parts = calls, source.calls
+        return run
 
-    def missed(self) -> None:
+    def fits(self, tensors: list[Tensor]) -> bool:
+        """Return whether the guards hold."""
+        return next(self._failing(tensors), None) is None
+
+    def missed(self, tensors: list[Tensor]) -> None:
         """Note that the guards failed, and which."""
         self.misses += 1
         if self.misses <= DIAGNOSED:
-            failing = (c for c in self.conditions if not c.holds(self.namespace))
-            self.failed.update(c.words for c in itertools.islice(failing, 1))
+            self.failed.update(c.words for c in itertools.islice(self._failing(tensors), 1))
+
+    def _failing(self, tensors: list[Tensor]) -> Iterator[Condition]:
+        names = self.namespace | {f"A{i}": t for i, t in enumerate(tensors)}
+        return (condition for condition in self.conditions if not condition.holds(names))
 
     def _calls(self, calls: list[Call], kept: list[Value]) -> list[Call]:
         """Return calls as the backend runs them."""

@@ -10,7 +10,13 @@ import numpy as np
 from tinynet.autograd.graph import waiting
 from tinynet.capture.capturing import Captured
 from tinynet.capture.facts import state_of_view
-from tinynet.capture.holdings import alike, is_empty, is_simple, unchanged
+from tinynet.capture.holdings import (
+    alike,
+    is_empty,
+    is_simple,
+    namespace_of,
+    unchanged,
+)
 from tinynet.capture.program import Program
 from tinynet.capture.reach import ABSENT
 from tinynet.capture.reads import Reads
@@ -60,7 +66,7 @@ class Condition(NamedTuple):
         """Return whether it is true."""
         try:
             return bool(eval(self.text, namespace))
-        except (KeyError, ValueError, AttributeError, NameError):
+        except Exception:  # the code of users may raise any
             return False
 
 
@@ -84,6 +90,7 @@ def conditions(source: Source, captured: Captured, tensors: list[Tensor]) -> lis
     found += _apart(source, captured.program)
     watcher = captured.watcher
     source.namespace.update(alike=alike, unchanged=unchanged, is_empty=is_empty)
+    source.namespace["namespace_of"] = namespace_of
     source.namespace["cache_token"] = abc.get_cache_token
     used = {id(t) for t in tensors}
     for t in watcher.reads.tensors.values():
@@ -158,6 +165,8 @@ def _names(source: Source, reads: Reads, owners: dict[int, str]) -> list[Conditi
             found.append(Condition(text, f"{owner}.{key}", value))
         if names.owner is not None:
             text = f"{source.constant(names.owner)}.__dict__ is {held}"
+            if type(names.owner).__getattribute__ is not object.__getattribute__:
+                text = f"namespace_of({source.constant(names.owner)}) is {held}"
             found.append(Condition(text, f"the namespace of {owner}"))
         if names.order is not None:
             text = f"[*{held}] == {source.keep(names.order)}"

@@ -5,14 +5,14 @@ from __future__ import annotations
 import builtins
 import contextlib
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from tinynet.core.modes import mode
+from tinynet.threads import fork_safe_lock, in_child
 
 plain = frozenset({builtins.getattr, builtins.hasattr})
-_lock = threading.Lock()
+_lock = fork_safe_lock()
 _listeners: dict[int, Callable[[Any, Any, Any], None]] = {}  # by thread
 
 
@@ -56,6 +56,22 @@ def original(function: Any) -> Any:
     return function
 
 
+def _keep_own() -> None:
+    for thread in _listeners.keys() - {mode.thread}:
+        del _listeners[thread]
+    _restore()
+
+
+in_child(_keep_own)
+
+
+def _restore() -> None:
+    """Put the functions of Python back when no thread listens."""
+    if not _listeners:
+        for name, (function, _) in _noting.items():
+            setattr(builtins, name, function)
+
+
 @contextlib.contextmanager
 def heard_by(listener: Callable[[Any, Any, Any], None]) -> Iterator[None]:
     """Report the lookups of this thread as (frame, object, name) until the block ends."""
@@ -73,6 +89,4 @@ def heard_by(listener: Callable[[Any, Any, Any], None]) -> Iterator[None]:
                 del _listeners[thread]
             else:
                 _listeners[thread] = before
-            if not _listeners:
-                for name, (function, _) in _noting.items():
-                    setattr(builtins, name, function)
+            _restore()

@@ -92,6 +92,11 @@ class Results:
             output.base, output.steps = base, steps[done:]
             output.behind = t._counter.n - view.at if t._counter is not None else 0
             return output
+        if t._counter is INFERENCE and not mode.inference:
+            raise CaptureError(
+                "the function returns a tensor that it made in inference mode",
+                "call it in inference mode, or use tn.no_grad() inside",
+            )
         value = self.recorder.value(t._array)
         output = self._add(t)
         output.value = value

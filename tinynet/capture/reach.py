@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import contextlib
 import random
 import threading
 import types
@@ -284,9 +285,9 @@ class Reach:
                 if isinstance(slot, types.MemberDescriptorType):
                     self.slot(value, name, slot)
                 elif isinstance(slot, types.GetSetDescriptorType):
-                    held = getattr(value, name, ABSENT)
-                    if alike(held, getattr(value, name, ABSENT)):  # it is not new each time
-                        self.attribute(value, name)
+                    with contextlib.suppress(Exception):
+                        if alike(slot.__get__(value), slot.__get__(value)):  # not new each time
+                            self.attribute(value, name)
 
     def _class(self, kind: type, names: set[str]) -> None:
         """Note attributes of a class and of its bases."""

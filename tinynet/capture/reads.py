@@ -292,8 +292,9 @@ class Reads(Reach):
             self._visit(self._waiting.pop())
 
     def _functions_of(self, code: Any) -> list[Any]:
-        inner = getattr(self._function, "__func__", self._function)
-        if getattr(inner, "__code__", None) is code:
+        inner: Any = self._function
+        inner = inner.__func__ if is_a(inner, types.MethodType) else inner
+        if is_a(inner, types.FunctionType) and inner.__code__ is code:
             return [inner]
         if not code.co_freevars:
             return []
@@ -307,8 +308,11 @@ class Reads(Reach):
 
 
 def value_of(thing: Any, name: str) -> Any:
-    """Return an attribute, or ``ABSENT``."""
-    return getattr(thing, name, ABSENT)
+    """Return an attribute, or ``ABSENT``; a class may raise any error instead."""
+    try:
+        return getattr(thing, name)
+    except Exception:
+        return ABSENT
 
 
 def _title(thing: Any) -> str:

@@ -25,6 +25,7 @@ from tinynet.capture.program import (
     rebuilt,
     root,
 )
+from tinynet.capture.scheduling import Scheduling
 from tinynet.capture.value_shapes import sized_by_values
 from tinynet.core.callsite import here
 from tinynet.core.declaration.observers import observable
@@ -64,7 +65,7 @@ class Recorder(Tracer, BackwardObserver):
         self._visited: Any = None  # the node of a backward pass
         self._started = count_nodes()
         self._observing = observing_backward(self)
-        self.handlers = Handlers(boundary)
+        self.handlers, self.scheduling = Handlers(boundary), Scheduling()
         self.watch: Callable[[bool], None] = lambda on: None  # Python's events: set by the watcher
         self._arguments = arguments
         for place, t in enumerate(arguments):
@@ -78,7 +79,7 @@ class Recorder(Tracer, BackwardObserver):
 
     def start(self) -> None:
         """Begin to record."""
-        observable.count_tracers(1)
+        observable.tracing.begin()
         self._observing.__enter__()
         mode.tracer = self
 
@@ -86,7 +87,7 @@ class Recorder(Tracer, BackwardObserver):
         """Stop recording."""
         mode.tracer = None
         self._observing.__exit__(None, None, None)
-        observable.count_tracers(-1)
+        observable.tracing.end()
 
     def began(self, backward_pass: Any) -> None:
         """Note which nodes a backward pass frees."""
@@ -184,6 +185,7 @@ class Recorder(Tracer, BackwardObserver):
         except CaptureError as problem:
             self.refuse(problem)
             return function(*args, **kwargs)
+        self.scheduling.performed(args[0] if args else None)
         before = self.outside.writes()
         result = self._run(call, function, args, kwargs)
         self.outside.record_writes(before)
@@ -206,7 +208,8 @@ class Recorder(Tracer, BackwardObserver):
         if leaf is not None and leaf._grad is t:
             self._bump(bump_gradient, leaf, what)
         elif owner is not None:
-            self._bump(bump, owner, what)
+            passed = (t for t in self._arguments if t._counter is owner._counter)
+            self._bump(bump, next(passed, owner), what)
 
     def _bump(self, function: Any, t: Tensor, what: str) -> None:
         call = Call("perform", function, (self.constant(t), what), {}, here())

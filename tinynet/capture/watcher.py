@@ -23,8 +23,9 @@ import numpy as np
 from tinynet import lazy
 from tinynet import random as random_numbers
 from tinynet.autograd.function_node import FunctionNode
-from tinynet.capture import lookups
+from tinynet.capture import lookups, scheduling
 from tinynet.capture.builtin_calls import effect
+from tinynet.capture.events import Events, unwatchable
 from tinynet.capture.facts import ASKED, MEMORY
 from tinynet.capture.handlers import INTERNAL, in_library
 from tinynet.capture.keys import modes
@@ -99,28 +100,33 @@ class Watcher:
         self._lookups = lookups.heard_by(self._looked_up)
 
     def __enter__(self) -> Watcher:
-        self._before = sys.gettrace(), sys.getprofile()
         self._random, self._modes = _random_states(), modes()
         self._following.__enter__()
         self._lookups.__enter__()
-        assert self._recorder is not None
-        self._recorder.watch = self._watch
-        self._watch(True)
         return self
 
-    def _watch(self, on: bool) -> None:
-        """Begin or stop to get Python's events, which slow down all code that runs."""
-        sys.setprofile(self._profile if on else None)
-        sys.settrace(self._trace if on else None)
+    def run(self, call: Callable[[], Any]) -> Any:
+        """Return what a function returns, and watch its code."""
+        assert self._recorder is not None
+        problem, events = unwatchable(), Events(self._trace, self._profile)
+        if problem is not None:
+            self._recorder.refuse(problem)
+            return call()
+        self._recorder.watch = events.switch
+        try:
+            return events.during(call)
+        finally:
+            self._recorder.watch = lambda on: None
+            if not events.heard:
+                self._refuse("a trace or profile function calls it", "call it from other code")
 
     def __exit__(self, *exc: object) -> None:
-        assert self._recorder is not None
-        self._recorder.watch = lambda on: None
-        sys.settrace(self._before[0])
-        sys.setprofile(self._before[1])
         self._lookups.__exit__(None, None, None)
         self._following.__exit__(None, None, None)
         performed = self._performed()
+        problem = self._recorder.scheduling.problem()
+        if problem is not None:
+            self._recorder.refuse(problem)
         self.reads.finish()
         self.reads.of_called(performed)
         for what, kind in self.reads.changed(performed):
@@ -171,29 +177,7 @@ class Watcher:
         if code in _ENVIRONMENT:
             self.reads.of_environment()
         if not is_outside(code.co_filename):
-            if code is lazy.load.__code__:  # a trace function runs without events: it loads faster
-                with contextlib.suppress(Exception):
-                    lazy.load(**frame.f_locals)
-            elif code is Module.train.__code__:
-                self.reads.of_training(frame.f_locals["self"])
-            elif code is functional_call.__code__:  # it replaces parameters for a while
-                for module in frame.f_locals["module"].modules():
-                    self.reads.of_module(module)
-            if code in ASKED:
-                t = frame.f_locals[code.co_varnames[0]]
-                recorder.facts.asked(t, ASKED[code], recorder.outside_form(t))
-            elif code is MEMORY:
-                recorder.facts.asked_of_memory(frame.f_locals["array"])
-            name = _READS.get(code)
-            if name is not None:
-                self._refuse(
-                    f"{name.strip('_')}() reads values of a tensor",
-                    "return the tensor, and read it outside of the function",
-                    outward(frame),
-                )
-            elif is_outside(_caller(frame)):
-                self._entered_tinynet(frame, code)
-            return None
+            return self._in_tinynet(frame, code, recorder)
         library = in_library(code.co_filename)
         if code is importlib.import_module.__code__ and is_outside(_caller(frame)):
             self.reads.of_import(frame.f_locals["name"])
@@ -206,6 +190,31 @@ class Watcher:
             return None
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
         return self._opcode
+
+    def _in_tinynet(self, frame: Any, code: Any, recorder: Recorder) -> None:
+        """Note a call of a function of tinynet."""
+        if code is lazy.load.__code__:  # a trace function runs without events: it loads faster
+            with contextlib.suppress(Exception):
+                lazy.load(**frame.f_locals)
+        elif code is Module.train.__code__:
+            self.reads.of_training(frame.f_locals["self"])
+        elif code is functional_call.__code__:  # it replaces parameters for a while
+            for module in frame.f_locals["module"].modules():
+                self.reads.of_module(module)
+        if code in ASKED:
+            t = frame.f_locals[code.co_varnames[0]]
+            recorder.facts.asked(t, ASKED[code], recorder.outside_form(t))
+        elif code is MEMORY:
+            recorder.facts.asked_of_memory(frame.f_locals["array"])
+        name = _READS.get(code)
+        if name is not None:
+            self._refuse(
+                f"{name.strip('_')}() reads values of a tensor",
+                "return the tensor, and read it outside of the function",
+                outward(frame),
+            )
+        elif is_outside(_caller(frame)):
+            self._entered_tinynet(frame, code)
 
     def _entered_tinynet(self, frame: Any, code: Any) -> None:
         """Note a call of a function of tinynet by other code."""
@@ -221,11 +230,16 @@ class Watcher:
                 f"{code.co_name}() uses files", "do that outside of the function", outward(frame)
             )
         elif code.co_argcount:
-            self.reads.of_tool(frame.f_locals.get(code.co_varnames[0]))
+            thing = frame.f_locals.get(code.co_varnames[0])
+            self.reads.of_tool(thing)
+            if self._recorder is not None:
+                self._recorder.scheduling.called(thing, code.co_name, outward(frame))
 
     def _opcode(self, frame: Any, event: str, arg: Any) -> Any:
         if event == "opcode" and mode.tracer is not None:
             code, at = frame.f_code, frame.f_lasti
+            if self._recorder is not None and self._recorder.scheduling.changed:
+                self._check_schedules(code, at)
             what = _EFFECTS.get(code.co_code[at])
             if what is not None:
                 number = code.co_code[at + 1]
@@ -241,6 +255,14 @@ class Watcher:
         elif event == "return" and mode.tracer is not None:
             self.reads.of_result(arg)
         return self._opcode
+
+    def _check_schedules(self, code: Any, at: int) -> None:
+        """Refuse to read what the step of a scheduler has changed."""
+        assert self._recorder is not None
+        name = self._recorder.scheduling.reads(code, at)
+        if name is not None:
+            reason = f"the function reads {name!r}, which the step of a scheduler changes"
+            self._refuse(reason, scheduling.REMEDY, (code, at))
 
     def _profile(self, frame: Any, event: str, arg: Any) -> None:
         if event != "c_call" or mode.tracer is None:

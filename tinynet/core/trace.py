@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import threading
 from collections.abc import Callable, Iterator
 from types import CodeType, FunctionType
 from typing import Any, Generic, TypeVar
 
 from tinynet.core.modes import mode
+from tinynet.threads import fork_safe_lock, in_child
 
 Listener = TypeVar("Listener")
 
@@ -31,7 +31,8 @@ class Channel(Generic[Listener]):
     def __init__(self, changed: Callable[[], None] = lambda: None):
         self.listeners: list[tuple[int, Listener]] = []
         self._changed = changed
-        self._lock = threading.Lock()
+        self._lock = fork_safe_lock()
+        in_child(self._keep_own)
 
     def here(self) -> list[Listener]:
         """Return the listeners of this thread."""
@@ -47,11 +48,17 @@ class Channel(Generic[Listener]):
 
         def remove() -> None:
             with self._lock:
-                self.listeners.remove(entry)
+                self.listeners[:] = [e for e in self.listeners if e is not entry]
                 if not self.listeners:
                     self._changed()
 
         return remove
+
+    def _keep_own(self) -> None:
+        own = [entry for entry in self.listeners if entry[0] == mode.thread]
+        if own != self.listeners:
+            self.listeners[:] = own
+            self._changed()
 
     @contextlib.contextmanager
     def heard_by(self, listener: Listener) -> Iterator[None]:

@@ -82,7 +82,7 @@ def read_archive(file: IO[bytes], path: str, kinds: Mapping[str, str]) -> Any:
             check_sizes(archive, path, 0)  # this format is not compressed
             content = _structure(archive, path, kinds)
             return Decoder(lambda name: _read_array(archive, path, name)).decode(content)
-    except ExchangeError:
+    except (ExchangeError, OSError):
         raise
     except zipfile.BadZipFile as error:
         found = f"a damaged or truncated zip archive ({reason(error)})"

@@ -6,7 +6,6 @@ in that namespace by reporting ones, so calls need no check.
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
@@ -14,8 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from tinynet.core.modes import mode
 from tinynet.core.trace import Channel, marks, tracing
 from tinynet.dtypes import Array
+from tinynet.threads import Tally, fork_safe_lock
 
 Callback = Callable[..., None]
 
@@ -27,7 +28,7 @@ class Observable:
         namespace: the globals of all compiled functions.
         operations: the name of a kernel in the namespace -> its operation.
         functions: the name of another function of arrays, such as a formula -> the function.
-        tracers: the number of threads whose computations are captured.
+        tracers: the number of threads whose computations are captured, counted by ``tracing``.
     """
 
     def __init__(self) -> None:
@@ -35,9 +36,10 @@ class Observable:
         self.operations: dict[str, Any] = {}
         self.functions: dict[str, Any] = {}
         self.tracers = 0
+        self.tracing = Tally(self._count_tracers, lambda: mode.thread)
         self._before: Callable[[Any, Any], Any] | None = None
         self._kept: dict[Any, dict[str, Any]] = {}  # kernels that `refresh` made without observers
-        self._lock = threading.RLock()  # a thread may load operations meanwhile
+        self._lock = fork_safe_lock()  # a thread may load operations meanwhile
 
     def add(self, key: str, op: Any) -> None:
         """Add an operation whose kernel is called ``key`` in the namespace."""
@@ -53,12 +55,11 @@ class Observable:
             wrap = tracing if self.tracers else _itself
             self.namespace.update({key: wrap(f) for key, f in functions.items()})
 
-    def count_tracers(self, by: int) -> None:
-        """Add ``by`` to the number of threads whose computations are captured."""
+    def _count_tracers(self, count: int) -> None:
         with self._lock:
-            self.tracers += by
+            self.tracers = count
             self.refresh()
-            marks.switch(self.tracers > 0)
+            marks.switch(count > 0)
 
     def stand_before(self, make: Callable[[Any, Any], Any] | None) -> None:
         """Replace each kernel by ``make(op, kernel)``; None restores the kernels."""

@@ -19,7 +19,8 @@ same(
         "relu": "Relu", "erf": "Erf", "floor": "Floor", "ceil": "Ceil", "sin": "Sin", "cos": "Cos",
         "tan": "Tan", "asin": "Asin", "acos": "Acos", "atan": "Atan", "sinh": "Sinh",
         "cosh": "Cosh", "asinh": "Asinh", "acosh": "Acosh", "atanh": "Atanh", "power": "Pow",
-        "clamp_min": "Max", "clamp_max": "Min", "alias": "Identity", "kept": "Identity",
+        "clamp_min": "Max", "clamp_max": "Min", "clamp_from": "Max", "clamp_to": "Min",
+        "alias": "Identity", "kept": "Identity",
     }
 )  # fmt: skip
 

@@ -14,6 +14,7 @@ from tinynet.dtypes import Array
 from tinynet.ops.argument_errors import name_of, refuse_others
 from tinynet.ops.out_dtypes import EXPECTED
 from tinynet.ops.pointwise.arithmetic import where
+from tinynet.ops.pointwise.where import zeros_for
 from tinynet.ops.products.matmul import refused
 from tinynet.ops.reduction.statistics import norm_gradient, vector_norm
 from tinynet.ops.reduction.sums import sum_dims
@@ -58,7 +59,7 @@ def _pull(g: Any, x1: Any, x2: Any, result: Any, p: float) -> Any:
     For p = 2, with w = g / distance, it is ``x1 * sum(w) - w @ x2``, without all differences.
     """
     if p == 0:
-        return x1 * 0
+        return zeros_for(x1)
     if p == 2:
         pull = where(result == 0, 0.0, g / where(result == 0, 1.0, result))
         return x1 * unsqueeze(pull.sum(-1), -1) - pull @ x2

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import bisect
+import math
 from typing import Any
 
 import numpy as np
@@ -278,6 +280,22 @@ def nanmedian(self: Tensor, dim: int | None = None, keepdim: bool = False) -> An
 # ---- mode ---------------------------------------------------------------------------------------
 
 
+def _order_around_nan(row: Array) -> Array:
+    """Return the order of an insertion sort, which NaN stops: PyTorch's of up to 16 elements."""
+    pairs: list[tuple[float, int]] = []
+    first = 0  # after the last NaN
+    for x in zip(row.tolist(), range(len(row)), strict=True):
+        if math.isnan(x[0]):
+            pairs.append(x)
+            first = len(pairs)
+        elif pairs and x < pairs[0]:
+            pairs.insert(0, x)
+            first += first > 0
+        else:
+            bisect.insort(pairs, x, first)
+    return np.array([index for _, index in pairs])
+
+
 @operation(
     outputs=("values", "indices"),
     result=pair("mode"),
@@ -289,7 +307,8 @@ def nanmedian(self: Tensor, dim: int | None = None, keepdim: bool = False) -> An
 def mode(self: Array, /, dim: int = -1, keepdim: bool = False) -> tuple[Array, Array]:
     """Return the most frequent elements along a dimension, and the index of the last of each.
 
-    Of several equally frequent elements, the smallest is returned.
+    Of several equally frequent elements, the smallest is returned. NaN equals nothing, and the
+    elements before it are not sorted together with those after it.
 
     Example:
         >>> tn.tensor([3, 1, 1, 2]).mode().values
@@ -300,6 +319,9 @@ def mode(self: Array, /, dim: int = -1, keepdim: bool = False) -> tuple[Array, A
     if self.ndim == 0:
         return self.copy(), np.zeros((), np.int64)
     ordered, order = _sorted(self, axis, False)
+    if self.dtype.kind == "f" and np.isnan(self).any():
+        order = np.apply_along_axis(_order_around_nan, axis, self)
+        ordered = np.take_along_axis(self, order, axis)
     ordered = np.moveaxis(ordered, axis, -1)
     place = np.arange(self.shape[axis])
     starts = np.ones(ordered.shape, bool)

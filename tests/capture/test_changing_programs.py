@@ -1,7 +1,7 @@
 """Random programs in which everything that a function can reach changes between its calls.
 
-They run eagerly and compiled, and everything that can be seen is compared. Verification is off: what
-is tested are the guards. ``python -m tests.capture.changing`` runs other seeds.
+They run eagerly and compiled, and everything that can be seen is compared. Verification is off:
+the guards are tested. ``python -m tests.capture.changing`` runs other seeds.
 """
 
 import functools

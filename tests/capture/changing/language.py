@@ -67,7 +67,9 @@ FORMS = {
         "class Net(nn.Module):\n    def forward(self, x, a, i):\n{body}\nnet = Net()\ng ="
         " compile(net)"
     ),
-    "method": "class Model:\n    def f(self, x, a, i):\n{body}\nmodel = Model()\ng = compile(model.f)",
+    "method": (
+        "class Model:\n    def f(self, x, a, i):\n{body}\nmodel = Model()\ng = compile(model.f)"
+    ),
     "defaults": "def f(x, a, i, depth=1.0):\n{body}\ng = compile(f)",
     "inner": "def f(x, a, i):\n{body}\ng = compile(lambda *args: f(*args))",
 }

@@ -81,8 +81,10 @@ class Difference(NamedTuple):
     @property
     def kind(self) -> str:
         """What stays the same when the program gets shorter."""
-        return f"{self.what} {self.eager[:9]} {self.compiled[:9]}" if "error" in self.what else (
-            self.what
+        return (
+            f"{self.what} {self.eager[:9]} {self.compiled[:9]}"
+            if "error" in self.what
+            else (self.what)
         )
 
     def __str__(self) -> str:
@@ -111,6 +113,7 @@ def restored() -> Iterator[None]:
         tn.set_grad_enabled(True)
         for stage in everywhere.__slots__:
             getattr(everywhere, stage).clear()
+        nn.Module._hooks = None  # as handles do that remove the last hook
         for hooks in optimizer_hooks.everywhere:
             hooks.clear()
         for owner, key, value in KEPT:
@@ -308,6 +311,7 @@ def shown(value: Any) -> str:
 
 def shrunken(program: Program, compile: Callable[[Any], Any], found: Difference) -> Program:
     """Return the program without the lines that do not matter for the difference."""
+
     def fails(shorter: Program) -> bool:
         other, _ = run(shorter, compile)
         return other is not None and other.kind == found.kind

@@ -15,7 +15,7 @@ import tinynet as tn
 import tinynet.nn.functional as F
 from tinynet import nn
 
-from .table import outcome, ones, trick, value, with_each
+from .table import ones, outcome, trick, value, with_each
 
 
 def leaf() -> Any:
@@ -94,8 +94,7 @@ READS = {
     "output_nr": lambda p: p * (2 + p.output_nr),
     "next_functions": lambda p: p * (2 if p.grad_fn is None else 2 + len(p.grad_fn.next_functions)),
     "length": lambda p: p * len(p) * p.numel() * p.nbytes,
-    "itself_among_defaults": lambda p, held=[]: p * (2 if held and held[0] is p else 3),  # noqa: B006
-    "sees_hooks": lambda p: p * (2 if p._backward_hooks else 3) if hasattr(p, "_backward_hooks") else p,
+    "itself_among_defaults": lambda p, held=[]: p * (2 if held and held[0] is p else 3),
 }  # fmt: skip
 HELD = [tn.ones(2)]
 
@@ -151,6 +150,10 @@ for _name, _read in READS.items():
 # ---- several arguments --------------------------------------------------------------------------
 
 
+def _storage(t: Any) -> int:
+    return t.untyped_storage().data_ptr()
+
+
 def pairs(C: Any, function: Any) -> Any:
     """Call with pairs of tensors that overlap in several ways."""
 
@@ -200,7 +203,7 @@ PAIRS = {
     "row_from_other": lambda x, y: (x[0].copy_(y[1]), x + y)[1],
     "is_same": lambda x, y: x * (2 if x is y else 3),
     "same_pointer": lambda x, y: x * (2 if x.data_ptr() == y.data_ptr() else 3),
-    "same_storage": lambda x, y: x * (2 if x.untyped_storage().data_ptr() == y.untyped_storage().data_ptr() else 3),
+    "same_storage": lambda x, y: x * (2 if _storage(x) == _storage(y) else 3),
     "is_set_to": lambda x, y: x * (2 if x.is_set_to(y) else 3),
     "base_is": lambda x, y: x * (2 if y._base is x else 3),
     "out": lambda x, y: tn.mul(x, 2, out=y).sum() + x,
@@ -451,7 +454,8 @@ def keyword_order(C: Any) -> Any:
 def positional_or_keyword(C: Any) -> Any:
     g = C(lambda *a, **k: a[0] * len(a) + len(k))
     return [
-        outcome(g, ones(), *a, **k) for a, k in [((1,), {})] * 4 + [((), {"s": 1})] * 4 + [((1,), {})]
+        outcome(g, ones(), *a, **k)
+        for a, k in [((1,), {})] * 4 + [((), {"s": 1})] * 4 + [((1,), {})]
     ]
 
 

@@ -321,7 +321,7 @@ def _context(run: Any) -> None:
 ASKS = {
     "thread_ident": lambda x: x * (2 if threading.get_ident() == MAIN else 3),
     "thread_native": lambda x: x * (2 if threading.get_native_id() == NATIVE else 3),
-    "thread_object": lambda x: x * (2 if threading.current_thread() is threading.main_thread() else 3),
+    "thread_object": lambda x: x * (2 if threading.current_thread() is _main() else 3),
     "thread_name": lambda x: x * len(threading.current_thread().name),
     "thread_local": lambda x: x * getattr(LOCAL, "scale", 3.0),
     "running_loop": lambda x: x * (2 if asyncio._get_running_loop() is None else 3),
@@ -336,6 +336,9 @@ ASKS = {
 MAIN, NATIVE, LOCAL = threading.get_ident(), threading.get_native_id(), threading.local()
 LOCAL.scale = 2.0
 VARIABLE = contextvars.ContextVar("VARIABLE", default=2.0)
+
+
+_main = threading.main_thread
 
 
 def _of_callers(name: str) -> float:
@@ -848,9 +851,7 @@ def library_method(C: Any) -> Any:
 def library_operator(C: Any) -> Any:
     before = tn.Tensor.__mul__
     try:
-        return change(
-            C, lambda x: x * 2, lambda: setattr(tn.Tensor, "__mul__", lambda t, o: t + 5)
-        )
+        return change(C, lambda x: x * 2, lambda: setattr(tn.Tensor, "__mul__", lambda t, o: t + 5))
     finally:
         tn.Tensor.__mul__ = before
 
@@ -904,9 +905,7 @@ def random_state_of_python(C: Any) -> Any:
 
 @trick
 def random_state_of_tinynet(C: Any) -> Any:
-    return change(
-        C, lambda x: x * int(tn.get_rng_state().sum() % 97), lambda: tn.manual_seed(5)
-    )
+    return change(C, lambda x: x * int(tn.get_rng_state().sum() % 97), lambda: tn.manual_seed(5))
 
 
 @trick
@@ -933,9 +932,7 @@ def flags_of_an_array(C: Any) -> Any:
 @trick
 def strides_of_an_array(C: Any) -> Any:
     array = np.ones((3, 2))
-    return change(
-        C, lambda x: x * array.strides[0], lambda: setattr(array, "shape", (2, 3))
-    )
+    return change(C, lambda x: x * array.strides[0], lambda: setattr(array, "shape", (2, 3)))
 
 
 @trick
@@ -1241,9 +1238,7 @@ def weak_method(C: Any) -> Any:
 @trick
 def pickled_object(C: Any) -> Any:
     held = [Thing(scale=1.0)]
-    return change(
-        C, lambda x: x * copy.copy(held[0]).scale, lambda: setattr(held[0], "scale", 2.0)
-    )
+    return change(C, lambda x: x * copy.copy(held[0]).scale, lambda: setattr(held[0], "scale", 2.0))
 
 
 @trick

@@ -132,13 +132,20 @@ def glu(g: Graph, x: Ref, dim: int) -> Any:
     return g("Mul", one, g("Sigmoid", gate))
 
 
+def _along(g: Graph, op: str, x: Ref, dim: int) -> Any:
+    (value,) = as_result(g, x)
+    if x.rank:
+        return g(op, value, axis=x.axis(dim))
+    return g.reshape(g(op, g.reshape(value, (1,)), axis=0), ())
+
+
 @form("softmax")
 def softmax(g: Graph, x: Ref, dim: int, dtype: Any = None) -> Any:
     """Return the exponentials divided by their sum along a dimension."""
-    return g("Softmax", *as_result(g, x), axis=x.axis(dim))
+    return _along(g, "Softmax", x, dim)
 
 
 @form("log_softmax")
 def log_softmax(g: Graph, x: Ref, dim: int, dtype: Any = None) -> Any:
     """Return the logarithm of ``softmax``."""
-    return g("LogSoftmax", *as_result(g, x), axis=x.axis(dim))
+    return _along(g, "LogSoftmax", x, dim)

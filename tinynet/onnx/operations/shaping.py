@@ -17,7 +17,7 @@ _END = np.iinfo(np.int64).max
 
 def axes_of(x: Ref, dims: Any) -> list[int]:
     """Return dimensions counted from the front; all for None and ()."""
-    if dims is None or dims == ():
+    if dims is None or dims == () or not x.rank:
         return [*range(x.rank)]
     return [x.axis(d) for d in ([dims] if isinstance(dims, int) else dims)]
 
@@ -172,7 +172,7 @@ def flip(g: Graph, x: Ref, dims: Sequence[int]) -> Any:
     """Reverse the order along dimensions."""
     for axis in axes_of(x, dims) if dims else []:
         first, last = g.integers(-1), g.integers(np.iinfo(np.int64).min)
-        x = _like(g("Slice", x, first, last, g.integers(axis), g.integers(-1)), x)
+        x = like(g("Slice", x, first, last, g.integers(axis), g.integers(-1)), x)
     return x
 
 
@@ -187,11 +187,12 @@ def roll(g: Graph, x: Ref, shifts: Sequence[int], dims: Sequence[int] | None) ->
         if shift % max(length, 1):
             start = length - shift % length
             parts = sliced(g, x, axis, start, None), sliced(g, x, axis, 0, start)
-            x = _like(g("Concat", *parts, axis=axis), x)
+            x = like(g("Concat", *parts, axis=axis), x)
     return x
 
 
-def _like(made: Ref, x: Ref) -> Ref:
+def like(made: Ref, x: Ref) -> Ref:
+    """Return a value, with the shape of another noted."""
     made.shape = x.shape
     return made
 

@@ -10,7 +10,7 @@ import numpy as np
 from tinynet.onnx.errors import NoFormError
 from tinynet.onnx.graph import Graph, Ref, fixed
 from tinynet.onnx.operations.table import as_result, form, put_back
-from tinynet.onnx.sizes import Size
+from tinynet.onnx.sizes import Size, product
 
 _END = np.iinfo(np.int64).max
 
@@ -122,6 +122,8 @@ def cut_back(g: Graph, whole: Ref, part: Ref, dim: int, range_: slice) -> Any:
     start, stop, step = range_.start or 0, range_.stop, range_.step or 1
     if fixed((start, step)) and (step != 1 or start < 0):
         raise NoFormError("it writes to a range with a step, or one counted from the end")
+    if stop is not None and fixed((start, stop)) and stop < start:
+        stop = start if stop >= 0 else stop
     return _replaced(g, whole, part, dim, start, stop)
 
 
@@ -180,7 +182,8 @@ def flip(g: Graph, x: Ref, dims: Sequence[int]) -> Any:
 def roll(g: Graph, x: Ref, shifts: Sequence[int], dims: Sequence[int] | None) -> Any:
     """Roll along dimensions."""
     if dims is None:
-        raise NoFormError("of a flattened tensor")
+        flat = g.reshape(x, (product(x.shape),))
+        return g.reshape(roll(g, flat, shifts, [0]), x.shape)
     for shift, dim in zip(fixed(shifts), dims, strict=True):
         axis = x.axis(dim)
         length = fixed(x.shape[axis])

@@ -15,8 +15,8 @@ from tinynet.core.declaration.operation import operation
 from tinynet.dtypes import Array
 from tinynet.nn.functional.checks import not_implemented
 from tinynet.nn.functional.dimensions import Ints, by_rank, spatial
-from tinynet.nn.functional.images.separable import LinearMap, apply
-from tinynet.nn.functional.pooling.windows import Options, Windows, adaptive_average, sliding
+from tinynet.nn.functional.images.separable import kind_for
+from tinynet.nn.functional.pooling.windows import Options, Windows, adaptive_averages, sliding
 from tinynet.ops.shaping.views import expand
 
 RANKS = (2, 3)
@@ -136,22 +136,16 @@ for _rank in RANKS:
 # ---- adaptive pooling ---------------------------------------------------------------------------
 
 
-def _maps(sizes: Ints, outputs: Ints, transposed: bool) -> list[LinearMap | None]:
-    """Return the map of each dimension, None for the identity."""
-    pairs = zip(sizes, outputs, strict=True)
-    maps = [None if n == m else adaptive_average(n, m) for n, m in pairs]
-    return [None if x is None else x.transposed for x in maps] if transposed else maps
-
-
 def adaptive_avg_pool(input: Array, /, output_size: Ints) -> Array:
     """Return the average of each of ``output_size`` parts."""
     sizes = spatial(input.shape, len(output_size))
-    return apply(input, _maps(sizes, output_size, False))
+    return adaptive_averages(sizes, output_size, kind_for(input.dtype))(input)
 
 
 def adaptive_avg_pool_backward(self: Array, /, sizes: Ints) -> Array:
     """Return planes of ``sizes`` in which each element is distributed over its part."""
-    return apply(self, _maps(sizes, spatial(self.shape, len(sizes)), True))
+    outputs = spatial(self.shape, len(sizes))
+    return adaptive_averages(sizes, outputs, kind_for(self.dtype)).transposed(self)
 
 
 adaptive_avg_pools = by_rank(adaptive_avg_pool, "AdaptiveAvgPool{}DBackward0", RANKS)

@@ -39,6 +39,11 @@ def single(number: Any) -> Single:
     return np.asarray(number, SINGLE).view(Single)
 
 
+def kind_for(kind: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the dtype to compute in: float64 for float64, else float32."""
+    return kind if kind == np.float64 else SINGLE
+
+
 def in_single(op: Any, *inputs: Any, **options: Any) -> Array:
     """Run the kernel of ``op`` on float16 inputs in float32, and round the result to float16.
 

@@ -320,7 +320,8 @@ def norm_gradient(
     sizes = absolute(x)
     if p in (math.inf, -math.inf):
         found = (sizes == norm) | (x != x)
-        return sign(x) * found * (g / sum_dims(found * 1.0, dim, True))
+        count = sum_dims(found * 1.0, dim, True)  # 0 if the norm was rounded to 16 bits
+        return sign(x) * found * (g / where(count == 0, 1.0, count))
     if p < 1:
         return sign(x) * where(x == 0, 0.0, sizes ** (p - 1)) * g * norm ** (1 - p)
     scale = where(norm == 0, 0.0, g / where(norm == 0, 1.0, norm) ** (p - 1))

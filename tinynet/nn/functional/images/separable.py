@@ -100,11 +100,6 @@ def _as_slice(columns: Array) -> Any:
     return slice(int(columns[0]), int(columns[-1]) + 1, step)
 
 
-def kind_for(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Return the dtype to compute in, for numbers of a dtype."""
-    return np.dtype(np.float64 if dtype == np.float64 else np.float32)
-
-
 class SeparableMap:
     """A map of the last dimensions of arrays.
 

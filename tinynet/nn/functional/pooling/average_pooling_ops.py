@@ -15,9 +15,9 @@ from tinynet.core.declaration.operation import operation
 from tinynet.dtypes import Array
 from tinynet.nn.functional.checks import not_implemented
 from tinynet.nn.functional.dimensions import Ints, by_rank, spatial
-from tinynet.nn.functional.images.separable import kind_for
 from tinynet.nn.functional.pooling.windows import Options, Windows, adaptive_averages, sliding
 from tinynet.ops.shaping.views import expand
+from tinynet.widening import HALF, in_single, kind_for
 
 RANKS = (2, 3)
 
@@ -62,6 +62,9 @@ def avg_pool(
     windows = _windows(input.shape, options)
     if input.dtype.kind != "f" and input.dtype != np.int64:
         raise not_implemented(f"avg_pool{options.rank}d", input)
+    if input.dtype == HALF:
+        pool = avg_pools[options.rank]
+        return in_single(pool, input, options, count_include_pad, divisor_override)
     total, first = input, input.ndim - options.rank
     for d in reversed(range(options.rank)):
         total = _summed(total, first + d, windows.outputs[d], windows.taps[d], windows.inside)
@@ -93,6 +96,9 @@ def avg_pool_backward(
     divisor_override: int | None,
 ) -> Array:
     """Return planes of ``sizes`` in which each element is distributed over its window."""
+    if self.dtype == HALF:
+        back = avg_pools_backward[options.rank]
+        return in_single(back, self, sizes, options, count_include_pad, divisor_override)
     first = self.ndim - len(sizes)
     windows = _windows((*self.shape[:first], *sizes), options)
     divisor = divisor_override or _divisor(sizes, windows, options, count_include_pad)

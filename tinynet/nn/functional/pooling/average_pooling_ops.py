@@ -17,6 +17,7 @@ from tinynet.nn.functional.checks import not_implemented
 from tinynet.nn.functional.dimensions import Ints, by_rank, spatial
 from tinynet.nn.functional.pooling.windows import Options, Windows, adaptive_averages, sliding
 from tinynet.ops.shaping.views import expand
+from tinynet.sums import row_sums
 from tinynet.widening import HALF, in_single, kind_for
 
 RANKS = (2, 3)
@@ -173,14 +174,14 @@ for _rank in RANKS:
 
 @operation(node="MeanBackward1", methods=False, batch="folded")
 def plane_mean(input: Array, /, rank: int) -> Array:
-    """Return the mean of each plane with keepdim, as a product, since BLAS sums faster."""
+    """Return the mean of each plane with keepdim."""
     lead, sizes = input.shape[: input.ndim - rank], spatial(input.shape, rank)
     n = math.prod(sizes)
     rows = input.reshape(math.prod(lead), n)
     if input.dtype.itemsize < 4:
         means = rows.mean(1)
     else:
-        means = np.dot(rows, np.full(n, 1 / max(n, 1), input.dtype))
+        means = (row_sums(rows) / np.float64(max(n, 1))).astype(input.dtype)
     return means.reshape(*lead, *(1,) * rank)
 
 

@@ -38,7 +38,9 @@ def test_errors_beside_live_pytorch(case):
 TWICE = ("var, ", "std, ", "Conv2d, ", "adaptive_avg_pool2d")
 
 
-@pytest.mark.parametrize("case", [c for c in CASES if c.name.startswith(TWICE)], ids=lambda case: case.name)
+@pytest.mark.parametrize(
+    "case", [c for c in CASES if c.name.startswith(TWICE)], ids=lambda case: case.name
+)
 def test_results_that_need_no_allowance(case):
     """Variances round once, averages and convolutions about as often as PyTorch's."""
     exact = accuracy.results(tn, case, "f8")

@@ -24,7 +24,7 @@ CASES = {
     "normalize": lambda x: F.normalize(x, dim=1),
     "cosine_similarity": lambda x: F.cosine_similarity(x, x.flip(1)),
     "pairwise_distance": lambda x: F.pairwise_distance(x, x.flip(1)),
-    "dist": lambda x: tn.dist(x, x.flip(1)),
+    "dist": lambda x: tn.dist(x[0], x[1]),
     "renorm": lambda x: tn.renorm(x, 2, 0, 5.0),
     "layer_norm": lambda x: F.layer_norm(x, (64,)),
     "rms_norm": lambda x: F.rms_norm(x, (64,)),

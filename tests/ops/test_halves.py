@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tinynet as tn
-from tinynet import nn, optim
+from tinynet import nn
 
 F = nn.functional
 HALVES = [tn.float16, tn.bfloat16]
@@ -90,31 +90,6 @@ def test_compiled(name, backend):
     for _ in range(4):
         for found, eager in zip(step(x), with_gradient(CASES[name], x), strict=True):
             assert tn.equal(found, eager)
-
-
-OPTIMIZERS = {
-    "SGD": {"momentum": 0.9}, "Adam": {"amsgrad": True}, "AdamW": {}, "RMSprop": {"centered": True},
-    "Adadelta": {}, "Adamax": {}, "NAdam": {}, "RAdam": {}, "ASGD": {}, "Rprop": {},
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("size", [1.0, LARGE])
-@pytest.mark.parametrize("dtype", HALVES, ids=str)
-@pytest.mark.parametrize("name", OPTIMIZERS)
-def test_optimizers(name, dtype, size):
-    """Parameters and state are rounded once in each step."""
-
-    def trained(dtype):
-        p = nn.Parameter(tn.ones(7, dtype=dtype))
-        optimizer = getattr(optim, name)([p], lr=0.1, **OPTIMIZERS[name])
-        for _ in range(3):
-            p.grad = tn.full((7,), size, dtype=tn.float16).to(dtype)
-            optimizer.step()
-        return p.detach()
-
-    exact = trained(tn.float32).double()
-    error = (trained(dtype).double() - exact).abs().max().item()
-    assert error <= 6 * tn.finfo(dtype).eps * max(1.0, exact.abs().max().item())
 
 
 @pytest.mark.parametrize("p", [1.0, 2.0, 3.0, math.inf])

@@ -131,27 +131,32 @@ class SeparableMap:
         """
         lead = x.shape[: x.ndim - len(self.sizes)]
         planes = x.reshape(math.prod(lead), *self.sizes)
-        result = np.empty((len(planes), *self.shape), x.dtype)
+        result = np.empty((*lead, *self.shape), x.dtype)
+        results = result.reshape(len(planes), *self.shape)
         kind = np.dtype(np.float32) if x.dtype == np.float16 else x.dtype
         for start in range(0, len(planes), self._together):
             block = planes[start : start + self._together].astype(kind, copy=False)
-            out = result[start : start + self._together]
+            out = results[start : start + self._together]
             target = out if kind == x.dtype else np.empty(out.shape, kind)
-            self._map(block, self._small, target)
-            if self._small and not np.isfinite(target).all():
+            if not self._map(block, self._small, target):
                 self._map(block, set(), target)
             if target is not out:
                 out[...] = target
-        return result.reshape(*lead, *self.shape)
+        return result
 
-    def _map(self, x: Array, by_product: set[int], out: Array) -> None:
+    def _map(self, x: Array, by_product: set[int], out: Array) -> bool:
+        """Map a block of planes; return False if a product may have spread an infinity or NaN."""
+        source = x
         for d, one in self._steps:
-            last = d == self._steps[-1][0]
+            source, last = x, d == self._steps[-1][0]
             target = out if last else _empty(x, d + 1, one.outputs)
             (_by_product if d in by_product else _by_taps)(x, d + 1, one, target)
             x = target
         if not self._steps:
             out[...] = x
+        # One in the input of the last step would be in its output, too: the smaller one shows it.
+        smaller = source if source.size < out.size else out
+        return not by_product or bool(np.isfinite(smaller).all())
 
 
 def _empty(x: Array, axis: int, count: int) -> Array:

@@ -181,7 +181,9 @@ def plane_mean(input: Array, /, rank: int) -> Array:
     if input.dtype.itemsize < 4:
         means = rows.mean(1)
     else:
-        means = (row_sums(rows) / np.float64(max(n, 1))).astype(input.dtype)
+        means = row_sums(rows)
+        means /= max(n, 1)
+        means = means.astype(input.dtype, copy=False)
     return means.reshape(*lead, *(1,) * rank)
 
 

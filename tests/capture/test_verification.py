@@ -10,7 +10,7 @@ import tinynet as tn
 import tinynet.nn.functional as F
 from tests.capture.pairs import same, visible
 from tinynet import nn, optim
-from tinynet.capture.schedule import OVER, SHARE, Schedule
+from tinynet.capture.verify.schedule import OVER, SHARE, Schedule
 from tinynet.compiler import CompileError, CompileWarning
 
 BACKENDS = ["numpy", "numba"]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.capture.holdings import bases_of, is_a, module_of
+from tinynet.capture.guard.holdings import bases_of, is_a, module_of
 from tinynet.capture.program import root
 from tinynet.core.graph.row_sparse import Rows
 from tinynet.core.tensors.tensor import Tensor

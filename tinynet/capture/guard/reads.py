@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.capture.holdings import (
+from tinynet.capture.guard.holdings import (
     ABSENT,
     BUFFERS,
     CONTAINERS,
@@ -36,8 +36,8 @@ from tinynet.capture.holdings import (
     unchanged,
     value_of,
 )
+from tinynet.capture.guard.reach import Names, Reach
 from tinynet.capture.program import CaptureError
-from tinynet.capture.reach import Names, Reach
 from tinynet.core.graph.node import Node
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn.base.module import Module

@@ -13,7 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tinynet import distributed
-from tinynet.capture.appearance import (
+from tinynet.capture.entry import Entry, HandledError
+from tinynet.capture.guard.recognition import STALE
+from tinynet.capture.program import CaptureError
+from tinynet.capture.record.outputs import found_in
+from tinynet.capture.record.probing import gradients_behind
+from tinynet.capture.verify.appearance import (
     OF_GRADIENT,
     OF_RESULT,
     OF_TENSOR,
@@ -22,13 +27,8 @@ from tinynet.capture.appearance import (
     World,
     flat,
 )
-from tinynet.capture.closeness import Closeness, is_same
-from tinynet.capture.entry import Entry, HandledError
-from tinynet.capture.outputs import found_in
-from tinynet.capture.probing import gradients_behind
-from tinynet.capture.program import CaptureError
-from tinynet.capture.recognition import STALE
-from tinynet.capture.snapshot import Snapshot
+from tinynet.capture.verify.closeness import Closeness, is_same
+from tinynet.capture.verify.snapshot import Snapshot
 from tinynet.core.tensors.tensor import Tensor
 
 REMEDY = "nothing: eager results were kept. Please report this, with the function and its explain()"

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.autograd.function import Function
-from tinynet.capture.holdings import (
+from tinynet.capture.guard.holdings import (
     ABSENT,
     BUFFERS,
     CONTAINERS,
@@ -36,7 +36,7 @@ from tinynet.capture.holdings import (
     value_of,
     written_in_c,
 )
-from tinynet.capture.lookups import original
+from tinynet.capture.guard.lookups import original
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn.base.module import Module
 from tinynet.nn.base.registry import Table

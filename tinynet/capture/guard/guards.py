@@ -180,6 +180,8 @@ def _names(source: Source, reads: Reads, owners: dict[int, str]) -> list[Conditi
             found.append(Condition(text, f"the names in {owner}"))
         elif names.size is not None:
             text = f"len({held}) == {names.size}"
+            if names.last is not None:
+                text += f" and next(reversed({held})) == {names.last!r}"
             found.append(Condition(text, f"the number of attributes of {owner}"))
         if names.missing:
             missing = source.constant(frozenset(names.missing))

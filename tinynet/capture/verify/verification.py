@@ -30,6 +30,7 @@ from tinynet.capture.verify.appearance import (
 from tinynet.capture.verify.closeness import Closeness, is_same
 from tinynet.capture.verify.snapshot import Snapshot
 from tinynet.core.tensors.tensor import Tensor
+from tinynet.random import default_generator
 
 REMEDY = "nothing: eager results were kept. Please report this, with the function and its explain()"
 
@@ -61,6 +62,13 @@ def verify(
         tensors: those that are passed to the function.
         eagerly: calls the function.
     """
+    with default_generator.private():
+        return _verify(entry, tensors, eagerly)
+
+
+def _verify(
+    entry: Entry, tensors: list[Tensor], eagerly: Callable[[], Any]
+) -> tuple[Outcome | None, CaptureError | None]:
     world = World(entry.captured, tensors)
     if world.has_hooks() or distributed.is_initialized():
         entry.schedule.postpone()  # hooks must run once; other ranks would wait

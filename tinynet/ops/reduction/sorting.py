@@ -98,6 +98,23 @@ def _one_by_one(self: Array, axis: int, k: int, largest: bool) -> Array | None:
     return None if (np.take_along_axis(self, order, axis) == taken).any() else order
 
 
+def _tied(self: Array, bound: Array) -> Array:
+    """Return where elements equal the one at the border of a partition, also if that is NaN."""
+    tied: Array = self == bound
+    if self.dtype.kind == "f" and np.isnan(bound).any():
+        tied |= np.isnan(self) & np.isnan(bound)
+    return tied
+
+
+def _missing(self: Array, bound: Array, axis: int, k: int, largest: bool) -> tuple[Array, Array]:
+    """Return where elements are beyond the border, and how many of the ``k`` are not."""
+    beyond = self > bound if largest else self < bound
+    if self.dtype.kind == "f":  # NaN sorts last
+        nan, bounded = np.isnan(self), np.isnan(bound)
+        beyond |= nan & ~bounded if largest else ~nan & bounded
+    return beyond, k - beyond.sum(axis, keepdims=True)
+
+
 def _some(self: Array, axis: int, k: int, largest: bool) -> Array:
     """Return the indices of the ``k`` most extreme elements, in order."""
     n = self.shape[axis]
@@ -109,7 +126,15 @@ def _some(self: Array, axis: int, k: int, largest: bool) -> Array:
         return np.take(_order(self, axis, largest), range(k), axis)
     border = n - k if largest else k - 1
     part = np.argpartition(self, border, axis)
-    chosen = np.sort(np.take(part, range(n - k, n) if largest else range(k), axis), axis)
+    bound = np.take_along_axis(self, np.take(part, [border], axis), axis)
+    tied = _tied(self, bound)
+    chosen = np.take(part, range(n - k, n) if largest else range(k), axis)
+    if np.count_nonzero(tied) > np.count_nonzero(np.take_along_axis(tied, chosen, axis)):
+        # a partition takes any of the tied elements, as the processor has it: take the first ones
+        beyond, missing = _missing(self, bound, axis, k, largest)
+        rows = np.moveaxis(beyond | (tied & (np.cumsum(tied, axis) <= missing)), axis, -1)
+        chosen = np.moveaxis(np.nonzero(rows)[-1].reshape(*rows.shape[:-1], k), -1, axis)
+    chosen = np.sort(chosen, axis)
     within = _order(np.take_along_axis(self, chosen, axis), axis, largest)
     return np.take_along_axis(chosen, within, axis)
 
@@ -179,6 +204,11 @@ def kthvalue(self: Array, /, k: int, dim: int = -1, keepdim: bool = False) -> tu
     if self.ndim == 0:
         return self.copy(), np.zeros((), np.int64)
     place = np.take(np.argpartition(self, k - 1, axis), [k - 1], axis)
+    bound = np.take_along_axis(self, place, axis)
+    tied = _tied(self, bound)
+    if np.count_nonzero(tied) > place.size:  # the one that a stable sort would take
+        _, number = _missing(self, bound, axis, k, largest=False)
+        place = (tied & (np.cumsum(tied, axis) == number)).argmax(axis, keepdims=True)
     return _chosen(self, place, axis, keepdim)
 
 

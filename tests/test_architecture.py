@@ -68,6 +68,7 @@ IMPORTS_BY_NAME = {
     "as_torch/hook.py",  # and what a path of PyTorch's stands for
     "as_torch/report.py",
     "nn/base/module.py",  # Module.compile: capture stands above nn
+    "capture/guard/lookups.py",  # captures hear what the user's code imports
     "lazy/__init__.py",  # and what a lazy package's table says
 }
 

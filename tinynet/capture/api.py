@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from tinynet.capture.compiled import Compiled
 from tinynet.capture.explain import Explanation
-from tinynet.capture.holdings import is_a
+from tinynet.capture.guard.holdings import is_a
 from tinynet.nn.base.module import Module
 from tinynet.numba_kernels import compiler
 

@@ -9,18 +9,18 @@ import weakref
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from tinynet.capture import guards
-from tinynet.capture.capturing import Captured, Turn, capture
 from tinynet.capture.entry import Entry, HandledError
-from tinynet.capture.events import unwatchable
 from tinynet.capture.explain import Explanation, explain
-from tinynet.capture.holdings import ABSENT, is_a, value_of
-from tinynet.capture.keys import key_of, modes, sharing_of
+from tinynet.capture.guard import guards
+from tinynet.capture.guard.events import unwatchable
+from tinynet.capture.guard.holdings import ABSENT, is_a, value_of
+from tinynet.capture.guard.keys import key_of, modes, sharing_of
+from tinynet.capture.guard.recognition import STALE, recognizer
 from tinynet.capture.program import Call, CaptureError
-from tinynet.capture.recognition import STALE, recognizer
+from tinynet.capture.record.capturing import Captured, Turn, capture
 from tinynet.capture.rerun import Rerun, call_of
-from tinynet.capture.schedule import FIRST, Schedule
-from tinynet.capture.verification import Outcome, verify
+from tinynet.capture.verify.schedule import FIRST, Schedule
+from tinynet.capture.verify.verification import Outcome, verify
 from tinynet.core.callsite import locate, warn
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor

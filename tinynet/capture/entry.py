@@ -10,19 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.capture import guards, native
-from tinynet.capture.capturing import Captured
-from tinynet.capture.guards import Condition
-from tinynet.capture.handlers import drawn
-from tinynet.capture.holdings import ABSENT, contents, is_a, of_class
+from tinynet.capture import native
+from tinynet.capture.guard import guards
+from tinynet.capture.guard.guards import Condition
+from tinynet.capture.guard.handlers import drawn
+from tinynet.capture.guard.holdings import ABSENT, contents, is_a, of_class
+from tinynet.capture.guard.recognition import STALE, recognize_nothing
 from tinynet.capture.node import CompiledFunctionBackward, CompiledOutputBackward, Passes
-from tinynet.capture.outputs import Output, rewritten
-from tinynet.capture.probing import Group
 from tinynet.capture.program import Call, Handle, Program, Value, leaves
-from tinynet.capture.recognition import STALE, recognize_nothing
+from tinynet.capture.record.capturing import Captured
+from tinynet.capture.record.outputs import Output, rewritten
+from tinynet.capture.record.probing import Group
 from tinynet.capture.rerun import Rerun
-from tinynet.capture.schedule import Schedule
 from tinynet.capture.source import Source, compiled
+from tinynet.capture.verify.schedule import Schedule
 from tinynet.core.tensors.tensor import Tensor, counter_of, wrap
 from tinynet.core.tensors.views import edge_of
 

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tinynet.capture.entry import Entry
-from tinynet.capture.holdings import is_a, shown, value_of
-from tinynet.capture.keys import Identity
+from tinynet.capture.guard.holdings import is_a, shown, value_of
+from tinynet.capture.guard.keys import Identity
 from tinynet.capture.program import Call, Program, Value, leaves
 from tinynet.core.callsite import locate
 from tinynet.core.tensors.tensor import Tensor

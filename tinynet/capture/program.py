@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.capture.holdings import (
+from tinynet.capture.guard.holdings import (
     ABSENT,
     contents,
     is_a,

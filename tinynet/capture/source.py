@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.capture.holdings import ABSENT, is_a, is_simple_kind, of_class
+from tinynet.capture.guard.holdings import ABSENT, is_a, is_simple_kind, of_class
 from tinynet.capture.program import Call, Handle, Value, leaves
 from tinynet.core.callsite import COMPILED, OUTSIDE, execute
 

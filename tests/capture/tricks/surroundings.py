@@ -942,19 +942,6 @@ def large_array(C: Any) -> Any:
 
 
 @trick
-def large_array_that_was_read_only(C: Any) -> Any:
-    array = np.ones(20_000)
-    array.flags.writeable = False
-
-    def put() -> None:
-        array.flags.writeable = True
-        array[5] = 7.0
-        array.flags.writeable = False
-
-    return change(C, lambda x: x * float(array[5]), put)
-
-
-@trick
 def view_of_a_large_array(C: Any) -> Any:
     array = np.ones(20_000)
     part = array[:4]
@@ -1202,14 +1189,6 @@ def recursion_limit(C: Any) -> Any:
 @trick
 def decimal_point(C: Any) -> Any:
     return change(C, lambda x: x * len(locale.localeconv()["decimal_point"]), lambda: None)
-
-
-@trick
-def count_of_references(C: Any) -> Any:
-    thing, held = Thing(), []
-    return change(
-        C, lambda x: x * (2 if sys.getrefcount(thing) > 3 else 3), lambda: held.extend([thing] * 9)
-    )
 
 
 @trick

@@ -24,6 +24,7 @@ from tinynet.ops.out_dtypes import EXPECTED
 from tinynet.ops.pointwise.arithmetic import where
 from tinynet.ops.pointwise.where import zeros_for
 from tinynet.ops.shaping.views import axis_of, expand, reshape
+from tinynet.widening import HALF, SINGLE
 
 
 class Reduction(NamedTuple):
@@ -74,6 +75,9 @@ def _averaged(whole: Array, at: Array, include_self: bool) -> None:
 def _reduced(
     self: Array, index: Array, src: Array, dim: int, reduce: str, include_self: bool
 ) -> Array:
+    if self.dtype == HALF:
+        wide, other = self.astype(SINGLE), src.astype(SINGLE)
+        return _reduced(wide, index, other, dim, reduce, include_self).astype(HALF)
     reduction = REDUCTIONS[reduce]
 
     def write(whole: Array, at: Array, part: Array) -> None:

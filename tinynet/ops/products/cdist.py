@@ -19,6 +19,7 @@ from tinynet.ops.products.matmul import refused
 from tinynet.ops.reduction.statistics import norm_gradient, vector_norm
 from tinynet.ops.reduction.sums import sum_dims
 from tinynet.ops.shaping.views import axis_of, unsqueeze
+from tinynet.widening import HALF, in_single
 
 # ---- pairwise distances -------------------------------------------------------------------------
 
@@ -216,6 +217,8 @@ def renorm(self: Array, /, p: float, dim: int, maxnorm: float) -> Array:
         raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm:g}")
     if self.ndim < 2:
         raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {self.ndim} dimensions")
+    if self.dtype == HALF:
+        return in_single(renorm, self, p, dim, maxnorm)
     norm = vector_norm.kernel(self, p, _others(self.ndim, dim), True)
     return self * np.where(norm > maxnorm, maxnorm / (norm + _TINY), 1).astype(self.dtype)
 

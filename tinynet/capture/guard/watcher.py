@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import dis
-import importlib
 import os
 import pickle
 import random
@@ -23,17 +22,17 @@ import numpy as np
 from tinynet import lazy
 from tinynet import random as random_numbers
 from tinynet.autograd.function_node import FunctionNode
-from tinynet.capture import lookups, scheduling
-from tinynet.capture.builtin_calls import effect
-from tinynet.capture.events import Events, unwatchable
-from tinynet.capture.facts import ASKED, MEMORY
-from tinynet.capture.handlers import INTERNAL, in_library
-from tinynet.capture.holdings import is_a
-from tinynet.capture.keys import modes
-from tinynet.capture.lookups import plain
+from tinynet.capture.guard import lookups, scheduling
+from tinynet.capture.guard.builtin_calls import effect
+from tinynet.capture.guard.events import Events, unwatchable
+from tinynet.capture.guard.facts import ASKED, MEMORY
+from tinynet.capture.guard.handlers import INTERNAL, in_library
+from tinynet.capture.guard.holdings import is_a
+from tinynet.capture.guard.keys import modes
+from tinynet.capture.guard.lookups import plain
+from tinynet.capture.guard.reads import MAKES, Reads
 from tinynet.capture.program import CaptureError
-from tinynet.capture.reads import MAKES, Reads
-from tinynet.capture.recorder import Recorder
+from tinynet.capture.record.recorder import Recorder
 from tinynet.core.callsite import is_outside, outward
 from tinynet.core.modes import mode
 from tinynet.core.module_scope import following
@@ -181,7 +180,7 @@ class Watcher:
         if not is_outside(code.co_filename):
             return self._in_tinynet(frame, code, recorder)
         library = in_library(code.co_filename)
-        if code is importlib.import_module.__code__ and is_outside(_caller(frame)):
+        if code is lookups.IMPORT and is_outside(_caller(frame)):
             self.reads.of_import(frame.f_locals["name"])
         if library and (code.co_filename.startswith(INTERNAL) or _user_of(frame) is None):
             return None

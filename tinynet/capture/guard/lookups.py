@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import contextlib
+import importlib
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 from tinynet.core.modes import mode
 from tinynet.threads import fork_safe_lock, in_child
 
+IMPORT = importlib.import_module.__code__
 plain = frozenset({builtins.getattr, builtins.hasattr})
 _lock = fork_safe_lock()
 _listeners: dict[int, Callable[[Any, Any, Any], None]] = {}  # by thread

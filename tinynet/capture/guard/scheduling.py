@@ -7,7 +7,7 @@ import functools
 from types import CodeType
 from typing import Any
 
-from tinynet.capture.holdings import is_a
+from tinynet.capture.guard.holdings import is_a
 from tinynet.capture.program import CaptureError
 from tinynet.core.callsite import Site
 from tinynet.optim.lr_scheduler.base import LRScheduler

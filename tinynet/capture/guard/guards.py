@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tinynet.autograd.graph import waiting
-from tinynet.capture.capturing import Captured
-from tinynet.capture.facts import state_of_view
-from tinynet.capture.holdings import (
+from tinynet.capture.guard.facts import state_of_view
+from tinynet.capture.guard.holdings import (
     ABSENT,
     alike,
     bases_of,
@@ -24,8 +23,9 @@ from tinynet.capture.holdings import (
     unchanged,
     value_of,
 )
+from tinynet.capture.guard.reads import Reads
 from tinynet.capture.program import Program
-from tinynet.capture.reads import Reads
+from tinynet.capture.record.capturing import Captured
 from tinynet.capture.source import Source
 from tinynet.core.declaration.observers import observable, observers
 from tinynet.core.graph.backward_observers import passes
@@ -180,6 +180,8 @@ def _names(source: Source, reads: Reads, owners: dict[int, str]) -> list[Conditi
             found.append(Condition(text, f"the names in {owner}"))
         elif names.size is not None:
             text = f"len({held}) == {names.size}"
+            if names.last is not None:
+                text += f" and next(reversed({held})) == {names.last!r}"
             found.append(Condition(text, f"the number of attributes of {owner}"))
         if names.missing:
             missing = source.constant(frozenset(names.missing))

@@ -13,7 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tinynet import distributed
-from tinynet.capture.appearance import (
+from tinynet.capture.entry import Entry, HandledError
+from tinynet.capture.guard.recognition import STALE
+from tinynet.capture.program import CaptureError
+from tinynet.capture.record.outputs import found_in
+from tinynet.capture.record.probing import gradients_behind
+from tinynet.capture.verify.appearance import (
     OF_GRADIENT,
     OF_RESULT,
     OF_TENSOR,
@@ -22,14 +27,10 @@ from tinynet.capture.appearance import (
     World,
     flat,
 )
-from tinynet.capture.closeness import Closeness, is_same
-from tinynet.capture.entry import Entry, HandledError
-from tinynet.capture.outputs import found_in
-from tinynet.capture.probing import gradients_behind
-from tinynet.capture.program import CaptureError
-from tinynet.capture.recognition import STALE
-from tinynet.capture.snapshot import Snapshot
+from tinynet.capture.verify.closeness import Closeness, is_same
+from tinynet.capture.verify.snapshot import Snapshot
 from tinynet.core.tensors.tensor import Tensor
+from tinynet.random import default_generator
 
 REMEDY = "nothing: eager results were kept. Please report this, with the function and its explain()"
 
@@ -61,6 +62,13 @@ def verify(
         tensors: those that are passed to the function.
         eagerly: calls the function.
     """
+    with default_generator.private():
+        return _verify(entry, tensors, eagerly)
+
+
+def _verify(
+    entry: Entry, tensors: list[Tensor], eagerly: Callable[[], Any]
+) -> tuple[Outcome | None, CaptureError | None]:
     world = World(entry.captured, tensors)
     if world.has_hooks() or distributed.is_initialized():
         entry.schedule.postpone()  # hooks must run once; other ranks would wait

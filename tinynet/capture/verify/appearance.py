@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tinynet.capture.capturing import Captured
-from tinynet.capture.holdings import contents, is_a, is_simple_kind
+from tinynet.capture.guard.holdings import contents, is_a, is_simple_kind
 from tinynet.capture.program import Call, Handle, Program, Value, leaves
+from tinynet.capture.record.capturing import Captured
 from tinynet.core.callsite import Site
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.tensors.version import INFERENCE

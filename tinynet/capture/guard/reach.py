@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.autograd.function import Function
-from tinynet.capture.holdings import (
+from tinynet.capture.guard.holdings import (
     ABSENT,
     BUFFERS,
     CONTAINERS,
@@ -36,7 +36,7 @@ from tinynet.capture.holdings import (
     value_of,
     written_in_c,
 )
-from tinynet.capture.lookups import original
+from tinynet.capture.guard.lookups import original
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn.base.module import Module
 from tinynet.nn.base.registry import Table
@@ -59,6 +59,12 @@ def _defined_in(value: Any) -> str:
     return module_of(value if is_a(value, type) else type(value))
 
 
+def _is_part(value: Any, package: Any) -> bool:
+    """Return whether a value is a module in a package."""
+    modules = is_a(value, types.ModuleType) and is_a(package, types.ModuleType)
+    return modules and value.__name__.startswith(f"{package.__name__}.")
+
+
 class Names:
     """Attributes of one object, class or module, or variables, that the code mentions.
 
@@ -69,6 +75,7 @@ class Names:
         size: the number of names in it, if another one would change what the code finds.
         missing: names that it must not have.
         order: all names in their order, if the code may ask for it.
+        last: the last one, of a module, whose parameters may be put in another order.
         title: what it is called, for people.
     """
 
@@ -77,6 +84,7 @@ class Names:
         self.values: dict[str, Any] = {}
         self.missing: set[str] = set()
         self.order: list[str] | None = None
+        self.last: str | None = None
         self.title = ""
 
 
@@ -268,6 +276,7 @@ class Reach:
             found = self._names(value, own, chosen, sized=True)
             if self.all or own.get("_modules"):
                 found.order = [*own]
+            found.last = next(reversed(own)) if is_a(value, Module) else None
         if is_a(value, Tensor):
             self._add(kind, value)
             return
@@ -339,8 +348,13 @@ class Reach:
         for name in chosen:
             if name not in found.values:
                 value = found.values[name] = original(held[name])
-                if follow or is_a(value, CONTAINERS):
+                if follow or is_a(value, CONTAINERS) or _is_part(value, owner):
                     self._add(value, owner)
+                elif is_a(value, type):
+                    self._count_registrations(value)
+                elif name == "get_state" and is_a(value, types.MethodType):
+                    words = "may ask for the state of numpy's random numbers"
+                    self.hidden.append((value, words, "ask outside of the function"))
         return found
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.capture.holdings import (
+from tinynet.capture.guard.holdings import (
     ABSENT,
     bounds,
     contents,

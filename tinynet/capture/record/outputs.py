@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
-from tinynet.capture.holdings import contents, is_a
+from tinynet.capture.guard.holdings import contents, is_a
 from tinynet.capture.program import CaptureError, Value, rebuilt, same
-from tinynet.capture.recorder import Recorder
+from tinynet.capture.record.recorder import Recorder
 from tinynet.core.graph.node import Node
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor
@@ -58,7 +59,8 @@ class Results:
         self.outputs: list[Output] = []
         self._found: dict[int, Output] = {}
         self._counters: dict[int, Any] = {}
-        for holder, t in recorder.holders():
+        existing = zip(recorder.outside.tensors, recorder.outside.tensors, strict=True)
+        for holder, t in itertools.chain(recorder.arguments(), existing):
             if t._counter is not None:
                 self._counters.setdefault(id(t._counter), holder)
         self.structure = rebuilt(result, self._of)
@@ -105,18 +107,22 @@ class Results:
             raise CaptureError("the function returns a view", "return a copy: `x.clone()`")
         if t.requires_grad and t._edge is None:
             raise CaptureError("the function returns a new leaf", "make it outside")
-        counter: Version | None = t._counter
-        if counter is not None and counter is not INFERENCE:
-            output.counter = self._counters.setdefault(id(counter), output)
-            if output.counter is output:
-                output.counter = None
-                output.writes = [write[:4] for write in getattr(counter, "writes", ())]
-                if len(output.writes) != counter.n or hasattr(counter, "reshaped"):
-                    raise CaptureError(
-                        "the function returns a tensor that it wrote to many times",
-                        "return a copy: `x.clone()`",
-                    )
+        if t._counter is not None and t._counter is not INFERENCE:
+            self._count(output, t._counter)
         return output
+
+    def _count(self, output: Output, counter: Version) -> None:
+        """Note whose versions an output shares, or the writes to it."""
+        output.counter = self._counters.setdefault(id(counter), output)
+        if output.counter is not output:
+            return
+        output.counter = None
+        output.writes = [write[:4] for write in getattr(counter, "writes", ())]
+        if len(output.writes) != counter.n or hasattr(counter, "reshaped"):
+            raise CaptureError(
+                "the function returns a tensor that it wrote to many times",
+                "return a copy: `x.clone()`",
+            )
 
     def _nearest(self, base: Tensor, steps: Any) -> tuple[Any, int]:
         """Return the base of a view, or an argument that is a view of it on the way there, and

@@ -9,11 +9,11 @@ from collections.abc import Callable
 from typing import Any
 
 from tinynet.autograd.function_node import FunctionNode
-from tinynet.capture.outputs import Output, Results
-from tinynet.capture.probing import Group, groups
+from tinynet.capture.guard.watcher import Watcher
 from tinynet.capture.program import Call, CaptureError, Program, Value
-from tinynet.capture.recorder import Recorder
-from tinynet.capture.watcher import Watcher
+from tinynet.capture.record.outputs import Output, Results
+from tinynet.capture.record.probing import Group, groups
+from tinynet.capture.record.recorder import Recorder
 from tinynet.core.graph.node import count_nodes
 from tinynet.core.graph.traversal import reachable
 from tinynet.core.modes import mode

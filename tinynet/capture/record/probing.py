@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.capture.outputs import Output
 from tinynet.capture.program import Call, CaptureError, Program
-from tinynet.capture.recorder import Recorder
+from tinynet.capture.record.outputs import Output
+from tinynet.capture.record.recorder import Recorder
 from tinynet.core.graph.engine import BackwardPass
 from tinynet.core.graph.node import NOWHERE_EDGE, Edge, Node
 from tinynet.core.graph.traversal import reachable

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.capture.keys import form
-from tinynet.capture.outside import hooks_of
+from tinynet.capture.guard.keys import form
 from tinynet.capture.program import Handle, root
+from tinynet.capture.record.outside import hooks_of
 from tinynet.core.tensors.gradients import retains_grad
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.tensors.views import (

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.capture.appearance import (
+from tinynet.capture.verify.appearance import (
     OF_GRADIENT,
     OF_OBJECT,
     OF_RESULT,

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tinynet.capture.holdings import is_a
+from tinynet.capture.guard.holdings import is_a
 from tinynet.capture.program import CaptureError, Program
 from tinynet.core.callsite import Site, is_outside
 from tinynet.random import default_generator

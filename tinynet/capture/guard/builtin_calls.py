@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.capture.holdings import is_a
+from tinynet.capture.guard.holdings import is_a
 
 _FUNCTIONS: dict[Any, str] = {
     print: "prints",

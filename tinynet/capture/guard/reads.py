@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import builtins
 import dis
+import functools
 import gc
 import importlib.util
 import os
@@ -21,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.capture.holdings import (
+from tinynet.capture.guard.holdings import (
     ABSENT,
     BUFFERS,
     CONTAINERS,
@@ -36,8 +37,8 @@ from tinynet.capture.holdings import (
     unchanged,
     value_of,
 )
+from tinynet.capture.guard.reach import Names, Reach
 from tinynet.capture.program import CaptureError
-from tinynet.capture.reach import Names, Reach
 from tinynet.core.graph.node import Node
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn.base.module import Module
@@ -48,6 +49,15 @@ MAKES = ("__init__", "__new__", "__post_init__")  # they get a new object first
 _STEADY = (types.ModuleType, type, types.FunctionType, types.BuiltinFunctionType, np.ufunc)
 # Code with one of these names may read any attribute of an object, or any global variable.
 _ANY = frozenset("__dict__ __getattribute__ attrgetter dir getmembers methodcaller vars".split())
+_SIGNS = {
+    "+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow",
+    "@": "matmul", "&": "and", "|": "or", "^": "xor", "<<": "lshift", ">>": "rshift",
+    "[]": "getitem",
+}  # fmt: skip
+_METHODS = {
+    "BINARY_SUBSCR": "__getitem__", "STORE_SUBSCR": "__setitem__", "UNARY_NEGATIVE": "__neg__",
+    "UNARY_INVERT": "__invert__",
+}  # fmt: skip
 _ANY_GLOBAL = frozenset({"globals", "eval", "exec"})
 
 
@@ -88,11 +98,8 @@ class Reads(Reach):
         made = {id(thing) for thing in gc.get_objects(generation=0)}
 
         def old(thing: Any) -> bool:
-            while thing is not None:
-                if gc.is_tracked(thing):
-                    return id(thing) not in made
-                thing = self._parents.get(id(thing))
-            return True
+            tracked = next(filter(gc.is_tracked, self._way_to(thing)), None)
+            return tracked is None or id(tracked) not in made
 
         self.hidden = [found for found in self.hidden if old(found[0])]
         tables: tuple[dict[Any, Any], ...] = (
@@ -111,11 +118,18 @@ class Reads(Reach):
 
     def _has_own_dict(self, owner: Any) -> bool:
         """Return whether the namespace of an object could be replaced, and the object be kept."""
-        if is_a(owner, (dict, type, types.ModuleType, Module)):
+        if is_a(owner, (dict, type, types.ModuleType)):
             return False
-        while owner is not None and not is_a(owner, weakref.ref):
-            owner = self._parents.get(id(owner))
-        return owner is None  # else a weak reference may be all that keeps it in reach
+        # A weak reference may be all that keeps it in reach.
+        return not any(is_a(thing, weakref.ref) for thing in self._way_to(owner))
+
+    def _way_to(self, thing: Any) -> Iterator[Any]:
+        """Yield a thing, and the things by which it was reached; they may form a circle."""
+        seen: set[int] = set()
+        while thing is not None and id(thing) not in seen:
+            seen.add(id(thing))
+            yield thing
+            thing = self._parents.get(id(thing))
 
     @staticmethod
     def _keep(found: dict[Any, Any], old: Callable[[Any], bool]) -> None:
@@ -326,11 +340,27 @@ def _held_by(thing: Any) -> list[list[int]]:
 
 def mentioned(code: types.CodeType) -> set[str]:
     """Return the names in some code, and the strings that may be names: ``getattr(x, "y")``."""
-    found = {*code.co_names}
+    found = {*code.co_names} | _operators(code)
     for constant in code.co_consts:
         strings = constant if type(constant) is tuple else (constant,)
         found.update(s for s in strings if type(s) is str and s.isidentifier())
     return found
+
+
+@functools.lru_cache(1000)
+def _operators(code: types.CodeType) -> frozenset[str]:
+    """Return the methods behind the operators in some code."""
+    found: set[str] = set()
+    for instruction in dis.get_instructions(code):
+        name, sign = instruction.opname, instruction.argrepr
+        if name == "BINARY_OP":
+            stem = _SIGNS[sign.rstrip("=")]
+            found |= {f"__{stem}__", f"__r{stem}__"} | ({f"__i{stem}__"} if "=" in sign else set())
+        elif name in _METHODS:
+            found.add(_METHODS[name])
+        elif name == "COMPARE_OP":
+            found |= {f"__{stem}__" for stem in ("lt", "le", "eq", "ne", "gt", "ge")}
+    return frozenset(found)
 
 
 def loads(code: types.CodeType) -> tuple[set[str], list[tuple[str, int]]]:

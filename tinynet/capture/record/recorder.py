@@ -12,10 +12,10 @@ import numpy as np
 from tinynet import widening
 from tinynet.batching.array import BatchedArray
 from tinynet.capture.effects import bump, bump_gradient, gradient, view_of
-from tinynet.capture.facts import Facts, form_of, gradient_form, hooks
-from tinynet.capture.handlers import Handlers
-from tinynet.capture.holdings import is_a, is_simple_kind, module_of
-from tinynet.capture.outside import Outside, require_alone
+from tinynet.capture.guard.facts import Facts, form_of, gradient_form, hooks
+from tinynet.capture.guard.handlers import Handlers
+from tinynet.capture.guard.holdings import is_a, is_simple_kind, module_of
+from tinynet.capture.guard.scheduling import Scheduling
 from tinynet.capture.program import (
     Call,
     CaptureError,
@@ -26,8 +26,8 @@ from tinynet.capture.program import (
     rebuilt,
     root,
 )
-from tinynet.capture.scheduling import Scheduling
-from tinynet.capture.value_shapes import sized_by_values
+from tinynet.capture.record.outside import Outside, require_alone
+from tinynet.capture.record.value_shapes import sized_by_values
 from tinynet.core.callsite import here
 from tinynet.core.declaration.observers import observable
 from tinynet.core.graph.backward_observers import BackwardObserver, observing_backward
@@ -223,12 +223,6 @@ class Recorder(Tracer, BackwardObserver):
             self.facts.note(holder, gradient_form, form_of(self.outside.gradient_before(t)))
         else:
             self.outside.read_gradient(t)
-
-    def holders(self) -> Iterator[tuple[Any, Tensor]]:
-        """Yield what stands for each tensor from outside in a program, and the tensor."""
-        yield from self.arguments()
-        for t in self.outside.tensors:
-            yield t, t
 
     def arguments(self) -> Iterator[tuple[Handle, Tensor]]:
         """Yield what stands for each argument, and the tensor."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.capture.keys import modes, sharing_of
+from tinynet.capture.guard.keys import modes, sharing_of
 from tinynet.capture.program import root
 from tinynet.capture.source import Source, compiled
 from tinynet.core.modes import mode

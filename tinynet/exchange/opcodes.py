@@ -27,27 +27,13 @@ class Function:
     call: Callable[..., Any]
 
 
-class _Bounded:
-    """A file of which no more is read, and so allocated, than there is: lengths may be damaged."""
-
-    def __init__(self, file: IO[bytes]):
-        self._file, place = file, file.tell()
-        self._end = file.seek(0, 2)
-        file.seek(place)
-        self.readline, self.tell = file.readline, file.tell
-
-    def read(self, count: int) -> bytes:
-        """Return at most ``count`` bytes."""
-        return self._file.read(min(count, self._end - self._file.tell()))
-
-
 def names_in(file: IO[bytes]) -> Iterator[tuple[str, str]]:
     """Yield module and name of everything that a pickle names, in order, without running it."""
     texts: list[str] = []
     memo: dict[int, Any] = {}
     last: Any = None
     argument: Any
-    for opcode, argument, _ in pickletools.genops(_Bounded(file)):
+    for opcode, argument, _ in pickletools.genops(file):
         if opcode.name == "GLOBAL":
             module, _, name = argument.partition(" ")
             yield module, name
@@ -112,7 +98,7 @@ class Reader:
         """
         self._stack, self._marks, self._memo = [], [], {}
         self._costs = Costs()
-        for opcode, argument, place in pickletools.genops(_Bounded(file)):
+        for opcode, argument, place in pickletools.genops(file):
             self._place = place or 0
             try:
                 if opcode.name in _LITERALS:

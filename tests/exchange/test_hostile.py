@@ -382,7 +382,10 @@ WHOLE = {
     "records.pt": (written(lambda file: tn.save({"r": RECORDS}, file)), tn.load),
     "a.safetensors": (written(lambda file: save_file({"a": SMALL["a"]}, file)), load_file),
     "a.npy": (written(npy_of_version_2), lambda path: NPY(path)[0]),
-    "a.npz": (zipped({"a.npy": npy(np.arange(12))}).getvalue(), lambda path: NPZ(path, "a", "a")[0]),
+    "a.npz": (
+        zipped({"a.npy": npy(np.arange(12))}).getvalue(),
+        lambda path: NPZ(path, "a", "a")[0],
+    ),
     "a.idx": (b"\0\0\x08\x01\0\0\0\x0c" + bytes(12), read_idx),
 }
 

@@ -38,7 +38,7 @@ def _framed(g: Graph, x: Ref, before: Sequence[int], after: Sequence[int], value
     return g("Pad", x, frame, g.constant(value, x.dtype))
 
 
-def _maxima(g: Graph, x: Ref, sizes: dict[str, list[int]]) -> Any:
+def _maxima(g: Graph, x: Ref, sizes: dict[str, Any]) -> Any:
     """Return the maximum of each window; NaN and -inf, too, which onnxruntime's MaxPool skips.
 
     A mean of positive parts shows NaN, at less cost than the maximum of a mask.

@@ -142,11 +142,10 @@ def _check(points: Array, weight: Tensor | None, range: Sequence[float] | None) 
             "the input tensor excluding its innermost dimension, but got input with shape "
             f"{list(points.shape)} and weight with shape {list(weight._array.shape)}"
         )
-    dims = points.shape[1]
-    if range is not None and len(range) != 2 * dims:
+    if range is not None and len(range) != 2 * points.shape[1]:
         raise RuntimeError(
-            f"tinynet.histogramdd: for a {dims}-dimensional histogram range should have "
-            f"{2 * dims} elements, but got {len(range)}"
+            f"tinynet.histogramdd: for a {points.shape[1]}-dimensional histogram range should "
+            f"have {2 * points.shape[1]} elements, but got {len(range)}"
         )
 
 

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from tinynet.onnx.graph import Graph, Ref
+from tinynet.onnx.operations.arithmetic import compared
 from tinynet.onnx.operations.table import as_result, choose, fits, form, same
 
 same({"mish": "Mish"})
@@ -48,7 +49,7 @@ def hardswish(g: Graph, x: Ref) -> Any:
 @form("threshold")
 def threshold(g: Graph, x: Ref, threshold: float, value: float) -> Any:
     """Return ``value`` up to the threshold, and x elsewhere and where it is NaN."""
-    return choose(g, g("LessOrEqual", x, threshold, dtype=bool), value, x, x.dtype)
+    return choose(g, compared(g, "LessOrEqual", x, threshold), value, x, x.dtype)
 
 
 @form("hardshrink")

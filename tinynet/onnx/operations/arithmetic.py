@@ -202,10 +202,18 @@ def _apart(g: Graph, rest: Ref, other: Ref) -> Any:
     return g("And", g("Not", g("Equal", rest, 0, dtype=bool)), g("Xor", *signs))
 
 
+def _is_minus_one(g: Graph, other: Ref) -> Any:
+    """Return whether a constant integer divisor is -1, which stops onnxruntime at the least int."""
+    known = g.initializers.get(other.name)
+    return known is not None and known.dtype.kind == "i" and (known == -1).all() and known.size > 0
+
+
 @form("floor_divide", "quotient_rounded")
 def quotient(g: Graph, x: Any, other: Any, rounding: str = "floor") -> Any:
     """Return the quotient, rounded; downwards as in Python, from the remainder."""
     x, other = as_result(g, x, other)
+    if _is_minus_one(g, other):
+        return g("Mul", x, other)
     exact = g("Div", x, other)
     if rounding == "trunc":
         return trunc(g, exact)
@@ -225,6 +233,8 @@ def quotient(g: Graph, x: Any, other: Any, rounding: str = "floor") -> Any:
 def remainder(g: Graph, x: Any, other: Any) -> Any:
     """Return the remainder, with the sign of the divisor."""
     x, other = as_result(g, x, other)
+    if _is_minus_one(g, other):
+        return g("Mul", x, 0)
     if g.dtype.kind != "f":
         return g("Mod", x, other)
     rest = fmod(g, x, other)
@@ -234,7 +244,8 @@ def remainder(g: Graph, x: Any, other: Any) -> Any:
 @form("fmod")
 def fmod(g: Graph, x: Any, other: Any) -> Any:
     """Return the remainder, with the sign of the dividend."""
-    return g("Mod", *as_result(g, x, other), fmod=1)
+    x, other = as_result(g, x, other)
+    return g("Mul", x, 0) if _is_minus_one(g, other) else g("Mod", x, other, fmod=1)
 
 
 @form("clamp_numbers", "clamp_tensors", "hardtanh")
@@ -284,12 +295,13 @@ def lerp(g: Graph, x: Ref, end: Ref, weight: Any) -> Any:
 _COMPARISONS = {"eq": "Equal", "lt": "Less", "le": "LessOrEqual", "gt": "Greater"}
 _COMPARISONS |= {"ge": "GreaterOrEqual"}
 for _name, _op in _COMPARISONS.items():
-    form(_name)(lambda g, x, other, op=_op: _compared(g, op, x, other))
+    form(_name)(lambda g, x, other, op=_op: compared(g, op, x, other))
 for _name, _op in {"logical_and": "And", "logical_or": "Or", "logical_xor": "Xor"}.items():
     form(_name)(lambda g, x, other, op=_op: g(op, g.cast(x, bool), g.cast(other, bool)))
 
 
-def _compared(g: Graph, op: str, x: Any, other: Any) -> Any:
+def compared(g: Graph, op: str, x: Any, other: Any) -> Any:
+    """Return a comparison in the common dtype."""
     one, two = together(g, x, other)
     if one.dtype == bool and op != "Equal":  # ONNX orders no bools
         one, two = (g.cast(x, np.int32) for x in (one, two))

@@ -243,7 +243,8 @@ def count_nonzero(g: Graph, x: Ref, dim: Any = None) -> Any:
 @form("cumsum")
 def cumsum(g: Graph, x: Ref, dim: int, dtype: Any = None) -> Any:
     """Return the cumulative sum along a dimension."""
-    return g("CumSum", *as_result(g, x), g.constant(x.axis(dim), "int64"))
+    (value,) = as_result(g, x)
+    return g("CumSum", value, g.constant(x.axis(dim), "int64")) if x.rank else value
 
 
 # ---- sorting ------------------------------------------------------------------------------------

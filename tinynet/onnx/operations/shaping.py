@@ -10,7 +10,7 @@ import numpy as np
 from tinynet.onnx.errors import NoFormError
 from tinynet.onnx.graph import Graph, Ref, fixed
 from tinynet.onnx.operations.table import as_result, form, put_back
-from tinynet.onnx.sizes import Size, product
+from tinynet.onnx.sizes import Size, is_fixed, product
 
 _END = np.iinfo(np.int64).max
 
@@ -120,10 +120,13 @@ def cut(g: Graph, x: Ref, dim: int, part: slice) -> Any:
 def cut_back(g: Graph, whole: Ref, part: Ref, dim: int, range_: slice) -> Any:
     """Replace a range of one dimension."""
     start, stop, step = range_.start or 0, range_.stop, range_.step or 1
+    if is_fixed((whole.shape[dim], start, stop, step)):
+        start, stop, step = range_.indices(whole.shape[dim])
+        stop = max(start, stop)
     if fixed((start, step)) and (step != 1 or start < 0):
         raise NoFormError("it writes to a range with a step, or one counted from the end")
-    if stop is not None and fixed((start, stop)) and stop < start:
-        stop = start if stop >= 0 else stop
+    if stop is not None and fixed(stop) < start:
+        raise NoFormError("it writes to a range that ends before it starts, or from the end")
     return _replaced(g, whole, part, dim, start, stop)
 
 

@@ -41,13 +41,17 @@ class _Bounded:
         return self._file.read(min(count, self._end - self._file.tell()))
 
 
+def _bounded(file: IO[bytes]) -> Any:
+    return _Bounded(file)
+
+
 def names_in(file: IO[bytes]) -> Iterator[tuple[str, str]]:
     """Yield module and name of everything that a pickle names, in order, without running it."""
     texts: list[str] = []
     memo: dict[int, Any] = {}
     last: Any = None
     argument: Any
-    for opcode, argument, _ in pickletools.genops(_Bounded(file)):
+    for opcode, argument, _ in pickletools.genops(_bounded(file)):
         if opcode.name == "GLOBAL":
             module, _, name = argument.partition(" ")
             yield module, name
@@ -112,7 +116,7 @@ class Reader:
         """
         self._stack, self._marks, self._memo = [], [], {}
         self._costs = Costs()
-        for opcode, argument, place in pickletools.genops(_Bounded(file)):
+        for opcode, argument, place in pickletools.genops(_bounded(file)):
             self._place = place or 0
             try:
                 if opcode.name in _LITERALS:

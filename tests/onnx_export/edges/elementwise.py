@@ -14,10 +14,10 @@ ROUNDINGS = {"floor", "trunc"}
 
 UNARY = [
     "abs", "neg", "sign", "sgn", "exp", "log", "sqrt", "reciprocal", "tanh", "sigmoid", "relu",
-    "erf", "erfc", "floor", "ceil", "trunc", "frac", "round", "sin", "cos", "tan", "asin", "acos", "atan",
-    "sinh", "cosh", "asinh", "acosh", "atanh", "square", "rsqrt", "expm1", "log1p", "exp2", "log2",
-    "log10", "isnan", "isinf", "isfinite", "logical_not", "bitwise_not", "nan_to_num", "clone",
-    "zeros_like", "ones_like",
+    "erf", "erfc", "floor", "ceil", "trunc", "frac", "round", "sin", "cos", "tan", "asin", "acos",
+    "atan", "sinh", "cosh", "asinh", "acosh", "atanh", "square", "rsqrt", "expm1", "log1p", "exp2",
+    "log2", "log10", "isnan", "isinf", "isfinite", "logical_not", "bitwise_not", "nan_to_num",
+    "clone", "zeros_like", "ones_like",
 ]  # fmt: skip
 ACTIVATIONS = {
     name: getattr(F, name)
@@ -40,7 +40,7 @@ ACTIVATIONS = {
 DTYPES = ["float32", "float64", "float16", "int64", "int32", "int16", "int8", "uint8", "bool"]
 
 
-def _unary():
+def unary():
     for kind in KINDS:
         x = values(kind)
         for name in UNARY:
@@ -63,8 +63,6 @@ def _unary():
 def _relative(function, x):
     return function(x) / x
 
-
-UNARY_CASES = [*_unary()]
 
 SAME = [
     "add", "sub", "mul", "div", "floor_divide", "remainder", "fmod", "pow", "eq", "ne", "lt", "le",
@@ -90,7 +88,7 @@ BINARY = {name: getattr(tn, name) for name in SAME} | QUOTIENTS | {
 }  # fmt: skip
 
 
-def _binary():
+def binary():
     for kind in ("float32", "int64", "bool", "float64", "int32", "uint8", "float16"):
         x = values(kind)
         for name, function in BINARY.items():
@@ -99,8 +97,6 @@ def _binary():
         x, y = FLOATS[:, None].astype(np.float32), values("int64")[None]
         yield Case(f"{name} of two dtypes", BINARY[name], (x, y[y != 0][None]))
 
-
-BINARY_CASES = [*_binary()]
 
 NUMBERS = [0, 1, 2, 3, -2, -1, 0.5, -0.5, 1.5, 2.5, INF, -INF, NAN, -3]
 WITH_NUMBERS = {name: BINARY[name] for name in SAME[:14]} | QUOTIENTS | {
@@ -119,7 +115,7 @@ def _with(function, number):
     return lambda x: function(x, number)
 
 
-def _numbers():
+def numbers():
     for kind in ("float32", "int64", "bool", "float64"):
         for name, function in WITH_NUMBERS.items():
             for number in NUMBERS:
@@ -127,10 +123,7 @@ def _numbers():
                 yield Case(f"{name} {number} {kind}", case, (values(kind),))
 
 
-NUMBER_CASES = [*_numbers()]
-
-
-def _integers():
+def integers():
     """Quotients and powers of integers; the smallest by -1, which has none, is left out."""
     for kind in ("int64", "int32", "int16", "int8", "uint8"):
         x = values(kind)
@@ -146,6 +139,3 @@ def _integers():
                 x = values(kind) if name[0] != "r" or name == "remainder" else divisors
                 case = _with(WITH_NUMBERS[name], number)
                 yield Case(f"{name} {number} {kind}", case, (x,))
-
-
-INTEGER_CASES = [*_integers()]

@@ -13,7 +13,7 @@ from .cases import FLOATS, INF, Case, integers, normal, of_lengths, with_edges
 X = normal(4, 6, 5)
 
 
-def _norms():
+def norms():
     tn.manual_seed(0)
     makes = {
         "LayerNorm": lambda: nn.LayerNorm(5), "LayerNorm 2": lambda: nn.LayerNorm((6, 5)),
@@ -42,28 +42,32 @@ def _norms():
         yield Case(f"{name} float64", wide, (X.astype(np.float64),), roundings=4096)
 
 
-NORM_CASES = [*_norms()]
-
 QUERY, KEY, VALUE = normal(2, 3, 4), normal(2, 5, 4, seed=1), normal(2, 5, 6, seed=2)
-BELOW = tn.ones(3, 5).tril().bool()
-MINUS, NONE = tn.zeros(3, 5).masked_fill(~BELOW, -INF), tn.zeros(3, 5).bool()
 ATTEND = F.scaled_dot_product_attention
-ATTENTION = {
-    "plain": ATTEND,
-    "mask": lambda q, k, v: ATTEND(q, k, v, BELOW),
-    "nothing": lambda q, k, v: ATTEND(q, k, v, NONE),
-    "bias": lambda q, k, v: ATTEND(q, k, v, q[0, :, :1].expand(3, 5)),
-    "-inf": lambda q, k, v: ATTEND(q, k, v, MINUS),
-    "all -inf": lambda q, k, v: ATTEND(q, k, v, tn.full((3, 5), -INF)),
-    "inf": lambda q, k, v: ATTEND(q, k, v, tn.zeros(3, 5).masked_fill(tn.eye(3, 5).bool(), INF)),
-    "scale": lambda q, k, v: ATTEND(q, k, v, scale=2.0),
-    "causal": lambda q, k, v: ATTEND(q, k, v, is_causal=True),
-    "of scores": lambda q, k, v: ATTEND(q, k, v, (q @ k.mT) > 0),
-}
 
 
-def _attention():
-    for name, function in ATTENTION.items():
+def attentions():
+    """Return the ways to attend; masks are made now, as captures look for tensors."""
+    below = tn.ones(3, 5).tril().bool()
+    minus, none = tn.zeros(3, 5).masked_fill(~below, -INF), tn.zeros(3, 5).bool()
+    return {
+        "plain": ATTEND,
+        "mask": lambda q, k, v: ATTEND(q, k, v, below),
+        "nothing": lambda q, k, v: ATTEND(q, k, v, none),
+        "bias": lambda q, k, v: ATTEND(q, k, v, q[0, :, :1].expand(3, 5)),
+        "-inf": lambda q, k, v: ATTEND(q, k, v, minus),
+        "all -inf": lambda q, k, v: ATTEND(q, k, v, tn.full((3, 5), -INF)),
+        "inf": lambda q, k, v: ATTEND(
+            q, k, v, tn.zeros(3, 5).masked_fill(tn.eye(3, 5).bool(), INF)
+        ),
+        "scale": lambda q, k, v: ATTEND(q, k, v, scale=2.0),
+        "causal": lambda q, k, v: ATTEND(q, k, v, is_causal=True),
+        "of scores": lambda q, k, v: ATTEND(q, k, v, (q @ k.mT) > 0),
+    }
+
+
+def attention():
+    for name, function in attentions().items():
         for label, inputs in {
             "plain": (QUERY, KEY, VALUE),
             "query": (with_edges(QUERY), KEY, VALUE),
@@ -83,8 +87,6 @@ def _attention():
     yield Case("encoder edges", layer, (with_edges(QUERY),))
 
 
-ATTENTION_CASES = [*_attention()]
-
 CLASSES = integers(4, 2, 8)
 SCORES = normal(2, 4, 8)
 MODEST = FLOATS[(np.abs(FLOATS) < 1e11) | ~np.isfinite(FLOATS)].astype(np.float32)
@@ -96,7 +98,7 @@ ELEMENTS = {
 }  # fmt: skip
 
 
-def _losses():
+def losses():
     ignored, all_ignored = CLASSES.copy(), np.full_like(CLASSES, -100)
     ignored[0, 0] = -100
     edges = np.resize(MODEST, (2, 4, 8))
@@ -124,10 +126,7 @@ def _losses():
         yield Case(f"chances {reduction}", function, (chances, TARGETS[:7]))
 
 
-LOSS_CASES = [*_losses()]
-
-
-def _recurrent():
+def recurrent():
     tn.manual_seed(0)
     x = normal(3, 2, 4)
     for layer in (
@@ -148,6 +147,3 @@ def _recurrent():
             yield Case(f"{name} states", both, (x, state))
     for cell in (nn.GRUCell(4, 5), nn.RNNCell(4, 5), nn.LSTMCell(4, 5)):
         yield Case(f"{cell} edges", cell, (with_edges(x[0]),))
-
-
-RECURRENT_CASES = [*_recurrent()]

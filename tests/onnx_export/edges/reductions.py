@@ -84,12 +84,9 @@ FUNCTIONS |= {
 FUNCTIONS |= {f"kthvalue {k}": lambda x, k=k: tuple(x.kthvalue(k, -1)) for k in (1, 2, 4)}
 
 
-def _reductions():
+def reductions():
     for name, function in FUNCTIONS.items():
         for label, x in INPUTS.items():
             yield Case(f"{name}: {label}", function, (x,))
         sizes = tuple((x,) for x in of_lengths(DYNAMIC, 1, 2, 5, 0))
         yield Case(f"{name}: dynamic", function, (DYNAMIC,), sizes)
-
-
-REDUCTION_CASES = [*_reductions()]

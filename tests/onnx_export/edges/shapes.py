@@ -50,7 +50,7 @@ IMAGES = {
 }
 
 
-def _shapes():
+def shapes():
     for name, function in SHAPES.items():
         sizes = tuple((x,) for x in of_lengths(X, 1, 2, 7, 0))
         yield Case(name, function, (X,))
@@ -60,9 +60,6 @@ def _shapes():
     for name, function in IMAGES.items():
         yield Case(name, function, (normal(2, 4, 6, 2),))
     yield Case("roll of all", lambda x: (x.roll(3), x.roll(-7)), (X,))
-
-
-SHAPE_CASES = [*_shapes()]
 
 
 # ---- indexing and writes ------------------------------------------------------------------------
@@ -104,7 +101,7 @@ INDICES |= {
 }  # fmt: skip
 
 
-def _indices():
+def indices():
     for name, function in INDICES.items():
         yield Case(name, function, (BASE, PLACES))
         yield Case(f"{name} int32", function, (BASE, PLACES.astype(np.int32)))
@@ -115,9 +112,6 @@ def _indices():
         case = partial(INDICES[name], t=None)
         sizes = tuple((x,) for x in of_lengths(BASE, 6, 9))
         yield Case(f"{name}, dynamic", case, (BASE,), sizes)
-
-
-INDEX_CASES = [*_indices()]
 
 
 # ---- products -----------------------------------------------------------------------------------
@@ -140,7 +134,7 @@ PRODUCTS = {
 }  # fmt: skip
 
 
-def _products():
+def products():
     a, b = normal(3, 4), normal(4, 5)
     for name, function in PRODUCTS.items():
         for kind in ("float32", "float64", "int64", "int32"):
@@ -151,4 +145,19 @@ def _products():
         yield Case(f"{name} large", function, large)
 
 
-PRODUCT_CASES = [*_products()]
+# ---- others -------------------------------------------------------------------------------------
+
+
+def others():
+    """Yield functions of forms that no other table has."""
+    x, square = normal(4, 6), normal(2, 4, 6, 6)
+    yield Case("glu", lambda x: (F.glu(x, 1), F.glu(x, 0)), (with_edges(x),))
+    yield Case("dot", lambda x: (x[0].dot(x[1]), x[0].vdot(x[1])), (x,))
+    yield Case("squeeze", lambda x: (x[:, :1].squeeze(), x[:1, :1].squeeze()), (x,))
+    yield Case("detach", lambda x: (x.detach(), x.alias() if hasattr(x, "alias") else x), (x,))
+    yield Case("writes", lambda x: (x.clone().zero_(), x.clone().fill_(3), (x + 1).mul_(2)), (x,))
+    yield Case("masked", lambda x: x.clone().masked_fill_(x > 0, NAN), (with_edges(x),))
+    yield Case("copy", lambda x: (x.clone().copy_(x[:1]), F.relu(x * 2, inplace=True)), (x,))
+    sizes = tuple((x,) for x in of_lengths(x, 1, 5))
+    yield Case("lengths", lambda x: (tn.ones(len(x)), tn.tensor(len(x)) * x), (x,), sizes)
+    yield Case("max_pool2d", lambda x: F.max_pool2d(x, 2), (square,))

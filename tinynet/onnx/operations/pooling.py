@@ -38,7 +38,7 @@ def _framed(g: Graph, x: Ref, before: Sequence[int], after: Sequence[int], value
     return g("Pad", x, frame, g.constant(value, x.dtype))
 
 
-def _maxima(g: Graph, x: Ref, sizes: dict[str, list[int]]) -> Any:
+def _maxima(g: Graph, x: Ref, sizes: dict[str, Any]) -> Any:
     """Return the maximum of each window; NaN and -inf, too, which onnxruntime's MaxPool skips.
 
     A mean of positive parts shows NaN, at less cost than the maximum of a mask.
@@ -54,7 +54,7 @@ def _maxima(g: Graph, x: Ref, sizes: dict[str, list[int]]) -> Any:
         missing = g("MaxPool", g.cast(isnan(g, x), x.dtype), **sizes)
         missing = g("Greater", missing, 0, dtype=bool)
     else:
-        means = {key: n for key, n in sizes.items() if key != "dilations"}
+        means: dict[str, Any] = {key: n for key, n in sizes.items() if key != "dilations"}
         missing = isnan(g, g("AveragePool", g("Relu", x), **means))
     lowest = g("LessOrEqual", made, float(np.finfo(x.dtype).min), dtype=bool)
     return choose(g, missing, np.nan, choose(g, lowest, -np.inf, made, x.dtype), x.dtype)

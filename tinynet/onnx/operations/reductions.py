@@ -131,7 +131,7 @@ def extremum(g: Graph, op: str, x: Ref, dim: Any = None, keepdim: bool = False) 
 
 def place(g: Graph, op: str, x: Ref, axis: int, keepdim: bool) -> Any:
     """Return the places of the largest or smallest elements along a dimension: the first NaN."""
-    options = {"axis": axis, "keepdims": int(keepdim), "dtype": "int64"}
+    options: dict[str, Any] = {"axis": axis, "keepdims": int(keepdim), "dtype": "int64"}
     if x.dtype == bool:
         x = like(g.cast(x, np.int32), x)
     found = g(op, x, **options)

@@ -15,7 +15,14 @@ REASONS = (
     "refused: the model cannot be captured",
     "refused: no kernel of onnxruntime",
 )
-MOST_REFUSED = 0.12
+REFUSED = {
+    "unary": 3, "binary": 3, "numbers": 14, "shapes": 9, "indices": 46, "convolutions": 15,
+    "pools": 5, "pads": 16, "resampling": 108, "losses": 4,
+}  # fmt: skip
+ELSEWHERE = {
+    "core.arrays:number", "ops.creation.constructors:empty",  # in test_operations.py
+    "alias", "kept", "max_pool_2x2", "rrelu_with_noise",  # recorded only for gradients
+}  # fmt: skip
 
 
 def check(name, cases):
@@ -38,8 +45,8 @@ def test_some_edges(name):
 @pytest.mark.parametrize("name", TABLES)
 def test_all_edges(name):
     found = check(name, TABLES[name]())
-    refused = [label for label, text in found.items() if text not in (None, "same")]
-    assert len(refused) <= MOST_REFUSED * len(found), refused
+    refused = [text for text in found.values() if text and text.startswith(REASONS[:2])]
+    assert len(refused) == REFUSED.get(name, 0), {*refused}
 
 
 class Asked(dict):
@@ -58,8 +65,9 @@ class Asked(dict):
 def test_every_form_has_a_case(monkeypatch):
     forms = Asked()
     monkeypatch.setattr(translation, "FORMS", forms)
-    wanted = {name for name in FORMS if not name.startswith(RANDOM)}
     for cases in TABLES.values():
-        for case in [*cases()][::7]:
+        for case in cases():
             outcome(case)
-    assert wanted - forms.names == set()
+    asked = {FORMS[name] for name in forms.names if name in FORMS}  # several names may share one
+    missing = {n for n in FORMS if FORMS[n] not in asked and not n.startswith(RANDOM)}
+    assert missing == ELSEWHERE

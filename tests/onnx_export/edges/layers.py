@@ -108,9 +108,9 @@ def losses():
             for label, classes in {"": CLASSES, "some": ignored, "all": all_ignored}.items():
                 yield Case(f"{name} {reduction} {label}", function, (SCORES, classes))
             yield Case(f"{name} {reduction} edges", function, (edges, CLASSES))
-            yield Case(
-                f"{name} {reduction} one", function, (SCORES[0, :, 0], np.array(CLASSES[0, 0]))
-            )
+            one = SCORES[0, :, 0], np.array(CLASSES[0, 0])
+            yield Case(f"{name} {reduction} one", function, one)
+            yield Case(f"{name} {reduction} flat", function, (SCORES[:, :, 0], CLASSES[:, 0]))
             sizes = tuple(zip(of_lengths(SCORES, 1, 3), of_lengths(CLASSES, 1, 3), strict=True))
             yield Case(f"{name} {reduction}, dynamic", function, (SCORES, CLASSES), sizes)
         for name, loss in ELEMENTS.items():

@@ -39,7 +39,8 @@ def convolutions():
             layer = kind(4, 2, 3, padding=2, padding_mode=mode, bias=False)
             sizes = tuple((y,) for y in of_lengths(x, 1, 3, 0))
             yield Case(f"conv{rank} {mode}", layer, (x,), sizes, **near)
-        for layer in (kind(4, 2, 3), getattr(nn, f"ConvTranspose{rank}d")(4, 2, 3)):
+        transposed = getattr(nn, f"ConvTranspose{rank}d")
+        for layer in (kind(4, 2, 3), transposed(4, 2, 3), transposed(4, 2, 3, bias=False)):
             name = f"{type(layer).__name__}"
             yield Case(f"{name} edges", layer, (with_edges(x),), **near)
             yield Case(f"{name} of one", layer, (x[0],), **near)

@@ -88,10 +88,6 @@ class Generator:
             stream.numpy = np.random.Generator(np.random.PCG64(stream.seed))
         return stream.numpy
 
-    def put_back(self, stream: _Stream) -> None:
-        """Draw from a stream that was drawn from before."""
-        self._stream = stream
-
     @repeated
     def seed(self) -> int:
         """Restart from a seed of the operating system, and return the seed."""
@@ -222,24 +218,6 @@ class _Default(Generator):
         if self._own.stream is None:
             self._shared = before[0]
         self._own.stream = before[1]
-
-    @contextlib.contextmanager
-    def private(self) -> Iterator[None]:
-        """Draw from a copy of the stream, and go on behind it unless others drew meanwhile."""
-        before, shared = self._own.stream, self._stream
-        start = None if shared.numpy is None else shared.numpy.bit_generator.state
-        self._own.stream = shared.copy()
-        try:
-            yield
-        finally:
-            drawn, self._own.stream = self._own.stream, before
-            now = None if shared.numpy is None else shared.numpy.bit_generator.state
-            if now == start and self._stream is shared:
-                shared.seed, shared.numpy = drawn.seed, drawn.numpy
-
-    def put_back(self, stream: _Stream) -> None:
-        """Draw from a stream that this thread drew from before."""
-        self._own.stream = stream
 
     @traced
     def position(self) -> _Stream:

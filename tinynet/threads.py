@@ -86,25 +86,22 @@ class _ForkSafeLocks:
     def _take(self) -> None:
         """Take all locks; wait for one only while holding none: threads may nest them."""
         awaited = None
-        while True:
-            taken = []
+        while True:  # noted one by one: an interrupt may end this anywhere, and the fork goes on
             if awaited is not None:
                 awaited.acquire()
-                taken.append(awaited)
+                self._taken.append(awaited)
             for lock in [*self.every]:
                 if not lock.acquire(blocking=False):
                     awaited = lock
                     break
-                taken.append(lock)
+                self._taken.append(lock)
             else:
-                self._taken = taken
                 return
-            for lock in taken:
-                lock.release()
+            self._release()
 
     def _release(self) -> None:
-        for lock in self._taken:
-            lock.release()
+        while self._taken:
+            self._taken.pop().release()
 
 
 _fork_safe_locks = _ForkSafeLocks()

@@ -90,6 +90,10 @@ def test_what_no_guard_sees_is_found_and_runs_eagerly_from_then_on(backend, at, 
         warnings.simplefilter("error")
         assert compiled(x).tolist() == found.tolist()
     assert compiled.programs() == [] and compiled.calls().eager == 1
+    compiled.reset()  # and once more from the beginning
+    for _ in range(4):
+        compiled(x)
+    assert compiled.calls() == (2, 2, 0)
 
 
 def test_a_gradient_that_differs_is_found(monkeypatch):

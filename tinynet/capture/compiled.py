@@ -76,7 +76,7 @@ class Compiled:
         self._eager: set[Any] = set()
         self._recent: Entry | None = None  # that the last call ran
         self._warned = self._full = self._wrong = False
-        self._replays = self._captures = self._eager_calls = self._disturbed = 0
+        self._captures = self._eager_calls = self._disturbed = 0
         self.problems: list[CaptureError] = []
         for name in functools.WRAPPER_ASSIGNMENTS:
             if (value := value_of(function, name)) is not ABSENT:
@@ -164,7 +164,7 @@ class Compiled:
             self._captured.clear()
             self._eager.clear()
             self.problems.clear()
-            self._warned = False
+            self._warned = self._wrong = False
             self._captures = self._eager_calls = 0
 
     def programs(self) -> list[tuple[Any, Entry]]:

@@ -1625,6 +1625,29 @@ def hook_of_a_leaf_and_grad_inside(C: Any) -> Any:
 
 
 @trick
+def large_array_that_was_read_only(C: Any) -> Any:
+    array = np.ones(20_000)
+    array.flags.writeable = False
+
+    def put() -> None:
+        array.flags.writeable = True
+        array[5] = 7.0
+        array.flags.writeable = False
+
+    return change(C, lambda x: x * float(array[5]), put)
+
+
+@trick
+def default_of_a_named_tuple(C: Any) -> Any:
+    Point = collections.namedtuple("Point", "first second", defaults=(2.0,))
+
+    def put() -> None:
+        Point.__new__.__defaults__ = (5.0,)
+
+    return change(C, lambda x: x * Point(1.0).second, put)
+
+
+@trick
 def registration_of_a_library_class(C: Any) -> Any:
     class Thing:
         pass

@@ -136,7 +136,7 @@ def _calls(source: Source, program: Program) -> list[Condition]:
 
 
 def _others_than(source: Source, captured: Captured) -> list[Condition]:
-    """Return the conditions that arguments are none of the tensors that the code may read."""
+    """Return the conditions that no argument is a tensor that the code may read otherwise."""
     places = {*range(len(captured.program.arguments))} - captured.fixed.keys()
     known = frozenset(captured.watcher.reads.tensors)  # their ids; the program keeps them
     held = source.keep(known)

@@ -193,6 +193,14 @@ def is_iterator(value: Any) -> bool:
     return all(of_class(type(value), name) is not ABSENT for name in ("__iter__", "__next__"))
 
 
+def is_immutable(array: Any) -> bool:
+    """Return whether no one can write to an array, whose memory is that of a bytes object."""
+    base = array
+    while type(base) is np.ndarray:
+        base = base.base
+    return type(base) is bytes
+
+
 def is_fixed(value: Any) -> bool:
     """Return whether an object refers to the same objects as long as it lives."""
     return is_a(value, _FIXED)

@@ -25,6 +25,7 @@ from tinynet.capture.guard.holdings import (
     is_a,
     is_fixed,
     is_hidden,
+    is_immutable,
     is_iterator,
     is_library,
     is_simple_kind,
@@ -220,8 +221,7 @@ class Reach:
         """Note what a container holds, and an object of a class in C."""
         known = is_a(value, (*CONTAINERS, *BUFFERS))
         if known and size_of(value) > SIZE:
-            frozen = is_a(value, np.ndarray) and not value.flags.writeable
-            if not (frozen and value.base is None):
+            if not (is_a(value, np.ndarray) and is_immutable(value)):
                 words = f"may read a {name_of(type(value))} with {size_of(value):,} items"
                 self.hidden.append((value, words, _LARGE))
             return
@@ -325,6 +325,11 @@ class Reach:
         self._add(type(kind), kind)
         held = members_of(kind)
         implied = {n for n in held if n[:2] == "__" == n[-2:] and is_a(held[n], _RUNS)}
+        for name in ("__new__", "__init__"):  # run when the code makes an object
+            made = held.get(name)
+            made = made.__func__ if isinstance(made, staticmethod) else made
+            if isinstance(made, types.FunctionType):
+                self._add(made, kind)
         if issubclass(kind, Function):
             implied |= held.keys() & {"forward", "backward", "setup_context"}
         self._names(kind, held, (held.keys() & names) | implied - _UNREAD, sized=True)
@@ -360,6 +365,6 @@ class Reach:
 
 _UNREAD = {"__init__", "__new__", "__init_subclass__", "__classcell__", "__post_init__"}
 _LARGE = (
-    "make it a tensor, or an array that cannot be written to (`array.flags.writeable = False`), "
-    "or pass what the function needs"
+    "make it a tensor, or an array that can never be written to (`np.frombuffer(array.tobytes(), "
+    "array.dtype)`), or pass what the function needs"
 )

@@ -209,8 +209,9 @@ class Recorder(Tracer, BackwardObserver):
         if leaf is not None and leaf._grad is t:
             self._bump(bump_gradient, leaf, what)
         elif owner is not None:
-            passed = (t for t in self._arguments if t._counter is owner._counter)
-            self._bump(bump, next(passed, owner), what)
+            passed = [a for a in self._arguments if a._counter is owner._counter]
+            passed = [a for a in passed if a is t] or passed or [owner]
+            self._bump(bump, passed[0], what)
 
     def _bump(self, function: Any, t: Tensor, what: str) -> None:
         call = Call("perform", function, (self.constant(t), what), {}, here())

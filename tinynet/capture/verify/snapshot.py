@@ -15,7 +15,6 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.tensors.version import INFERENCE, Version
 from tinynet.core.tensors.views import View
 from tinynet.nn.base.module import Module
-from tinynet.random import Generator
 
 _OF_TENSOR = ("_array", "_counter", "_edge", "_grad", "_hooks", "_requires_grad", "_view")
 # Parts of tinynet whose objects a program changes, such as optimizers.
@@ -67,10 +66,6 @@ class Snapshot:
             return self._add_items(thing)
         elif is_a(thing, tuple):
             return thing
-        elif is_a(thing, Generator):
-            stream = thing._stream
-            self._undo.append(lambda: thing.put_back(stream))
-            return [stream]
         elif kind is np.random.Generator:
             bits = thing.bit_generator
             state = bits.state

@@ -6,6 +6,7 @@ can see. The replay comes first, and what it did is undone before the function r
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -30,7 +31,6 @@ from tinynet.capture.verify.appearance import (
 from tinynet.capture.verify.closeness import Closeness, is_same
 from tinynet.capture.verify.snapshot import Snapshot
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.random import default_generator
 
 REMEDY = "nothing: eager results were kept. Please report this, with the function and its explain()"
 
@@ -62,16 +62,11 @@ def verify(
         tensors: those that are passed to the function.
         eagerly: calls the function.
     """
-    with default_generator.private():
-        return _verify(entry, tensors, eagerly)
-
-
-def _verify(
-    entry: Entry, tensors: list[Tensor], eagerly: Callable[[], Any]
-) -> tuple[Outcome | None, CaptureError | None]:
     world = World(entry.captured, tensors)
-    if world.has_hooks() or distributed.is_initialized():
-        entry.schedule.postpone()  # hooks must run once; other ranks would wait
+    shares = entry.captured.draws and threading.active_count() > 1
+    if shares or world.has_hooks() or distributed.is_initialized():
+        # Other threads may draw the same numbers; hooks must run once; other ranks would wait.
+        entry.schedule.postpone()
         return None, None
     exact = entry.is_exact
     before, start = Snapshot(world.roots()), {} if exact else world.look()

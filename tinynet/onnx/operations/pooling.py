@@ -54,7 +54,7 @@ def _maxima(g: Graph, x: Ref, sizes: dict[str, Any]) -> Any:
         missing = g("MaxPool", g.cast(isnan(g, x), x.dtype), **sizes)
         missing = g("Greater", missing, 0, dtype=bool)
     else:
-        means = {key: n for key, n in sizes.items() if key != "dilations"}
+        means: dict[str, Any] = {key: n for key, n in sizes.items() if key != "dilations"}
         missing = isnan(g, g("AveragePool", g("Relu", x), **means))
     lowest = g("LessOrEqual", made, float(np.finfo(x.dtype).min), dtype=bool)
     return choose(g, missing, np.nan, choose(g, lowest, -np.inf, made, x.dtype), x.dtype)

@@ -249,30 +249,29 @@ def _function(name: str, example: str, values: Callable[[Array], Array], what: s
     return only_special(kernel)
 
 
-for _row in (
-    ("bessel_j0", "[ 0.9385, -0.2601]", lambda x: _oscillating(x, 0, False),
-     "the Bessel function of the first kind of order 0"),
-    ("bessel_j1", "[0.2423, 0.3391]", lambda x: _oscillating(x, 1, False),
-     "the Bessel function of the first kind of order 1"),
-    ("bessel_y0", "[-0.4445,  0.3769]", lambda x: _oscillating(x, 0, True),
-     "the Bessel function of the second kind of order 0; NaN below 0"),
-    ("bessel_y1", "[-1.4715,  0.3247]", lambda x: _oscillating(x, 1, True),
-     "the Bessel function of the second kind of order 1; NaN below 0"),
-    ("modified_bessel_i0", "[1.0635, 4.8808]", lambda x: _bessel(x, 0, False),
-     "what ``i0`` returns, without a derivative"),
-    ("modified_bessel_i1", "[0.2579, 3.9534]", lambda x: _bessel(x, 1, False),
-     "what ``i1`` returns, without a derivative"),
-    ("modified_bessel_k0", "[0.9244, 0.0347]", lambda x: _decaying(x, 0, False),
-     "the modified Bessel function of the second kind of order 0; NaN below 0"),
-    ("modified_bessel_k1", "[1.6564, 0.0402]", lambda x: _decaying(x, 1, False),
-     "the modified Bessel function of the second kind of order 1; NaN below 0"),
-    ("scaled_modified_bessel_k0", "[1.5241, 0.6978]", lambda x: _decaying(x, 0, True),
-     "``exp(x) * modified_bessel_k0(x)``"),
-    ("scaled_modified_bessel_k1", "[2.7310, 0.8066]", lambda x: _decaying(x, 1, True),
-     "``exp(x) * modified_bessel_k1(x)``"),
-    ("spherical_bessel_j0", "[0.9589, 0.0470]", _spherical,
-     "``sin(x) / x``, the spherical Bessel function of order 0"),
-    ("airy_ai", "[0.2317, 0.0066]", _airy,
-     "Airy's function Ai, which solves ``y'' = x * y`` and vanishes at infinity"),
-):  # fmt: skip
-    _function(*_row)
+# fmt: off
+_function("bessel_j0", "[ 0.9385, -0.2601]", lambda x: _oscillating(x, 0, False),
+          "the Bessel function of the first kind of order 0")
+_function("bessel_j1", "[0.2423, 0.3391]", lambda x: _oscillating(x, 1, False),
+          "the Bessel function of the first kind of order 1")
+_function("bessel_y0", "[-0.4445,  0.3769]", lambda x: _oscillating(x, 0, True),
+          "the Bessel function of the second kind of order 0; NaN below 0")
+_function("bessel_y1", "[-1.4715,  0.3247]", lambda x: _oscillating(x, 1, True),
+          "the Bessel function of the second kind of order 1; NaN below 0")
+_function("modified_bessel_i0", "[1.0635, 4.8808]", lambda x: _bessel(x, 0, False),
+          "what ``i0`` returns, without a derivative")
+_function("modified_bessel_i1", "[0.2579, 3.9534]", lambda x: _bessel(x, 1, False),
+          "what ``i1`` returns, without a derivative")
+_function("modified_bessel_k0", "[0.9244, 0.0347]", lambda x: _decaying(x, 0, False),
+          "the modified Bessel function of the second kind of order 0; NaN below 0")
+_function("modified_bessel_k1", "[1.6564, 0.0402]", lambda x: _decaying(x, 1, False),
+          "the modified Bessel function of the second kind of order 1; NaN below 0")
+_function("scaled_modified_bessel_k0", "[1.5241, 0.6978]", lambda x: _decaying(x, 0, True),
+          "``exp(x) * modified_bessel_k0(x)``")
+_function("scaled_modified_bessel_k1", "[2.7310, 0.8066]", lambda x: _decaying(x, 1, True),
+          "``exp(x) * modified_bessel_k1(x)``")
+_function("spherical_bessel_j0", "[0.9589, 0.0470]", _spherical,
+          "``sin(x) / x``, the spherical Bessel function of order 0")
+_function("airy_ai", "[0.2317, 0.0066]", _airy,
+          "Airy's function Ai, which solves ``y'' = x * y`` and vanishes at infinity")
+# fmt: on

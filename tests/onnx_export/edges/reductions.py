@@ -25,6 +25,7 @@ INPUTS = {
 }
 INPUTS |= {kind: integers(4, 5, 4).astype(kind) for kind in ("int64", "int32", "bool", "uint8")}
 INPUTS |= {"wide": WIDE, "float64": PLAIN.astype(np.float64)}
+INPUTS |= {"float64 edges": EDGES.astype(np.float64)}
 
 NAMES = [
     "sum", "mean", "prod", "amax", "amin", "argmax", "argmin", "var", "std", "logsumexp", "any",

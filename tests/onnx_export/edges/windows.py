@@ -77,8 +77,11 @@ def pools():
                 yield Case(f"{name} {label} {size}", partial(pool, output_size=size), (x,))
         for kind in ("float64", "float16", "int64", "uint8"):
             case = partial(getattr(F, f"max_pool{rank}d"), kernel_size=3, stride=2, padding=1)
-            numbers = np.nan_to_num(x, posinf=1, neginf=-1) * 9
-            yield Case(f"max {label} {kind}", case, (numbers.astype(kind),))
+            numbers = (np.nan_to_num(x, posinf=1, neginf=-1) * 9).astype(kind)
+            yield Case(f"max {label} {kind}", case, (numbers,))
+            for dilation, up in product((1, 2), (False, True)):
+                far = partial(case, kernel_size=2, dilation=dilation, ceil_mode=up)
+                yield Case(f"max {label} {kind} {dilation} {up}", far, (numbers,))
     for name in ("max_pool2d", "avg_pool2d", "adaptive_avg_pool2d", "adaptive_max_pool2d"):
         sizes = tuple((x,) for x in of_lengths(IMAGES, 1, 3, 0))
         pool = getattr(F, name)

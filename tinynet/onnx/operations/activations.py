@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from tinynet.onnx.graph import Graph, Ref
 from tinynet.onnx.operations.arithmetic import compared
 from tinynet.onnx.operations.table import as_result, choose, fits, form, same
@@ -149,4 +151,9 @@ def softmax(g: Graph, x: Ref, dim: int, dtype: Any = None) -> Any:
 @form("log_softmax")
 def log_softmax(g: Graph, x: Ref, dim: int, dtype: Any = None) -> Any:
     """Return the logarithm of ``softmax``."""
+    if g.dtype == np.float64 and x.rank:  # onnxruntime's LogSoftmax is wrong beside infinity
+        (value,) = as_result(g, x)
+        axes = g.integers(x.axis(dim))
+        apart = g("Sub", value, g("ReduceMax", value, axes))
+        return g("Sub", apart, g("Log", g("ReduceSum", g("Exp", apart), axes)))
     return _along(g, "LogSoftmax", x, dim)

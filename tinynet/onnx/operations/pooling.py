@@ -45,7 +45,8 @@ def _maxima(g: Graph, x: Ref, sizes: dict[str, Any]) -> Any:
     """
     pads, kernel = sizes["pads"], sizes["kernel_shape"]
     if any(end >= n for end, n in zip(pads, kernel * 2, strict=True)):
-        x = _framed(g, x, pads[: len(kernel)], pads[len(kernel) :], -np.inf)
+        lowest = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
+        x = _framed(g, x, pads[: len(kernel)], pads[len(kernel) :], lowest)
         sizes = sizes | {"pads": [0] * len(pads)}  # a padding must be shorter than the kernel
     made = g("MaxPool", x, **sizes)
     if x.dtype.kind != "f":
@@ -56,8 +57,8 @@ def _maxima(g: Graph, x: Ref, sizes: dict[str, Any]) -> Any:
     else:
         means: dict[str, Any] = {key: n for key, n in sizes.items() if key != "dilations"}
         missing = isnan(g, g("AveragePool", g("Relu", x), **means))
-    lowest = g("LessOrEqual", made, float(np.finfo(x.dtype).min), dtype=bool)
-    return choose(g, missing, np.nan, choose(g, lowest, -np.inf, made, x.dtype), x.dtype)
+    skipped = g("LessOrEqual", made, float(np.finfo(x.dtype).min), dtype=bool)
+    return choose(g, missing, np.nan, choose(g, skipped, -np.inf, made, x.dtype), x.dtype)
 
 
 @form("max_pool_values", "max_pool2d", "max_pool3d")

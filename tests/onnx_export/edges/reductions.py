@@ -85,7 +85,13 @@ FUNCTIONS |= {
 FUNCTIONS |= {f"kthvalue {k}": lambda x, k=k: tuple(x.kthvalue(k, -1)) for k in (1, 2, 4)}
 
 
+def far(x):
+    """Return standard deviations of numbers whose squares leave the range, near 1 again."""
+    return tuple((x[i] * f).std() / f for i, f in enumerate((1e-24, 1e-38, 1e20, 5e37)))
+
+
 def reductions():
+    yield Case("std of far numbers", far, (PLAIN,))
     for name, function in FUNCTIONS.items():
         for label, x in INPUTS.items():
             yield Case(f"{name}: {label}", function, (x,))

@@ -201,8 +201,9 @@ def variance(g: Graph, x: Ref, dim: Any, correction: float, keepdim: bool) -> An
 
 @form("deviation")
 def deviation(g: Graph, x: Ref, dim: Any, correction: float, keepdim: bool) -> Any:
-    """Return the standard deviation over dimensions."""
-    return g("Sqrt", variance(g, x, dim, correction, keepdim))
+    """Return the standard deviation over dimensions; in float32, squares may leave the range."""
+    wide = like(g.cast(x, np.float64), x)
+    return g.cast(g("Sqrt", variance(g, wide, dim, correction, keepdim)), x.dtype)
 
 
 @form("variance_mean")

@@ -70,7 +70,33 @@ IMPORTS_BY_NAME = {
     "as_torch/hook.py",  # and what a path of PyTorch's stands for
     "as_torch/report.py",
     "nn/base/module.py",  # Module.compile: capture stands above nn
+    "capture/guard/lookups.py",  # captures hear what the user's code imports
     "lazy/__init__.py",  # and what a lazy package's table says
+}
+
+# Files of a run are written and read in one place each. What else in train opens a file, and why:
+OPENS_FILES = {
+    "train/checkpoint/writing.py": "every file of a run that is written",
+    "train/checkpoint/reading.py": "every file of a run that is read; checkpoints by exchange",
+    "train/checkpoint/run_folder.py": "a new folder, before there is a run",
+    "train/checkpoint/sources.py": "the user's source files",
+    "train/config/document.py": "the user's configs",
+    "train/commands/raw_inputs.py": "the user's data",
+    "train/finders/memory.py": "/proc",
+    "train/html_report/page.py": "a file of this package",
+    "train/cli.py": "/dev/null",
+    "train/report/output.py": "/dev/null, stdout and stderr",
+    "train/running/supervised.py": "/dev/null and a pipe",
+    "train/running/executors.py": "the output of child processes",
+    "train/running/run_group.py": "the output of child processes",
+    "train/running/processes.py": "the temporary folders of ranks",
+    "train/trackers/mlflow.py": "the tracker's own folder",
+    "train/trackers/wandb.py": "the tracker's own folder",
+}
+PATH_METHODS = {"read_bytes", "read_text", "write_bytes", "write_text", "unlink", "rmdir", "mkdir"}
+OS_FUNCTIONS = PATH_METHODS | {
+    *("open", "fdopen", "fsync", "replace", "rename", "link", "symlink", "remove", "makedirs"),
+    *("truncate", "ftruncate", "rmtree", "copy", "copyfile", "copytree", "move"),
 }
 
 FILE_LINES, FUNCTION_LINES, PART_LINES = 400, 40, 2000  # of core, and of ops
@@ -227,6 +253,26 @@ def check_length(name, lines, budget):
     assert lines <= allowed, f"{name} has {lines} lines, and {allowed} are allowed: {hint}"
 
 
+def calls_on_files(tree):
+    """The functions that open, write, read, rename or remove files, as they are called."""
+    for call in ast.walk(tree):
+        called = getattr(call, "func", None)
+        if isinstance(called, ast.Name) and called.id in ("open", "write_atomically", "cut"):
+            yield called.id
+        elif isinstance(called, ast.Attribute):
+            module = getattr(called.value, "id", "") in ("os", "shutil", "io")
+            if called.attr in (OS_FUNCTIONS if module else PATH_METHODS | {"touch"}):
+                yield called.attr
+
+
+def test_files_of_a_run_are_written_and_read_in_one_place(path, tree):
+    if part_of(path) == "train":
+        assert name_of(path) in OPENS_FILES or not {*calls_on_files(tree)}, (
+            f"{name_of(path)} calls {sorted({*calls_on_files(tree)})}: "
+            "use checkpoint/writing.py and reading.py"
+        )
+
+
 def test_file_and_function_lengths(path, tree):
     for function in functions_of(tree):
         length = function.end_lineno - function.lineno + 1
@@ -256,7 +302,9 @@ def test_folders_are_small_and_say_what_is_in_them():
 def test_the_lists_name_what_exists_and_why():
     names = [name.partition(":")[0] for name in EXCEPTIONS if name not in ("core", "ops")]
     gone = [
-        name for name in [*EDGE, *DOORS, *IMPORTS_BY_NAME, *names] if not (PACKAGE / name).exists()
+        name
+        for name in [*EDGE, *DOORS, *IMPORTS_BY_NAME, *OPENS_FILES, *names]
+        if not (PACKAGE / name).exists()
     ]
     assert not gone, f"{gone} are gone: drop their entries"
     assert all(reason for _lines, reason in EXCEPTIONS.values())

@@ -1,6 +1,7 @@
 """tinynet: neural-network training on numpy, with PyTorch's names and autograd semantics."""
 
 from tinynet import startup as startup  # isort: skip  # Ctrl-C during all that follows
+from tinynet.invocation import early_watch as early_watch  # isort: skip  # and kills
 
 from math import e as e
 from math import inf as inf

@@ -1,4 +1,4 @@
-"""Files that are either the old or the new version, complete, at any moment."""
+"""Files that are replaced as a whole, complete at any moment, or cut to a size."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ def write_atomically(path: Path, write: Callable[[IO[bytes]], object]) -> None:
     """Write a file atomically: at any moment, either the old or the new version exists, complete.
 
     Writes and syncs a temporary file in the same folder, renames it over the old one, and syncs
-    the folder, without which a power failure may undo the rename. The new file has the permissions
-    of the old one; a symbolic link is preserved. Special files (a pipe, a device) are written
-    directly.
+    the folder, without which a power failure may undo the rename. Where folders cannot be synced,
+    as on some network file systems, the file is replaced all the same. The new file has the
+    permissions of the old one; a symbolic link is preserved. Special files (a pipe, a device) are
+    written directly.
 
     Raises:
         OSError: the new file cannot be written; the old one is unchanged.
@@ -56,8 +57,23 @@ def _created(temporary: Path, path: Path) -> IO[bytes]:
 def _sync_folder(folder: Path) -> None:
     if os.name == "nt":  # Windows cannot open folders
         return
-    handle = os.open(folder, os.O_RDONLY)
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def cut(path: str | os.PathLike[str], size: int) -> None:
+    """Cut a file to a number of bytes: in place, or by replacing it if that fails.
+
+    Raises:
+        OSError: both fail.
+    """
     try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+        os.truncate(path, size)
+    except OSError:
+        with open(path, "rb") as file:
+            beginning = file.read(size)
+        write_atomically(Path(path), lambda file: file.write(beginning))

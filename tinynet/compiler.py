@@ -10,7 +10,7 @@ from tinynet.capture.api import compile as compile
 from tinynet.capture.compiled import CompileError as CompileError
 from tinynet.capture.compiled import CompileWarning as CompileWarning
 from tinynet.capture.compiled import every, state
-from tinynet.capture.recorder import CaptureError
+from tinynet.capture.record.recorder import CaptureError
 from tinynet.core.modes import mode
 
 _F = TypeVar("_F", bound=Callable[..., Any])

@@ -44,7 +44,7 @@ class dtype:
 
     def __init__(self, name: str, scalar_name: str):
         self.name = name
-        known = None if name == "bfloat16" else np.dtype(name)
+        known = None if name in ("bfloat16", "float16") else np.dtype(name)
         self._numpy = known
         self.is_floating_point = known is None or is_floating(known)
         self.itemsize = 2 if known is None else known.itemsize
@@ -53,7 +53,7 @@ class dtype:
 
     @property
     def numpy(self) -> np.dtype[Any]:
-        return self._numpy or _bfloat16_of_numpy()
+        return self._numpy or _first_use(self)
 
     @property
     def is_signed(self) -> builtins.bool:
@@ -96,21 +96,23 @@ int64 = long = dtype("int64", "Long")
 bool = dtype("bool", "Bool")
 
 ALL = (bfloat16, float16, float32, float64, uint8, int8, int16, int32, int64, bool)
-_BY_NUMPY = {d.numpy: d for d in ALL if d is not bfloat16}
-FLOATS = {d.numpy for d in _BY_NUMPY.values() if d.is_floating_point}
-before_bfloat16: list[Callable[[], None]] = []  # called before the first array of it is made
+_BY_NUMPY = {d.numpy: d for d in ALL if d not in (bfloat16, float16)}
+FLOATS = {np.dtype(np.float16), *(d.numpy for d in _BY_NUMPY.values() if d.is_floating_point)}
+# Functions of bfloat16 or float16, called before the first array of it is made.
+before_halves: list[Callable[[dtype], None]] = []
 _CATEGORY = {"b": 0, "u": 1, "i": 1, "f": 2, "V": 2}
 _PYTHON = {builtins.bool: bool.numpy, builtins.int: int64.numpy, builtins.float: float64.numpy}
 _DEFAULT_OF_CATEGORY = [bool.numpy, int64.numpy, float32.numpy]
 
 
-def _bfloat16_of_numpy() -> np.dtype[Any]:
-    """Return numpy's dtype of bfloat16; at the first call, prepare for arrays of it."""
-    kind = bfloat16._numpy = extension_dtypes.bfloat16()
-    _BY_NUMPY[kind] = bfloat16
+def _first_use(half: dtype) -> np.dtype[Any]:
+    """Return numpy's dtype of bfloat16 or float16; at the first call, prepare for arrays of it."""
+    kind = extension_dtypes.bfloat16() if half is bfloat16 else np.dtype(np.float16)
+    half._numpy = kind
+    _BY_NUMPY[kind] = half
     FLOATS.add(kind)
-    for prepare in before_bfloat16:
-        prepare()
+    for prepare in before_halves:
+        prepare(half)
     return kind
 
 
@@ -124,8 +126,9 @@ def from_numpy(numpy_dtype: np.dtype[Any]) -> dtype:
     try:
         return _BY_NUMPY[numpy_dtype]
     except KeyError:
-        if numpy_dtype.name == bfloat16.name:
-            return from_numpy(bfloat16.numpy)  # the user's own, made before tinynet's first
+        for half in (bfloat16, float16):  # the user's own, made before tinynet's first
+            if numpy_dtype.name == half.name and numpy_dtype.isnative and half._numpy is None:
+                return from_numpy(half.numpy)
         if not numpy_dtype.isnative:
             raise ValueError(
                 "given numpy array has byte order different from the native byte order. "

@@ -279,6 +279,11 @@ def sparse_coo_tensor(
         )
     least = tuple(int(n) + 1 for n in index.max(1)) if index.size else (0,) * len(index)
     shape = least if size is None else tuple(int(n) for n in size)
+    if len(shape) != len(index):
+        raise RuntimeError(
+            f"'len(size) == sparse_dim + dense_dim' is not satisfied: len(size) = {len(shape)}, "
+            f"sparse_dim = {len(index)}, dense_dim = 0"
+        )
     if index.size and (index.min() < 0 or any(a > b for a, b in zip(least, shape, strict=True))):
         raise RuntimeError(
             f"size is inconsistent with indices: {list(least)} exceeds {list(shape)}"

@@ -103,17 +103,26 @@ def _contiguous_sums(x: Array, axes: tuple[int, ...]) -> Array:
 def row_sums(x: Array) -> Array:
     """Return the sums of the rows of ``[rows, n]``, in float64 if rows are split."""
     n = x.shape[1]
-    if n < _LONG:
+    length = _part(n)
+    if length == n:
         return np.dot(x, ones(n, x.dtype))
-    whole, some = n // _PART * _PART, ones(_PART, x.dtype)
-    if whole == n:  # one product is faster than one for each row
-        parts = np.dot(x.reshape(-1, _PART), some).reshape(len(x), -1)
-    else:
-        parts = np.matmul(x[:, :whole].reshape(len(x), -1, _PART), some)
+    if length:  # one product is faster than one for each row
+        parts = np.dot(x.reshape(-1, length), ones(length, x.dtype)).reshape(len(x), -1)
+        return np.dot(parts.astype(np.float64, copy=False), ones(n // length, np.dtype(np.float64)))
+    whole = n // _PART * _PART
+    parts = np.matmul(x[:, :whole].reshape(len(x), -1, _PART), ones(_PART, x.dtype))
     total = add_up(parts, axis=1, dtype=np.float64)
-    if whole < n:
-        total += np.dot(x[:, whole:], ones(n - whole, x.dtype))
+    total += np.dot(x[:, whole:], ones(n - whole, x.dtype))
     return total
+
+
+@functools.lru_cache(maxsize=1024)
+def _part(n: int) -> int:
+    """Return the length of equal parts of a row: n itself if that is short; 0 if there is none."""
+    if n < 2 * _PART:
+        return n
+    length = next((k for k in range(_PART, _PART // 4, -1) if n % k == 0), 0)
+    return length or (n if n < _LONG else 0)
 
 
 def row_dots(a: Array, b: Array) -> Array:

@@ -1,14 +1,14 @@
 """Computation in float32 for bfloat16 and float16, with a single rounding of the results.
 
-Creating the first bfloat16 array wraps the kernels and formulas of all operations, so programs
-without bfloat16 pay nothing. numpy supports float16; kernels with several steps convert it to
-float32 themselves. Products and quotients of both with a number keep the number in float32.
+Creating the first array of either wraps the formulas of all operations, and the first of bfloat16
+their kernels, too; so programs without them pay nothing. numpy supports float16; kernels with
+several steps convert it to float32 themselves. Products and quotients of both with a number keep
+the number in float32.
 """
 
 from __future__ import annotations
 
 import functools
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -16,10 +16,11 @@ import numpy as np
 
 from tinynet import dtypes
 from tinynet.dtypes import Array
+from tinynet.threads import fork_safe_lock
 
 SINGLE, HALF = np.dtype(np.float32), np.dtype(np.float16)
 _DTYPES = np.dtype, dtypes.dtype
-lock = threading.Lock()  # around that of ``core/declaration/observers.py``
+_lock = fork_safe_lock()
 
 
 class Single(np.ndarray[Any, Any]):
@@ -36,6 +37,11 @@ class Single(np.ndarray[Any, Any]):
 def single(number: Any) -> Single:
     """Return a number that stays in float32 when numpy combines it with float16."""
     return np.asarray(number, SINGLE).view(Single)
+
+
+def kind_for(kind: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the dtype to compute in: float64 for float64, else float32."""
+    return kind if kind == np.float64 else SINGLE
 
 
 def in_single(op: Any, *inputs: Any, **options: Any) -> Array:
@@ -64,34 +70,53 @@ def in_opmath(array: Array, other: Any) -> tuple[Any, Any]:
 
 
 class _State:
-    on = False
+    kernels = False
+    formulas = False
 
 
 state = _State()
 
 
-def _is_narrow(x: Any) -> bool:
+def _is_bfloat16(x: Any) -> bool:
     return x.__class__ is np.ndarray and x.dtype.kind == "V"
 
 
-def _holds_narrow(x: Any) -> bool:
+def _holds_bfloat16(x: Any) -> bool:
     """Return whether an argument is a bfloat16 array, its dtype, or a list with such arrays."""
     if x.__class__ is np.ndarray:
         return bool(x.dtype.kind == "V")
     if isinstance(x, (list, tuple)):
-        return any(_is_narrow(one) for one in x)
+        return any(_is_bfloat16(one) for one in x)
     return x is dtypes.bfloat16 or isinstance(x, np.dtype) and x.kind == "V"
+
+
+def _is_half(x: Any) -> bool:
+    return x.__class__ is np.ndarray and (x.dtype.kind == "V" or x.dtype == HALF)
+
+
+def _holds_half(x: Any) -> bool:
+    """Return whether an argument is or has an array of a 16-bit float."""
+    return _is_half(x) or isinstance(x, (list, tuple)) and any(map(_is_half, x))
 
 
 def wide(x: Any) -> Any:
     """Return an argument with bfloat16 replaced by float32."""
-    if not _holds_narrow(x):
+    if not _holds_bfloat16(x):
         return x
     if isinstance(x, np.ndarray):
         return x.astype(SINGLE)
     if isinstance(x, (list, tuple)):
         return type(x)([wide(one) for one in x])
     return dtypes.float32 if isinstance(x, dtypes.dtype) else SINGLE
+
+
+def _wide_for_formula(x: Any) -> Any:
+    """Return an argument of a formula with 16-bit floats replaced by float32."""
+    if not _holds_half(x):
+        return wide(x)
+    if isinstance(x, np.ndarray):
+        return x.astype(SINGLE)
+    return type(x)([_wide_for_formula(one) for one in x])
 
 
 def _floats(args: tuple[Any, ...]) -> set[np.dtype[Any]]:
@@ -103,7 +128,7 @@ def _floats(args: tuple[Any, ...]) -> set[np.dtype[Any]]:
 
 def kernel_of(op: Any, kernel: Callable[..., Any]) -> Callable[..., Any]:
     """Return a kernel that computes bfloat16 in float32."""
-    if not state.on or op.kind == "view":
+    if not state.kernels or op.kind == "view" or hasattr(kernel, "unwidened"):
         return kernel
     outputs = len(op.outputs) if op.multiple else 1
 
@@ -114,13 +139,13 @@ def kernel_of(op: Any, kernel: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(kernel)
     def run(*args: Any, **kwargs: Any) -> Any:
         given = (*args, *kwargs.values())
-        if not any(_holds_narrow(x) for x in given):
+        if not any(_holds_bfloat16(x) for x in given):
             return kernel(*args, **kwargs)
         if len(_floats(args)) > 1 and op.kind != "pointwise":
             _refuse_mixture(kernel, args, kwargs)
         result = kernel(*map(wide, args), **{k: wide(x) for k, x in kwargs.items()})
         asked = [x for x in given if isinstance(x, _DTYPES)]
-        if asked and not any(_holds_narrow(x) for x in asked):
+        if asked and not any(_holds_bfloat16(x) for x in asked):
             return result
         if not op.multiple and not op.hidden:
             return rounded(result)
@@ -139,25 +164,39 @@ def _refuse_mixture(kernel: Callable[..., Any], args: Any, kwargs: Any) -> None:
 
 
 def formula_of(formula: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a formula that computes in float32; the engine casts gradients to their dtypes."""
-    if not state.on:
+    """Return a formula that computes in float32, and rounds once if its gradient is narrower."""
+    if not state.formulas or hasattr(formula, "unwidened"):
         return formula
-    run = lambda *args: formula(*map(wide, args))  # noqa: E731
+
+    @functools.wraps(formula)
+    def run(*args: Any) -> Any:
+        result = formula(*map(_wide_for_formula, args))
+        return _rounded(result, args[0].dtype) if _is_half(args[0]) else result
+
     run.unwidened = formula  # type: ignore[attr-defined]
     return run
 
 
+def _rounded(x: Any, kind: np.dtype[Any]) -> Any:
+    """Return float32 arrays in a dtype, also those in a list or tuple."""
+    if isinstance(x, (list, tuple)):
+        return type(x)([_rounded(one, kind) for one in x])
+    return x.astype(kind) if isinstance(x, np.ndarray) and x.dtype == SINGLE else x
+
+
 def narrowest(function: Callable[..., Any], args: Any, kwargs: Any) -> Callable[..., Any]:
-    """Return the kernel or formula that ``function`` calls if no array is of bfloat16."""
+    """Return the kernel or formula that ``function`` calls if no array is of a 16-bit float."""
     plain: Callable[..., Any] | None = getattr(function, "unwidened", None)
-    if plain is None or any(_holds_narrow(x) for x in (*args, *kwargs.values())):
+    if plain is None:
         return function
-    return plain
+    given = (*args, *kwargs.values())
+    return function if any(_holds_half(x) or _holds_bfloat16(x) for x in given) else plain
 
 
-def switch_on(wrap_all: Callable[[], None]) -> None:
-    """Call ``wrap_all`` once, before the first array of bfloat16 is made."""
-    with lock:
-        if not state.on:
-            state.on = True
+def switch_on(half: dtypes.dtype, wrap_all: Callable[[], None]) -> None:
+    """Call ``wrap_all`` once, before the first array of bfloat16 or float16 is made."""
+    with _lock:
+        kernels = state.kernels or half is dtypes.bfloat16
+        if not state.formulas or kernels != state.kernels:
+            state.formulas, state.kernels = True, kernels
             wrap_all()

@@ -197,6 +197,7 @@ layer(
 for _name, _channels, _side, _stride in (
     ("Conv2d", (8, 16), 32, 1),
     ("Conv2d, 32 channels", (32, 32), 16, 1),
+    ("Conv2d, 64 channels", (64, 64), 16, 1),
     ("Conv2d, stride 2", (16, 32), 32, 2),
 ):
     _few, _many = _channels
@@ -234,6 +235,11 @@ each(
     "adaptive_avg_pool2d",
     lambda tn, x: tn.nn.functional.adaptive_avg_pool2d(x, 1),
     "uniform|around 100", 2, 8, 256, 256,
+)  # fmt: skip
+each(
+    "adaptive_avg_pool2d, small",
+    lambda tn, x: tn.nn.functional.adaptive_avg_pool2d(x, 1),
+    "around 0|uniform", 8, 16, 32, 32,
 )  # fmt: skip
 each(
     "avg_pool2d",

@@ -17,6 +17,7 @@ SIGNED = "around 0|around 100|scaled"
 SQUARED = "around 0|around 100|roots of scaled"
 SHAPES: dict[str, tuple[Any, tuple[int, ...]]] = {
     "all": (None, (LONG,)),
+    "rows": (1, (64, 1000)),
     "long rows": (1, (4, LONG // 4)),
     "long columns": (0, (LONG // 4, 4)),
     "wide columns": (0, (LONG // 64, 64)),

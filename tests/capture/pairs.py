@@ -98,6 +98,7 @@ def compare(
             between(i, state)
             with warnings.catch_warnings(record=True) as heard:
                 warnings.simplefilter("always")
+                warnings.simplefilter("error", SyntaxWarning)  # of generated code
                 result = outcome(call, (function, args))
                 later = outcome(after, (result, args))
             for w in heard:

@@ -7,11 +7,11 @@ import pytest
 import tinynet as tn
 import tinynet.nn.functional as F
 from tinynet import nn, optim
-from tinynet.capture.capturing import capture
 from tinynet.capture.entry import Entry
 from tinynet.capture.explain import peak
+from tinynet.capture.record.capturing import capture
 from tinynet.capture.rerun import Rerun
-from tinynet.capture.schedule import Schedule
+from tinynet.capture.verify.schedule import Schedule
 from tinynet.compiler import CompileWarning
 
 from .interpreted import interpret

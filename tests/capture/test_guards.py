@@ -30,6 +30,7 @@ def warnings_of(run):
     """Run something; return the warnings about compiled functions."""
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
+        warnings.simplefilter("error", SyntaxWarning)  # of generated code
         run()
     return [str(w.message) for w in found if issubclass(w.category, CompileWarning)]
 
@@ -1561,13 +1562,15 @@ def test_what_another_thread_observes_is_no_matter():
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 def test_a_process_that_is_forked_while_another_thread_captures():
     compiled = tn.compile(lambda x: x * 2)
-    capturing.acquire()
+    thread = threading.Thread(target=capturing.take)
+    thread.start()
+    thread.join()
     child = os.fork()
     if child == 0:
         for _ in range(4):
             compiled(tn.ones(1))
         os._exit(compiled.calls() != (2, 2, 0))
-    capturing.release()
+    capturing.give_back()
     assert os.waitpid(child, 0)[1] == 0
 
 

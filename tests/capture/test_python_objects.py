@@ -65,6 +65,25 @@ def test_objects_that_are_equal_but_not_the_same():
     assert replayed(compiled) == 1  # equal in all fields
 
 
+@pytest.mark.parametrize("kind", [list, dict])
+def test_containers_that_can_be_hashed(kind):
+    class Hashed(kind):
+        def __hash__(self):
+            return 1
+
+    held = Hashed([(0, 1.0)]) if kind is dict else Hashed([1.0])
+
+    def call(scale):
+        def run(f):
+            held[0] = scale
+            return f(tn.arange(3), held)
+
+        return run
+
+    calls = [call(s) for s in (1.0, 2.0) for _ in range(WARM)]
+    both(lambda: lambda x, o: x * o[0], calls, "not hashable")
+
+
 def test_objects_in_a_list_that_is_passed():
     thing = Equal(1.0)
 

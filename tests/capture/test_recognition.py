@@ -127,7 +127,7 @@ def test_verified_calls_are_not_skipped(keyed):
     compiled = tn.compile(lambda x: x * factor[0], verify=2)
     for _ in range(8):
         compiled(tn.ones(2))
-    assert len(keyed) == 8
+    assert len(keyed) == 6  # two captures, the first replay, and every second one
 
 
 def test_after_a_reset(keyed):

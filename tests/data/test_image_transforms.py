@@ -25,11 +25,13 @@ def close(found, expected, scale=1.0):
     assert np.abs(np.asarray(found) - np.asarray(expected)).max() <= 32 * 2.0**-24 * scale
 
 
+FILTERS = ("bilinear", "bicubic")
+
 # ---- sizes ----
 
 
 @pytest.mark.parametrize("old, new", SIZES)
-@pytest.mark.parametrize("name", ["bilinear", "bicubic"])
+@pytest.mark.parametrize("name", FILTERS)
 def test_resized_as_by_pillow(old, new, name):
     """Pillow's filters for images of floats are the same, with antialiasing."""
     Image = pytest.importorskip("PIL.Image")
@@ -45,6 +47,28 @@ def test_resized_without_antialiasing():
     assert picked.tolist() == [[1.5, 5.5]]  # two neighbors each
     assert T.Resize((1, 4), "bicubic", antialias=False)(ramp)[0, 1:3].tolist() == [2.5, 4.5]
     assert T.Resize((1, 16), antialias=False)(ramp)[0, :3].tolist() == [0, 0.25, 0.75]
+
+
+@pytest.mark.parametrize(
+    "transform",
+    [
+        *(T.Resize((3, 9), name, None, smooth) for name in FILTERS for smooth in (True, False)),
+        T.RandomRotation((30, 30), "bilinear"),
+        T.GaussianBlur(3),
+    ],
+    ids=lambda transform: type(transform).__name__,
+)
+def test_one_nan_stays_where_it_has_weight(transform):
+    def transformed(pixels):
+        tn.manual_seed(0)
+        return transform(tn.tensor(pixels, dtype=tn.float32)).numpy()
+
+    for place in range(42):
+        pulse = np.zeros((1, 6, 7))
+        pulse.flat[place] = 1
+        reached = transformed(pulse) != 0
+        pulse.flat[place] = np.nan
+        np.testing.assert_array_equal(np.isnan(transformed(pulse + 1)), reached)
 
 
 @pytest.mark.parametrize("name, expected", [("nearest", [0, 1, 3]), ("nearest-exact", [0, 2, 4])])

@@ -3,9 +3,13 @@
 The full form (``--full``) tries 2 and 4 processes, too, where the short form tries 3.
 """
 
+import contextlib
 import json
+import os
 import re
 import signal
+import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -151,6 +155,88 @@ def test_batch_norm_in_sync_depends_on_the_number_and_says_so(folder):
     assert "epoch 2/2" in printed
 
 
+METRICS = """
+from dataclasses import dataclass
+
+from tinynet import nn
+
+from net import net
+
+class Order:
+    higher_is_better = True
+    def __init__(self):
+        self.number = self.sum = 0
+    def update(self, outputs, targets):
+        self.number += 1
+        right = outputs.scores.argmax(1) == targets
+        self.sum = (self.sum * self.number + right.float().mean().item()) % 1
+    def compute(self):
+        return {"sum": self.sum, "batches": self.number}
+
+@dataclass
+class Scores:
+    scores: object
+    more: object = None
+
+class Wrapped(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = net()
+    def forward(self, x):
+        return Scores(self.inner(x), MORE)
+
+class Loss(nn.Module):
+    def forward(self, outputs, targets):
+        return nn.functional.cross_entropy(outputs.scores, targets)
+"""
+
+
+def with_metrics(folder, more):
+    """Measure with a class whose result depends on the order of all 8 batches."""
+    (folder / "metrics.py").write_text(METRICS.replace("MORE", more))
+    text = (folder / "digits.toml").read_text().replace("./net.py:net", "./metrics.py:Wrapped")
+    text = text.replace("CrossEntropyLoss", "./metrics.py:Loss")
+    own = 'evaluation = {metrics = ["./metrics.py:Order"], monitor = "Order_sum", patience = 1}\n'
+    (folder / "digits.toml").write_text(text + own)
+
+
+def test_metrics_of_users_are_those_of_all_batches(folder):
+    with_metrics(folder, "None")
+    expected = alone(folder, "alone", "run.epochs=6")
+    found, _ = train(folder, 3, "together", "run.epochs=6")
+    assert different(expected, found) == []
+    first, *_ = map(json.loads, (found / "metrics.jsonl").read_text().splitlines())
+    assert first["test/Order_batches"] == 8  # 3 + 3 + 2, the last smaller than the others
+    records = [json.loads((one / "run.json").read_text()) for one in (expected, found)]
+    assert records[0]["best"] == records[1]["best"]
+    best = [(one / "best.npz") for one in (expected, found)]
+    weights = [np.load(one)["model/inner.1.weight"] for one in best]
+    assert (weights[0] == weights[1]).all()
+
+
+def test_functions_of_users_are_those_of_all_batches(folder):
+    (folder / "metrics.py").write_text(
+        "def order(outputs, targets):\n"
+        "    sums = [0.0]\n"
+        "    for value in outputs.max(1).values.tolist():\n"
+        "        sums.append((sums[-1] * 3 + value) % 1)\n"
+        "    return {'sum': sums[-1], 'examples': len(targets)}\n"
+        "order.higher_is_better = False\n"
+    )
+    own = 'evaluation = {metrics = ["./metrics.py:order"], monitor = "order_sum"}\n'
+    (folder / "digits.toml").write_text((folder / "digits.toml").read_text() + own)
+    found, _ = train(folder, 3, "together", "run.compile=true")
+    assert different(alone(folder, "alone"), found) == []
+
+
+def test_outputs_that_cannot_be_sent_are_refused(folder):
+    with_metrics(folder, "(n for n in ())")
+    alone(folder, "alone", "run.epochs=1")
+    ended = start(2, "-m", "tinynet", "train", "digits.toml", "run.epochs=1", cwd=folder)
+    assert ended.returncode != 0 and "Traceback" not in ended.stderr
+    assert ended.stderr.count("a metric of yours gets the outputs of all") == 1
+
+
 # ---- what goes wrong -------------------------------------------------------------------------
 
 
@@ -246,3 +332,59 @@ def test_a_signal_to_mpirun_stops_all_after_a_step(folder, number):
     (found,) = (folder / "runs").glob("*/*")
     assert printed.count("stopped after the step in progress") == 1
     assert json.loads((found / "run.json").read_text())["status"] == "interrupted"
+
+
+# ---- while it starts -------------------------------------------------------------------------
+
+
+def rank_that_starts(rank, launcher):
+    """The process of a rank of mpirun, as soon as another process watches it."""
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            words = path.read_text().rstrip("\0").split("\0")
+            if words[-4:-1] == ["early", "3", str(rank)] and launcher in ancestors(int(words[-1])):
+                return int(words[-1])
+    return None
+
+
+def ancestors(pid):
+    while pid > 1:
+        yield pid
+        pid = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs Linux")
+@pytest.mark.parametrize("seconds", [0.0, 0.05])
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV], ids=lambda n: n.name)
+def test_a_rank_that_is_killed_while_it_starts_is_named(folder, number, seconds):
+    with begin(3, "-m", "tinynet", "train", "digits.toml", cwd=folder) as running:
+        while (pid := rank_that_starts(1, running.pid)) is None:
+            assert running.poll() is None
+        time.sleep(seconds)
+        os.kill(pid, number)
+        _, errors = running.communicate(timeout=20)
+    assert running.returncode != 0
+    name, code = number.name, 128 + number
+    killed = f"rank 1 of 3: process {pid} was killed by {name} (exit code {code}) before all"
+    assert errors.count(killed) == errors.count("all processes end; start the same command") == 1
+    assert ("memory has run out" in errors) == (number == signal.SIGKILL)
+    assert not (folder / "runs").exists()
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs Linux")
+def test_a_rank_that_ends_while_others_wait_for_it_ends_all(folder):
+    with begin(3, "-m", "tinynet", "train", "digits.toml", cwd=folder) as running:
+        while (pid := rank_that_starts(1, running.pid)) is None:
+            assert running.poll() is None
+        os.kill(pid, signal.SIGINT)
+        _, errors = running.communicate(timeout=20)
+    assert errors.count("stopped by Ctrl-C") == 1
+    named = f"rank 1 of 3: process {pid} has ended \\(exit code 130\\)"  # if it was seen in time
+    assert re.search(f"({named}|a rank of 3 has ended) before all ranks had joined", errors)
+
+
+def test_a_rank_that_explains_itself_is_not_called_killed(folder):
+    ended = start(3, "-m", "tinynet", "train", "nothing.toml", cwd=folder)
+    assert ended.returncode != 0 and "killed" not in ended.stderr
+    ended = start(3, "-m", "tinynet", "check", "digits.toml", cwd=folder)
+    assert ended.returncode == 0 and ended.stderr == ""

@@ -9,6 +9,7 @@ import pickle
 import struct
 import subprocess
 import sys
+import tracemalloc
 import zipfile
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from tinynet.data import CIFAR10, NPY, NPZ, FormatError, read_idx
 from tinynet.exchange import ExchangeError, load_file, load_pytorch, save_file, save_pytorch
 
 P = b"\x80\x02"
+FILES = Path(__file__).with_name("files")
 
 
 def zipped(members, method=zipfile.ZIP_STORED):
@@ -351,3 +353,59 @@ def test_no_header_makes_a_tensor_outside_of_its_bytes(mutated, tmp_path):
         except (FormatError, IndexError) as error:  # IndexError: no rows
             assert isinstance(error, FormatError) or mutated in (arrays, archives)
     assert good  # else nothing was looked at
+
+
+# ---- lengths of any size ------------------------------------------------------------------------
+
+LENGTHS = [b"\xff\xff\xff\x7f", b"\x7f\xff\xff\xff", b"\xff" * 4, *(
+    (2**bits).to_bytes(8, "little") for bits in (36, 62)
+)]  # fmt: skip
+MOST = 32 << 20  # bytes: readers take up to 16 MB at a time; a large length is 2 GB or more
+
+
+def written(save):
+    file = io.BytesIO()
+    save(file)
+    return file.getvalue()
+
+
+def npy_of_version_2(file):
+    np.lib.format.write_array(file, np.arange(12.0), version=(2, 0))
+
+
+SMALL = {"a": tn.arange(12.0).view(3, 4), "text": ["b" * 300]}
+RECORDS = np.zeros(3, [("\u03b1", "f4"), ("b", "i8")])
+WHOLE = {
+    "legacy.pt": ((FILES / "shared_legacy.pt").read_bytes(), load_pytorch),
+    "torch.pt": (written(lambda file: save_pytorch(SMALL, file)), load_pytorch),
+    "saved.pt": (written(lambda file: tn.save(SMALL, file)), tn.load),
+    "records.pt": (written(lambda file: tn.save({"r": RECORDS}, file)), tn.load),
+    "a.safetensors": (written(lambda file: save_file({"a": SMALL["a"]}, file)), load_file),
+    "a.npy": (written(npy_of_version_2), lambda path: NPY(path)[0]),
+    "a.npz": (
+        zipped({"a.npy": npy(np.arange(12))}).getvalue(),
+        lambda path: NPZ(path, "a", "a")[0],
+    ),
+    "a.idx": (b"\0\0\x08\x01\0\0\0\x0c" + bytes(12), read_idx),
+}
+
+
+@pytest.mark.parametrize("name", WHOLE)
+@pytest.mark.filterwarnings("ignore")
+def test_no_length_allocates_more_than_the_file_has(name, tmp_path):
+    whole, load = WHOLE[name]
+    path = tmp_path / name
+    path.write_bytes(whole)
+    load(path)
+    for place in range(0, len(whole), 1 + len(whole) // 150):
+        for length in LENGTHS:
+            path.write_bytes(whole[:place] + length + whole[place + len(length) :])
+            tracemalloc.start()
+            try:
+                load(path)
+            except (ExchangeError, FormatError):
+                pass
+            finally:
+                most = tracemalloc.get_traced_memory()[1]
+                tracemalloc.stop()
+            assert most < MOST, (place, length)

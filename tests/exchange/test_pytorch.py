@@ -320,3 +320,17 @@ def test_one_memory_of_two_dtypes_is_refused():
     tensors = [tn.from_numpy(x), tn.from_numpy(x.view(np.int32))]
     with pytest.raises(RuntimeError, match="view the same data as different types: float32, int32"):
         save_pytorch(tensors, io.BytesIO())
+
+
+@pytest.mark.parametrize(
+    "instruction",
+    [b"X\xff\xff\xff\xff", b"T\xff\xff\xff\x7f", b"\x8b\xff\xff\xff\x7f", *(
+        code + (2**62).to_bytes(8, "little") for code in (b"\x8d", b"\x8e", b"\x96")
+    )],
+    ids=["text", "string", "long", "text of 64 bits", "bytes", "bytearray"],
+)  # fmt: skip
+def test_lengths_beyond_the_end_of_a_file_allocate_nothing(instruction, tmp_path):
+    path = tmp_path / "model.pt"
+    path.write_bytes(legacy(b"\x80\x04" + instruction + b"a").getvalue())
+    with pytest.raises(ExchangeError, match=r"model\.pt: expected a file written by torch\.save"):
+        load_pytorch(path)

@@ -8,6 +8,7 @@ for _name, _domain in FUNCTIONS.items():
 sample("logit", f(4).of(0.05, 0.3, 0.7, 0.95), eps=0.1)
 sample("lgamma digamma", f(3).of(-0.4, -1.6, -2.3))
 sample("positive", f(2, 3))
+sample("inverse_mills beyond_line", f(4).of(-30.0, -2.5, 0.3, 5.0))
 for _order in range(3):
     sample("higher_gamma", f(2, 3).positive, _order)
 sample("mvlgamma", f(3).of(2.1, 3.5, 8.0), 3)
@@ -21,7 +22,7 @@ for _args in (
     (f(0, 3), f(3)),
 ):
     sample("atan2 hypot copysign ldexp logaddexp logaddexp2", *_args)
-    sample("fmax fmin clamp_min clamp_max", *_args)
+    sample("fmax fmin clamp_min clamp_max clamp_from clamp_to", *_args)
     sample("xlogy xlog1py float_power", *(x.positive for x in _args))
 sample("clamp_min clamp_max copysign", f(2, 3), 0.4)
 sample("nextafter", f(), f(0, 3))  # a step of one ulp has no finite differences

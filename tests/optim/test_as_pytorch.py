@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import re
 
 import numpy as np
 import pytest
@@ -10,8 +11,9 @@ import tinynet as tn
 from tests.rounding import STEPS, near
 
 from .algorithms import RUN
-from .record import RECORD
+from .record import RECORD, answers
 from .refusals import REFUSED
+from .regrouping import CASES, regrouped, regrouped_rates
 from .trajectories import (
     JUMPING,
     LBFGS,
@@ -21,7 +23,6 @@ from .trajectories import (
     SCHEDULES,
     SPARSE,
     WITH_TENSORS,
-    answers,
     beta_rates,
     error,
     final_parameters,
@@ -105,6 +106,7 @@ SCHEDULED = {
     "jumps": (jumps, JUMPING),
     "betas": (beta_rates, WITH_TENSORS),
     "plateau": (plateau_rates, PLATEAU),
+    "regrouped": (regrouped_rates, CASES),
 }
 
 
@@ -115,6 +117,12 @@ SCHEDULED = {
 def test_schedules(part, label):
     measure, _ = SCHEDULED[part]
     assert_same(json.loads(json.dumps(measure(tn, label))), EXPECTED[part][label], 1e-12)
+
+
+@pytest.mark.parametrize("case", [k for k, found in EXPECTED["regrouped"].items() if found[2]])
+def test_an_error_after_a_change_of_the_groups_names_them(case):
+    _, raised = regrouped(tn, case)
+    assert re.search(r"number of param groups in the `optimizer` \(|param_groups\[2\]", str(raised))
 
 
 @pytest.mark.parametrize("name", EXPECTED["signatures"])

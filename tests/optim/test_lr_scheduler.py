@@ -101,6 +101,39 @@ def test_functions_are_not_saved_but_what_objects_hold_is():
     assert other.lr_lambdas[0].rate == 0.5
 
 
+def test_the_state_of_more_schedules_is_refused_before_anything_changes():
+    def chained(count):
+        optimizer = sgd()
+        return schedules.ChainedScheduler(
+            [schedules.ExponentialLR(optimizer, 0.5) for _ in range(count)]
+        )
+
+    two, three = chained(2), chained(3)
+    three._last_lr = [7.0]
+    with pytest.raises(IndexError, match=r"has 3 schedulers, this ChainedScheduler has 2\."):
+        two.load_state_dict(three.state_dict())
+    assert two.get_last_lr() == [1.0]
+    three.load_state_dict(two.state_dict())  # accepted, as in PyTorch
+    assert three.get_last_lr() == [1.0]
+
+
+def test_schedules_in_a_row_need_the_initial_rate_of_a_group_added_between():
+    optimizer = sgd()
+    parts = [schedules.ExponentialLR(optimizer, 0.5) for _ in range(2)]
+    optimizer.add_param_group({"params": [tn.ones(1, requires_grad=True)]})
+    with pytest.raises(KeyError, match=r"'initial_lr' is not specified in param_groups\[1\]"):
+        schedules.SequentialLR(optimizer, parts, [2])
+
+
+def test_a_schedule_of_ones_own_with_too_few_rates():
+    class Short(schedules.LRScheduler):
+        def get_lr(self):
+            return [1.0]
+
+    with pytest.raises(ValueError, match=r"get_lr\(\) of Short must return one .* Got 1 instead"):
+        Short(sgd(1.0, 1.0))
+
+
 def test_a_schedule_before_the_optimizer_warns_once():
     optimizer = sgd()
     schedule = schedules.ExponentialLR(optimizer, 0.9)

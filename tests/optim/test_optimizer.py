@@ -840,3 +840,38 @@ def test_lbfgs_stays_where_the_gradient_is_zero():
     optimizer = optim.LBFGS([param], tolerance_grad=-1.0)
     assert optimizer.step(lambda: tn.tensor(10.0)).item() == 10
     assert param.tolist() == [1.0, 1.0]
+
+
+def test_rprop_passes_over_nan():
+    """As PyTorch 2.13: the sign of NaN is 0, and the step size stays."""
+    param = tn.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    optimizer = optim.Rprop([param])
+    for grad in ([1.0, np.nan, np.inf], [1.0, 1.0, 1.0], [-1.0, np.nan, -np.inf], [1.0, 2.0, 3.0]):
+        param.grad = tn.tensor(grad)
+        optimizer.step()
+    assert param.tolist() == near([0.972, 1.98, 2.972])
+    assert optimizer.state[param]["step_size"].tolist() == near([0.006, 0.01, 0.006])
+
+
+# ---- 16-bit floats ----
+
+OVERFLOWS = {"Adagrad": "the sum of squares is above float16's range, also in PyTorch"}
+
+
+@pytest.mark.parametrize("size", [1.0, 300.0])
+@pytest.mark.parametrize("dtype", [tn.float16, tn.bfloat16], ids=str)
+@pytest.mark.parametrize("name", [n for n in ELEMENTWISE if n not in OVERFLOWS])
+def test_steps_of_halves(name, dtype, size):
+    """Computed in float32; parameters and state are rounded once in each step."""
+
+    def trained(dtype):
+        p = nn.Parameter(tn.ones(7, dtype=dtype))
+        optimizer = getattr(optim, name)([p], **{"lr": 0.1, **RUN[name].full})
+        for _ in range(3):
+            p.grad = tn.full((7,), size, dtype=dtype)
+            optimizer.step()
+        return p.detach()
+
+    exact = trained(tn.float32).double()
+    error = (trained(dtype).double() - exact).abs().max().item()
+    assert error <= 8 * tn.finfo(dtype).eps * max(1.0, exact.abs().max().item())

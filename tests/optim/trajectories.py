@@ -9,7 +9,6 @@ from tests.recorded.layers import signature
 from tinynet.optim import lr_scheduler
 
 from .algorithms import ALGORITHMS, RUN
-from .refusals import REFUSED
 
 STEPS = 20
 SHAPES = [(3, 2), (4,), (), (2, 1, 2)]
@@ -190,13 +189,17 @@ def rates_of(lib, label):
     return descend(lib, made, params, range(STEPS), schedule)
 
 
+def schedule_of(lib, label, made):
+    name, args, kwargs = SCHEDULES[label]
+    if isinstance(name, str):
+        return getattr(lib.optim.lr_scheduler, name)(made, *args, **kwargs)
+    return name(lib, made, *args, **kwargs)
+
+
 def scheduled(lib, label):
     """Return an optimizer with two groups, its parameters, a schedule, and the idle parameter."""
-    name, args, kwargs = SCHEDULES[label]
     made, params, idle = optimizer(lib, "SGD", {"momentum": 0.9}, True)
-    if isinstance(name, str):
-        return made, params, getattr(lib.optim.lr_scheduler, name)(made, *args, **kwargs), idle
-    return made, params, name(lib, made, *args, **kwargs), idle
+    return made, params, schedule_of(lib, label, made), idle
 
 
 def schedule_states(lib, label):
@@ -334,24 +337,6 @@ def plain(value):
     if hasattr(value, "to_dense"):
         return value.to_dense().tolist()
     return value
-
-
-def answers(lib):
-    """Return everything that is recorded."""
-    return {
-        "parameters": {label: final_parameters(lib, label) for label in RUNS},
-        "Muon": {label: muon_parameters(lib, label) for label in MUON},
-        "sparse": {label: sparse_parameters(lib, label) for label in SPARSE},
-        "LBFGS": {label: lbfgs_parameters(lib, label) for label in LBFGS},
-        "rates": {label: rates_of(lib, label) for label in SCHEDULES},
-        "schedules": {label: schedule_states(lib, label) for label in SCHEDULES},
-        "jumps": {label: jumps(lib, label) for label in JUMPING},
-        "betas": {label: beta_rates(lib, label) for label in WITH_TENSORS},
-        "plateau": {label: plateau_rates(lib, label) for label in PLATEAU},
-        "forms": {name: forms(lib, name) for name in RUN},
-        "signatures": signatures(lib),
-        "refused": {name: error(lib, program) for name, program in REFUSED.items()},
-    }
 
 
 def signatures(lib):

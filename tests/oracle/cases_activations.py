@@ -156,3 +156,14 @@ case("gumbel_softmax-straight", straight_through, f64(4, 3))
 case("gumbel_softmax-empty", function("nn.functional.gumbel_softmax", dim=1), f64(0, 3))
 fails("gumbel_softmax-int64", function("nn.functional.gumbel_softmax"), i64(3))
 fails("gumbel_softmax-dim", function("nn.functional.gumbel_softmax", dim=2), f64(2, 3))
+
+# ---- infinity and NaN, in whole vectors of PyTorch's loops ----
+
+ENDS = [math.nan, math.inf, -math.inf, 1.0] * 16
+for _name in (
+    "relu6", "hardtanh", "hardshrink", "softshrink", "hardswish", "elu", "selu", "celu", "gelu",
+    "leaky_relu", "softplus", "silu", "logsigmoid",
+):  # fmt: skip
+    for _make in (f32, f64):
+        _input = _make(64).of(ENDS)
+        case(f"{_name}-ends-{_make.__name__}", function(f"nn.functional.{_name}"), _input)

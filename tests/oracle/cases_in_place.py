@@ -74,6 +74,15 @@ case(
     lambda tn, *xs: each([lambda x=x, y=y: x.clone().copy_(y) for x in xs for y in xs]),
     *(make(2).const for make in DTYPES.values()),
 )
+for _kind in ("int8", "int64", "bool"):
+    case(
+        f"copy_-into-{_kind}",
+        lambda tn, x, k=_kind: (
+            tn.zeros(2, dtype=getattr(tn, k)).copy_(x),
+            (lambda y: (y[:1].copy_(x[:1]), y))(tn.ones(2, dtype=getattr(tn, k))),
+        ),
+        f64(2).of([1.5, 2.5]),
+    )
 case("copy_-of-view", lambda tn, x, v: (lambda y: (y[:, 0].copy_(v), y))(x * 1), f64(3, 2), f64(3))
 case("copy_-overlapping-self", lambda tn, x: (x[1:].copy_(x[:-1].clone()), x), f64(4).const)
 case(

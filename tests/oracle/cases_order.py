@@ -1,5 +1,7 @@
 """Order: sorting, the k-th value, median, mode, quantiles; running products and extrema."""
 
+import math
+
 from tests.recorded.rows import (
     Table,
     each,
@@ -96,6 +98,22 @@ for _name in ("median", "nanmedian"):
     fails(f"{_name}-empty-dim", function(_name, 0), f64(0, 3))
     fails(f"{_name}-dim-too-large", function(_name, 2), f64(2, 3))
 case("mode-ties", lambda tn, x: named(tn.mode(x)), i64(3, 5).of([[1, 2, 2, 1, 3]]))
+_N = math.nan
+for _number, _values in enumerate(
+    [
+        [_N, _N, 1.0],
+        [2.0, 1.0, _N, 1.0],
+        [_N, 2.0, 2.0, 3.0, 3.0],
+        [1.0, _N, _N, 1.0],
+        [3.0, 3.0, _N, 2.0, 2.0, 2.0],
+        [_N],
+    ]
+):
+    case(
+        f"mode-nan-{_number}",
+        lambda tn, x: named(tn.mode(x)),
+        f64(len(_values)).of(_values),
+    )
 case("mode-keepdim", function("mode", 1, True), f64(2, 5).of([[1, 2, 2, 5, 3], [4, 4, 1, 1, 0]]))
 case("mode-bool", method("mode"), mask(2, 3))
 case("mode-random", lambda tn, x: tn.mode(x, 0).values, i64(20, 4).upto(5))

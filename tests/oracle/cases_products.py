@@ -59,6 +59,27 @@ EQUATIONS = {
 }
 for _name, (_equation, *_operands) in EQUATIONS.items():
     case(f"einsum-{_name}", lambda tn, *x, e=_equation: tn.einsum(e, *x), *_operands)
+case(
+    "einsum-empty-mixed",
+    lambda tn: each(
+        [
+            lambda e=e, a=a, b=b, one=one, two=two: tn.einsum(
+                e, tn.zeros(a, dtype=getattr(tn, one)), tn.zeros(b, dtype=getattr(tn, two))
+            )
+            for one, two in (("float32", "float64"), ("float32", "int64"), ("bool", "float32"))
+            for e, a, b in (
+                ("ij,jk->ik", (2, 0), (0, 3)),
+                ("ij,jk->ik", (0, 3), (3, 2)),
+                ("ij,kj->ik", (2, 0), (3, 0)),
+                ("ij,ij->i", (2, 0), (2, 0)),
+                ("bij,bjk->bik", (0, 2, 3), (0, 3, 2)),
+                ("i,i->", (0,), (0,)),
+                ("i,j->ij", (0,), (2,)),
+                ("i,i->", (2,), (2,)),
+            )
+        ]
+    ),
+)
 case("einsum-twice", lambda tn, x: tn.einsum("ij,ij->i", x, x), f64(2, 3))
 case("einsum-list", lambda tn, x, y: tn.einsum("ij,jk", [x, y]), f64(2, 3), f64(3, 4))
 case(

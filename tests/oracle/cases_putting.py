@@ -2,7 +2,7 @@
 
 import warnings
 
-from tests.recorded.rows import Table, f32, f64, function, i64, inplace, layouts, mask, method
+from tests.recorded.rows import Table, each, f32, f64, function, i64, inplace, layouts, mask, method
 
 TABLE = Table("putting")
 case, fails = TABLE.case, TABLE.fails
@@ -140,3 +140,32 @@ fails("index_reduce-count", along("index_reduce", 0, "prod"), f64(2), i64(2).of(
 fails("index_reduce-shape", along("index_reduce", 0, "prod"), f64(2, 3), i64(1).of(0), f64(1, 2))
 fails("index_reduce-index-dims", along("index_reduce", 0, "prod"), f64(2), i64(1, 1).of(0), f64(1))
 fails("index_reduce-float-index", along("index_reduce", 0, "prod"), f64(2), f64(1), f64(1))
+
+# ---- broadcasting of values ----
+
+SHAPES = ((), (1,), (4,), (2, 1), (2, 4), (1, 4), (1, 1, 4), (1, 2, 4), (3,), (2, 4, 1))
+case(
+    "index_put-shapes",
+    lambda tn, x: each(
+        [
+            lambda s=shape, m=masked: tn.index_put(
+                x.detach(),
+                (tn.tensor([True, False, True]) if m else tn.tensor([0, 2]),),
+                tn.ones(s, dtype=tn.float64),
+            )
+            for shape in SHAPES
+            for masked in (False, True)
+        ]
+    ),
+    f64(3, 4),
+)
+
+
+def _written(tn, x, values):
+    y = x.clone()
+    y[tn.tensor([0, 2])] = values
+    return y
+
+
+for _shape in ((1, 1, 4), (1, 2, 4), (1, 2, 1)):
+    case(f"setitem-leading-ones-{_shape[1]}-{_shape[2]}", _written, f64(3, 4), f64(*_shape))

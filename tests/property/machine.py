@@ -215,3 +215,4 @@ class Silent(warnings.catch_warnings):
     def __enter__(self) -> None:
         super().__enter__()
         warnings.simplefilter("ignore")
+        warnings.simplefilter("error", SyntaxWarning)  # of generated code

@@ -1,17 +1,17 @@
 """Messages about mistakes: at the line that they are about, and with what may be meant."""
 
+import json
 import re
 
 import pytest
 
 from tinynet.train import load_config
 from tinynet.train.build.build import build
+from tinynet.train.checkpoint.files import read_checkpoint
 from tinynet.train.cli import main
 from tinynet.train.config.problems import ConfigError
-from tinynet.train.config.sections import EvaluationSection
 from tinynet.train.report import progress as progress_module
 from tinynet.train.report.progress import ProgressPrinter
-from tinynet.train.running.best import Best
 
 
 def refused(path, **overrides):
@@ -99,15 +99,55 @@ def test_a_sweep_tries_every_combination_first(write, digits, tmp_path, capsys):
 # ---- what is not silent ----
 
 
-def test_of_equal_figures_the_lower_loss_is_the_best():
-    best = Best(EvaluationSection(patience=2))
-    seen = [(0.9, 0.3), (0.9, 0.2), (0.9, 0.25)]
-    assert [best.see({"loss": x, "accuracy": a}, i) for i, (a, x) in enumerate(seen, 1)] == [
-        True,
-        True,
-        False,
-    ]
-    assert best.epoch == 2 and best.is_over  # patience is about the accuracy
+SCRIPTED = """
+    def _scripted(name, better, *values):
+        class Scripted:
+            higher_is_better = better
+            number = -1  # the first is for the trial before the run
+
+            def reset(self): pass
+            def update(self, outputs, targets): pass
+            def compute(self):
+                self.number += 1
+                return values[max(self.number - 1, 0)]
+
+        Scripted.__name__ = name
+        return Scripted
+
+    nan = float("nan")
+    Up = _scripted("Up", True, 0.1, 0.3, 0.2, 0.3, 0.1)
+    Never = _scripted("Never", True, nan, nan, nan, nan)
+    Down = _scripted("Down", False, nan, 3.0, 2.0, nan, 2.0, 1.0)
+"""
+
+
+@pytest.mark.parametrize(
+    "metric, best, epochs, line",
+    [
+        ("Up", 4, 4, "stopped early: test Up has not improved since epoch 2 ("),
+        ("Never", 1, 3, "stopped early: test Never was NaN in each evaluation ("),
+        ("Down", 5, 5, "stopped early: test Down has not improved since epoch 3 ("),
+    ],
+)
+def test_patience_counts_the_watched_figure_only(
+    write, digits, capsys, tmp_path, metric, best, epochs, line
+):
+    path = write(digits.replace("lr = 0.1", "lr = 0.01"), m=SCRIPTED)
+    own = [f'evaluation.metrics=["./m.py:{metric}"]', "evaluation.patience=2", "epochs=9"]
+    assert main(["train", path, "--set", *own]) == 0
+    out = capsys.readouterr().out
+    assert f"\n{line}" in out
+    (folder,) = (tmp_path / "runs/digits").iterdir()
+    record = json.loads((folder / "run.json").read_text())
+    assert record["stopped_by"] == "early stopping" and record["best"]["epoch"] == best
+    assert record["criterion"] == {"figure": metric, "higher_is_better": metric != "Down"}
+    assert len((folder / "metrics.jsonl").read_text().splitlines()) == epochs
+    assert read_checkpoint(folder / "best.npz")["epoch"] == best
+    assert main(["explain", str(folder)]) == 0
+    explained = capsys.readouterr().out
+    doubt = "Never was never a number; the first evaluation counts"
+    assert (f"after epoch 1, as {doubt})" in out) == (doubt in explained) == (metric == "Never")
+    assert f"\nbest, after epoch {best}: " in explained
 
 
 def test_early_stopping_says_so(write, digits, capsys):

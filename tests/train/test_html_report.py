@@ -252,6 +252,31 @@ def test_several_runs_are_compared(write, digits, capsys):
     assert sections((folder / "again.html").read_text()) == sections(text)
 
 
+RIGHT = """
+    def right(outputs, targets):
+        share = (outputs.argmax(1) == targets).float().mean().item()
+        return share if share > 0.2 else float("nan")
+
+    right.higher_is_better = True
+"""
+
+
+@pytest.mark.parametrize("monitor", ["", "right", "loss"])
+def test_runs_are_compared_by_what_is_monitored(write, digits, capsys, monitor):
+    """By the direction of the user's metric; NaN, which is first in the list, is the last."""
+    own = f'[evaluation]\nmetrics = ["./m.py:right", "accuracy"]\nmonitor = "{monitor}"\n'
+    path = write(digits + own, m=RIGHT)
+    assert main(["sweep", path, "optimizer.lr=0.0001,0.02,0.1", "epochs=1"]) == 0
+    table = capsys.readouterr().out.split("\n\n")[1].splitlines()
+    rates = [line.split()[0] for line in table]
+    (folder,) = Path("runs/digits").iterdir()
+    text = (folder / "report.html").read_text()
+    assert f"3 runs, by test {monitor or 'right'}" in Page(text).texts["Best run"]
+    listed = re.findall(r"<tr>(.*?)</tr>", sections(text)["Runs"])
+    found = [re.search(r">(0.0001|0.02|0.1|lr)<", row)[1] for row in listed]
+    assert rates == found == ["lr", "0.1", "0.02", "0.0001"]
+
+
 def test_a_sweep_without_reports(write, digits, capsys):
     arguments = ["sweep", write(digits), "seed=0..1", "epochs=1", "report=false"]
     assert main(arguments) == 0

@@ -130,11 +130,46 @@ def test_small_improvements_do_not_count():
     assert again.state_dict() == best.state_dict()
 
 
-def test_a_figure_that_is_no_number_is_never_the_best():
-    best, news = see(EvaluationSection(), 0.5, float("nan"), 0.6)
-    assert news == [True, False, True]
-    best, news = see(EvaluationSection(), float("nan"), 0.6)
-    assert news == [True, True]
+NAN = math.nan
+
+
+@pytest.mark.parametrize(
+    "accuracies, news, best, since",
+    [
+        ([0.5, NAN, 0.6], [True, False, True], 3, 3),
+        ([NAN, 0.6], [True, True], 2, 2),
+        ([NAN, NAN, 0.6, NAN], [True, False, True, False], 3, 3),
+        ([NAN, NAN, NAN], [True, False, False], 1, 1),  # the first, as none is better
+        ([-math.inf, -math.inf, NAN], [True, False, False], 1, 1),
+        ([NAN, -math.inf, 0.1], [True, True, True], 3, 3),
+    ],
+)
+@pytest.mark.parametrize("figure", ["accuracy", "mse"])
+def test_a_figure_that_is_no_number_is_never_better(accuracies, news, best, since, figure):
+    """So the patience ends after two evaluations that are not better, with numbers or not."""
+    sign = 1 if figure == "accuracy" else -1
+    seen = Best(EvaluationSection(patience=2))
+    figures = [{"loss": 1.0, figure: sign * a} for a in accuracies]
+    assert [seen.see(one, epoch) for epoch, one in enumerate(figures, 1)] == news
+    assert (seen.epoch, seen.since) == (best, since)
+    assert seen.is_over == (len(accuracies) - since == 2)
+
+
+def test_a_tie_moves_the_best_but_not_the_patience():
+    best = Best(EvaluationSection(patience=2))
+    seen = [(0.1, 4.0), (0.3, NAN), (0.2, 2.0), (0.3, 1.0)]
+    assert [best.see({"loss": x, "accuracy": a}, i) for i, (a, x) in enumerate(seen, 1)] == [
+        True,
+        True,
+        False,
+        True,
+    ]
+    assert (best.epoch, best.since, best.is_over) == (4, 2, True)
+    again = Best(best.section)
+    again.load_state_dict(best.state_dict())
+    assert vars(again) == vars(best)
+    again.load_state_dict({"figures": best.figures, "epoch": 4, "waited": 2})  # of older versions
+    assert again.since == 4
 
 
 # ---- the moving average ----

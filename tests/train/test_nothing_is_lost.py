@@ -27,8 +27,8 @@ from tinynet.train import (
     run,
 )
 from tinynet.train.checkpoint import files as checkpoints
-from tinynet.train.checkpoint import run_folder as folders
 from tinynet.train.checkpoint import storage as storages
+from tinynet.train.checkpoint import writing
 from tinynet.train.cli import main
 
 from .test_kill import killed_after
@@ -353,8 +353,8 @@ def test_every_format_version_has_a_way_to_the_newest():
 
 def test_rows_are_appended_whole_or_not_at_all(tmp_path, disk):
     path = tmp_path / "metrics.jsonl"
-    folders.append_lines(path, ["one"])
+    writing.append_lines(path, ["one"])
     disk.full = True
-    with pytest.raises(folders.TrainError, match="No space left"):
-        folders.append_lines(path, ["two", "three"])
+    with pytest.raises(writing.TrainError, match="No space left"):
+        writing.append_lines(path, ["two", "three"])
     assert path.read_text() == "one\n"

@@ -13,7 +13,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from tests.rounding import STEPS, near
 from tinynet.train import CheckpointError, StorageWarning, UsageError, evaluate_run, resume, run
 from tinynet.train.checkpoint import files as checkpoints
-from tinynet.train.checkpoint import run_folder as folders
+from tinynet.train.checkpoint import writing
 from tinynet.train.cli import main
 
 from .conftest import Killed
@@ -272,7 +272,7 @@ def test_what_is_no_run_folder(tmp_path, capsys):
 def test_two_processes_on_one_folder(write, digits):
     result = run(write(digits), quiet=True)
     with (
-        folders.locked(folders.RunFolder(result.folder)),
+        writing.locked(result.folder),
         pytest.raises(UsageError, match="another process is training in"),
     ):
         resume(result.folder, {"run.epochs": 3}, quiet=True)

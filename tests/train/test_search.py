@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from tinynet.invocation import installation
 from tinynet.train import run
-from tinynet.train.checkpoint.run_folder import RunFolder, locked
+from tinynet.train.checkpoint.writing import locked
 from tinynet.train.cli import main
 from tinynet.train.config.grid import Point, brief
 from tinynet.train.config.problems import Problems, TrainError, UsageError
@@ -32,6 +32,7 @@ from tinynet.train.search.search import open_search
 from tinynet.train.search.study import Plan, Study
 
 from .test_cli import start
+from .test_sweep import KILLS, kill_while_a_run_starts
 
 optuna = pytest.importorskip("optuna", reason="needs optuna: pip install optuna")
 
@@ -391,8 +392,46 @@ def test_ctrl_c(write, digits, search, tmp_path, capsys):
     begun = state.study().unfinished()
     assert [outcome_of(state.runs, point).status for point in begun] == ["interrupted"] * 2
     for run_folder in Path(folder).glob("*/*/run.json"):
-        with locked(RunFolder(run_folder.parent)):  # nothing is left behind
+        with locked(run_folder.parent):  # nothing is left behind
             pass
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+@pytest.mark.parametrize("whom, number", KILLS)
+def test_a_trial_that_is_killed_while_it_starts_has_not_failed(
+    write, digits, search, tmp_path, whom, number
+):
+    own = "--trials", "1", "--set", "epochs=1", "run.report=false"
+    arguments = ["search", write(digits), *FEW, *own]
+    folder, out = kill_while_a_run_starts(tmp_path, arguments, whom, number)
+    assert (f"INTERRUPTED, killed by {number.name}: see " in out) == (whom == "run")
+    trials = open_search(folder).study().trials()
+    assert [trial.status for trial in trials] == ["running"]
+    out, _ = search("--resume", folder.relative_to(tmp_path))
+    assert "\n1 finished\n" in out
+
+
+DIES = """
+    import os, signal, sys
+    from tinynet.train.models import mlp
+
+    def dies(descriptor, content):
+        write(descriptor, content[: len(content) // 2])
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    if sys.argv[1:2] == ["train"]:  # the run, and not its search
+        write, os.write = os.write, dies
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_a_trial_that_is_killed_while_it_reports_an_evaluation(write, digits, search, tmp_path):
+    path = write(digits.replace('"mlp"', '"./net.py:mlp"'), net=DIES)
+    own = "--space", "optimizer.lr=log(1e-3,1)", "--trials", 1, "--set", "run.report=false"
+    out, err = search(path, *own, code=1)
+    assert "INTERRUPTED, killed by SIGKILL" in out and err == ""
+    out, _ = search("--resume", folder_of(out))
+    assert "\n1 finished\n" in out
 
 
 def test_what_cannot_be_searched(write, digits, capsys, tmp_path):

@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -193,3 +194,56 @@ def test_a_signal_ends_a_sweep_and_it_goes_on_later(write, digits, sweep, tmp_pa
     assert [outcome_of(state.runs, point).status for point in state.points] == ["interrupted"] * 2
     running = subprocess.run(["ps", "-ef"], capture_output=True, text=True, check=True).stdout
     assert str(tmp_path) not in running  # nothing is left behind
+
+
+KILLS = [
+    ("all", signal.SIGINT),
+    ("parent", signal.SIGINT),
+    ("parent", signal.SIGTERM),
+    ("run", signal.SIGTERM),
+    ("run", signal.SIGKILL),
+    ("run", signal.SIGSEGV),
+]
+"""Who gets which signal while a run starts."""
+
+
+def kill_while_a_run_starts(folder, arguments, whom, number, seconds=0.1):
+    """Start a sweep or a search, and send a signal that long after its first run began to start.
+
+    Returns:
+        The folder of the sweep or search, and what was printed.
+    """
+    program = start(*arguments, cwd=folder, start_new_session=True)
+    first = program.stdout.readline()
+    found = folder / first.split()[-1]
+    while not [*found.glob("000*.log")]:
+        assert program.poll() is None
+        time.sleep(0.001)
+    time.sleep(seconds)
+    if whom == "run":
+        listed = ["ps", "-o", "pid=", "--ppid", str(program.pid)]
+        (child,) = subprocess.run(listed, capture_output=True, text=True).stdout.split()
+        os.kill(int(child), number)
+    elif whom == "parent":
+        program.send_signal(number)
+    else:
+        os.killpg(program.pid, number)
+    out, err = program.communicate(timeout=60)
+    assert err == "" and "FAILED" not in out
+    assert program.returncode == (1 if whom == "run" else 128 + number)
+    return found, out
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+@pytest.mark.parametrize("whom, number", KILLS)
+def test_a_run_that_is_killed_while_it_starts_has_not_failed(
+    write, digits, sweep, tmp_path, whom, number
+):
+    own = ["sweep", write(digits), "seed=0,1", "epochs=1", "run.report=false"]
+    folder, out = kill_while_a_run_starts(tmp_path, own, whom, number)
+    line = re.search(r"^\[1/2\] run.seed=0: (.*)$", out, re.M)[1]
+    log = next(folder.glob("000*.log")).relative_to(tmp_path)
+    reason = f", killed by {number.name}: see {log}" if whom == "run" else ""
+    assert line == f"INTERRUPTED{reason}"
+    out, _ = sweep("--resume", folder.relative_to(tmp_path))
+    assert "2 runs are not" not in out and out.count("finished") == 2

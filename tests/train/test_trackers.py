@@ -17,6 +17,7 @@ from tinynet.invocation import installation
 from tinynet.train import (
     Callbacks,
     ConfigError,
+    StorageWarning,
     Track,
     TrackerWarning,
     evaluate_run,
@@ -171,7 +172,8 @@ def test_an_interrupted_run_goes_on_with_its_id(digits, write, dies):
     assert [step for step, _, _ in points(calls())][:2] == [30, 31]
     (folder / "trackers.json").write_text('{"ids": {}}')  # damaged: without its checksum
     Path("diary.jsonl").unlink()
-    resume(folder, {"run.epochs": 3}, quiet=True)
+    with pytest.warns(StorageWarning, match=r"trackers\.json was changed .* begins anew"):
+        resume(folder, {"run.epochs": 3}, quiet=True)
     assert calls()[0][1]["id"] == ""
 
 

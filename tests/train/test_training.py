@@ -142,6 +142,17 @@ def test_a_schedule_that_waits_for_a_figure(write, digits):
     assert state["figure"] == result.metrics["loss"]
 
 
+@pytest.mark.parametrize("extra, mode", [("", "max"), ('\nmode = "min"', "min")])
+def test_a_plateau_of_a_figure_that_is_better_when_higher(write, digits, extra, mode):
+    config = f'{digits}[schedule]\ntype = "ReduceLROnPlateau"\nmonitor = "accuracy"{extra}\n'
+    result = run(write(config), ["run.epochs=1"], quiet=True)
+    state = checkpoints.read_checkpoint(result.folder / "checkpoint.npz")["schedules"][""]
+    assert state["schedule"]["mode"] == mode
+    assert f'mode = "{mode}"' in (result.folder / "config.toml").read_text()
+    again = run(result.folder / "config.toml", quiet=True)
+    assert weights(again.model) == weights(result.model)
+
+
 SCHEDULES = {
     "SequentialLR": (
         "milestones = [2]\nschedulers = [{type = 'ConstantLR', factor = 0.5},"

@@ -59,6 +59,11 @@ def _slopes(function: Function, inputs: Sequence[Any], eps: float, place: Any, m
         sides.append([t._array.copy() for t in floating(function(*inputs))])
     move(0)
     where = "" if place is None else f"on index {place} "
+    if len(sides[0]) != len(sides[1]):
+        raise AssertionError(
+            f"Expected `func` to return the same number of outputs when inputs are perturbed "
+            f"{where}by {eps}, but got: {len(sides[0])} and {len(sides[1])}."
+        )
     for a, b in zip(*sides, strict=True):
         for what, x, y in (
             ("shape", Size(a.shape), Size(b.shape)),

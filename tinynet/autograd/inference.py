@@ -38,11 +38,11 @@ class inference_mode(GradMode):
         mode.on = self._value and (mode.on or True)
         mode.grad = mode.on
         if not self._value:
-            inference.change(1)
+            inference.tally.begin()
 
     def __exit__(self, *exc: object) -> None:
         if not self._value:
-            inference.change(-1)
+            inference.tally.end()
         mode.grad, mode.on, mode.inference = self._outside.pop()
 
     def _again(self) -> GradMode:

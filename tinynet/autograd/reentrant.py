@@ -62,6 +62,12 @@ class CheckpointFunction(Function):
         with random_state(ctx.state), enable_grad():
             made = ctx.run_function(*args)
         outputs = made if isinstance(made, tuple) else (made,)
+        if len(outputs) != len(grad_outputs):
+            raise RuntimeError(
+                f"checkpoint: the function returned {len(grad_outputs)} outputs in the forward "
+                f"pass, but {len(outputs)} when the backward pass ran it again. It must return "
+                "the same outputs both times."
+            )
         pairs = [
             (o, g)
             for o, g in zip(outputs, grad_outputs, strict=True)

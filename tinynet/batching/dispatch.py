@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -14,9 +13,9 @@ from tinynet.batching.families import BORDER, rule_of
 from tinynet.batching.rules import Call, NoRuleError
 from tinynet.core.declaration.broadcasting import Recorded
 from tinynet.core.declaration.observers import observable
-from tinynet.threads import held_in_forks
+from tinynet.threads import fork_safe_lock
 
-_lock = held_in_forks(threading.Lock())
+_lock = fork_safe_lock()
 
 
 class _State:

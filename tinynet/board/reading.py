@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -60,19 +60,45 @@ def read_events(folder: str | os.PathLike[str]) -> Logged:
     found = Logged()
     parse = tensorboardx.load().Event.FromString
     for path in sorted(Path(folder).glob(f"{PREFIX}*")):
-        for record in _records(path.read_bytes()):
+        for _, record in _records(path.read_bytes()):
             event = parse(record)
             for value in event.summary.value:
                 found.add(event.step, value)
     return found
 
 
-def _records(data: bytes) -> Iterator[bytes]:
-    """Yield the contents of the records: length, checksum, content, checksum."""
+def sizes_before(
+    folder: str | os.PathLike[str], is_later: Callable[[str, int], bool]
+) -> dict[str, int]:
+    """Return the number of bytes before the first later event, by the names of the event files.
+
+    Args:
+        folder: the folder, without those inside it.
+        is_later: returns whether a value with this tag and step is later. Files after that of the
+            first such value are left out.
+
+    Raises:
+        OSError: a file cannot be read.
+    """
+    sizes = {}
+    parse = tensorboardx.load().Event.FromString
+    for path in sorted(Path(folder).glob(f"{PREFIX}*")):
+        data = path.read_bytes()
+        sizes[path.name] = len(data)
+        for start, record in _records(data):
+            event = parse(record)
+            if any(is_later(value.tag, event.step) for value in event.summary.value):
+                sizes[path.name] = start
+                return sizes
+    return sizes
+
+
+def _records(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield start and content of the records: length, checksum, content, checksum."""
     start = 0
     while start + 12 <= len(data):
         (length,) = struct.unpack_from("<Q", data, start)
         if start + 16 + length > len(data):
             return
-        yield data[start + 12 : start + 12 + length]
+        yield start, data[start + 12 : start + 12 + length]
         start += 16 + length

@@ -22,6 +22,8 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Mapping
 
+from tinynet.atomic_write import cut
+
 _CHUNK = 1 << 14  # bytes per write: on a nearly full disk, complete chunks are kept
 _PATIENCE = 5.0  # seconds between attempts of add() during an outage; flush() always tries
 MAX_WAITING = 16 << 20
@@ -43,6 +45,9 @@ class Outages:
 
     def __init__(self) -> None:
         self._failing: set[int] = set()
+
+    def __bool__(self) -> bool:
+        return bool(self._failing)
 
     def begin(self, file: object, folder: str, reason: str) -> None:
         """Record that a file cannot be written; warn if it is the first one."""
@@ -79,18 +84,33 @@ def trim(folder: str | os.PathLike[str], sizes: Mapping[str, int]) -> None:
         sizes: bytes by path of each file in the folder. Other files in these folders are removed.
 
     Raises:
-        OSError: a file cannot be truncated or removed.
+        OSError: a folder cannot be listed, or a file cannot be truncated or removed.
     """
     for place in {"", *map(os.path.dirname, sizes)}:
         inside = os.path.join(folder, place)
-        for name in os.listdir(inside) if os.path.isdir(inside) else ():
+        for name in _names(inside):
             path, known = os.path.join(inside, name), sizes.get(os.path.join(place, name))
             if not name.startswith(PREFIX):
                 continue
             if known is None:
-                os.unlink(path)
+                _remove(path)
             elif os.path.getsize(path) > known:
-                os.truncate(path, known)
+                cut(path, known)
+
+
+def _names(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except FileNotFoundError:
+        return []
+
+
+def _remove(path: str) -> None:
+    """Remove an event file, or at least what it contains."""
+    try:
+        os.unlink(path)
+    except OSError:
+        cut(path, 0)
 
 
 class EventFile:
@@ -120,6 +140,7 @@ class EventFile:
         self._file: io.FileIO | None = None
         self._path = ""
         self._size = 0  # bytes of complete records in the file
+        self._earlier: dict[str, int] = {}  # the same of files that were given up
         self._last_write = time.monotonic()
         self._outages = outages
         self._outage = False
@@ -147,9 +168,9 @@ class EventFile:
         with self._lock:
             self._write(sync=True)
 
-    def written(self) -> tuple[str, int]:
-        """Return the path of the file, and the number of bytes written."""
-        return self._path, self._size
+    def written(self) -> dict[str, int]:
+        """Return the number of bytes written by the path of each file: one, unless it failed."""
+        return {**self._earlier, **({self._path: self._size} if self._file is not None else {})}
 
     def close(self, revive: bool = True) -> None:
         """Flush and close the file. Records that cannot be written now are dropped.
@@ -160,6 +181,8 @@ class EventFile:
         with self._lock:
             if revive or self._file is None or os.path.exists(self._path):
                 self._write(sync=True)
+                if self._waiting:  # there is no later occasion
+                    self._write(sync=True)
             self._waiting.clear()
             self._waiting_bytes = 0
             self._close_file()
@@ -254,6 +277,7 @@ class EventFile:
             with contextlib.suppress(OSError):
                 self._file.close()
             self._file = None
+            self._earlier[self._path] = self._size
             if self._size == 0:  # not even the header fit: leave nothing behind
                 with contextlib.suppress(OSError):
                     os.unlink(self._path)
@@ -268,3 +292,4 @@ class EventFile:
             self._waiting_bytes = 0
             self._path = ""
             self._close_file()
+            self._earlier.clear()

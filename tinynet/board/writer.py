@@ -254,8 +254,12 @@ class SummaryWriter(Scalars, Histograms, Images, Hparams, Curves, Embeddings, Me
 
     def _written(self) -> dict[str, int]:
         """Return the number of bytes on disk of each event file, by its path in the folder."""
-        files = [file.written() for file in self._files.values()]
-        return {os.path.relpath(path, self.log_dir): size for path, size in files if path}
+        files = [pair for file in self._files.values() for pair in file.written().items()]
+        return {os.path.relpath(path, self.log_dir): size for path, size in files}
+
+    def _is_behind(self) -> bool:
+        """Return whether something cannot be written at present."""
+        return bool(self._outages)
 
 
 class FileWriter:

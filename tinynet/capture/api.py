@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from tinynet import invocation
 from tinynet.capture.compiled import Compiled
 from tinynet.capture.explain import Explanation
+from tinynet.capture.guard.holdings import is_a
 from tinynet.nn.base.module import Module
 from tinynet.numba_kernels import compiler
 
@@ -154,7 +155,7 @@ def _compiled(model: Any, disable: bool, backend: Any, options: dict[str, Any]) 
         raise TypeError(f"tn.compile expects a module or a function, but got {model!r}")
     if disable or backend in ("eager", "aot_eager"):
         return model
-    if isinstance(model, Module):
+    if is_a(model, Module):
         return OptimizedModule(model, options)
     return Compiled(model, **options)
 

@@ -4,45 +4,34 @@ from __future__ import annotations
 
 import copy
 import functools
-import os
 import threading
 import weakref
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from tinynet.capture import guards
-from tinynet.capture.capturing import Captured, capture, forget_others
 from tinynet.capture.entry import Entry, HandledError
 from tinynet.capture.explain import Explanation, explain
-from tinynet.capture.keys import key_of, modes, sharing_of
+from tinynet.capture.guard import guards
+from tinynet.capture.guard.events import unwatchable
+from tinynet.capture.guard.holdings import ABSENT, is_a, value_of
+from tinynet.capture.guard.keys import key_of, modes, sharing_of
+from tinynet.capture.guard.recognition import STALE, recognizer
 from tinynet.capture.program import Call, CaptureError
-from tinynet.capture.reach import ABSENT
-from tinynet.capture.reads import value_of
-from tinynet.capture.recognition import STALE, recognizer
+from tinynet.capture.record.capturing import Captured, Turn, capture
 from tinynet.capture.rerun import Rerun, call_of
-from tinynet.capture.schedule import FIRST, Schedule
-from tinynet.capture.verification import Outcome, verify
+from tinynet.capture.verify.schedule import FIRST, Schedule
+from tinynet.capture.verify.verification import Outcome, verify
 from tinynet.core.callsite import locate, warn
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor
+from tinynet.threads import fork_safe_lock
 
 CAPTURES = 4  # calls that are compared until two are the same
 PROGRAMS = 8  # of one function: for other shapes, modes and Python values
 PATIENCE = 50  # captures that fail by what another thread does, before one counts
 KEPT = 100  # reasons for eager calls, for ``explain``
-# One thread at a time captures: it looks at all objects. Calls of others run eagerly meanwhile.
-capturing = threading.Lock()
-
-
-def _release() -> None:
-    """Release the lock in a new process, which does not have the thread that holds it."""
-    if capturing.locked() and mode.tracer is None:
-        capturing.release()
-    forget_others()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_release)
+capturing = Turn()  # calls of other threads run eagerly meanwhile
+_resetting = fork_safe_lock()
 
 
 class CompileError(RuntimeError):
@@ -87,8 +76,7 @@ class Compiled:
         self._eager: set[Any] = set()
         self._recent: Entry | None = None  # that the last call ran
         self._warned = self._full = self._wrong = False
-        self._lock = threading.Lock()
-        self._replays = self._captures = self._eager_calls = self._disturbed = 0
+        self._captures = self._eager_calls = self._disturbed = 0
         self.problems: list[CaptureError] = []
         for name in functools.WRAPPER_ASSIGNMENTS:
             if (value := value_of(function, name)) is not ABSENT:
@@ -135,7 +123,7 @@ class Compiled:
                 if result is not STALE:
                     self._replayed(entry)
                     return result
-                entry.missed()
+                entry.missed(tensors)
         elif key in self._eager:
             return self._run(args, kwargs)
         return self._capture(key, tensors, args, kwargs)
@@ -153,14 +141,14 @@ class Compiled:
         self, entry: Entry, tensors: list[Tensor], args: Any, kwargs: Any
     ) -> Outcome | None:
         """Run a program and the function, and compare; None if the program does not fit."""
-        if not capturing.acquire(blocking=False):
+        if not capturing.take():
             return None
         state.disabled = True
         try:
             outcome, problem = verify(entry, tensors, lambda: self._function(*args, **kwargs))
         finally:
             state.disabled = False
-            capturing.release()
+            capturing.give_back()
         if outcome is None:
             return None
         self._replayed(entry)
@@ -170,13 +158,13 @@ class Compiled:
 
     def reset(self) -> None:
         """Discard all programs, and what is known about calls that run eagerly."""
-        with self._lock:
+        with _resetting:
             self._entries.clear()
             self._recent = None
             self._captured.clear()
             self._eager.clear()
             self.problems.clear()
-            self._warned = False
+            self._warned = self._wrong = False
             self._captures = self._eager_calls = 0
 
     def programs(self) -> list[tuple[Any, Entry]]:
@@ -186,7 +174,7 @@ class Compiled:
     def entry_for(self, args: Any, kwargs: Any, tensors: list[Tensor]) -> Entry | None:
         """Return the program that a call would run, if any; collect the tensors."""
         key = _call_key(args, kwargs, tensors)
-        fitting = (entry for entry in self._entries.get(key, ()) if entry.fits())
+        fitting = (entry for entry in self._entries.get(key, ()) if entry.fits(tensors))
         return next(fitting, None)
 
     def calls(self) -> Calls:
@@ -217,7 +205,12 @@ class Compiled:
     # ---- capturing --------------------------------------------------------------------------
 
     def _capture(self, key: Any, tensors: list[Tensor], args: Any, kwargs: Any) -> Any:
-        if key in self._eager or not capturing.acquire(blocking=False):
+        if key in self._eager:
+            return self._run(args, kwargs)
+        problem = unwatchable()
+        if problem is not None:
+            return self._fall_back(None, problem, args, kwargs)
+        if not capturing.take():
             return self._run(args, kwargs)
         try:
             count = sum(map(len, self._entries.values()))
@@ -248,7 +241,7 @@ class Compiled:
                 self._report(key, CaptureError(reason, remedy, site))
             return result
         finally:
-            capturing.release()
+            capturing.give_back()
 
     def _add(
         self, key: Any, captured: Captured, tensors: list[Tensor], args: Any, kwargs: Any
@@ -310,7 +303,7 @@ every: weakref.WeakSet[Compiled] = weakref.WeakSet()
 
 
 def _inner(function: Any) -> Any:
-    return function.args[0] if isinstance(function, functools.partial) else function
+    return function.args[0] if is_a(function, functools.partial) else function
 
 
 _PASS_TENSORS = "pass tensors, numbers, strings, and modules"

@@ -10,18 +10,21 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.capture import guards, native
-from tinynet.capture.capturing import Captured
-from tinynet.capture.handlers import drawn
+from tinynet.capture import native
+from tinynet.capture.guard import guards
+from tinynet.capture.guard.guards import Condition
+from tinynet.capture.guard.handlers import drawn
+from tinynet.capture.guard.holdings import ABSENT, contents, is_a, of_class
+from tinynet.capture.guard.recognition import STALE, recognize_nothing
 from tinynet.capture.node import CompiledFunctionBackward, CompiledOutputBackward, Passes
-from tinynet.capture.outputs import Output, rewritten
-from tinynet.capture.probing import Group
 from tinynet.capture.program import Call, Handle, Program, Value, leaves
-from tinynet.capture.recognition import STALE, recognize_nothing
+from tinynet.capture.record.capturing import Captured
+from tinynet.capture.record.outputs import Output, rewritten
+from tinynet.capture.record.probing import Group
 from tinynet.capture.rerun import Rerun
-from tinynet.capture.schedule import Schedule
 from tinynet.capture.source import Source, compiled
-from tinynet.core.tensors.tensor import counter_of, wrap
+from tinynet.capture.verify.schedule import Schedule
+from tinynet.core.tensors.tensor import Tensor, counter_of, wrap
 from tinynet.core.tensors.views import edge_of
 
 
@@ -83,7 +86,6 @@ class Entry:
         tensors = [*{id(t): t for t, _ in self._states.values()}.values()]
         self.conditions = guards.conditions(source, captured, tensors)
         places = {v.number: place for place, v in reversed([*enumerate(program.arguments)])}
-        names = ", ".join(f"A{place}" for place in range(len(program.arguments)))
         for place in places.values():
             value = program.arguments[place]
             source.lines.append(f"{source.define(value)} = A{place}._array")
@@ -94,6 +96,15 @@ class Entry:
             source.lines.append("position = drawn()")
         source.write(program.handled)
         self._results(source)
+        self.run = self._function(title, source, calls)
+        self.namespace = source.namespace
+        self.replays = self.misses = 0
+        self.failed: collections.Counter[str] = collections.Counter()
+
+    def _function(self, title: str, source: Source, calls: list[Call]) -> Any:
+        """Return the function of the tensors that are passed, behind its guards."""
+        count = len(self.captured.program.arguments)
+        names = ", ".join(f"A{place}" for place in range(count))
         test = " and ".join(condition.text for condition in self.conditions) or "True"
         head = [
             f"def run({names}):",
@@ -102,23 +113,24 @@ class Entry:
             "    if not fits: return STALE",
         ]
         body = [f"    {line}" for line in _surrounded(source.lines, source.handled)]
-        self.run = compiled(title, "run", head + body, source.namespace)
-        self.run.overwritten = [] if backend == "numba" else source.overwritten
-        self.run.calls, self.run.parts = calls, source.calls
-        self.namespace = source.namespace
-        self.replays = self.misses = 0
-        self.failed: collections.Counter[str] = collections.Counter()
+        run = compiled(title, "run", head + body, source.namespace)
+        run.overwritten = [] if self._backend == "numba" else source.overwritten
+        run.calls, run.parts = calls, source.calls
+        return run
 
-    def fits(self) -> bool:
+    def fits(self, tensors: list[Tensor]) -> bool:
         """Return whether the guards hold."""
-        return all(condition.holds(self.namespace) for condition in self.conditions)
+        return next(self._failing(tensors), None) is None
 
-    def missed(self) -> None:
+    def missed(self, tensors: list[Tensor]) -> None:
         """Note that the guards failed, and which."""
         self.misses += 1
         if self.misses <= DIAGNOSED:
-            failing = (c for c in self.conditions if not c.holds(self.namespace))
-            self.failed.update(c.words for c in itertools.islice(failing, 1))
+            self.failed.update(c.words for c in itertools.islice(self._failing(tensors), 1))
+
+    def _failing(self, tensors: list[Tensor]) -> Iterator[Condition]:
+        names = self.namespace | {f"A{i}": t for i, t in enumerate(tensors)}
+        return (condition for condition in self.conditions if not condition.holds(names))
 
     def _calls(self, calls: list[Call], kept: list[Value]) -> list[Call]:
         """Return calls as the backend runs them."""
@@ -241,9 +253,9 @@ def _surrounded(lines: list[str], count: int) -> list[str]:
 
 def _tensor(holder: Any, source: Source) -> str:
     """Return text for a tensor from outside or an output."""
-    if isinstance(holder, Output):
+    if is_a(holder, Output):
         return f"o{holder.number}"
-    return source.text(holder) if isinstance(holder, Handle) else source.constant(holder)
+    return source.text(holder) if is_a(holder, Handle) else source.constant(holder)
 
 
 def _text(structure: Any, source: Source) -> str:
@@ -252,24 +264,24 @@ def _text(structure: Any, source: Source) -> str:
     if kind is dict:
         parts = (f"{source.constant(k)}: {_text(v, source)}" for k, v in structure.items())
         return f"{{{', '.join(parts)}}}"
-    if not isinstance(structure, (tuple, list)):
+    if not is_a(structure, (tuple, list)):
         return _tensor(structure, source)
     if kind is not list and _is_constant(structure):
         return source.constant(structure)
-    inner = "".join(_text(part, source) + ", " for part in structure)
+    inner = "".join(_text(part, source) + ", " for part in contents(structure))
     if kind is list:
         return f"[{inner}]"
     if kind is tuple:
         return f"({inner})"
     name = source.constant(kind)
-    return f"{name}({inner})" if hasattr(structure, "_fields") else f"{name}(({inner}))"
+    return f"{name}({inner})" if of_class(kind, "_fields") is not ABSENT else f"{name}(({inner}))"
 
 
 def _is_constant(structure: Any) -> bool:
     """Return whether each replay may return one and the same object."""
-    if isinstance(structure, tuple):
-        return all(map(_is_constant, structure))
-    return not isinstance(structure, (Output, Handle, list, dict))
+    if is_a(structure, tuple):
+        return all(map(_is_constant, contents(structure)))
+    return not is_a(structure, (Output, Handle, list, dict))
 
 
 def _saved(program: Program, group: Group) -> list[Value]:
@@ -283,7 +295,7 @@ def _saved(program: Program, group: Group) -> list[Value]:
 def _used(program: Program) -> Iterator[Value]:
     for call in program.calls:
         yield from call.inputs()
-    yield from (v for v in leaves(program.results) if isinstance(v, Value))
+    yield from (v for v in leaves(program.results) if is_a(v, Value))
 
 
 def _dense(g: Any) -> Any:

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tinynet.capture.entry import Entry
+from tinynet.capture.guard.holdings import is_a, shown, value_of
+from tinynet.capture.guard.keys import Identity
 from tinynet.capture.program import Call, Program, Value, leaves
 from tinynet.core.callsite import locate
 from tinynet.core.tensors.tensor import Tensor
@@ -213,20 +215,22 @@ def _named_forms(key: Any) -> list[tuple[str, str]]:
 def _form(key: Any) -> str:
     """Return the form of an argument as text."""
     kind, *parts = key
+    kind = kind.thing if is_a(kind, Identity) else kind
     if issubclass(kind, Tensor):
         ((shape, dtype, _, requires_grad, *_),) = parts
         return f"{dtype} {list(shape)}{' that requires grad' if requires_grad else ''}"
-    if issubclass(kind, dict):
+    if kind is dict:
         names = (name if type(name) is tuple else (str, name) for name, _ in parts)
         items = (f"{_form(n)}: {_form(part)}" for n, (_, part) in zip(names, parts, strict=True))
         return f"{{{', '.join(items)}}}"
-    if issubclass(kind, (tuple, list, frozenset)):
+    if issubclass(kind, tuple) or kind is list or kind is frozenset:
         inner = ", ".join(map(_form, parts))
         return f"[{inner}]" if kind is list else f"({inner})"
     (value,) = parts
     if type(value) is tuple:  # the fields of a dataclass
         return f"{kind.__name__}({', '.join(map(_form, value))})"
-    return getattr(value, "__qualname__", None) or f"{value!r:.40}"
+    name = value_of(value, "__qualname__")
+    return name if is_a(name, str) else shown(value)
 
 
 def _bytes(count: int) -> str:

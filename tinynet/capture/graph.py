@@ -20,8 +20,8 @@ from tinynet.board.graphs.scopes import Root
 from tinynet.board.graphs.structures import Arguments, flatten
 from tinynet.capture.api import OptimizedModule
 from tinynet.capture.entry import Entry
-from tinynet.capture.outputs import Output
 from tinynet.capture.program import Call, Handle, Value, leaves, rebuilt
+from tinynet.capture.record.outputs import Output
 from tinynet.core.module_scope import modules_of
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.optim import Optimizer

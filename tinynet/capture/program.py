@@ -9,6 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from tinynet.capture.guard.holdings import (
+    ABSENT,
+    contents,
+    is_a,
+    is_simple_kind,
+    module_of,
+    of_class,
+)
 from tinynet.core.callsite import Site
 from tinynet.core.tensors.tensor import Tensor
 
@@ -130,14 +138,14 @@ class Call:
     def inputs(self) -> Iterator[Value]:
         """Yield the values that the call uses."""
         for leaf in leaves((self.args, self.kwargs)):
-            if isinstance(leaf, Value):
+            if is_a(leaf, Value):
                 yield leaf
-            elif isinstance(leaf, Handle) and leaf.value is not None:
+            elif is_a(leaf, Handle) and leaf.value is not None:
                 yield leaf.value
 
     def outputs(self) -> Iterator[Value]:
         """Yield the values that the call defines."""
-        return (leaf for leaf in leaves(self.result) if isinstance(leaf, Value))
+        return (leaf for leaf in leaves(self.result) if is_a(leaf, Value))
 
 
 class Program:
@@ -186,8 +194,8 @@ def root(array: Any) -> Any:
 
 def leaves(structure: Any) -> Iterator[Any]:
     """Yield what is in nested tuples, lists and dicts."""
-    if isinstance(structure, (tuple, list)):
-        for part in structure:
+    if is_a(structure, (tuple, list)):
+        for part in contents(structure):
             yield from leaves(part)
     elif type(structure) is dict:
         for part in structure.values():
@@ -203,18 +211,15 @@ def rebuilt(structure: Any, change: Callable[[Any], Any]) -> Any:
         return kind(rebuilt(part, change) for part in structure)
     if kind is dict:
         return {key: rebuilt(part, change) for key, part in structure.items()}
-    if isinstance(structure, tuple):  # a named tuple
-        parts = [rebuilt(part, change) for part in structure]
-        return kind(*parts) if hasattr(structure, "_fields") else kind(parts)
+    if is_a(structure, tuple):  # a named tuple
+        parts = [rebuilt(part, change) for part in contents(structure)]
+        return kind(*parts) if of_class(kind, "_fields") is not ABSENT else kind(parts)
     return change(structure)
 
 
 def as_array(leaf: Any) -> Any:
     """Return a numpy scalar as the array that operations make of it."""
-    return np.asarray(leaf) if isinstance(leaf, np.generic) else leaf
-
-
-SIMPLE = frozenset({int, float, bool, str, bytes, type(None), type(...), complex, slice, range})
+    return np.asarray(leaf) if is_a(leaf, np.generic) else leaf
 
 
 def same(a: Any, b: Any) -> bool:
@@ -223,26 +228,27 @@ def same(a: Any, b: Any) -> bool:
         return True
     if type(a) is not type(b):
         return False
-    if isinstance(a, Tensor):
+    if is_a(a, Tensor):
         return False
-    if isinstance(a, Value):
+    if is_a(a, Value):
         return a.number == b.number and a.shape == b.shape and a.dtype == b.dtype
-    if isinstance(a, Handle):
+    if is_a(a, Handle):
         mine = a.number, a.requires_grad, a.place
         return mine == (b.number, b.requires_grad, b.place) and same(a.value, b.value)
-    if isinstance(a, (tuple, list)):
-        return len(a) == len(b) and all(map(same, a, b))
+    if is_a(a, (tuple, list)):
+        parts = contents(a), contents(b)
+        return len(parts[0]) == len(parts[1]) and all(map(same, *parts))
     if type(a) is dict:
         return list(a) == list(b) and all(same(a[key], b[key]) for key in a)
-    if type(a) in SIMPLE or isinstance(a, (np.dtype, np.generic)):
+    if is_simple_kind(type(a)) or is_a(a, (np.dtype, np.generic)):
         return bool(a == b and repr(a) == repr(b)) or (a != a and b != b)
-    if isinstance(a, np.ndarray):
+    if is_a(a, np.ndarray):
         return a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
-    if isinstance(a, types.FunctionType):
+    if is_a(a, types.FunctionType):
         return a.__code__ is b.__code__ and same(_environment(a), _environment(b))
-    if isinstance(a, types.MethodType):
+    if is_a(a, types.MethodType):
         return a.__func__ is b.__func__ and a.__self__ is b.__self__
-    return type(a).__module__.startswith("tinynet.") and same(_state(a), _state(b))
+    return module_of(type(a)).startswith("tinynet.") and same(_state(a), _state(b))
 
 
 def _environment(function: types.FunctionType) -> Any:

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.capture.appearance import World
-from tinynet.capture.capturing import Captured
-from tinynet.capture.outputs import found_in
-from tinynet.capture.probing import Group, gradients_at
 from tinynet.capture.program import CaptureError, rebuilt
-from tinynet.capture.snapshot import Snapshot
+from tinynet.capture.record.capturing import Captured
+from tinynet.capture.record.outputs import found_in
+from tinynet.capture.record.probing import Group, gradients_at
+from tinynet.capture.verify.appearance import World
+from tinynet.capture.verify.snapshot import Snapshot
 from tinynet.core.graph.node import Edge
 from tinynet.core.modes import enable_grad
 from tinynet.core.tensors.tensor import Tensor

@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.capture.program import SIMPLE, Call, Handle, Value, leaves
+from tinynet.capture.guard.holdings import ABSENT, is_a, is_simple_kind, of_class
+from tinynet.capture.program import Call, Handle, Value, leaves
 from tinynet.core.callsite import COMPILED, OUTSIDE, execute
 
 LARGE = 1 << 16  # bytes: of an array that is worth a native function of its own
@@ -54,7 +55,7 @@ class Source:
                 self._last[value.number] = at
                 defined[value.number] = value
             for leaf in leaves((call.args, call.kwargs)):
-                if isinstance(leaf, Handle) and leaf.value is not None:
+                if is_a(leaf, Handle) and leaf.value is not None:
                     self._last[leaf.value.number] = end
         for value in kept:
             self._last[value.number] = end
@@ -91,7 +92,13 @@ class Source:
     def constant(self, thing: Any) -> str:
         """Return text for a constant."""
         kind = type(thing)
-        if kind in (int, bool, str, type(None)) or (kind is float and math.isfinite(thing)):
+        if (
+            kind is int
+            or kind is bool
+            or kind is str
+            or thing is None
+            or (kind is float and math.isfinite(thing))
+        ):
             return repr(thing)
         return self.keep(thing)
 
@@ -101,19 +108,19 @@ class Source:
         if name is None:
             name = self._constants[id(thing)] = f"k{len(self._constants)}"
             self.namespace[name] = thing
-            if hasattr(type(thing), "put_into"):  # a step, whose function may change
+            if of_class(type(thing), "put_into") is not ABSENT:  # a step, whose function may change
                 thing.put_into(self.namespace, name)
         return name
 
     def text(self, structure: Any) -> str:
         """Return text for arguments or results."""
         kind = type(structure)
-        if isinstance(structure, Value):
+        if is_a(structure, Value):
             return self.name(structure)
-        if isinstance(structure, Handle):
+        if is_a(structure, Handle):
             return f"A{structure.place}" if structure.place >= 0 else self._handle(structure)
-        if not any(isinstance(leaf, (Value, Handle)) for leaf in leaves(structure)):
-            simple = kind in (tuple, list) and all(type(x) in SIMPLE for x in structure)
+        if not any(is_a(leaf, (Value, Handle)) for leaf in leaves(structure)):
+            simple = kind in (tuple, list) and all(is_simple_kind(type(x)) for x in structure)
             if not simple:
                 return self.constant(structure)
         if kind is tuple:
@@ -123,8 +130,8 @@ class Source:
         if kind is dict:
             items = (f"{self.constant(k)}: {self.text(v)}" for k, v in structure.items())
             return f"{{{', '.join(items)}}}"
-        if isinstance(structure, tuple):
-            fields = hasattr(structure, "_fields")
+        if is_a(structure, tuple):
+            fields = of_class(kind, "_fields") is not ABSENT
             parts = ", ".join(map(self.text, structure))
             return f"{self.constant(kind)}({parts if fields else f'({parts},)'})"
         return self.constant(structure)
@@ -167,7 +174,7 @@ class Source:
             args.append(over)
             self.overwritten.append(at)
         text = f"{function}({', '.join(args)})"
-        results = [v for v in leaves(call.result) if isinstance(v, Value)]
+        results = [v for v in leaves(call.result) if is_a(v, Value)]
         if not results:
             self.lines.append(text)
         elif isinstance(call.result, Value):

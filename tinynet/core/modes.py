@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from tinynet.core import float_errors
-from tinynet.threads import held_in_forks
+from tinynet.threads import Tally
 
 F = TypeVar("F", bound=Callable[..., Any])
 DECORATED_CLASS = (
@@ -59,7 +59,7 @@ def on_a_new_stack(work: Callable[[], None]) -> None:
 
 
 class _Inference:
-    """The number of active inference modes in all threads.
+    """The number of active inference modes in all threads, counted by ``tally``.
 
     Compiled operations read a global ``inferring``, which is True if there are any; only then do
     they check the mode of the thread. The global costs no measurable time.
@@ -67,7 +67,7 @@ class _Inference:
 
     def __init__(self) -> None:
         self.count = 0
-        self._lock = held_in_forks(threading.Lock())
+        self.tally = Tally(self._update, lambda: mode.thread)
         self._namespaces: list[dict[str, Any]] = []
 
     def track(self, namespace: dict[str, Any]) -> None:
@@ -75,12 +75,10 @@ class _Inference:
         namespace["inferring"] = False
         self._namespaces.append(namespace)
 
-    def change(self, by: int) -> None:
-        """Add ``by``, 1 or -1, to the count."""
-        with self._lock:
-            self.count += by
-            for namespace in self._namespaces:
-                namespace["inferring"] = self.count > 0
+    def _update(self, count: int) -> None:
+        self.count = count
+        for namespace in self._namespaces:
+            namespace["inferring"] = count > 0
 
 
 inference = _Inference()

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import threading
 from collections.abc import Callable, Iterator
 from types import CodeType, FunctionType
 from typing import Any, Generic, TypeVar
 
 from tinynet.core.modes import mode
-from tinynet.threads import held_in_forks
+from tinynet.threads import fork_safe_lock, in_child
 
 Listener = TypeVar("Listener")
 
@@ -32,7 +31,8 @@ class Channel(Generic[Listener]):
     def __init__(self, changed: Callable[[], None] = lambda: None):
         self.listeners: list[tuple[int, Listener]] = []
         self._changed = changed
-        self._lock = held_in_forks(threading.Lock())
+        self._lock = fork_safe_lock()
+        in_child(self._keep_own)
 
     def here(self) -> list[Listener]:
         """Return the listeners of this thread."""
@@ -48,19 +48,15 @@ class Channel(Generic[Listener]):
 
         def remove() -> None:
             with self._lock:
-                self.listeners.remove(entry)
+                self.listeners[:] = [e for e in self.listeners if e is not entry]
                 if not self.listeners:
                     self._changed()
 
         return remove
 
-    def keep_own(self) -> None:
-        """Forget the listeners of other threads: a forked process does not have them."""
-        with self._lock:
-            if own := [entry for entry in self.listeners if entry[0] != mode.thread]:
-                self.listeners[:] = [e for e in self.listeners if e not in own]
-                if not self.listeners:
-                    self._changed()
+    def _keep_own(self) -> None:
+        self.listeners[:] = [e for e in self.listeners if e[0] == mode.thread]
+        self._changed()
 
     @contextlib.contextmanager
     def heard_by(self, listener: Listener) -> Iterator[None]:

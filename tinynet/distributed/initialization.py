@@ -15,6 +15,8 @@ from tinynet.distributed.fingerprints import set_debug_level_from_env
 from tinynet.distributed.local_threads import divide, hosts
 from tinynet.distributed.process_group import NON_GROUP_MEMBER, ProcessGroup, world
 from tinynet.distributed.watchdog import Watchdog
+from tinynet.distributed.watchdog_process import JOINS
+from tinynet.invocation.early_watch import early_watch
 
 NAMES = ("mpi", "gloo", "cpu:gloo", "cpu:mpi", "cpu:gloo,cuda:nccl", "undefined")
 
@@ -69,6 +71,8 @@ def init_process_group(
     limit = checked_timeout(timeout)
     if os.environ.get("TORCH_DISTRIBUTED_DEBUG"):
         set_debug_level_from_env()
+    early_watch.begin()
+    early_watch.send(JOINS)
     MPI = mpi.load()
     everyone = MPI.COMM_WORLD
     _check_launch(everyone.Get_size(), everyone.Get_rank(), world_size, rank)

@@ -21,6 +21,7 @@ from tinynet.distributed import watchdog_process
 from tinynet.distributed.channel import Channel, Patience, pickled, unpickled
 from tinynet.distributed.local_threads import Host
 from tinynet.distributed.watchdog_process import DONE, LOOK, SLOT, Table
+from tinynet.invocation.early_watch import early_watch
 
 try:
     import subprocess
@@ -73,10 +74,10 @@ class Watchdog:
         self.table = Table(descriptor)
 
     def _start_process(self, pids: Sequence[int]) -> Any:
-        if os.name == "nt" or subprocess is None:
+        numbers = [self.table.descriptor, self.channel.size, self.channel.rank, os.getpid(), *pids]
+        if os.name == "nt" or subprocess is None or early_watch.send(*numbers):
             return None
         program = [sys.executable, "-I", "-S", watchdog_process.__file__]
-        numbers = [self.table.descriptor, self.channel.size, self.channel.rank, os.getpid(), *pids]
         kept = [self.table.descriptor]
         if os.environ.get("PMI_FD", "").isdigit():
             kept.append(int(os.environ["PMI_FD"]))
@@ -146,6 +147,7 @@ class Watchdog:
         """End the watch: this rank leaves its groups."""
         self._ended.set()
         self.table.set_flag(self.slot, DONE)
+        early_watch.end()
         if self._process is not None and self._process.stdin is not None:
             self._process.stdin.close()
             self._process.wait()

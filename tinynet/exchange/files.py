@@ -9,7 +9,7 @@ import pickle
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 from tinynet.atomic_write import write_atomically
 from tinynet.data.readers.files import FormatError
@@ -104,6 +104,50 @@ def name_of(file: StrPath | IO[bytes]) -> str:
     return name if isinstance(name, str) else f"<{type(file).__name__}>"
 
 
+class Bounded(io.BufferedIOBase):
+    """A seekable file of which no more is read, and so allocated, than there is.
+
+    Lengths in a damaged file may be anything, and Python's files allocate what is asked for.
+    """
+
+    def __init__(self, file: IO[bytes]):
+        self.name = name_of(file)
+        self._file, place = file, file.tell()
+        self._end = file.seek(0, io.SEEK_END)
+        file.seek(place)
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Return at most ``size`` bytes; all for -1 and None."""
+        left = max(self._end - self._file.tell(), 0)
+        return self._file.read(left if size is None or size < 0 else min(size, left))
+
+    def readline(self, size: int | None = -1, /) -> bytes:
+        """Return the bytes up to the end of a line."""
+        return self._file.readline(-1 if size is None else size)
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
+        """Move to a position, and return it.
+
+        Raises:
+            ValueError: it is before the beginning; of files, that would be an OSError.
+        """
+        if whence == io.SEEK_SET and offset < 0:
+            raise ValueError(f"the position {offset}")
+        return self._file.seek(offset, whence)
+
+    def tell(self) -> int:
+        """Return the position."""
+        return self._file.tell()
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def seekable(self) -> bool:
+        """Return True."""
+        return True
+
+
 @contextlib.contextmanager
 def opened(file: StrPath | IO[bytes]) -> Iterator[IO[bytes]]:
     """Open a path for reading, or rewind a file object; the result is seekable.
@@ -114,7 +158,7 @@ def opened(file: StrPath | IO[bytes]) -> Iterator[IO[bytes]]:
     """
     if isinstance(file, (str, os.PathLike)):
         with open(file, "rb") as handle:
-            yield handle
+            yield cast(IO[bytes], Bounded(handle))
         return
     _refuse_text(file, "read")
     try:
@@ -123,7 +167,7 @@ def opened(file: StrPath | IO[bytes]) -> Iterator[IO[bytes]]:
         seekable = hasattr(file, "seek") and hasattr(file, "tell")
     if seekable:
         file.seek(0)
-    yield file if seekable else io.BytesIO(file.read())
+    yield cast(IO[bytes], Bounded(file if seekable else io.BytesIO(file.read())))
 
 
 def _refuse_text(file: Any, method: str) -> None:

@@ -82,7 +82,7 @@ def read_archive(file: IO[bytes], path: str, kinds: Mapping[str, str]) -> Any:
             check_sizes(archive, path, 0)  # this format is not compressed
             content = _structure(archive, path, kinds)
             return Decoder(lambda name: _read_array(archive, path, name)).decode(content)
-    except ExchangeError:
+    except (ExchangeError, OSError):
         raise
     except zipfile.BadZipFile as error:
         found = f"a damaged or truncated zip archive ({reason(error)})"
@@ -134,9 +134,6 @@ def _read_array(archive: zipfile.ZipFile, path: str, name: str) -> Array:
     file: Any
     with archive.open(member) as file:
         version = np.lib.format.read_magic(file)
-        if version not in _HEADERS:  # 3.0, for record arrays
-            data = io.BytesIO(archive.read(member))
-            return np.lib.format.read_array(data, allow_pickle=False)
         read_header = _HEADERS[version]
         shape, in_columns, kind = read_header(file)
         if kind.hasobject:
@@ -145,6 +142,9 @@ def _read_array(archive: zipfile.ZipFile, path: str, name: str) -> Array:
         left = archive.NameToInfo[member].file_size - file.tell()
         if size != left:
             raise ExchangeError(path, f"{size} bytes for {list(shape)}", str(left), member)
+        if version == (3, 0):  # names of fields beyond Latin-1: numpy reads its own
+            data = io.BytesIO(archive.read(member))
+            return np.lib.format.read_array(data, allow_pickle=False)
         memory = bytearray(size)
         filled = file.readinto(memory)
         if filled != size or file.read(1):
@@ -155,4 +155,5 @@ def _read_array(archive: zipfile.ZipFile, path: str, name: str) -> Array:
 _HEADERS: dict[tuple[int, int], Any] = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
+    (3, 0): np.lib.format.read_array_header_2_0,  # the same, but for the encoding of names
 }

@@ -9,7 +9,6 @@ import contextlib
 import functools
 import io
 import pickle
-import threading
 from collections.abc import Iterator, Sequence
 from types import ModuleType
 from typing import Any
@@ -24,7 +23,7 @@ from tinynet.nn import functional, init, parallel
 from tinynet.nn.layers.attention import multihead
 from tinynet.nn.parameter import Buffer, Parameter
 from tinynet.optim import lr_scheduler
-from tinynet.threads import held_in_forks
+from tinynet.threads import fork_safe_lock
 
 Global = Any
 """A class or function; or a pair of one and its full name in files."""
@@ -42,7 +41,7 @@ _HOMES: tuple[tuple[str, ModuleType], ...] = (
     ("torch._C._nn", functional),
     ("torch", ops),
 )
-_lock = held_in_forks(threading.Lock())
+_lock = fork_safe_lock()
 _allowed: list[Global] = []
 
 

@@ -19,6 +19,17 @@ AverageOne = Callable[[Tensor, Tensor, Any], Tensor]
 AverageAll = Callable[[Sequence[Tensor], Sequence[Tensor], Any], None]
 
 
+def _paired(averages: Iterable[Tensor], values: Iterable[Tensor]) -> list[tuple[Tensor, Tensor]]:
+    """Return averages with their values; raise RuntimeError if the numbers of them differ."""
+    mine, theirs = list(averages), list(values)
+    if len(mine) != len(theirs):
+        raise RuntimeError(
+            "Tensor lists must have the same number of tensors, got "
+            f"{len(mine)} and {len(theirs)}: the model and its average differ in structure."
+        )
+    return list(zip(mine, theirs, strict=True))
+
+
 def _refuse_decay(decay: float) -> None:
     if not 0 <= decay <= 1:
         raise ValueError(
@@ -45,7 +56,7 @@ def get_ema_multi_avg_fn(decay: float = 0.999) -> AverageAll:
 
     @no_grad()
     def ema_update(averages: Sequence[Tensor], values: Sequence[Tensor], count: Any) -> None:
-        for average, value in zip(averages, values, strict=True):
+        for average, value in _paired(averages, values):
             if average.is_floating_point():
                 average.lerp_(value, 1 - decay)
             else:
@@ -70,7 +81,7 @@ def get_swa_multi_avg_fn() -> AverageAll:
     @no_grad()
     def swa_update(averages: Sequence[Tensor], values: Sequence[Tensor], count: Any) -> None:
         share = float(1 / (count + 1))
-        for average, value in zip(averages, values, strict=True):
+        for average, value in _paired(averages, values):
             if average.is_floating_point():
                 average.lerp_(value, share)
             else:
@@ -178,11 +189,16 @@ class AveragedModel(Module):
 
     @repeated
     def update_parameters(self, model: Module) -> None:
-        """Update the averages with the parameters of ``model``."""
+        """Update the averages with the parameters of ``model``.
+
+        Raises:
+            RuntimeError: the model does not have the parameters and buffers of the copy.
+        """
         pairs = [
             (mine.detach(), theirs.detach())
-            for mine, theirs in zip(self._averaged(self.module), self._averaged(model), strict=True)
+            for mine, theirs in _paired(self._averaged(self.module), self._averaged(model))
         ]
+        copied = [] if self.use_buffers else _paired(self.module.buffers(), model.buffers())
         with no_grad():
             if self.n_averaged == 0:
                 for average, value in pairs:
@@ -195,9 +211,8 @@ class AveragedModel(Module):
                 update = self.avg_fn or get_swa_avg_fn()
                 for average, value in pairs:
                     average.copy_(update(average, value, self.n_averaged))
-            if not self.use_buffers:
-                for mine, theirs in zip(self.module.buffers(), model.buffers(), strict=True):
-                    mine.detach().copy_(theirs.detach())
+            for mine, theirs in copied:
+                mine.detach().copy_(theirs.detach())
             self.n_averaged += 1
 
     def _averaged(self, module: Module) -> Iterable[Tensor]:

@@ -43,8 +43,7 @@ def load() -> tuple[ctypes.CDLL, ctypes.CDLL] | None:
             del os.environ[name]
     library.dnnl_primitive_desc_query_md.restype = Pointer
     library.dnnl_memory_desc_get_size.restype = ctypes.c_size_t
-    if hasattr(os, "register_at_fork"):  # a forked process has none of OpenMP's threads
-        os.register_at_fork(after_in_child=lambda: openmp.omp_set_num_threads(1))
+    threads.in_child(lambda: openmp.omp_set_num_threads(1))  # it has none of OpenMP's threads
     threads.add_pool(openmp.omp_set_num_threads)
     return library, openmp
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 
 from tinynet import invocation
 from tinynet.core.callsite import warn
-from tinynet.onnx.errors import OnnxExporterError
+from tinynet.onnx.errors import OnnxExporterError, UnsupportedOperatorError
 from tinynet.onnx.graph import Graph, Ref
 from tinynet.onnx.sizes import Size
 
@@ -42,6 +43,18 @@ def supported(opset: int | None) -> int:
     return max(opset, LOWEST_OPSET)
 
 
+def _refusal(graph: Graph, text: str) -> OnnxExporterError:
+    """Return the error for a graph that onnx refuses, with the line of the node it names."""
+    node = next((n for n in graph.nodes if f"node name: {n.outputs[0]})" in text), None)
+    kind = re.search(r"unsupported type: tensor\((\w+)\)", text)
+    if node is None or kind is None:
+        return OnnxExporterError(f"onnx finds the model invalid: {text}")
+    return UnsupportedOperatorError(
+        f"these operations have no form in ONNX:\n  {node.op} of {kind[1]}: convert the tensor to "
+        f"another dtype {node.place}".rstrip()
+    )
+
+
 def model_proto(graph: Graph, names: dict[tuple[int, ...], str]) -> Any:
     """Return a graph as a checked ``onnx.ModelProto``.
 
@@ -50,7 +63,8 @@ def model_proto(graph: Graph, names: dict[tuple[int, ...], str]) -> Any:
         names: of lengths of dynamic dimensions.
 
     Raises:
-        OnnxExporterError: onnx finds it invalid.
+        UnsupportedOperatorError: ONNX's operation does not take the dtype.
+        OnnxExporterError: onnx finds it invalid for another reason.
     """
     import onnx
     from onnx import helper, numpy_helper
@@ -86,7 +100,7 @@ def model_proto(graph: Graph, names: dict[tuple[int, ...], str]) -> Any:
     try:
         onnx.checker.check_model(model, full_check=True)
     except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError) as error:
-        raise OnnxExporterError(f"onnx finds the model invalid: {error}") from error
+        raise _refusal(graph, str(error)) from error
     except ValueError as error:  # protobuf's limit of 2 GB
         raise OnnxExporterError(f"the model is too large for one file: {error}") from error
     return model

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.capture.capturing import capture
-from tinynet.capture.outputs import Output
 from tinynet.capture.program import Call, Program, Value, leaves, rebuilt, same
+from tinynet.capture.record.capturing import capture
+from tinynet.capture.record.outputs import Output
 from tinynet.core.callsite import Site, locate
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.onnx.errors import OnnxExporterError

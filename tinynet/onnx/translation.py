@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.capture.program import Call, Value, leaves, rebuilt
-from tinynet.capture.recorder import bump
+from tinynet.capture.record.recorder import bump
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.onnx.errors import NoFormError, UnsupportedOperatorError
 from tinynet.onnx.graph import Graph, Ref

@@ -2021,7 +2021,7 @@ def sqrt_(self: Tensor) -> Tensor:
     """Write the result of ``sqrt`` to this tensor and return it."""
 
 def square(self: Tensor) -> Tensor:
-    """Return the square."""
+    """Return the square; that of booleans is int64."""
 
 def square_(self: Tensor) -> Tensor:
     """Write the result of ``square`` to this tensor and return it."""

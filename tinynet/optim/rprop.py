@@ -77,16 +77,16 @@ class Rprop(Elementwise):
         def block(param, grad, other, work, before, size):
             grad = np.negative(grad, other) if maximize else grad
             np.multiply(grad, before, work)
-            turned = work < 0
-            np.sign(work, work)
-            np.copyto(work, larger, where=work > 0)
-            np.copyto(work, 1, where=work == 0)
+            turned, kept = work < 0, work > 0
+            work[...] = 1  # also where the product is NaN
+            np.copyto(work, larger, where=kept)
             np.copyto(work, smaller, where=turned)
             size *= work
             np.clip(size, low, high, out=size)
             before[...] = grad
             np.copyto(before, 0, where=turned)
             np.sign(before, work)
+            np.copyto(work, 0, where=np.isnan(work))
             work *= size
             param -= work
 

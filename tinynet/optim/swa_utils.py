@@ -12,7 +12,7 @@ from tinynet.nn.weight_averaging import get_ema_multi_avg_fn as get_ema_multi_av
 from tinynet.nn.weight_averaging import get_swa_avg_fn as get_swa_avg_fn
 from tinynet.nn.weight_averaging import get_swa_multi_avg_fn as get_swa_multi_avg_fn
 from tinynet.nn.weight_averaging import update_bn as update_bn
-from tinynet.optim.lr_scheduler.base import LRScheduler, per_group, refuse_strategy
+from tinynet.optim.lr_scheduler.base import LRScheduler, per_group, refuse_strategy, values_of
 from tinynet.optim.optimizer import Optimizer
 
 
@@ -73,8 +73,8 @@ class SWALR(LRScheduler):
             step = max(1, step)
         before, now = self._share(step - 1), self._share(step)
         values = []
-        for group in self.optimizer.param_groups:
-            lr, end = group["lr"], group["swa_lr"]
+        ends = values_of(self.optimizer, "swa_lr")
+        for lr, end in zip(self._current(), ends, strict=True):
             start = end if before == 1 else (lr - before * end) / (1 - before)
             values.append(end * now + start * (1 - now))
         return values

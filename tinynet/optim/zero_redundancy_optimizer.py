@@ -89,6 +89,12 @@ class ZeroRedundancyOptimizer(Optimizer):
 
     @staticmethod
     def _share_options(source: list[Group], target: list[Group]) -> None:
+        if len(source) != len(target):
+            raise RuntimeError(
+                "param_groups no longer has the groups that ZeroRedundancyOptimizer distributed "
+                "among the ranks. Add a group with add_param_group(), and make a new optimizer to "
+                "remove one."
+            )
         for old, new in zip(source, target, strict=True):
             new.update({k: v for k, v in old.items() if k not in ("params", "param_names")})
 

@@ -32,11 +32,11 @@ from tinynet.train.report.generation import generate_text as generate_text
 from tinynet.train.running.loop import Step as Step
 from tinynet.train.running.loop import evaluate as evaluate
 from tinynet.train.running.loop import fit as fit
+from tinynet.train.running.result import Result as Result
 from tinynet.train.running.resuming import resume as resume
 from tinynet.train.running.runner import evaluate_run as evaluate_run
 from tinynet.train.running.runner import load_run as load_run
 from tinynet.train.running.runner import run as run
-from tinynet.train.running.training import Result as Result
 from tinynet.train.trackers.callback import Track as Track
 from tinynet.train.trackers.tracker import Tracker as Tracker
 from tinynet.train.trackers.tracker import TrackerWarning as TrackerWarning

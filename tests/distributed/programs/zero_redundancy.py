@@ -103,6 +103,9 @@ def test_refusals():
         ZeroRedundancyOptimizer(net.parameters(), optim.SGD, lr=-1.0)
     with pytest.raises(RuntimeError, match="cannot be pickled"):
         copy.deepcopy(optimizer)
+    del optimizer.param_groups[0]
+    with pytest.raises(RuntimeError, match="no longer has the groups that ZeroRedundancyOptimizer"):
+        optimizer.step()
 
 
 warnings.simplefilter("error")

@@ -23,7 +23,10 @@ from typing import Any
 from tinynet.atomic_write import write_atomically
 from tinynet.core.callsite import warn
 from tinynet.numba_kernels import blas, compiler
+from tinynet.threads import fork_safe_lock
 
+# Forks wait for compilations: a child could not go on with one, nor begin another.
+_compiling = fork_safe_lock()
 SLOW = 1.0  # seconds: a compilation that takes longer is announced
 
 
@@ -81,7 +84,6 @@ class Native:
         namespace["__name__"] = __name__  # numba looks for the module of a function
         exec(compile(self.source, filename, "exec"), namespace)
         self.function = compiler.jit(namespace[name], cache=self._file is not None)
-        self._lock = threading.Lock()
         self._compiled = False
         self._places: list[tuple[dict[str, Any], str]] = []
 
@@ -95,7 +97,7 @@ class Native:
         """Run the function; the first call compiles it, or reads it from disk."""
         if self._compiled:
             return self.function(*args)
-        with self._lock:
+        with _compiling:
             if self._file is not None:
                 _remove_changed(self._file)
             with Announced(self.title):

@@ -23,7 +23,8 @@ def _gelu(w: Writer, call: Call) -> bool:
         inner = f"({inner} * {square} + {w.number(c)})"
     half = w.number(0.5)
     w.elementwise(below, f"(tanh({inner} * {value}) * {half} + {half})", [x])
-    w.elementwise(result, f"({value} * {w.element(below)})", [x, below])
+    infinite = f"({value} - {value})"  # NaN there, as in eager code; 0 elsewhere
+    w.elementwise(result, f"({value} * {w.element(below)} - {infinite})", [x, below])
     return True
 
 

@@ -42,9 +42,9 @@ def smaller(a, b):
     return a if (a <= b or a != a) else b
 
 
-def positive(x):
-    """Return relu."""
-    return x if (x > 0 or x != x) else x - x
+def positive(x, zero):
+    """Return relu; ``zero`` is of the dtype of ``x``."""
+    return x if (x > 0 or x != x) else zero
 
 
 def root(x):

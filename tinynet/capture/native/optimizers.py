@@ -80,7 +80,7 @@ class GroupStep:
         """Update the parameters."""
         plan, loop = self.plan, self.loop(optimizer)
         if loop is None or not all(g.flags.c_contiguous for g in grads):
-            plan.run(optimizer.rule(plan.group, plan.numbers, plan.kind, False), grads)
+            plan.run(optimizer.block_rule(plan.group, plan.numbers, plan.kind, False), grads)
             return
         name, numbers = loop
         if name not in self._loops:

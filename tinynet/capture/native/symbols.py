@@ -13,7 +13,7 @@ class NotElementwise(Exception):  # noqa: N818
 # numpy's functions of elements, as expressions that numba compiles.
 UFUNCS = {
     "add": "({0} + {1})", "subtract": "({0} - {1})", "multiply": "({0} * {1})",
-    "divide": "({0} / {1})", "negative": "(-{0})", "positive": "{0}", "square": "({0} * {0})",
+    "divide": "({0} / {1})", "negative": "(-{0})", "positive": "{0}",
     "absolute": "abs({0})", "tanh": "tanh({0})", "exp": "exp({0})",
     "log": "log({0})", "log1p": "math.log1p({0})", "expm1": "math.expm1({0})",
     "sqrt": "root({0})", "sin": "math.sin({0})", "cos": "math.cos({0})",
@@ -21,11 +21,13 @@ UFUNCS = {
 }  # fmt: skip
 # Kernels of elementwise operations that are no ufuncs, by name of the operation.
 KERNELS = {
-    "relu": "positive({0})",
+    "relu": "positive({0}, zero)",
     "relu_backward": "({0} if {1} != zero else zero)",
     "sigmoid": "(one / (one + exp(-{0})))",
     "number_minus": "({1} - {0})",
     "scaled": "({0} * {1})",
+    "clamp_numbers": "smaller(larger({0}, {1}), {2})",
+    "square": "({0} * {0})",
     "where": "({1} if {0} else {2})",
 }
 

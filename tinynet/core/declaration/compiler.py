@@ -168,7 +168,7 @@ def _formulas(op: Any) -> dict[str, Any]:
 
 
 def widen() -> None:
-    """Make all kernels and formulas accept bfloat16."""
+    """Make all formulas compute 16-bit floats in float32, and all kernels bfloat16."""
     for key, op in observable.operations.items():
         op.kernel = widening.kernel_of(op, op.kernel)
         observable.add(key, op)
@@ -177,7 +177,7 @@ def widen() -> None:
     observable.refresh()
 
 
-dtypes.before_bfloat16.append(lambda: widening.switch_on(widen))
+dtypes.before_halves.append(lambda half: widening.switch_on(half, widen))
 
 
 def look_for_autocast() -> None:

@@ -6,7 +6,6 @@ in that namespace by reporting ones, so calls need no check.
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
@@ -14,11 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import widening
 from tinynet.core.modes import mode
 from tinynet.core.trace import Channel, marks, tracing
 from tinynet.dtypes import Array
-from tinynet.threads import held_in_forks
+from tinynet.threads import Tally, fork_safe_lock
 
 Callback = Callable[..., None]
 
@@ -30,7 +28,7 @@ class Observable:
         namespace: the globals of all compiled functions.
         operations: the name of a kernel in the namespace -> its operation.
         functions: the name of another function of arrays, such as a formula -> the function.
-        tracers: the number of threads whose computations are captured.
+        tracers: the number of threads whose computations are captured, counted by ``tracing``.
     """
 
     def __init__(self) -> None:
@@ -38,9 +36,10 @@ class Observable:
         self.operations: dict[str, Any] = {}
         self.functions: dict[str, Any] = {}
         self.tracers = 0
+        self.tracing = Tally(self._count_tracers, lambda: mode.thread)
         self._before: Callable[[Any, Any], Any] | None = None
         self._kept: dict[Any, dict[str, Any]] = {}  # kernels that `refresh` made without observers
-        self._lock = held_in_forks(threading.RLock())  # a thread may load operations meanwhile
+        self._lock = fork_safe_lock()  # a thread may load operations meanwhile
 
     def add(self, key: str, op: Any) -> None:
         """Add an operation whose kernel is called ``key`` in the namespace."""
@@ -56,16 +55,11 @@ class Observable:
             wrap = tracing if self.tracers else _itself
             self.namespace.update({key: wrap(f) for key, f in functions.items()})
 
-    def count_tracers(self, by: int) -> None:
-        """Add ``by`` to the number of threads whose computations are captured."""
+    def _count_tracers(self, count: int) -> None:
         with self._lock:
-            self.tracers += by
+            self.tracers = count
             self.refresh()
-            marks.switch(self.tracers > 0)
-
-    def keep_own_tracer(self) -> None:
-        """Forget the tracers of other threads: a forked process does not have them."""
-        self.count_tracers((mode.tracer is not None) - self.tracers)
+            marks.switch(count > 0)
 
     def stand_before(self, make: Callable[[Any, Any], Any] | None) -> None:
         """Replace each kernel by ``make(op, kernel)``; None restores the kernels."""
@@ -100,9 +94,8 @@ def _itself(function: Any, op: Any = None) -> Any:
 
 
 observable = Observable()
-held_in_forks(widening.lock)
-operations: Channel[Callback] = Channel(observable.refresh)
-observers = operations.listeners
+_operations: Channel[Callback] = Channel(observable.refresh)
+observers = _operations.listeners
 
 
 class Write:
@@ -123,7 +116,7 @@ def report_write(
     times: tuple[int, int] | None = None,
 ) -> None:
     """Report to the observers of this thread that ``sources`` were written to ``array``."""
-    for callback in operations.here():
+    for callback in _operations.here():
         callback(Write(what), [array, *sources], [array], attributes or {}, times)
 
 
@@ -135,7 +128,7 @@ def _reporting(op: Any) -> Callable[..., Any]:
         began = time.perf_counter_ns()
         result = kernel(*args, **kwargs)
         times = began, time.perf_counter_ns()
-        watching = operations.here()
+        watching = _operations.here()
         if not watching:
             return result
         if op.multiple:
@@ -182,4 +175,4 @@ def observing(callback: Callback, timed: bool = False) -> AbstractContextManager
         timed: also pass the start and end of the kernel, in nanoseconds of
             ``time.perf_counter_ns``; None for most writes, which are reported afterwards.
     """
-    return operations.heard_by(callback if timed else _without_times(callback))
+    return _operations.heard_by(callback if timed else _without_times(callback))

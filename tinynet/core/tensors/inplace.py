@@ -134,7 +134,9 @@ class Overwritten(Node):
 
     def backward(self, g: Any, freed: Freed | None, wanted: Any) -> tuple[Any, ...]:
         """Return zeros: the result does not depend on the previous values."""
-        return tuple(g * 0 for _ in self.edges)
+        array = g._array if isinstance(g, Tensor) else g
+        zeros = [arrays.full(array.shape, 0, array.dtype) for _ in self.edges]
+        return tuple(map(wrap, zeros) if isinstance(g, Tensor) else zeros)
 
     backward_recorded = backward
 

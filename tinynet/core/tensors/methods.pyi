@@ -303,7 +303,7 @@ class TensorMethods:
     def reciprocal_(self) -> Self:
         """Write the result of ``reciprocal`` to this tensor and return it."""
     def square(self) -> Tensor:
-        """Return the square."""
+        """Return the square; that of booleans is int64."""
     def square_(self) -> Self:
         """Write the result of ``square`` to this tensor and return it."""
     def neg(self) -> Tensor:

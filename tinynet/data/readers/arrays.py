@@ -157,7 +157,7 @@ def _header(
         raise FormatError(path, "version 1.0 or 2.0", ".".join(map(str, version)) or "none", where)
     form = np.lib.format
     read = form.read_array_header_1_0 if version == (1, 0) else form.read_array_header_2_0
-    counted = _Counted(file)
+    counted = _Counted(file, size)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about files written by Python 2
@@ -177,15 +177,16 @@ def _header(
 
 
 class _Counted:
-    """A file that counts the bytes read from it."""
+    """A file that counts the bytes read from it, and allocates no more than there are."""
 
-    def __init__(self, file: IO[bytes]):
-        self._file = file
+    def __init__(self, file: IO[bytes], size: int):
+        self._file, self._size = file, size
         self.count = 0
 
     def read(self, size: int = -1, /) -> bytes:
         """Return at most ``size`` bytes."""
-        content = self._file.read(size)
+        left = self._size - self.count
+        content = self._file.read(left if size < 0 else min(size, left))
         self.count += len(content)
         return content
 

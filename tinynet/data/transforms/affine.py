@@ -191,7 +191,7 @@ def sampled(
     for row, column in ((0, 0), (0, 1), (1, 0), (1, 1)):
         values, inside = _at(array, top + row, left + column)
         weight = (1 - np.abs(down - top - row)) * (1 - np.abs(across - left - column)) * inside
-        total += values * weight.astype(kind)
+        total += np.where(weight == 0, kind.type(0), values * weight.astype(kind))
         covered += weight.astype(kind)
     return as_dtype(total + (1 - covered) * filled.astype(kind), array.dtype)
 

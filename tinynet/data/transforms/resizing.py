@@ -212,7 +212,8 @@ def _filtered(
     total: Array = 0  # type: ignore[assignment]
     for tap in range(places.shape[1]):
         weight = weights[:, tap].reshape(shape).astype(array.dtype)
-        total = total + array.take(places[:, tap], axis) * weight
+        part = array.take(places[:, tap], axis)
+        total = total + np.where(weight == 0, array.dtype.type(0), part * weight)
     return total
 
 

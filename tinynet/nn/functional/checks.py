@@ -8,6 +8,7 @@ import numpy as np
 
 from tinynet import dtypes, errors
 from tinynet.core.callsite import warn
+from tinynet.core.modes import is_grad_enabled
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.ops.argument_errors import name_of
@@ -20,6 +21,16 @@ def tensor_only(function: str, **given: Any) -> None:
     for position, (name, value) in enumerate(given.items()):
         if not isinstance(value, Tensor):
             raise errors.must_be_tensor(function, name, position + 1, value)
+
+
+def refuse_gradient(function: str, **given: Tensor) -> None:
+    """Raise RuntimeError for the first argument that requires grad, where that is recorded."""
+    for name, value in given.items():
+        if value.requires_grad and is_grad_enabled():
+            raise RuntimeError(
+                f"The function '{function}' is not differentiable with respect to argument "
+                f"'{name}'. This input cannot have requires_grad True."
+            )
 
 
 def int_tuple(function: str, name: str, position: int, value: Any) -> tuple[int, ...]:

@@ -61,7 +61,7 @@ def _total(
     arrays: list[np.ndarray], norm_type: float, kind: Any, error_if_nonfinite: bool
 ) -> np.ndarray:
     parts = np.array([_norm(a, norm_type) for a in arrays], dtype=kind)
-    total = np.asarray(_norm(parts, norm_type) if arrays else 0, dtype=kind)
+    total = np.asarray(_norm(parts, norm_type) if arrays else 0).astype(kind)
     if error_if_nonfinite and not np.isfinite(total):
         raise RuntimeError(
             f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, "
@@ -86,7 +86,9 @@ def _refuse(arrays: list[np.ndarray], p: float) -> None:
 
 
 def _norm(a: np.ndarray, p: float) -> np.floating:
-    """Return the p-norm of all elements."""
+    """Return the p-norm of all elements; that of 16-bit floats is computed in float32."""
+    if a.dtype.itemsize == 2:
+        return a.dtype.type(_norm(a.astype(np.float32), p))
     if p == 2:
         flat = a.ravel()
         return np.sqrt(np.dot(flat, flat))

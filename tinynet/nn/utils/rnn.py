@@ -385,4 +385,9 @@ def unpad_sequence(
         [tensor([1, 2]), tensor([3])]
     """
     batch = padded_sequences if batch_first else padded_sequences.transpose(0, 1)
+    if len(batch) != len(lengths):
+        raise ValueError(
+            f"Expected one length for each of the {len(batch)} sequences. Got {len(lengths)} "
+            "instead."
+        )
     return [s[: int(n)] for s, n in zip(batch, lengths.tolist(), strict=True)]

@@ -5,22 +5,27 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from tinynet.onnx.graph import Graph, Ref
-from tinynet.onnx.operations.table import as_result, form, same
+import numpy as np
 
-same({"hardswish": "HardSwish", "mish": "Mish"})
+from tinynet.onnx.graph import Graph, Ref
+from tinynet.onnx.operations.arithmetic import compared
+from tinynet.onnx.operations.table import as_result, choose, fits, form, same
+
+same({"mish": "Mish"})
 
 
 @form("leaky_relu")
 def leaky_relu(g: Graph, x: Ref, negative_slope: float) -> Any:
     """Return x above 0 and ``negative_slope * x`` below."""
-    return g("LeakyRelu", x, alpha=float(negative_slope))
+    if fits(x, negative_slope):
+        return g("LeakyRelu", x, alpha=float(negative_slope))
+    return choose(g, g("Greater", x, 0, dtype=bool), x, g("Mul", x, negative_slope), x.dtype)
 
 
 @form("prelu")
 def prelu(g: Graph, x: Ref, weight: Ref) -> Any:
     """Return x above 0 and ``weight * x`` below."""
-    return g("Where", g("Greater", x, 0, dtype=bool), x, g("Mul", x, weight), dtype=x.dtype)
+    return choose(g, g("Greater", x, 0, dtype=bool), x, g("Mul", x, weight), x.dtype)
 
 
 @form("rrelu_with_noise")
@@ -32,32 +37,42 @@ def rrelu(g: Graph, x: Ref, noise: Ref) -> Any:
 @form("hardsigmoid")
 def hardsigmoid(g: Graph, x: Ref) -> Any:
     """Return ``x / 6 + 1 / 2`` clamped to [0, 1]."""
-    return g("HardSigmoid", x, alpha=1 / 6, beta=0.5)
+    if fits(x, 1 / 6):
+        return g("HardSigmoid", x, alpha=1 / 6, beta=0.5)
+    return g("Min", g("Max", g("Add", g("Div", x, 6), 0.5), 0), 1)
+
+
+@form("hardswish")
+def hardswish(g: Graph, x: Ref) -> Any:
+    """Return x times ``hardsigmoid`` of x."""
+    return g("HardSwish", x) if fits(x, 1 / 6) else g("Mul", x, hardsigmoid(g, x))
 
 
 @form("threshold")
 def threshold(g: Graph, x: Ref, threshold: float, value: float) -> Any:
-    """Return x above the threshold and ``value`` elsewhere."""
-    above = g("Greater", x, threshold, dtype=bool)
-    return g("Where", above, x, g.constant(value, x.dtype), dtype=x.dtype)
+    """Return ``value`` up to the threshold, and x elsewhere and where it is NaN."""
+    return choose(g, compared(g, "LessOrEqual", x, threshold), value, x, x.dtype)
 
 
 @form("hardshrink")
 def hardshrink(g: Graph, x: Ref, lambd: float) -> Any:
     """Return x outside ``[-lambd, lambd]`` and 0 inside."""
-    return g("Shrink", x, lambd=float(lambd), bias=0.0)
+    low, high = (g.constant(n, x.dtype) for n in (-lambd, lambd))
+    ends = g("GreaterOrEqual", x, low, dtype=bool), g("LessOrEqual", x, high, dtype=bool)
+    return choose(g, g("And", *ends), 0, x, x.dtype)
 
 
 @form("softshrink")
 def softshrink(g: Graph, x: Ref, lambd: float) -> Any:
     """Return x shrunk towards 0 by ``lambd``."""
-    return g("Shrink", x, lambd=float(lambd), bias=float(lambd))
+    inside = g("Min", g("Max", x, g.constant(-lambd, x.dtype)), g.constant(lambd, x.dtype))
+    return g("Sub", x, inside)
 
 
 @form("elu")
 def elu(g: Graph, x: Ref, alpha: float, scale: float, input_scale: float) -> Any:
     """Return ``scale * x`` above 0 and ``scale * alpha * (exp(input_scale * x) - 1)`` below."""
-    if input_scale == 1:
+    if input_scale == 1 and fits(x, alpha):
         made = g("Elu", x, alpha=float(alpha))
         return made if scale == 1 else g("Mul", made, scale)
     below = g("Sub", g("Exp", g("Mul", g("Min", x, 0), input_scale)), 1)
@@ -83,7 +98,7 @@ def softplus(g: Graph, x: Ref, beta: float, threshold: float) -> Any:
     scaled = x if beta == 1 else g("Mul", x, beta)
     soft = _softplus(g, scaled)
     soft = soft if beta == 1 else g("Div", soft, beta)
-    return g("Where", g("Greater", scaled, threshold, dtype=bool), x, soft, dtype=x.dtype)
+    return choose(g, g("Greater", scaled, threshold, dtype=bool), x, soft, x.dtype)
 
 
 @form("log_sigmoid")
@@ -120,13 +135,25 @@ def glu(g: Graph, x: Ref, dim: int) -> Any:
     return g("Mul", one, g("Sigmoid", gate))
 
 
+def _along(g: Graph, op: str, x: Ref, dim: int) -> Any:
+    (value,) = as_result(g, x)
+    if x.rank:
+        return g(op, value, axis=x.axis(dim))
+    return g.reshape(g(op, g.reshape(value, (1,)), axis=0), ())
+
+
 @form("softmax")
 def softmax(g: Graph, x: Ref, dim: int, dtype: Any = None) -> Any:
     """Return the exponentials divided by their sum along a dimension."""
-    return g("Softmax", *as_result(g, x), axis=x.axis(dim))
+    return _along(g, "Softmax", x, dim)
 
 
 @form("log_softmax")
 def log_softmax(g: Graph, x: Ref, dim: int, dtype: Any = None) -> Any:
     """Return the logarithm of ``softmax``."""
-    return g("LogSoftmax", *as_result(g, x), axis=x.axis(dim))
+    if g.dtype == np.float64 and x.rank:  # onnxruntime's LogSoftmax is wrong beside infinity
+        (value,) = as_result(g, x)
+        axes = g.integers(x.axis(dim))
+        apart = g("Sub", value, g("ReduceMax", value, axes))
+        return g("Sub", apart, g("Log", g("ReduceSum", g("Exp", apart), axes)))
+    return _along(g, "LogSoftmax", x, dim)

@@ -63,6 +63,12 @@ def _output_padding(n: Any, kernel: int, stride: int, padding: int, dilation: in
 def spread(g: Graph, x: Ref, weight: Ref, *rest: Any) -> Any:
     """Return the transposed convolution of a given size."""
     *bias, size, walk, groups = rest
+    after = [
+        (padding - _output_padding(n, kernel, stride, padding, dilation, out), stride)
+        for n, kernel, stride, padding, dilation, out in zip(size, *walk, strict=True)
+    ]
+    if any(-rest >= stride for rest, stride in after):
+        raise NoFormError("with an output_padding that is not smaller than the stride")
     return g(
         "ConvTranspose",
         x,
@@ -70,8 +76,8 @@ def spread(g: Graph, x: Ref, weight: Ref, *rest: Any) -> Any:
         *bias,
         kernel_shape=list(walk.kernel),
         strides=list(walk.stride),
-        pads=[*walk.padding, *walk.padding],
-        output_padding=[_output_padding(*fields) for fields in zip(size, *walk, strict=True)],
+        pads=[*walk.padding, *(max(rest, 0) for rest, _ in after)],
+        output_padding=[max(-rest, 0) for rest, _ in after],
         dilations=list(walk.dilation),
         group=groups,
     )

@@ -9,7 +9,8 @@ import numpy as np
 
 from tinynet.onnx.errors import NoFormError
 from tinynet.onnx.graph import Graph, Ref, fixed
-from tinynet.onnx.operations.table import form
+from tinynet.onnx.operations.shaping import sliced
+from tinynet.onnx.operations.table import choose, form
 
 
 @form("embedding_rows")
@@ -34,7 +35,7 @@ def renormalise(g: Graph, weight: Ref, indices: Ref, max_norm: float, norm_type:
     long = g("Greater", norms, max_norm, dtype=bool)
     one = g.constant(1, weight.dtype)
     rows = g("Mul", rows, g("Where", long, factors, one, dtype=weight.dtype))
-    return g("ScatterND", weight, g("Unsqueeze", indices, last), rows)
+    return g("ScatterND", weight, g("Unsqueeze", g.cast(indices, "int64"), last), rows)
 
 
 @form("nn.functional.vector:_one_hot")
@@ -61,7 +62,15 @@ def gather(g: Graph, x: Ref, index: Ref, dim: int) -> Any:
 @form("scatter_source")
 def scatter(g: Graph, x: Ref, index: Ref, source: Ref, dim: int) -> Any:
     """Return a copy with elements of the source at an index along a dimension."""
-    return g("ScatterElements", x, index, source, axis=x.axis(dim))
+    return g("ScatterElements", x, index, _cut(g, source, index.shape), axis=x.axis(dim))
+
+
+def _cut(g: Graph, source: Ref, shape: Sequence[Any]) -> Ref:
+    """Return the part of a source that an index of a shape uses."""
+    for axis, (n, wanted) in enumerate(zip(source.shape, shape, strict=True)):
+        if str(n) != str(wanted):
+            source = sliced(g, source, axis, 0, wanted)
+    return source
 
 
 @form("scatter_number")
@@ -74,6 +83,7 @@ def scatter_number(g: Graph, x: Ref, index: Ref, dim: int, value: Any) -> Any:
 @form("scatter_sum")
 def scatter_sum(g: Graph, x: Ref, index: Ref, source: Ref, dim: int) -> Any:
     """Return the sum with elements of the source at an index along a dimension."""
+    source = _cut(g, source, index.shape)
     return g("ScatterElements", x, index, source, axis=x.axis(dim), reduction="add")
 
 
@@ -94,7 +104,7 @@ def index_set(g: Graph, x: Ref, values: Ref, indices: Sequence[Any], accumulate:
     first = indices[0]
     if len(indices) == 1 and first.dtype == bool and values.rank == 0 and not accumulate:
         mask = g.reshape(first, first.shape + (1,) * (x.rank - first.rank))
-        return g("Where", mask, g.cast(values, x.dtype), x, dtype=x.dtype)
+        return choose(g, mask, values, x, x.dtype)
     axes, arrays = _integers(g, indices)
     if axes != [*range(len(axes))]:
         raise NoFormError("by arrays in other than the first dimensions")

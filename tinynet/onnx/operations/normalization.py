@@ -8,7 +8,7 @@ import numpy as np
 
 from tinynet.onnx.errors import NoFormError
 from tinynet.onnx.graph import Graph, Ref, fixed
-from tinynet.onnx.operations.table import form
+from tinynet.onnx.operations.table import fits, form
 from tinynet.onnx.sizes import Size, product
 
 
@@ -18,7 +18,7 @@ def batch_scaled(
 ) -> Any:
     """Normalize by given means and variances, one per channel."""
     samples, groups, channels, places, _ = blocks
-    if not isinstance(groups, Size):
+    if not isinstance(groups, Size) and fits(x, eps):
         vectors = [g.reshape(v, (groups,)) for v in (weight, bias, mean, var)]
         return g("BatchNormalization", x, *vectors, epsilon=float(eps))
     m, v, w, b = (g.reshape(v, (1, groups, channels, 1)) for v in (mean, var, weight, bias))
@@ -58,6 +58,12 @@ def layer_normalized(g: Graph, x: Ref, weight: Ref, bias: Ref, length: int, eps:
     """Normalize rows by their mean and variance."""
     axis = _rows(x, fixed(length))
     shape = x.shape[axis:]
+    if not fits(x, eps):
+        made = _normalized(g, x, [*range(axis, x.rank)], eps)
+        vectors = (("Mul", weight), ("Add", bias))
+        for op, vector in vectors:
+            made = made if 0 in vector.shape else g(op, made, g.reshape(vector, shape))
+        return made
     scale = g.constant(np.ones(shape, x.dtype)) if 0 in weight.shape else g.reshape(weight, shape)
     shift = None if 0 in bias.shape else g.reshape(bias, shape)
     return g("LayerNormalization", x, scale, shift, axis=axis, epsilon=float(eps))

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from tinynet.onnx.graph import Graph, Ref
-from tinynet.onnx.operations.table import form
+from tinynet.onnx.operations.arithmetic import isnan
+from tinynet.onnx.operations.reductions import any_of
+from tinynet.onnx.operations.table import choose, form
 
 
 def _ordered(g: Graph, weight: Ref, gates: Sequence[int]) -> Any:
@@ -59,9 +61,28 @@ def _sequence(
         direction="reverse" if reverse else "forward",
         **options,
     )
+    output = g("Squeeze", output, g.integers(1))
+    output, last = _with_nan(g, x, states, output, last, reverse)
     if states[0].rank == 2:
         last = [g("Squeeze", s, first) for s in last]
-    return g("Squeeze", output, g.integers(1)), *last
+    return output, *last
+
+
+def _with_nan(
+    g: Graph, x: Ref, states: Sequence[Ref], output: Ref, last: Sequence[Ref], reverse: bool
+) -> Any:
+    """Return the results of sequences, NaN from the first NaN on: gates of onnxruntime clip it."""
+    batch = x.shape[1]
+    steps = any_of(g, isnan(g, x), -1, True)
+    counts = g("CumSum", g.cast(steps, np.int32), g.constant(0, np.int64), reverse=int(reverse))
+    missing = g("Greater", counts, 0, dtype=bool)
+    steps.shape = (*x.shape[:2], 1)
+    some = any_of(g, steps, 0, True)
+    for state in states:
+        begun = g.reshape(any_of(g, isnan(g, state), -1, True), (1, batch, 1))
+        missing, some = g("Or", missing, begun), g("Or", some, begun)
+    made = [choose(g, some, np.nan, s, x.dtype) for s in last]
+    return choose(g, missing, np.nan, output, x.dtype), made
 
 
 @form("lstm_sequence")

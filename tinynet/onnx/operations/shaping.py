@@ -10,14 +10,14 @@ import numpy as np
 from tinynet.onnx.errors import NoFormError
 from tinynet.onnx.graph import Graph, Ref, fixed
 from tinynet.onnx.operations.table import as_result, form, put_back
-from tinynet.onnx.sizes import Size
+from tinynet.onnx.sizes import Size, is_fixed, product
 
 _END = np.iinfo(np.int64).max
 
 
 def axes_of(x: Ref, dims: Any) -> list[int]:
     """Return dimensions counted from the front; all for None and ()."""
-    if dims is None or dims == ():
+    if dims is None or dims == () or not x.rank:
         return [*range(x.rank)]
     return [x.axis(d) for d in ([dims] if isinstance(dims, int) else dims)]
 
@@ -120,8 +120,13 @@ def cut(g: Graph, x: Ref, dim: int, part: slice) -> Any:
 def cut_back(g: Graph, whole: Ref, part: Ref, dim: int, range_: slice) -> Any:
     """Replace a range of one dimension."""
     start, stop, step = range_.start or 0, range_.stop, range_.step or 1
+    if is_fixed((whole.shape[dim], start, stop, step)):
+        start, stop, step = range_.indices(whole.shape[dim])
+        stop = max(start, stop)
     if fixed((start, step)) and (step != 1 or start < 0):
         raise NoFormError("it writes to a range with a step, or one counted from the end")
+    if stop is not None and fixed(stop) < start:
+        raise NoFormError("it writes to a range that ends before it starts, or from the end")
     return _replaced(g, whole, part, dim, start, stop)
 
 
@@ -172,7 +177,7 @@ def flip(g: Graph, x: Ref, dims: Sequence[int]) -> Any:
     """Reverse the order along dimensions."""
     for axis in axes_of(x, dims) if dims else []:
         first, last = g.integers(-1), g.integers(np.iinfo(np.int64).min)
-        x = _like(g("Slice", x, first, last, g.integers(axis), g.integers(-1)), x)
+        x = like(g("Slice", x, first, last, g.integers(axis), g.integers(-1)), x)
     return x
 
 
@@ -180,18 +185,20 @@ def flip(g: Graph, x: Ref, dims: Sequence[int]) -> Any:
 def roll(g: Graph, x: Ref, shifts: Sequence[int], dims: Sequence[int] | None) -> Any:
     """Roll along dimensions."""
     if dims is None:
-        raise NoFormError("of a flattened tensor")
+        flat = g.reshape(x, (product(x.shape),))
+        return g.reshape(roll(g, flat, shifts, [0]), x.shape)
     for shift, dim in zip(fixed(shifts), dims, strict=True):
         axis = x.axis(dim)
         length = fixed(x.shape[axis])
         if shift % max(length, 1):
             start = length - shift % length
             parts = sliced(g, x, axis, start, None), sliced(g, x, axis, 0, start)
-            x = _like(g("Concat", *parts, axis=axis), x)
+            x = like(g("Concat", *parts, axis=axis), x)
     return x
 
 
-def _like(made: Ref, x: Ref) -> Ref:
+def like(made: Ref, x: Ref) -> Ref:
+    """Return a value, with the shape of another noted."""
     made.shape = x.shape
     return made
 

@@ -55,8 +55,14 @@ def same(names: dict[str, str]) -> None:
         FORMS[name] = _computing(op)
 
 
+_LOGICAL = {"Add": "Or", "Mul": "And", "Max": "Or", "Min": "And"}  # of bools
+
+
 def _computing(op: str) -> Callable[..., Any]:
-    return lambda g, *inputs: g(op, *as_result(g, *inputs))
+    def compute(g: Graph, *inputs: Any) -> Any:
+        return g(_LOGICAL.get(op, op) if g.dtype == bool else op, *as_result(g, *inputs))
+
+    return compute
 
 
 def as_result(g: Graph, *inputs: Any) -> list[Ref]:
@@ -69,3 +75,16 @@ def together(g: Graph, *inputs: Any) -> list[Ref]:
     kinds = [x.dtype if isinstance(x, Ref) else x for x in inputs]
     common = np.result_type(*kinds)
     return [g.cast(x, common) for x in inputs]
+
+
+def choose(g: Graph, condition: Any, x: Any, other: Any, kind: Any) -> Any:
+    """Return elements of ``x`` where a condition holds, else of another value, in a dtype."""
+    chosen, x, other = g.cast(condition, bool), g.cast(x, kind), g.cast(other, kind)
+    if chosen.dtype == x.dtype:  # onnxruntime has no Where of bools
+        return g("Or", g("And", chosen, x), g("And", g("Not", chosen), other))
+    return g("Where", chosen, x, other, dtype=kind)
+
+
+def fits(x: Ref, *numbers: float) -> bool:
+    """Return whether numbers can be attributes of a node, which are in float32."""
+    return x.dtype != np.float64 or all(float(np.float32(n)) == n for n in numbers)

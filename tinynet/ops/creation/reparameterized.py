@@ -201,7 +201,7 @@ def dirichlet_values(self: Array, /, values: Array) -> Array:
 
 def _toward_others(g: Any, self: Any, result: Any) -> Any:
     """Return the gradient: when one component grows, the others keep their proportions."""
-    rate = _dirichlet_grad(result, self, self.sum(-1, keepdims=True) + self * 0)
+    rate = _dirichlet_grad(result, self, self.sum(-1, keepdims=True) + np.zeros_like(self))
     return rate * (g - (result * g).sum(-1, keepdims=True))
 
 

@@ -98,10 +98,12 @@ def _put(whole: Array, values: Array, indices: Indices, accumulate: bool) -> Non
         )
     key = _numpy_key(indices)
     try:
+        if values.ndim > _dims_of(whole, key):
+            raise ValueError("as in PyTorch, not even dimensions of length 1")
         if accumulate:
             add_at(whole, key, np.broadcast_to(values, whole[key].shape))
         else:
-            whole[key] = _squeezed(values, whole, key)
+            whole[key] = values
     except (ValueError, TypeError):
         raise RuntimeError(
             f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to "
@@ -125,15 +127,11 @@ def _fills(indices: Indices, values: Array) -> bool:
     return len(used) == 1 and used[0].dtype == bool and (values.size == 1 or used[0].ndim == 0)
 
 
-def _squeezed(values: Array, whole: Array, key: tuple[Any, ...]) -> Array:
-    """Remove leading dimensions of length 1; numpy does not for masks."""
-    while (
-        values.ndim > 1
-        and values.shape[0] == 1
-        and any(isinstance(i, np.ndarray) and i.dtype == bool for i in key)
-    ):
-        values = values[0]
-    return values
+def _dims_of(whole: Array, key: tuple[Any, ...]) -> int:
+    """Return the number of dimensions of ``whole[key]``."""
+    found = [i for i in key if isinstance(i, np.ndarray)]
+    indexed = sum(i.ndim if i.dtype == bool else 1 for i in found)
+    return whole.ndim - indexed + max(1 if i.dtype == bool else i.ndim for i in found)
 
 
 index_set.into = _put
@@ -222,6 +220,10 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
 def _set_indices(
     self: Tensor, part: Array, chain: Any, indices: Indices, value: Tensor, recorded: bool
 ) -> None:
+    shape = value._array.shape
+    if shape[:1] == (1,):
+        ones = next((d for d, n in enumerate(shape) if n != 1), len(shape))
+        value = views.reshape(value, shape[ones:])
     if not chain:
         run_inplace(
             index_set, self, (value, indices, False), {}, what="__setitem__", permitted=True
@@ -287,4 +289,6 @@ def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
     """
     if not isinstance(src, Tensor):
         raise errors.must_be_tensor("copy_", "other", 1, src)
+    if not dtypes.is_floating(self._array.dtype):
+        src = src.detach()
     return run_inplace(copy, self, (src,), {}, what="copy_")

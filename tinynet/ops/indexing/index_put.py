@@ -21,6 +21,7 @@ from tinynet.ops.indexing.index_select import (
     slices_filled,
 )
 from tinynet.ops.out_dtypes import EXPECTED, same_dtype
+from tinynet.ops.pointwise.where import zeros_for
 from tinynet.ops.shaping.views import axis_of, embed, reshape
 
 # ---- by index tuples ----------------------------------------------------------------------------
@@ -144,7 +145,7 @@ def put(self: Array, index: Array, source: Array, /, accumulate: bool = False) -
 
 
 put.grad(
-    self=lambda g, index, accumulate: g if accumulate else put(g, index, take(g, index) * 0),
+    self=lambda g, index, accumulate: g if accumulate else put(g, index, zeros_for(take(g, index))),
     source=lambda g, index, source_shape: reshape(take(g, index), source_shape),
 )
 

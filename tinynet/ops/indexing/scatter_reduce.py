@@ -22,7 +22,9 @@ from tinynet.ops.indexing.gather import (
 from tinynet.ops.indexing.index_select import check_index, check_slices, slices_filled
 from tinynet.ops.out_dtypes import EXPECTED
 from tinynet.ops.pointwise.arithmetic import where
+from tinynet.ops.pointwise.where import zeros_for
 from tinynet.ops.shaping.views import axis_of, expand, reshape
+from tinynet.widening import HALF, SINGLE
 
 
 class Reduction(NamedTuple):
@@ -73,6 +75,9 @@ def _averaged(whole: Array, at: Array, include_self: bool) -> None:
 def _reduced(
     self: Array, index: Array, src: Array, dim: int, reduce: str, include_self: bool
 ) -> Array:
+    if self.dtype == HALF:
+        wide, other = self.astype(SINGLE), src.astype(SINGLE)
+        return _reduced(wide, index, other, dim, reduce, include_self).astype(HALF)
     reduction = REDUCTIONS[reduce]
 
     def write(whole: Array, at: Array, part: Array) -> None:
@@ -96,25 +101,25 @@ def _part(src: Any, index: Any) -> Any:
 
 def _counts(like: Any, index: Any, ones: Any, dim: int, include_self: bool) -> Any:
     """Return the number of elements reduced to each one, at least 1."""
-    start = like * 0 + (1 if include_self else 0)
+    start = zeros_for(like) + (1 if include_self else 0)
     count = scatter_sum(start, index, ones, dim)
-    return where(count == 0, count * 0 + 1, count)
+    return where(count == 0, 1.0, count)
 
 
 def _product_slopes(
     g: Any, x: Any, index: Any, src: Any, result: Any, dim: int, include_self: bool
 ) -> tuple[Any, Any]:
     """Return the gradients of a product, exact even if one factor is zero."""
-    without = where(x == 0, x * 0 + 1, x)
+    without = where(x == 0, 1.0, x)
     rest = scatter_reduced(without, index, src, dim, "prod", include_self)
     zero = src == 0
-    number = scatter_sum(x * 0, index, src * 0 + zero, dim)
+    number = scatter_sum(zeros_for(x), index, zeros_for(src) + zero, dim)
     single = zero & (gather_along(number, index, dim) == 1)
-    others = scatter_reduced(x, index, where(single, src * 0 + 1, src), dim, "prod", include_self)
+    others = scatter_reduced(x, index, where(single, 1.0, src), dim, "prod", include_self)
     slope = where(
         single,
         gather_along(g * others, index, dim),
-        gather_along(g * result, index, dim) / where(zero, src * 0 + 1, src),
+        gather_along(g * result, index, dim) / where(zero, 1.0, src),
     )
     return g * rest / without, slope
 
@@ -128,15 +133,15 @@ def _slopes(
     elif reduce == "sum":
         of_self, of_src = g, gather_along(g, index, dim)
     elif reduce == "mean":
-        count = _counts(g, index, src * 0 + 1, dim, include_self)
+        count = _counts(g, index, zeros_for(src) + 1, dim, include_self)
         of_self = g / count
         of_src = gather_along(g, index, dim) / gather_along(count, index, dim)
     else:
-        mine = g * 0 + (x == result)
-        theirs = src * 0 + (src == gather_along(result, index, dim))
+        mine = zeros_for(g) + (x == result)
+        theirs = zeros_for(src) + (src == gather_along(result, index, dim))
         start = mine if include_self else scatter_number(mine, index, dim, 0)
         count = scatter_sum(start, index, theirs, dim)
-        share = g / where(count == 0, count * 0 + 1, count)
+        share = g / where(count == 0, 1.0, count)
         of_self, of_src = mine * share, theirs * gather_along(share, index, dim)
     return of_self, of_src
 

@@ -12,6 +12,7 @@ from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
 from tinynet.ops.linalg.checks import floating, matrices, square_sizes
 from tinynet.ops.linalg.inverses import inv
+from tinynet.ops.pointwise.where import zeros_for
 from tinynet.ops.products.matmul import matmul
 from tinynet.ops.shaping.flipping import clone
 from tinynet.ops.shaping.joining import cat
@@ -107,25 +108,25 @@ def matrix_exponential(A: Array, /) -> Array:
     kind = A.dtype
     A = A.astype(np.float64)  # squaring loses digits
     norm = np.abs(A).sum(-2).max(-1)
+    finite = np.isfinite(norm)
+    A, norm = np.where(finite[..., None, None], A, 0), np.where(finite, norm, 0)
     largest = float(norm.max())
     for degree, limit in _LIMITS.items():
         if largest <= limit or degree == 13:
             break
-    if not math.isfinite(largest):
-        return np.full(A.shape, math.nan, kind)
     halvings = np.maximum(np.ceil(np.log2(np.maximum(norm / limit, 1e-300))), 0).astype(np.int64)
     result = _pade(np.ldexp(A, -halvings[..., None, None]), degree)
     for done in range(int(halvings.max())):
         more = (halvings > done)[..., None, None]
         result = np.where(more, result @ result, result)
-    return result.astype(kind)
+    return np.where(finite[..., None, None], result, math.nan).astype(kind)
 
 
 def _exponential_gradient(g: Any, A: Any) -> Any:
     """Return the upper right block of the exponential of [[A^T, g], [0, A^T]]."""
     n = A.shape[-1]
     A = A.mT
-    upper, lower = cat([A, g], -1), cat([g * 0, A], -1)
+    upper, lower = cat([A, g], -1), cat([zeros_for(g), A], -1)
     return matrix_exponential(cat([upper, lower], -2))[..., :n, n:]
 
 

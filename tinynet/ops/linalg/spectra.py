@@ -37,7 +37,7 @@ def _eye(n: int, like: Any) -> Any:
 
 def _on_diagonal(x: Any) -> Any:
     """Return matrices with the last dimension on their diagonals."""
-    return unsqueeze(x, -1) * _eye(x.shape[-1], x)
+    return where(_eye(x.shape[-1], x) == 1, unsqueeze(x, -1), 0.0)
 
 
 def _gaps(x: Any) -> Any:
@@ -81,7 +81,7 @@ def _eigen_gradient(g: Any, values: Any, vectors: Any) -> Any:
     """Return the symmetric part of ``V (diag(gL) + (V^T gV) / (L_j - L_i)) V^T`` (Giles 2008)."""
     by_values, by_vectors = g
     turned = _over(vectors.mT @ by_vectors, _gaps(values))
-    turned = turned * (1 - _eye(values.shape[-1], values))
+    turned = where(_eye(values.shape[-1], values) == 1, 0.0, turned)
     inner = (turned + turned.mT) * 0.5 + _on_diagonal(by_values)
     return vectors @ inner @ vectors.mT
 
@@ -182,8 +182,9 @@ def _svd_gradient(g: Any, U: Any, S: Any, Vh: Any) -> Any:
     U, V = U[..., :, :k], Vh[..., :k, :].mT
     row, column = unsqueeze(S, -2), unsqueeze(S, -1)
     left, right = U.mT @ gU, V.mT @ gV
-    gaps = _gaps(S * S)
-    inner = _over(left - left.mT, gaps) * row + column * _over(right - right.mT, gaps)
+    gaps, both = _gaps(S), row + column  # their product is E, which may overflow
+    inner = _over(left - left.mT, gaps) * _over(row, both)
+    inner = inner + _over(column, both) * _over(right - right.mT, gaps)
     by_a = U @ (inner + _on_diagonal(gS)) @ V.mT
     if U.shape[-2] > k:
         by_a = by_a + _over(gU - U @ left, row) @ V.mT
@@ -270,9 +271,7 @@ def _number(x: Any) -> Any:
 
 
 def _cutoff(S: Array, shape: tuple[int, ...], atol: Any, rtol: Any) -> Array:
-    """Return the cutoff below which singular values count as zero:
-    ``max(atol, rtol * largest)``.
-    """
+    """Return ``max(atol, rtol * largest)``: singular values up to it count as zero."""
     atol, rtol = _number(atol), _number(rtol)
     if rtol is None:
         rtol = float(np.finfo(S.dtype).eps) * max(shape[-2:]) if atol is None else 0.0

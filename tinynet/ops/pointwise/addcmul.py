@@ -32,13 +32,13 @@ def addcmul(self: Array, tensor1: Array, tensor2: Array, /, *, value: float = 1)
         raise NotImplementedError("\"addcmul_cpu_out\" not implemented for 'Bool'")
     if self.dtype is HALF:
         return in_single(addcmul, self, tensor1, tensor2, value=value)
-    return _scaled(tensor1 * tensor2, value) + self
+    return _scaled(tensor1, value) * tensor2 + self
 
 
 addcmul.grad(
     self=lambda g: g,
-    tensor1=lambda g, tensor2, value: times(g * tensor2, value),
-    tensor2=lambda g, tensor1, value: times(g * tensor1, value),
+    tensor1=lambda g, tensor2, value: g * times(tensor2, value),
+    tensor2=lambda g, tensor1, value: g * times(tensor1, value),
 )
 
 
@@ -64,7 +64,7 @@ def addcdiv(self: Array, tensor1: Array, tensor2: Array, /, *, value: float = 1)
         )
     if self.dtype is HALF:
         return in_single(addcdiv, self, tensor1, tensor2, value=value)
-    return _scaled(tensor1 / tensor2, value) + self
+    return _scaled(tensor1, value) / tensor2 + self
 
 
 addcdiv.grad(

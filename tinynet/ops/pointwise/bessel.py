@@ -21,7 +21,8 @@ from tinynet.core.declaration.operation import pointwise
 from tinynet.dtypes import Array
 from tinynet.ops.argument_errors import refuse_half
 from tinynet.ops.pointwise.arithmetic import where
-from tinynet.ops.pointwise.exponential import sign
+from tinynet.ops.pointwise.exponential import abs as absolute
+from tinynet.ops.pointwise.exponential import exp, sign
 from tinynet.ops.special_functions import only_special, special
 
 _NEAR = 25.0
@@ -43,7 +44,7 @@ def _scaled(x: Array, order: int) -> Array:
     for k in range(1, 30):
         piece = piece * ((2 * k - 1) ** 2 - 4 * order) / (8 * k * far)
         rest = rest + piece
-    return np.where(x <= _NEAR, total * np.exp(-near), rest / np.sqrt(2 * np.pi * far))
+    return np.where(x <= _NEAR, total * np.exp(-near), rest / math.sqrt(2 * np.pi) / np.sqrt(far))
 
 
 def _bessel(self: Array, order: int, scaled: bool) -> Array:
@@ -100,15 +101,28 @@ def i1e(self: Array, /) -> Array:
     return _bessel(self, 1, True)
 
 
-def _over(result: Any, x: Any) -> Any:
-    """Return ``result / x``, or its limit 1/2 at 0."""
-    return where(x == 0, 0.5, result / where(x == 0, 1.0, x))
+# The power series of ``i1(x) / x``, in powers of ``x^2 / 4``.
+_QUOTIENT = tuple(0.5 / (math.factorial(k) * math.factorial(k + 1)) for k in range(9))
+
+
+def _over(result: Any, x: Any, decay: Any = 1.0) -> Any:
+    """Return ``result / x`` for i1 times ``decay``: near 0 by the series, for its derivatives."""
+    near = absolute(x) < 1
+    square = where(near, x * x * 0.25, 0.0)
+    series = _QUOTIENT[-1]
+    for term in _QUOTIENT[-2::-1]:
+        series = series * square + term
+    return where(near, series * decay, result / where(near, 1.0, x))
 
 
 i0.grad(self=lambda g, self: g * i1(self))
 i0e.grad(self=lambda g, self, result: g * (i1e(self) - sign(self) * result))
 i1.grad(self=lambda g, self, result: g * (i0(self) - _over(result, self)))
-i1e.grad(self=lambda g, self, result: g * (i0e(self) - result * sign(self) - _over(result, self)))
+i1e.grad(
+    self=lambda g, self, result: (
+        g * (i0e(self) - result * sign(self) - _over(result, self, exp(-absolute(self))))
+    )
+)
 
 # ---- J, Y and K ---------------------------------------------------------------------------------
 
@@ -119,11 +133,12 @@ def _macdonald(z: Array, order: float) -> Array:
     Integrates ``exp(z - z * cosh(t)) * cosh(order * t)`` over t >= 0, substituting
     ``u = sqrt(2 z) * sinh(t / 2)``.
     """
-    root = np.sqrt(2 * z)
+    root = math.sqrt(2) * np.sqrt(z)  # 2 * z may overflow
     total = 0.5 / root  # the term of u = 0 has half the weight
     for u in np.arange(_STEP, _LAST, _STEP):
         t = 2 * np.arcsinh(u / root)
-        total = total + math.exp(-u * u) * np.cosh(order * t) / np.sqrt(2 * z + u * u)
+        divisor = math.sqrt(2) * np.sqrt(z + u * u / 2)
+        total = total + math.exp(-u * u) * np.cosh(order * t) / divisor
     return np.asarray(2 * _STEP * total)
 
 
@@ -143,7 +158,7 @@ def _near(x: Array, order: int, sign: int) -> tuple[Array, Array]:
         term = term * q / (k * (k + order))
         harmonic += 1 / k + (1 / (k + 1) if order else 0)
         total, logarithmic = total + term, logarithmic + harmonic * term
-    log = np.log(x / 2) + np.euler_gamma
+    log = np.log(x) - math.log(2) + np.euler_gamma
     if order:
         total, logarithmic = total * x / 2, logarithmic * x / 4
         return total, log * total - logarithmic + sign / x
@@ -176,100 +191,11 @@ def _decaying(self: Array, order: int, scaled: bool) -> Array:
     return np.where(x < 0, np.nan, found).astype(self.dtype)
 
 
-def _function(name: str, what: str, example: str, values: Callable[[Array], Array]) -> Any:
-    """Declare the operation ``name``; ``example`` is its value at 0.5 and at 3."""
-
-    def kernel(x: Array, /) -> Array:
-        refuse_half(name, x)
-        return values(x)
-
-    kernel.__name__ = kernel.__qualname__ = name
-    kernel.__doc__ = f"""Return {what}.
-
-    Raises:
-        NotImplementedError: half-precision inputs.
-
-    Example:
-        >>> tn.special.{name}(tn.tensor([0.5, 3.0]))
-        tensor({example})
-    """
-    return only_special(kernel)
-
-
-bessel_j0 = _function(
-    "bessel_j0",
-    "the Bessel function of the first kind of order 0",
-    "[ 0.9385, -0.2601]",
-    lambda x: _oscillating(x, 0, False),
-)
-bessel_j1 = _function(
-    "bessel_j1",
-    "the Bessel function of the first kind of order 1",
-    "[0.2423, 0.3391]",
-    lambda x: _oscillating(x, 1, False),
-)
-bessel_y0 = _function(
-    "bessel_y0",
-    "the Bessel function of the second kind of order 0; NaN below 0",
-    "[-0.4445,  0.3769]",
-    lambda x: _oscillating(x, 0, True),
-)
-bessel_y1 = _function(
-    "bessel_y1",
-    "the Bessel function of the second kind of order 1; NaN below 0",
-    "[-1.4715,  0.3247]",
-    lambda x: _oscillating(x, 1, True),
-)
-modified_bessel_i0 = _function(
-    "modified_bessel_i0",
-    "what ``i0`` returns, without a derivative",
-    "[1.0635, 4.8808]",
-    lambda x: _bessel(x, 0, False),
-)
-modified_bessel_i1 = _function(
-    "modified_bessel_i1",
-    "what ``i1`` returns, without a derivative",
-    "[0.2579, 3.9534]",
-    lambda x: _bessel(x, 1, False),
-)
-modified_bessel_k0 = _function(
-    "modified_bessel_k0",
-    "the modified Bessel function of the second kind of order 0; NaN below 0",
-    "[0.9244, 0.0347]",
-    lambda x: _decaying(x, 0, False),
-)
-modified_bessel_k1 = _function(
-    "modified_bessel_k1",
-    "the modified Bessel function of the second kind of order 1; NaN below 0",
-    "[1.6564, 0.0402]",
-    lambda x: _decaying(x, 1, False),
-)
-scaled_modified_bessel_k0 = _function(
-    "scaled_modified_bessel_k0",
-    "``exp(x) * modified_bessel_k0(x)``",
-    "[1.5241, 0.6978]",
-    lambda x: _decaying(x, 0, True),
-)
-scaled_modified_bessel_k1 = _function(
-    "scaled_modified_bessel_k1",
-    "``exp(x) * modified_bessel_k1(x)``",
-    "[2.7310, 0.8066]",
-    lambda x: _decaying(x, 1, True),
-)
-
-
 def _spherical(x: Array) -> Array:
     z = x.astype(np.float64)
     found = np.sin(np.where(np.isinf(z), 0, z)) / np.where(z == 0, 1, z)
     return np.where(z == 0, 1, found).astype(x.dtype)
 
-
-spherical_bessel_j0 = _function(
-    "spherical_bessel_j0",
-    "``sin(x) / x``, the spherical Bessel function of order 0",
-    "[0.9589, 0.0470]",
-    _spherical,
-)
 
 # ---- Airy function ------------------------------------------------------------------------------
 
@@ -300,9 +226,52 @@ def _airy(x: Array) -> Array:
     return found.astype(x.dtype)
 
 
-airy_ai = _function(
-    "airy_ai",
-    "Airy's function Ai, which solves ``y'' = x * y`` and vanishes at infinity",
-    "[0.2317, 0.0066]",
-    _airy,
-)
+# ---- functions without derivatives --------------------------------------------------------------
+
+
+def _function(name: str, example: str, values: Callable[[Array], Array], what: str) -> Any:
+    """Declare the operation ``name``; ``example`` is its value at 0.5 and at 3."""
+
+    def kernel(x: Array, /) -> Array:
+        refuse_half(name, x)
+        return values(x)
+
+    kernel.__name__ = kernel.__qualname__ = name
+    kernel.__doc__ = f"""Return {what}.
+
+    Raises:
+        NotImplementedError: half-precision inputs.
+
+    Example:
+        >>> tn.special.{name}(tn.tensor([0.5, 3.0]))
+        tensor({example})
+    """
+    return only_special(kernel)
+
+
+# fmt: off
+_function("bessel_j0", "[ 0.9385, -0.2601]", lambda x: _oscillating(x, 0, False),
+          "the Bessel function of the first kind of order 0")
+_function("bessel_j1", "[0.2423, 0.3391]", lambda x: _oscillating(x, 1, False),
+          "the Bessel function of the first kind of order 1")
+_function("bessel_y0", "[-0.4445,  0.3769]", lambda x: _oscillating(x, 0, True),
+          "the Bessel function of the second kind of order 0; NaN below 0")
+_function("bessel_y1", "[-1.4715,  0.3247]", lambda x: _oscillating(x, 1, True),
+          "the Bessel function of the second kind of order 1; NaN below 0")
+_function("modified_bessel_i0", "[1.0635, 4.8808]", lambda x: _bessel(x, 0, False),
+          "what ``i0`` returns, without a derivative")
+_function("modified_bessel_i1", "[0.2579, 3.9534]", lambda x: _bessel(x, 1, False),
+          "what ``i1`` returns, without a derivative")
+_function("modified_bessel_k0", "[0.9244, 0.0347]", lambda x: _decaying(x, 0, False),
+          "the modified Bessel function of the second kind of order 0; NaN below 0")
+_function("modified_bessel_k1", "[1.6564, 0.0402]", lambda x: _decaying(x, 1, False),
+          "the modified Bessel function of the second kind of order 1; NaN below 0")
+_function("scaled_modified_bessel_k0", "[1.5241, 0.6978]", lambda x: _decaying(x, 0, True),
+          "``exp(x) * modified_bessel_k0(x)``")
+_function("scaled_modified_bessel_k1", "[2.7310, 0.8066]", lambda x: _decaying(x, 1, True),
+          "``exp(x) * modified_bessel_k1(x)``")
+_function("spherical_bessel_j0", "[0.9589, 0.0470]", _spherical,
+          "``sin(x) / x``, the spherical Bessel function of order 0")
+_function("airy_ai", "[0.2317, 0.0066]", _airy,
+          "Airy's function Ai, which solves ``y'' = x * y`` and vanishes at infinity")
+# fmt: on

@@ -133,7 +133,7 @@ def clamp_numbers(self: Array, /, min: float | None = None, max: float | None = 
     return self if max is None else np.minimum(self, dtypes.representable(max, self.dtype))
 
 
-clamp_numbers.grad(self=lambda g, self, min, max: g * _inside(self, min, max))
+clamp_numbers.grad(self=lambda g, self, min, max: where(_inside(self, min, max), g, 0.0))
 
 
 def _inside(x: Any, low: float | None, high: float | None) -> Any:
@@ -158,6 +158,18 @@ clamp_tensors.grad(
 )
 
 
+@pointwise(node="ClampBackward0", methods=False)
+def clamp_from(self: Array, min: Array, /) -> Array:
+    """Raise to at least ``min``, a tensor."""
+    return np.maximum(self, min)
+
+
+@pointwise(node="ClampBackward0", methods=False)
+def clamp_to(self: Array, max: Array, /) -> Array:
+    """Lower to at most ``max``, a tensor."""
+    return np.minimum(self, max)
+
+
 @public(out=True, aliases=("clip",))
 def clamp(self: Tensor, min: Bound = None, max: Bound = None) -> Tensor:
     """Clamp all elements to ``[min, max]``; each bound is a number, a tensor or None.
@@ -180,7 +192,7 @@ def clamp_(self: Tensor, min: Bound = None, max: Bound = None) -> Tensor:
     return run_inplace(op, self, bounds, {}, what="clamp_")
 
 
-def _bounds(self: Tensor, low: Any, high: Any) -> tuple[Any, tuple[Any, Any]]:
+def _bounds(self: Tensor, low: Any, high: Any) -> tuple[Any, tuple[Any, ...]]:
     """Return the operation for these bounds, and the bounds in the form it takes."""
     if low is None and high is None:
         raise RuntimeError("tinynet.clamp: At least one of 'min' or 'max' must not be None")
@@ -193,20 +205,11 @@ def _bounds(self: Tensor, low: Any, high: Any) -> tuple[Any, tuple[Any, Any]]:
             )
     if not isinstance(low, Tensor) and not isinstance(high, Tensor):
         return clamp_numbers, (low, high)
-    if low is None or high is None:
-        least, most = _range(self._array.dtype)
-        low, high = least if low is None else low, most if high is None else high
+    if high is None:
+        return clamp_from, (low,)
+    if low is None:
+        return clamp_to, (high,)
     return clamp_tensors, (_as_tensor(self, low), _as_tensor(self, high))
-
-
-def _range(kind: np.dtype[Any]) -> tuple[Any, Any]:
-    """Return the smallest and the largest number of a dtype."""
-    if dtypes.is_floating(kind):
-        return -math.inf, math.inf
-    if kind.kind == "b":
-        return False, True
-    info = np.iinfo(kind)
-    return int(info.min), int(info.max)
 
 
 def _as_tensor(like: Tensor, bound: Any) -> Tensor:
@@ -242,11 +245,13 @@ def clamp_max(self: Array, max: Array, /) -> Array:
     return np.minimum(self, max)
 
 
-clamp_min.grad(
-    self=lambda g, self, min: where(self >= min, g, 0.0),
-    min=lambda g, self, min: where(self < min, g, 0.0),
-)
-clamp_max.grad(
-    self=lambda g, self, max: where(self <= max, g, 0.0),
-    max=lambda g, self, max: where(self > max, g, 0.0),
-)
+for _op in (clamp_from, clamp_min):
+    _op.grad(
+        self=lambda g, self, min: where(self >= min, g, 0.0),
+        min=lambda g, self, min: where(self < min, g, 0.0),
+    )
+for _op in (clamp_to, clamp_max):
+    _op.grad(
+        self=lambda g, self, max: where(self <= max, g, 0.0),
+        max=lambda g, self, max: where(self > max, g, 0.0),
+    )

@@ -64,8 +64,9 @@ def near(x: Array) -> Array:
 
 def far(size: Array) -> Array:
     """Return ``exp(x^2) * erfc(x)`` for ``x >= 0.46875``."""
-    inverse = 1.0 / np.square(np.maximum(size, 4.0))
-    tail = (1.0 / math.sqrt(math.pi) - inverse * _ratio(_ERFC_TAIL, inverse)) * np.sqrt(inverse)
+    reciprocal = 1.0 / np.maximum(size, 4.0)  # its square underflows harmlessly
+    inverse = np.square(reciprocal)
+    tail = (1.0 / math.sqrt(math.pi) - inverse * _ratio(_ERFC_TAIL, inverse)) * reciprocal
     return np.where(size <= 4.0, _ratio(_ERFC_MIDDLE, np.minimum(size, 4.0)), tail)
 
 

@@ -69,7 +69,6 @@ def erfcx(self: Array, /) -> Array:
 _SLOPE = 2 / math.sqrt(math.pi)
 erf.grad(self=lambda g, self: g * (_SLOPE * exp(-(self * self))))
 erfc.grad(self=lambda g, self: g * (-_SLOPE * exp(-(self * self))))
-erfcx.grad(self=lambda g, self, result: g * (2 * self * result - _SLOPE))
 
 # ---- its inverse --------------------------------------------------------------------------------
 
@@ -133,6 +132,7 @@ erfinv.grad(self=lambda g, result: g * (exp(result * result) / _SLOPE))
 # ---- the normal distribution --------------------------------------------------------------------
 
 _ROOT = math.sqrt(0.5)
+DENSITY = 1 / math.sqrt(2 * math.pi)
 
 
 @only_special
@@ -172,6 +172,51 @@ def log_ndtr(self: Array, /) -> Array:
     return np.where(x < -_ROOT, low, np.log1p(-_erfc(x) / 2)).astype(self.dtype)
 
 
-ndtr.grad(self=lambda g, self: g * (exp(-0.5 * (self * self)) / math.sqrt(2 * math.pi)))
+ndtr.grad(self=lambda g, self: g * (exp(-0.5 * (self * self)) * DENSITY))
 ndtri.grad(self=lambda g, result: g * (exp(0.5 * (result * result)) * math.sqrt(2 * math.pi)))
-log_ndtr.grad(self=lambda g, self: g * (math.sqrt(2 / math.pi) / erfcx(self * -_ROOT)))
+
+# ---- their logarithmic derivative ---------------------------------------------------------------
+
+# Density over distribution function, the inverse Mills ratio r(x), is close to -x far below 0; the
+# derivatives are made of what it has beyond -x, without the cancellation: r' = -r (x + r).
+_BELOW = -11.0  # from here on down, _TERMS terms of the asymptotic series give full precision
+_TERMS = 20
+_ODD = [math.prod(range(1, 2 * k, 2)) * (-1.0) ** k for k in range(_TERMS + 1)]
+_ODDER = [c * (2 * k + 1) for k, c in enumerate(_ODD)]
+
+
+def _beyond(x: Array) -> Array:
+    """Return ``x + r(x)`` for x far below 0 (Abramowitz and Stegun, 26.2.12)."""
+    size = np.maximum(-x, -_BELOW)
+    square = np.square(1 / size)
+    return np.polyval(_ODDER[::-1], square) / np.polyval(_ODD[::-1], square) / size
+
+
+def _ratio(x: Array) -> Array:
+    """Return r(x), except for x far below 0."""
+    near = np.maximum(x, _BELOW)
+    above = DENSITY * np.exp(-0.5 * x * x) / (0.5 * _erfc(near * -_ROOT))
+    below = math.sqrt(2 / math.pi) / _erfcx(np.minimum(near, 0.0) * -_ROOT)
+    return np.where(x < 0, below, above)
+
+
+@pointwise(methods=False)
+def inverse_mills(self: Array, /) -> Array:
+    """Return the standard normal density over the distribution function."""
+    x = self.astype(np.float64)
+    return np.where(x < _BELOW, _beyond(x) - x, _ratio(x)).astype(self.dtype)
+
+
+@pointwise(methods=False)
+def beyond_line(self: Array, /) -> Array:
+    """Return ``x + inverse_mills(x)``, without cancellation below 0."""
+    x = self.astype(np.float64)
+    return np.where(x < _BELOW, _beyond(x), x + _ratio(x)).astype(self.dtype)
+
+
+inverse_mills.grad(self=lambda g, self, result: g * (result * -beyond_line(self)))
+beyond_line.grad(self=lambda g, self, result: g * (1 - inverse_mills(self) * result))
+log_ndtr.grad(self=lambda g, self: g * inverse_mills(self))
+
+_ROOT_2 = math.sqrt(2)
+erfcx.grad(self=lambda g, self, result: g * (result * beyond_line(self * -_ROOT_2) * -_ROOT_2))

@@ -160,14 +160,15 @@ def reciprocal(self: Array, /) -> Array:
 reciprocal.grad(self=lambda g, result: -g * result * result)
 
 
-@pointwise(np.square, inplace=True, node="PowBackward0")
+@pointwise(inplace=True, node="PowBackward0")
 def square(self: Array, /) -> Array:
-    """Return the square.
+    """Return the square; that of booleans is int64.
 
     Example:
         >>> tn.tensor([-3.0, 2.0]).square()
         tensor([9., 4.])
     """
+    return np.square(self if self.dtype.kind != "b" else self.astype(np.int64))
 
 
 square.grad(self=lambda g, self: g * (2.0 * self))

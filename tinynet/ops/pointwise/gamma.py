@@ -68,7 +68,10 @@ def lgamma(self: Array, /) -> Array:
         tensor([0.0000, 3.1781])
     """
     x = self.astype(np.float64)
-    return np.where(np.isinf(x), np.inf, _lgamma(x)).astype(self.dtype)
+    pole = (x <= 0) & (x == np.floor(x))
+    tiny = np.abs(x) < 1e-18  # where the gamma function is 1 / x
+    found = np.where(tiny, -np.log(np.abs(x)), _lgamma(x))
+    return np.where(pole | np.isinf(x), np.inf, found).astype(self.dtype)
 
 
 def _digamma(x: Array) -> Array:
@@ -113,7 +116,7 @@ def _zeta(s: Array, q: Array) -> Array:
         total = total + np.power(q + k, -s)
     far = q + steps
     power = np.power(far, -s)
-    total = total + power * (far / (s - 1) + 0.5)
+    total = total + np.power(far, 1 - s) / (s - 1) + 0.5 * power
     factor = s / far
     for k, b in enumerate(_BERNOULLI, 1):
         total = total + power * factor * (b / math.factorial(2 * k))

@@ -54,13 +54,6 @@ logaddexp2.grad(
 # ---- times a factor -----------------------------------------------------------------------------
 
 
-def _log_of(x: Any) -> Any:
-    """Return the logarithm of a tensor, array or Python number; NaN and infinity included."""
-    if isinstance(x, (int, float)):
-        return math.log(x) if x > 0 else -math.inf if x == 0 else math.nan
-    return log(x)
-
-
 def _times(factor: Array, logarithm: Array, other: Any) -> Array:
     """Multiply; the result is 0 where the factor is, and NaN where ``other`` is."""
     kind = np.result_type(logarithm)
@@ -82,7 +75,7 @@ def xlogy(self: Array, other: Array, /) -> Array:
 
 
 xlogy.grad(
-    self=lambda g, self, other: without(g * _log_of(other), (self == 0) & (other <= 0)),
+    self=lambda g, self, other: without(xlogy(g, other), (self == 0) & (other <= 0)),
     other=lambda g, self, other: g * self / other,
 )
 
@@ -99,7 +92,7 @@ def xlog1py(self: Array, other: Array, /) -> Array:
 
 
 xlog1py.grad(
-    self=lambda g, self, other: without(g * _log_of(other + 1), (self == 0) & (other <= -1)),
+    self=lambda g, self, other: without(xlog1py(g, other), (self == 0) & (other <= -1)),
     other=lambda g, self, other: g * self / (other + 1),
 )
 

@@ -238,9 +238,20 @@ def sinc(self: Array, /) -> Array:
     return np.where(self == 0, self.dtype.type(1), np.sin(angle) / np.where(self == 0, 1, angle))
 
 
+# The Taylor series of the derivative of sin(a) / a, divided by a, in powers of a^2.
+_SERIES = tuple((-1) ** k * 2 * k / math.factorial(2 * k + 1) for k in range(1, 11))
+
+
 def _sinc_slope(g: Any, x: Any) -> Any:
+    """Return the gradient of ``sinc``: near 0 by its series, since the terms cancel there."""
     angle = x * math.pi
-    return where(x == 0, 0.0, g * ((cos(angle) * angle - sin(angle)) / (angle * x)))
+    small = abs(angle) < 1
+    near, far = where(small, angle, 0.0), where(small, 1.0, angle)
+    square, series = near * near, _SERIES[-1]
+    for term in _SERIES[-2::-1]:
+        series = series * square + term
+    slope = (cos(far) - sin(far) / far) / far
+    return where(small, g * (series * near * math.pi), g * (slope * math.pi))
 
 
 sinc.grad(self=lambda g, self: _sinc_slope(g, self))

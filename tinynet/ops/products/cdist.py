@@ -14,10 +14,12 @@ from tinynet.dtypes import Array
 from tinynet.ops.argument_errors import name_of, refuse_others
 from tinynet.ops.out_dtypes import EXPECTED
 from tinynet.ops.pointwise.arithmetic import where
+from tinynet.ops.pointwise.where import zeros_for
 from tinynet.ops.products.matmul import refused
 from tinynet.ops.reduction.statistics import norm_gradient, vector_norm
 from tinynet.ops.reduction.sums import sum_dims
 from tinynet.ops.shaping.views import axis_of, unsqueeze
+from tinynet.widening import HALF, in_single
 
 # ---- pairwise distances -------------------------------------------------------------------------
 
@@ -58,7 +60,7 @@ def _pull(g: Any, x1: Any, x2: Any, result: Any, p: float) -> Any:
     For p = 2, with w = g / distance, it is ``x1 * sum(w) - w @ x2``, without all differences.
     """
     if p == 0:
-        return x1 * 0
+        return zeros_for(x1)
     if p == 2:
         pull = where(result == 0, 0.0, g / where(result == 0, 1.0, result))
         return x1 * unsqueeze(pull.sum(-1), -1) - pull @ x2
@@ -215,6 +217,8 @@ def renorm(self: Array, /, p: float, dim: int, maxnorm: float) -> Array:
         raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm:g}")
     if self.ndim < 2:
         raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {self.ndim} dimensions")
+    if self.dtype == HALF:
+        return in_single(renorm, self, p, dim, maxnorm)
     norm = vector_norm.kernel(self, p, _others(self.ndim, dim), True)
     return self * np.where(norm > maxnorm, maxnorm / (norm + _TINY), 1).astype(self.dtype)
 

@@ -198,15 +198,16 @@ def _contracted(
         a = _arranged(a, left, [*batch, *rows], lengths[0] + lengths[1] + ones[2])
         b = _arranged(b, right, [*batch, *columns], lengths[0] + ones[1] + lengths[2])
         return a * b, labels
+    empty = 0 in (*a._array.shape, *b._array.shape)
     differ = a._array.dtype != b._array.dtype and mode.autocast is None
-    if differ or a._array.dtype.kind == "b":
+    if not empty and (differ or a._array.dtype.kind == "b"):
         raise refused("bmm", a._array, b._array)
     n, m, p = (math.prod(part) for part in lengths)
     k = math.prod(sizes[x] for x in inner)
-    stack = (n,) if batch else ()
+    stack = (n,) if batch or empty else ()
     a = _arranged(a, left, [*batch, *rows, *inner], (*stack, m, k))
     b = _arranged(b, right, [*batch, *inner, *columns], (*stack, k, p))
-    product = bmm.function(a, b) if batch else mm.function(a, b)
+    product = bmm.function(a, b) if stack else mm.function(a, b)
     whole = lengths[0] + lengths[1] + lengths[2]
     return product if product._array.shape == whole else reshape(product, whole), labels
 

@@ -23,7 +23,7 @@ from tinynet.ops.shaping import flipping, views
 def refused(kernel: str, *arrays: Array) -> Exception:
     """Return the error for two operands of matching shapes: their dtypes differ."""
     names = [name_of(a) for a in arrays]
-    if names[0] == names[1]:
+    if names[0] == names[1] or kernel == "bmm" and names[0] == "Bool":
         return NotImplementedError(f"\"{kernel}\" not implemented for '{names[0]}'")
     if kernel == "addmm_impl_cpu_":
         a, b = (c_name(x) for x in arrays)
@@ -95,6 +95,8 @@ def bmm(self: Array, mat2: Array, /) -> Array:
             "Expected size for first two dimensions of batch2 tensor to be: "
             f"[{self.shape[0]}, {self.shape[2]}] but got: {list(mat2.shape[:2])}."
         )
+    if 0 in (*self.shape, *mat2.shape):  # where PyTorch does not look at the first dtype
+        return np.zeros((*self.shape[:2], mat2.shape[2]), mat2.dtype)
     if self.dtype != mat2.dtype or self.dtype.kind == "b":
         raise refused("bmm", self, mat2)
     return np.matmul(_solid(self), _solid(mat2))

@@ -20,6 +20,7 @@ from tinynet.ops.out_dtypes import EXPECTED_TEXT, same_dtype
 from tinynet.ops.pointwise.arithmetic import where
 from tinynet.ops.pointwise.conversion import cast
 from tinynet.ops.pointwise.exponential import exp
+from tinynet.ops.pointwise.where import zeros_for
 from tinynet.ops.reduction.extrema import pair
 from tinynet.ops.reduction.sums import axes_of
 from tinynet.ops.shaping.flipping import clone, flip_dims, roll_dims
@@ -128,7 +129,7 @@ def _product_slope(g: Any, x: Any, result: Any, shape: tuple[int, ...], dim: int
     if not shape or 0 in shape:
         return g
     axis = axis_of(dim, len(shape))
-    first = cut(g, axis, slice(0, 1)) * 0 + 1
+    first = zeros_for(cut(g, axis, slice(0, 1))) + 1
     before = cat([first, cut(result, axis, slice(0, shape[axis] - 1))], axis)
     return before * _backwards(x, g, axis)
 

@@ -14,6 +14,7 @@ from tinynet.ops.indexing.gather import gather_sum, scatter_source
 from tinynet.ops.indexing.index_select import masked_by
 from tinynet.ops.out_dtypes import EXPECTED, EXPECTED_TEXT, same_dtype
 from tinynet.ops.pointwise import clamp
+from tinynet.ops.pointwise.arithmetic import where
 from tinynet.ops.pointwise.conversion import converted
 from tinynet.ops.reduction.sums import Dims, axes_of, largest, restore, smallest, sum_dims
 from tinynet.ops.shaping.views import axis_of, unsqueeze
@@ -43,9 +44,8 @@ def nonempty(name: str, self: Array, dim: Dims, error: type[Exception] = Runtime
 def shared(
     g: Any, self: Any, self_shape: tuple[int, ...], result: Any, dim: Dims, keepdim: bool
 ) -> Any:
-    """Share a gradient equally between the elements that equal the result (NaN equals NaN)."""
-    extreme = restore(result, self_shape, dim, keepdim)
-    mask = (self == extreme) | ((self != self) & (extreme != extreme))
+    """Share a gradient equally between the elements that equal the result; NaN where it is NaN."""
+    mask = self == restore(result, self_shape, dim, keepdim)
     return restore(g, self_shape, dim, keepdim) / _like(sum_dims(mask, dim, True), g) * mask
 
 
@@ -104,11 +104,12 @@ def min_all(self: Array, /) -> Array:
 
 
 def shared_by_all(g: Any, self: Any, self_shape: tuple[int, ...], result: Any) -> Any:
-    """Share a gradient equally between all elements that equal the result."""
-    if not isinstance(g, Tensor):
-        return shared(g, self, self_shape, result, None, False)
+    """Share a gradient equally between all elements that equal the result (NaN equals NaN)."""
     mask = (self == result) | ((self != self) & (result != result))
-    return masked_by.function(g.new_zeros(self_shape), mask, g / mask.sum())
+    share = g / _like(sum_dims(mask, None), g)
+    if isinstance(g, Tensor):
+        return masked_by.function(g.new_zeros(self_shape), mask, share)
+    return where(mask, share, 0.0)
 
 
 max_all.grad(self=shared_by_all)

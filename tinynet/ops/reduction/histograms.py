@@ -133,7 +133,7 @@ def _edges(points: Array, bins: Any, range: Sequence[float] | None, dim: int) ->
     return _even(points[:, dim], bins, range, dim)
 
 
-def _check(points: Array, weight: Tensor | None) -> None:
+def _check(points: Array, weight: Tensor | None, range: Sequence[float] | None) -> None:
     if points.dtype not in (np.float32, np.float64):
         raise NotImplementedError(f"\"histogramdd\" not implemented for '{name_of(points)}'")
     if weight is not None and weight._array.size != len(points):
@@ -141,6 +141,11 @@ def _check(points: Array, weight: Tensor | None) -> None:
             "tinynet.histogramdd: if weight tensor is provided it should have the same shape as "
             "the input tensor excluding its innermost dimension, but got input with shape "
             f"{list(points.shape)} and weight with shape {list(weight._array.shape)}"
+        )
+    if range is not None and len(range) != 2 * points.shape[1]:
+        raise RuntimeError(
+            f"tinynet.histogramdd: for a {points.shape[1]}-dimensional histogram range should "
+            f"have {2 * points.shape[1]} elements, but got {len(range)}"
         )
 
 
@@ -176,7 +181,7 @@ def histogram(
         tensor([2., 1.])
     """
     points = self._array.reshape(-1, 1)
-    _check(points, weight)
+    _check(points, weight, range)
     edges = _edges(points, bins, range, 0)
     counts = _counted(points, [edges], None if weight is None else weight._array, density)
     return Histogram(wrap(counts), wrap(edges.copy()))
@@ -210,7 +215,7 @@ def histogramdd(
                 [1., 1.]])
     """
     points = input._array.reshape(-1, input._array.shape[-1])
-    _check(points, weight)
+    _check(points, weight, range)
     count = points.shape[1]
     each = list(bins) if isinstance(bins, (list, tuple)) else [bins] * count
     if len(each) != count:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import bisect
+import math
 from typing import Any
 
 import numpy as np
@@ -20,17 +22,10 @@ from tinynet.ops.shaping.views import axis_of
 def _order(self: Array, dim: int, descending: bool) -> Array:
     """Return the indices that sort along a dimension; equal elements keep their order."""
     axis = axis_of(dim, self.ndim)
-    if self.ndim == 0:
-        return np.zeros((), np.int64)
-    if not descending:
-        return np.argsort(self, axis, kind="stable")
+    if self.ndim == 0 or not descending:
+        return np.argsort(self, axis, kind="stable") if self.ndim else np.zeros((), np.int64)
     backwards = np.flip(np.argsort(np.flip(self, axis), axis, kind="stable"), axis)
     return self.shape[axis] - 1 - backwards
-
-
-def _sorted(self: Array, dim: int, descending: bool) -> tuple[Array, Array]:
-    order = _order(self, dim, descending)
-    return (np.take_along_axis(self, order, dim) if self.ndim else self.copy()), order
 
 
 @operation(outputs=("values", "indices"), node="SortBackward0", result=pair("sort"), out=EXPECTED)
@@ -46,7 +41,8 @@ def sort(
         >>> indices
         tensor([1, 2, 0])
     """
-    return _sorted(self, dim, descending)
+    order = _order(self, dim, descending)
+    return (np.take_along_axis(self, order, dim) if self.ndim else self.copy()), order
 
 
 @operation()
@@ -96,20 +92,30 @@ def _one_by_one(self: Array, axis: int, k: int, largest: bool) -> Array | None:
     return None if (np.take_along_axis(self, order, axis) == taken).any() else order
 
 
+def _is_tied(self: Array, place: Array, axis: int, chosen: Array) -> bool:
+    """Return whether a partition chose from equal elements, in an order of the processor's own."""
+    bound = np.take_along_axis(self, place, axis)
+    if self.dtype.kind == "f" and np.isnan(bound).any():
+        return True
+    equal: Array = self == bound
+    return bool(equal.sum() > np.take_along_axis(equal, chosen, axis).sum())
+
+
 def _some(self: Array, axis: int, k: int, largest: bool) -> Array:
-    """Return the indices of the ``k`` most extreme elements, in order."""
+    """Return the indices of the ``k`` most extreme elements, in order; the first of equal ones."""
     n = self.shape[axis]
     if 0 < k <= min(_FEW, n // 4):
         order = _one_by_one(self, axis, k, largest)
         if order is not None:
             return order
-    if k == 0 or k > n // 2:
-        return np.take(_order(self, axis, largest), range(k), axis)
-    border = n - k if largest else k - 1
-    part = np.argpartition(self, border, axis)
-    chosen = np.sort(np.take(part, range(n - k, n) if largest else range(k), axis), axis)
-    within = _order(np.take_along_axis(self, chosen, axis), axis, largest)
-    return np.take_along_axis(chosen, within, axis)
+    if 0 < k <= n // 2:
+        border = n - k if largest else k - 1
+        part = np.argpartition(self, border, axis)
+        chosen = np.sort(np.take(part, range(n - k, n) if largest else range(k), axis), axis)
+        if not _is_tied(self, np.take(part, [border], axis), axis, chosen):
+            within = _order(np.take_along_axis(self, chosen, axis), axis, largest)
+            return np.take_along_axis(chosen, within, axis)
+    return np.take(_order(self, axis, largest), range(k), axis)
 
 
 @operation(outputs=("values", "indices"), node="TopkBackward0", result=pair("topk"), out=EXPECTED)
@@ -177,6 +183,8 @@ def kthvalue(self: Array, /, k: int, dim: int = -1, keepdim: bool = False) -> tu
     if self.ndim == 0:
         return self.copy(), np.zeros((), np.int64)
     place = np.take(np.argpartition(self, k - 1, axis), [k - 1], axis)
+    if _is_tied(self, place, axis, place):
+        place = np.take(_order(self, axis, False), [k - 1], axis)
     return _chosen(self, place, axis, keepdim)
 
 
@@ -206,9 +214,8 @@ def _middle(name: str, self: Array, dim: int, keepdim: bool, skip: bool) -> tupl
 def _middle_of_all(name: str, self: Array, skip: bool) -> Array:
     refuse_kinds(name, "b", self)
     if self.size == 0:
-        if self.dtype.kind == "f":
-            return np.asarray(np.nan, self.dtype)
-        return np.asarray(np.iinfo(self.dtype).min, self.dtype)
+        empty = np.nan if self.dtype.kind == "f" else np.iinfo(self.dtype).min
+        return np.asarray(empty, self.dtype)
     return _middle(name, self.reshape(-1), 0, False, skip)[0]
 
 
@@ -278,6 +285,22 @@ def nanmedian(self: Tensor, dim: int | None = None, keepdim: bool = False) -> An
 # ---- mode ---------------------------------------------------------------------------------------
 
 
+def _order_around_nan(row: Array) -> Array:
+    """Return the order of an insertion sort, which NaN stops: PyTorch's of up to 16 elements."""
+    pairs: list[tuple[float, int]] = []
+    first = 0  # after the last NaN
+    for x in zip(row.tolist(), range(len(row)), strict=True):
+        if math.isnan(x[0]):
+            pairs.append(x)
+            first = len(pairs)
+        elif pairs and x < pairs[0]:
+            pairs.insert(0, x)
+            first += first > 0
+        else:
+            bisect.insort(pairs, x, first)
+    return np.array([index for _, index in pairs])
+
+
 @operation(
     outputs=("values", "indices"),
     result=pair("mode"),
@@ -289,7 +312,8 @@ def nanmedian(self: Tensor, dim: int | None = None, keepdim: bool = False) -> An
 def mode(self: Array, /, dim: int = -1, keepdim: bool = False) -> tuple[Array, Array]:
     """Return the most frequent elements along a dimension, and the index of the last of each.
 
-    Of several equally frequent elements, the smallest is returned.
+    Of several equally frequent elements, the smallest is returned. NaN equals nothing, and the
+    elements before it are not sorted together with those after it.
 
     Example:
         >>> tn.tensor([3, 1, 1, 2]).mode().values
@@ -299,7 +323,11 @@ def mode(self: Array, /, dim: int = -1, keepdim: bool = False) -> tuple[Array, A
     nonempty("mode", self, dim)
     if self.ndim == 0:
         return self.copy(), np.zeros((), np.int64)
-    ordered, order = _sorted(self, axis, False)
+    order = _order(self, axis, False)
+    ordered = np.take_along_axis(self, order, axis)
+    if self.dtype.kind == "f" and np.isnan(self).any():
+        order = np.apply_along_axis(_order_around_nan, axis, self)
+        ordered = np.take_along_axis(self, order, axis)
     ordered = np.moveaxis(ordered, axis, -1)
     place = np.arange(self.shape[axis])
     starts = np.ones(ordered.shape, bool)

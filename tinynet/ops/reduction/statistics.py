@@ -35,19 +35,22 @@ from tinynet.widening import HALF, in_single
 # ---- variance and standard deviation ------------------------------------------------------------
 
 
-def _moments(self: Array, dim: Dims, correction: float, keepdim: bool) -> tuple[Array, Array]:
-    """Return the variance and the mean."""
+def _moments(
+    self: Array, dim: Dims, correction: float, keepdim: bool, root: bool = False
+) -> tuple[Array, Array]:
+    """Return the variance or its root, and the mean: computed in float64, and rounded once."""
     if not dtypes.is_floating(self.dtype):
         raise RuntimeError("std and var only support floating point and complex dtypes")
     axes = axes_of(dim, self.ndim)
     count = count_of(self.shape, dim)
-    kind = self.dtype.type
-    center = np.asarray(sums(self, axes, True) / kind(count))
-    away = np.asarray(self - center)
+    wide = self.astype(np.float64, copy=False)
+    center = np.asarray(sums(wide, axes, True) / np.float64(count))
+    away = np.asarray(wide - center)
     rest = sums(away, axes, keepdim)  # zero except for the rounding of the mean
-    total = sums(np.square(away, out=away), axes, keepdim) - rest * (rest / kind(max(count, 1)))
-    variances = np.maximum(total, 0) / kind(max(count - correction, 0))
-    return variances, center.reshape(variances.shape)
+    total = sums(np.square(away, out=away), axes, keepdim) - rest * (rest / max(count, 1))
+    found = np.maximum(total, 0) / np.float64(max(count - correction, 0))
+    found = np.asarray(np.sqrt(found) if root else found)
+    return found.astype(self.dtype), center.reshape(found.shape).astype(self.dtype)
 
 
 def _around_mean(
@@ -77,8 +80,6 @@ def _of_mean(g: Any, shape: tuple[int, ...], dim: Dims, keepdim: bool) -> Any:
 @operation(node="VarBackward0", methods=False, batch="reduction")
 def variance(self: Array, /, dim: Dims, correction: float, keepdim: bool) -> Array:
     """Return the variance over dimensions."""
-    if self.dtype is HALF:
-        return in_single(variance, self, dim, correction, keepdim)
     return _moments(self, dim, correction, keepdim)[0]
 
 
@@ -92,9 +93,7 @@ variance.grad(
 @operation(node="StdBackward0", methods=False, batch="reduction")
 def deviation(self: Array, /, dim: Dims, correction: float, keepdim: bool) -> Array:
     """Return the standard deviation over dimensions; its subgradient at zero is zero."""
-    if self.dtype is HALF:
-        return in_single(deviation, self, dim, correction, keepdim)
-    return np.sqrt(_moments(self, dim, correction, keepdim)[0])
+    return _moments(self, dim, correction, keepdim, root=True)[0]
 
 
 deviation.grad(
@@ -115,8 +114,6 @@ def variance_mean(
     self: Array, /, dim: Dims, correction: float, keepdim: bool
 ) -> tuple[Array, Array]:
     """Return the variance and the mean over dimensions."""
-    if self.dtype is HALF:
-        return tuple(in_single(variance_mean, self, dim, correction, keepdim))
     return _moments(self, dim, correction, keepdim)
 
 
@@ -139,10 +136,7 @@ def deviation_mean(
     self: Array, /, dim: Dims, correction: float, keepdim: bool
 ) -> tuple[Array, Array]:
     """Return the standard deviation and the mean over dimensions."""
-    if self.dtype is HALF:
-        return tuple(in_single(deviation_mean, self, dim, correction, keepdim))
-    variances, means = _moments(self, dim, correction, keepdim)
-    return np.sqrt(variances), means
+    return _moments(self, dim, correction, keepdim, root=True)
 
 
 deviation_mean.grad(
@@ -320,7 +314,8 @@ def norm_gradient(
     sizes = absolute(x)
     if p in (math.inf, -math.inf):
         found = (sizes == norm) | (x != x)
-        return sign(x) * found * (g / sum_dims(found * 1.0, dim, True))
+        count = sum_dims(found * 1.0, dim, True)  # 0 if the norm was rounded to 16 bits
+        return sign(x) * found * (g / where(count == 0, 1.0, count))
     if p < 1:
         return sign(x) * where(x == 0, 0.0, sizes ** (p - 1)) * g * norm ** (1 - p)
     scale = where(norm == 0, 0.0, g / where(norm == 0, 1.0, norm) ** (p - 1))

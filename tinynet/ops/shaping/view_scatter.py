@@ -10,6 +10,7 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.ops.argument_errors import refuse_others
 from tinynet.ops.out_dtypes import EXPECTED
+from tinynet.ops.pointwise.where import zeros_for
 from tinynet.ops.shaping import diagonals, views
 from tinynet.ops.shaping.strided import as_strided
 from tinynet.ops.shaping.view_copies import contiguous_copy
@@ -42,7 +43,9 @@ def select_scatter(self: Array, src: Array, /, dim: int, index: int) -> Array:
 
 
 select_scatter.grad(
-    self=lambda g, dim, index: select_scatter(g, views.select(g, dim, index) * 0, dim, index),
+    self=lambda g, dim, index: select_scatter(
+        g, zeros_for(views.select(g, dim, index)), dim, index
+    ),
     src=lambda g, dim, index: views.select(g, dim, index),
 )
 
@@ -78,7 +81,7 @@ def _range(g: Any, dim: int, start: int | None, end: int | None, step: int) -> A
 
 slice_scatter.grad(
     self=lambda g, dim, start, end, step: slice_scatter(
-        g, _range(g, dim, start, end, step) * 0, dim, start, end, step
+        g, zeros_for(_range(g, dim, start, end, step)), dim, start, end, step
     ),
     src=lambda g, dim, start, end, step: _range(g, dim, start, end, step),
 )
@@ -102,7 +105,7 @@ def diagonal_scatter(
 
 diagonal_scatter.grad(
     self=lambda g, offset, dim1, dim2: diagonal_scatter(
-        g, diagonals.diagonal(g, offset, dim1, dim2) * 0, offset, dim1, dim2
+        g, zeros_for(diagonals.diagonal(g, offset, dim1, dim2)), offset, dim1, dim2
     ),
     src=lambda g, offset, dim1, dim2: diagonals.diagonal(g, offset, dim1, dim2),
 )

@@ -32,6 +32,7 @@ from tinynet.optim.base.options import (
 from tinynet.optim.base.parameter_state import Kind, Numbers, Rule, Slot
 from tinynet.optim.base.plans import Plan
 from tinynet.optim.optimizer import Optimizer, refuse_other_shape
+from tinynet.widening import SINGLE
 
 
 class Elementwise(Optimizer):
@@ -87,7 +88,7 @@ class Elementwise(Optimizer):
         Args:
             group: the options.
             numbers: the 0-d state, by name; advanced to the coming step.
-            kind: the parameter's dtype.
+            kind: the dtype to compute in, that of the parameter or float32.
             fresh: whether the buffers have just been created.
 
         Returns:
@@ -119,7 +120,7 @@ class Elementwise(Optimizer):
         site = here()
         for plan, grads in planned:
             began = time.perf_counter_ns()
-            plan.run(self.rule(plan.group, plan.numbers, plan.kind, False), grads)
+            plan.run(self.block_rule(plan.group, plan.numbers, plan.kind, False), grads)
             self._wrote(zip(plan.params, grads, strict=True), site, began)
         return sum(len(grads) for _, grads in planned)
 
@@ -130,7 +131,7 @@ class Elementwise(Optimizer):
         plan = self._plans.get(id(group))
         planned = plan and plan.gradients(self.state, names)
         if plan and planned:
-            plan.run(self.rule(group, plan.numbers, plan.kind, False), planned)
+            plan.run(self.block_rule(group, plan.numbers, plan.kind, False), planned)
             return
         rules: dict[Any, tuple[Rule, list[float]]] = {}
         for p, grad in ready:
@@ -146,7 +147,7 @@ class Elementwise(Optimizer):
             key = (slot.kind, slot.fresh, *map(float, numbers.values()))
             known = rules.get(key)
             if known is None:
-                block = self.rule(group, numbers, slot.array.dtype, slot.fresh)
+                block = self.block_rule(group, numbers, slot.array.dtype, slot.fresh)
                 rules[key] = block, [*map(float, numbers.values())]
             else:
                 block, after = known
@@ -156,6 +157,21 @@ class Elementwise(Optimizer):
         params = [p for p, _ in ready]
         slots = [self._slots[id(p)] for p in params]
         self._plans[id(group)] = Plan.of(group, params, slots, self.scratch, self.together_from)
+
+    def block_rule(self, group: Group, numbers: Numbers, kind: Kind, fresh: bool) -> Rule:
+        """Return ``rule``; for 16-bit floats, in float32 with one rounding of each result."""
+        if kind.itemsize > 2:
+            return self.rule(group, numbers, kind, fresh)
+        block = self.rule(group, numbers, SINGLE, fresh)
+
+        def in_single(param: Array, grad: Array, *rest: Array) -> None:
+            work, buffers = rest[: self.scratch], rest[self.scratch :]
+            wide, *state = [a.astype(SINGLE) for a in (param, *buffers)]
+            block(wide, grad.astype(SINGLE), *[np.empty(a.shape, SINGLE) for a in work], *state)
+            for narrow, result in zip((param, *buffers), (wide, *state), strict=True):
+                narrow[...] = result
+
+        return in_single
 
     def _slot(self, p: Tensor, group: Group, names: tuple[str, ...]) -> Slot:
         """Return the slot of a parameter; create missing state."""

@@ -23,7 +23,7 @@ def swap_in_optimizer_params_and_state(
     """Replace an optimizer's parameters, options and state inside a ``with`` block.
 
     Steps inside update the given parameters and the given state in place. New state entries and
-    changed options are discarded at the end.
+    changed options are discarded at the end, as are groups added or removed.
 
     Args:
         optimizer: an optimizer that has made at least one step.
@@ -50,7 +50,7 @@ def swap_in_optimizer_params_and_state(
         raise RuntimeError(f"{_SELF} requires initialized optimizer state.")
     state, groups = _checked(optimizer, swapin_optim_state)
     params = _shared_out(groups, list(swapin_parameters.values()))
-    before = optimizer.state, [dict(group) for group in optimizer.param_groups]
+    before = optimizer.state, [(group, dict(group)) for group in optimizer.param_groups]
     try:
         swapped: defaultdict[Any, Any] = defaultdict(dict)
         for live, new, own in zip(optimizer.param_groups, groups, params, strict=True):
@@ -61,7 +61,8 @@ def swap_in_optimizer_params_and_state(
         yield
     finally:
         optimizer.state, options = before
-        for live, old in zip(optimizer.param_groups, options, strict=True):
+        optimizer.param_groups[:] = [live for live, _ in options]
+        for live, old in options:
             live.clear()
             live.update(old)
 

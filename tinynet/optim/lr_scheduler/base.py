@@ -121,10 +121,17 @@ class LRScheduler:
         """Set the learning rates to those that ``get_lr`` or a closed form returns."""
         self._get_lr_called_within_step = True
         try:
-            values = rates()
+            values = list(rates())
         finally:
             self._get_lr_called_within_step = False
-        for group, lr in zip(self.optimizer.param_groups, values, strict=True):
+        groups = self.optimizer.param_groups
+        if len(values) != len(groups):
+            by_group(self, "base_lrs")  # the usual reason
+            raise ValueError(
+                f"get_lr() of {type(self).__name__} must return one learning rate for each of the "
+                f"{len(groups)} param groups. Got {len(values)} instead."
+            )
+        for group, lr in zip(groups, values, strict=True):
             put(group, "lr", lr)
         self._last_lr = self._current()
 
@@ -144,10 +151,17 @@ class LRScheduler:
         return {**state, self._held: _state_of(getattr(self, self._held))} if self._held else state
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Load a state returned by ``state_dict``; load the optimizer's state, too."""
-        self.__dict__.update({k: v for k, v in state_dict.items() if k != self._held})
+        """Load a state returned by ``state_dict``; load the optimizer's state, too.
+
+        Raises:
+            IndexError: the state has more schedules or callable objects than this schedule.
+        """
         if self._held:
-            _load_state(getattr(self, self._held), state_dict[self._held])
+            held, states = getattr(self, self._held), state_dict[self._held]
+            if isinstance(held, list):
+                _refuse_more(type(self).__name__, self._held, held, states)
+            _load_state(held, states)
+        self.__dict__.update({k: v for k, v in state_dict.items() if k != self._held})
 
     def _current(self) -> list[Any]:
         return values_of(self.optimizer, "lr")
@@ -176,12 +190,20 @@ def _state_of(held: Any) -> Any:
 
 def _load_state(held: Any, state: Any) -> None:
     if isinstance(held, list):
-        for one, own_state in zip(held, state, strict=True):
+        for one, own_state in zip(held, state, strict=False):  # PyTorch accepts fewer
             _load_state(one, own_state)
     elif hasattr(held, "load_state_dict"):
         held.load_state_dict(state)
     elif held is not None and state is not None:
         held.__dict__.update(state)
+
+
+def _refuse_more(kind: str, name: str, held: list[Any], states: list[Any]) -> None:
+    if any(state is not None for state in states[len(held) :]):
+        raise IndexError(
+            f"The state has {len(states)} {name.strip('_')}, this {kind} has {len(held)}. "
+            f"Construct the {kind} with the arguments of the one that was saved."
+        )
 
 
 # ---- the groups of an optimizer -----------------------------------------------------------------
@@ -200,8 +222,44 @@ def own(value: Any) -> Any:
 
 
 def values_of(optimizer: Optimizer, name: str) -> list[Any]:
-    """Return the values of an option in all groups."""
-    return [own(group[name]) for group in optimizer.param_groups]
+    """Return the values of an option in all groups.
+
+    Raises:
+        KeyError: a group lacks the option.
+    """
+    groups = optimizer.param_groups
+    for i, group in enumerate(groups):
+        if name not in group:
+            raise KeyError(
+                f"param {name!r} is not specified in param_groups[{i}]. Schedules set it when they "
+                "are constructed: set it yourself in a group that is added later."
+            )
+    return [own(group[name]) for group in groups]
+
+
+def changed_groups(schedule: LRScheduler, name: str) -> str:
+    """Return an error message if a list of a schedule lacks one value per group; else nothing."""
+    count, known = len(schedule.optimizer.param_groups), len(getattr(schedule, name))
+    if count == known:
+        return ""
+    return (
+        f"The number of param groups in the `optimizer` ({count}) differs from when "
+        f"`{type(schedule).__name__}` was initialized ({known}), usually due to a new param "
+        f"group being added to the optimizer. Please modify the `{name}` field to match the "
+        "length of the `optimizer` param groups."
+    )
+
+
+def by_group(schedule: LRScheduler, *names: str) -> list[tuple[Any, ...]]:
+    """Return for each group its values in lists of a schedule.
+
+    Raises:
+        ValueError: a list does not have one value per group.
+    """
+    for text in (changed_groups(schedule, name) for name in names):
+        if text:
+            raise ValueError(text)
+    return list(zip(*(getattr(schedule, name) for name in names), strict=True))
 
 
 def put(group: Group, name: str, value: Any) -> None:

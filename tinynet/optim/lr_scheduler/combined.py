@@ -93,8 +93,9 @@ class SequentialLR(Combined):
         self._milestones = milestones
         self.last_epoch = last_epoch + 1
         self.optimizer = optimizer
-        for group in optimizer.param_groups:
-            put(group, "lr", group["initial_lr"])
+        initial = values_of(optimizer, "initial_lr")
+        for group, lr in zip(optimizer.param_groups, initial, strict=True):
+            put(group, "lr", lr)
         self.recursive_undo()  # undo the first step, which each took when constructed
         first = schedulers[bisect_right(milestones, 0)]
         first._initial_step()

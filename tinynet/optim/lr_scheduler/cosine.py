@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from tinynet.core.trace import repeated
-from tinynet.optim.lr_scheduler.base import LRScheduler
+from tinynet.optim.lr_scheduler.base import LRScheduler, by_group
 from tinynet.optim.optimizer import Optimizer
 
 
@@ -53,15 +53,13 @@ class CosineAnnealingLR(LRScheduler):
             return self._current()
         if self._step_count == 1 and self.last_epoch > 0:
             return self._get_closed_form_lr()
-        pairs = zip(self.base_lrs, self._current(), strict=True)
-        return [self._next(base, lr) for base, lr in pairs]
-
-    def _next(self, base: Any, lr: Any) -> Any:
-        epoch, low = self.last_epoch, self.eta_min
+        epoch, low, rates = self.last_epoch, self.eta_min, self._current()
         if (epoch - 1 - self.T_max) % (2 * self.T_max) == 0:  # up from the minimum
-            return lr + (base - low) * (1 - math.cos(math.pi / self.T_max)) / 2
+            rise = (1 - math.cos(math.pi / self.T_max)) / 2
+            pairs = zip(rates, by_group(self, "base_lrs"), strict=True)
+            return [lr + (base - low) * rise for lr, (base,) in pairs]
         now, before = (1 + math.cos(math.pi * e / self.T_max) for e in (epoch, epoch - 1))
-        return now / before * (lr - low) + low
+        return [now / before * (lr - low) + low for lr in rates]
 
     def _get_closed_form_lr(self) -> list[Any]:
         share = 1 + math.cos(math.pi * self.last_epoch / self.T_max)

@@ -7,7 +7,15 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from tinynet.optim.base.options import Group
-from tinynet.optim.lr_scheduler.base import LRScheduler, checked, per_group, put, refuse_strategy
+from tinynet.optim.lr_scheduler.base import (
+    LRScheduler,
+    by_group,
+    checked,
+    per_group,
+    put,
+    refuse_strategy,
+    values_of,
+)
 from tinynet.optim.optimizer import Optimizer
 
 
@@ -136,12 +144,12 @@ class CyclicLR(LRScheduler):
         up = x <= self.step_ratio
         height = x / self.step_ratio if up else (x - 1) / (self.step_ratio - 1)
         scale = self.scale_fn(cycle if self.scale_mode == "cycle" else self.last_epoch)
+        rates = by_group(self, "base_lrs", "max_lrs")
         if self.cycle_momentum:
-            bounds = zip(self.base_momentums, self.max_momentums, strict=True)
+            bounds = by_group(self, "base_momentums", "max_momentums")
             for group, (low, high) in zip(self.optimizer.param_groups, bounds, strict=True):
                 _set_momentum(group, high - (high - low) * height * scale, self.use_beta1)
-        bounds = zip(self.base_lrs, self.max_lrs, strict=True)
-        return [low + (high - low) * height * scale for low, high in bounds]
+        return [low + (high - low) * height * scale for low, high in rates]
 
 
 class OneCycleLR(LRScheduler):
@@ -237,18 +245,20 @@ class OneCycleLR(LRScheduler):
                 break
             start = phase["end_step"]
         share = (self.last_epoch - start) / (phase["end_step"] - start)
-        groups = self.optimizer.param_groups
+        rates = self._between(phase["start_lr"], phase["end_lr"], share)
         if self.cycle_momentum:
-            for group in groups:
-                ends = group[phase["start_momentum"]], group[phase["end_momentum"]]
-                _set_momentum(group, self._between(*ends, share), self.use_beta1)
-        return [self._between(g[phase["start_lr"]], g[phase["end_lr"]], share) for g in groups]
+            momenta = self._between(phase["start_momentum"], phase["end_momentum"], share)
+            for group, momentum in zip(self.optimizer.param_groups, momenta, strict=True):
+                _set_momentum(group, momentum, self.use_beta1)
+        return rates
 
-    def _between(self, start: Any, end: Any, share: float) -> Any:
-        """Interpolate from start to end."""
+    def _between(self, start: str, end: str, share: float) -> list[Any]:
+        """Interpolate between two options of each group."""
+        ends = zip(*(values_of(self.optimizer, name) for name in (start, end)), strict=True)
         if self._anneal_func_type == "linear":
-            return (end - start) * share + start
-        return end + (start - end) / 2.0 * (math.cos(math.pi * share) + 1)
+            return [(b - a) * share + a for a, b in ends]
+        rise = math.cos(math.pi * share) + 1
+        return [b + (a - b) / 2.0 * rise for a, b in ends]
 
 
 def _total(total: int | None, epochs: int | None, per_epoch: int | None) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tinynet.optim.lr_scheduler.base import LRScheduler, functions_for
+from tinynet.optim.lr_scheduler.base import LRScheduler, by_group, functions_for
 from tinynet.optim.optimizer import Optimizer
 
 
@@ -43,7 +43,7 @@ class LambdaLR(LRScheduler):
     def get_lr(self) -> list[Any]:
         """Return the initial learning rates times the functions' values."""
         self._asked()
-        pairs = zip(self.base_lrs, self.lr_lambdas, strict=True)
+        pairs = by_group(self, "base_lrs", "lr_lambdas")
         return [base * function(self.last_epoch) for base, function in pairs]
 
 
@@ -88,5 +88,6 @@ class MultiplicativeLR(LambdaLR):
         self._asked()
         if self._is_initial:
             return self._current()
-        pairs = zip(self._current(), self.lr_lambdas, strict=True)
+        functions = [function for (function,) in by_group(self, "lr_lambdas")]
+        pairs = zip(self._current(), functions, strict=True)
         return [lr * function(self.last_epoch) for lr, function in pairs]

@@ -12,6 +12,7 @@ from tinynet.optim.base.options import number
 from tinynet.optim.lr_scheduler.base import (
     EPOCH_DEPRECATION_WARNING,
     LRScheduler,
+    changed_groups,
     checked,
     put,
     values_of,
@@ -133,14 +134,9 @@ class ReduceLROnPlateau(LRScheduler):
     def _reduce(self) -> None:
         """Lower the learning rates of all groups."""
         groups = self.optimizer.param_groups
-        if len(groups) != len(self.min_lrs):
+        if text := changed_groups(self, "min_lrs"):
             if self.default_min_lr is None:
-                raise RuntimeError(
-                    f"The number of param groups in the `optimizer` ({len(groups)}) differs from "
-                    f"when `ReduceLROnPlateau` was initialized ({len(self.min_lrs)}), usually due "
-                    "to a new param group being added to the optimizer. Please modify the "
-                    "`min_lrs` field to match the length of the `optimizer` param groups."
-                )
+                raise RuntimeError(text)
             self.min_lrs = [self.default_min_lr] * len(groups)
         for group, low in zip(groups, self.min_lrs, strict=True):
             old = number(group["lr"])

@@ -79,7 +79,7 @@ class Parts:
     def update_plateau_schedules(self, metrics: Mapping[str, float]) -> None:
         """Pass the metrics of an evaluation to the schedules that monitor one."""
         for schedule in self.plateau_schedules():
-            schedule.figure = metrics[schedule.monitor]
+            schedule.figure = metrics.get(schedule.monitor)
 
     def plateau_schedules(self) -> list[PlateauSchedule]:
         """Return the schedules that monitor a metric."""

@@ -12,7 +12,6 @@ import json
 import re
 import zlib
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 _ROW = re.compile(r'(\{.*), "crc32": "([0-9a-f]{8})"\}')
@@ -96,21 +95,3 @@ def changed_checksums(
     known, begun = record.get("files", {}), record.get("replacing", {})
     changed = [name for name, new in checksums.items() if known.get(name, new) != new]
     return begun | {name: [*begun.get(name, []), checksums[name]] for name in changed}
-
-
-def damaged_files(folder: Path, record: Mapping[str, Any]) -> dict[str, str]:
-    """Return the files that have changed since the run wrote them: name -> problem.
-
-    Args:
-        folder: the run folder.
-        record: the content of ``run.json``, with the checksums by file name.
-    """
-    found = {}
-    for name, digest in record.get("files", {}).items():
-        good = [digest, *record.get("replacing", {}).get(name, [])]
-        try:
-            if sha256((folder / name).read_bytes()) not in good:
-                found[name] = f"{folder / name} was changed or damaged since the run wrote it"
-        except OSError:
-            found[name] = f"{folder / name} is missing"
-    return found

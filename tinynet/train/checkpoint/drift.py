@@ -11,12 +11,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from tinynet.train.build.build import Parts
-from tinynet.train.checkpoint.checksums import damaged_files, is_sealed
+from tinynet.train.checkpoint.checksums import sha256
 from tinynet.train.checkpoint.fingerprint import differences, fingerprints
+from tinynet.train.checkpoint.reading import read_bytes, read_rows
 from tinynet.train.checkpoint.run_folder import RunFolder, StorageWarning
-from tinynet.train.checkpoint.run_record import read_record
+from tinynet.train.checkpoint.run_record import is_damaged, read_record
 from tinynet.train.checkpoint.sources import StandIns, altered, stand_ins
-from tinynet.train.config.problems import UsageError
+from tinynet.train.config.problems import TrainError, UsageError
 from tinynet.train.config.sections import Config
 from tinynet.train.report.progress import describe_figures
 
@@ -34,11 +35,45 @@ class ChangedWarning(UserWarning):
 
 def run_damage(folder: RunFolder, record: Mapping[str, Any]) -> dict[str, str]:
     """Return the files in a run folder that were changed or damaged: name -> problem."""
-    found = damaged_files(folder.path, record)
-    if record.get("files") and not is_sealed(record):
+    found = damaged_files(folder, record)
+    if is_damaged(record):
         name = folder.record.name
         found[name] = f"{folder.record} was changed or damaged since the run wrote it"
     return found
+
+
+def damaged_files(folder: RunFolder, record: Mapping[str, Any]) -> dict[str, str]:
+    """Return the files that have changed since the run wrote them: name -> problem.
+
+    Args:
+        folder: the run folder.
+        record: the content of ``run.json``, with the checksums by file name.
+    """
+    found = _damaged_rows(folder, record.get("epochs", 0))
+    for name, digest in record.get("files", {}).items():
+        path = folder.path / name
+        try:
+            data = read_bytes(path)
+        except FileNotFoundError:
+            found[name] = f"{path} is missing"
+        except TrainError as error:
+            found[name] = str(error)
+        else:
+            if sha256(data) not in [digest, *record.get("replacing", {}).get(name, [])]:
+                found[name] = f"{path} was changed or damaged since the run wrote it"
+    return found
+
+
+def _damaged_rows(folder: RunFolder, expected: int) -> dict[str, str]:
+    """Return the same for ``metrics.jsonl``, which had a number of rows when the run ended."""
+    path = folder.metrics
+    try:
+        good = len(read_rows(path, must=True)) if expected else 0
+    except TrainError as error:
+        return {path.name: str(error)}
+    if good >= expected:
+        return {}
+    return {path.name: f"{path} is damaged: it has {good} good rows of {expected}"}
 
 
 class Drift:
@@ -54,7 +89,7 @@ class Drift:
         if not folder.record.exists() and folder.config.exists() and folder.checkpoint.exists():
             text = f"{folder.record} is missing: changes since the run began cannot be detected"
             warnings.warn(text, StorageWarning, stacklevel=3)
-        self.damage = damaged_files(folder.path, self.record)
+        self.damage = damaged_files(folder, self.record)
         self.sources = altered(folder, self.record)
         self.data: dict[str, Any] | None = None
         """The current fingerprints of the data, after `compare`."""

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import hashlib
 import os
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
-from tinynet.atomic_write import write_atomically
 from tinynet.exchange.files import ExchangeError, opened
 from tinynet.exchange.npz import (
     CHECKPOINT,
@@ -24,6 +24,7 @@ from tinynet.exchange.npz import (
     write_archive,
 )
 from tinynet.exchange.structure import Encoder, UnstorableError
+from tinynet.train.checkpoint.writing import write_file
 from tinynet.train.config.problems import TrainError
 
 FORMAT = VERSIONS[CHECKPOINT_KIND]
@@ -69,10 +70,9 @@ def write_checkpoint(path: str | Path, content: dict[str, Any]) -> None:
         sealing.seal()
 
     try:
-        write_atomically(Path(path), write)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise CheckpointError(f"{path} cannot be written ({reason})") from error
+        write_file(Path(path), write)
+    except TrainError as error:
+        raise CheckpointError(str(error)) from error.__cause__
 
 
 class _Sealing:
@@ -121,8 +121,9 @@ def read_checkpoint(path: str | Path) -> dict[str, Any]:
             file.seek(0)
             content: dict[str, Any] = read_archive(file, str(path), {CHECKPOINT: CHECKPOINT_KIND})
             version = version_in(file, CHECKPOINT)
-    except OSError as error:
-        raise CheckpointError(f"{path} cannot be read: {error.strerror or error}") from None
+    except (OSError, zipfile.BadZipFile) as error:  # zipfile hides errors of the disk
+        why = getattr(error, "strerror", None) or error
+        raise CheckpointError(f"{path} cannot be read: {why}") from None
     except ExchangeError as error:
         text = f"{path} is not a checkpoint, or damaged: expected {error.expected}, "
         raise CheckpointError(f"{text}found {error.found}") from error

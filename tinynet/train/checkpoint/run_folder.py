@@ -1,31 +1,18 @@
-"""The folder of a run. It is never overwritten, and its files are never half-written."""
+"""The folder of a run, which is never overwritten."""
 
 from __future__ import annotations
 
 import contextlib
 import itertools
-import json
 import os
 import re
 import time
-import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from tinynet.atomic_write import write_atomically
 from tinynet.invocation import command
-from tinynet.train.checkpoint.checksums import row_of, sealed_row
 from tinynet.train.config.problems import TrainError, UsageError
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
-
-
-_NAMED = 10  # epochs to name in a message
 
 
 class StorageWarning(RuntimeWarning):
@@ -59,15 +46,19 @@ class RunFolder:
         """Return the path of the checkpoint of a step once there is a newer one."""
         return self.path / f"checkpoint-{step}.npz"
 
-    def checkpoints(self) -> list[Path]:
-        """Return the existing checkpoints, newest first."""
+    def older_checkpoints(self) -> dict[int, Path]:
+        """Return the existing checkpoints but the latest by their steps, newest first."""
         older = {
             int(found[1]): path
             for path in self.path.glob("checkpoint-*.npz")
             if (found := re.fullmatch(r"checkpoint-(\d+)\.npz", path.name))
         }
+        return {step: older[step] for step in sorted(older, reverse=True)}
+
+    def checkpoints(self) -> list[Path]:
+        """Return the existing checkpoints, newest first."""
         newest = [self.checkpoint] if self.checkpoint.exists() else []
-        return newest + [older[step] for step in sorted(older, reverse=True)]
+        return [*newest, *self.older_checkpoints().values()]
 
     @property
     def best(self) -> Path:
@@ -172,107 +163,3 @@ def no_run(path: Path, missing: str) -> UsageError:
     count = sum(1 for _ in runs_in(path))
     found = f"; `{command('explain', path)}` lists the {count} in it" if count else ""
     return UsageError(f"{path} is not the folder of a run: it has no {missing}{found}")
-
-
-def write_text(path: Path, text: str) -> None:
-    """Replace a text file.
-
-    Raises:
-        TrainError: if it cannot be written; the old file stays unchanged.
-    """
-    write_bytes(path, text.encode("utf-8", "backslashreplace"))
-
-
-def write_bytes(path: Path, data: bytes) -> None:
-    """Replace a file; raises the error of `write_text`."""
-    try:
-        write_atomically(path, lambda file: file.write(data))
-    except OSError as error:
-        raise TrainError(f"{path} cannot be written ({error.strerror})") from error
-
-
-def write_json(path: Path, content: dict[str, Any]) -> None:
-    """Replace a JSON file; raises the error of `write_text`."""
-    write_text(path, json.dumps(content, indent=2, ensure_ascii=False, default=str) + "\n")
-
-
-def append_lines(path: Path, lines: Sequence[str]) -> None:
-    """Append lines to a text file, all or none, and synchronize it with the disk.
-
-    Raises:
-        TrainError: if they cannot be written; the file stays unchanged.
-    """
-    if not lines:
-        return
-    try:
-        with open(path, "ab") as file:
-            end = file.tell()
-            try:
-                file.write("".join(f"{line}\n" for line in lines).encode())
-                file.flush()
-                os.fsync(file.fileno())
-            except OSError:
-                with contextlib.suppress(OSError):
-                    os.truncate(path, end)
-                raise
-    except OSError as error:
-        raise TrainError(f"{path} cannot be written ({error.strerror})") from error
-
-
-def cut_rows(path: Path, step: int, epochs: int = 0, *, sealed: bool = False) -> list[str]:
-    """Remove the rows of ``metrics.jsonl`` from a step on.
-
-    Args:
-        path: the file.
-        step: the first step whose rows are removed.
-        epochs: the expected number of rows, one per epoch; if some are missing, warn, and keep the
-            old file beside the new one.
-        sealed: whether each row must have a checksum.
-
-    Returns:
-        The remaining lines, with checksums.
-    """
-    try:
-        text = path.read_text(encoding="utf-8", errors="replace")
-    except FileNotFoundError:
-        text = ""
-    rows = [row for line in text.splitlines() if (row := row_of(line, must=sealed))]
-    rows = [row for row in rows if isinstance(row.get("step"), int) and row["step"] < step]
-    lost = {*range(1, epochs + 1)} - {row.get("epoch") for row in rows}
-    if lost:
-        if text:
-            write_text(path.with_suffix(".damaged"), text)
-        listed = ", ".join(map(str, sorted(lost)[:_NAMED])) + ", ..." * (len(lost) > _NAMED)
-        message = f"{path} is damaged: it has no good row for epoch {listed} any more"
-        warnings.warn(message, StorageWarning, stacklevel=3)
-    lines = [sealed_row(json.dumps(row, ensure_ascii=False)) for row in rows]
-    if text:
-        write_text(path, "".join(f"{line}\n" for line in lines))
-    return lines
-
-
-# ---- one process at a time ----
-
-
-@contextlib.contextmanager
-def locked(folder: RunFolder) -> Iterator[None]:
-    """Lock the folder against training in other processes; the lock ends with the process.
-
-    Raises:
-        UsageError: if another process holds the lock.
-    """
-    if fcntl is None:
-        yield
-        return
-    handle = os.open(folder.path, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(handle)
-        raise UsageError(f"another process is training in {folder.path}") from None
-    except OSError:  # a file system without locks
-        pass
-    try:
-        yield
-    finally:
-        os.close(handle)

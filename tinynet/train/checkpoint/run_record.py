@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,11 +11,37 @@ from typing import Any, TextIO
 
 from tinynet.train.checkpoint.checksums import is_sealed, sealed
 from tinynet.train.checkpoint.provenance import repository, surroundings, uncommitted
-from tinynet.train.checkpoint.run_folder import RunFolder, StorageWarning, write_json, write_text
-from tinynet.train.config.problems import TrainError
+from tinynet.train.checkpoint.reading import DamagedError, fitting, read_json
+from tinynet.train.checkpoint.run_folder import RunFolder, StorageWarning
+from tinynet.train.checkpoint.writing import write_json, write_text
 from tinynet.train.config.sections import Config
 
 _MOST_WARNINGS = 100
+_FIGURES = {str: (int, float, str, None)}
+_PART = {"shape": (list, None), "dtype": str, "sha256": (str, None), "sketch": (list, None)}
+_HASHED = {"examples": int, "looked_at": int, str: _PART}
+_SHAPES: dict[str, Any] = {
+    "command": [str],
+    "working_directory": str,
+    "versions": {str: str},
+    "git": (None, {"commit": str, "dirty": bool}),
+    "costs": [{"module": str, "type": str, str: (int, float)}],
+    "sources": {str: str},
+    "files": {str: str},
+    "replacing": {str: [str]},
+    "data": {str: ({"examples": int, "says": str}, _HASHED)},
+    "events": {str: {str: int}},
+    "warnings": [str],
+    "resumed": [dict],
+    "status": str,
+    "stopped_by": (int, str, None),
+    "test": _FIGURES,
+    "best": _FIGURES,
+    "compiled": {str: (int, [str])},
+    "error": str,
+    "epochs": int,
+}
+"""The entries of ``run.json`` whose form other code relies on."""
 
 
 def new_record(config: Config, folder: RunFolder) -> dict[str, Any]:
@@ -58,42 +83,49 @@ def resumed_record(
         "changed": dict(changed),
     }
     own = {"status": "running", "process": os.getpid(), "resumed": [*times, entry]}
-    return {key: value for key, value in record.items() if key != "error"} | own
+    return {key: value for key, value in record.items() if key not in ("error", "epochs")} | own
 
 
 def write_record(folder: RunFolder, record: Mapping[str, Any]) -> None:
-    """Replace ``run.json``; raises the error of `write_text`."""
+    """Replace ``run.json``; raises the error of `write_file`."""
     write_json(folder.record, sealed(record))
 
 
 def parse_record(folder: RunFolder) -> dict[str, Any]:
-    """Return the content of ``run.json``.
+    """Return the content of ``run.json``; if it is damaged, without what cannot be used.
 
     Raises:
         FileNotFoundError: if it does not exist.
-        TrainError: if it cannot be read.
+        TrainError: if it cannot be read; a `DamagedError` if it holds no object.
     """
-    try:
-        record = json.loads(folder.record.read_bytes())
-    except FileNotFoundError:
-        raise
-    except (OSError, ValueError) as error:
-        raise TrainError(f"{folder.record} cannot be read: {error}") from None
-    if not isinstance(record, dict):
-        raise TrainError(f"{folder.record} is damaged: it holds no object")
+    record = read_json(folder.record)
+    if is_sealed(record):
+        return record
+    record = fitting(record, _SHAPES)
+    if "resumed" in record:
+        record["resumed"] = [fitting(entry, _SHAPES) for entry in record["resumed"]]
     return record
 
 
+def is_damaged(record: Mapping[str, Any]) -> bool:
+    """Return whether a record is not as the run wrote it. Older versions wrote no checksum."""
+    return not is_sealed(record) and not record.keys().isdisjoint({"files", "sha256"})
+
+
 def read_record(folder: RunFolder) -> dict[str, Any]:
-    """Return the content of ``run.json``; an empty dict if it is unreadable. Warn of damage."""
+    """Return the content of ``run.json``; an empty dict without one. Warn of damage.
+
+    Raises:
+        TrainError: if it exists, but cannot be read.
+    """
     try:
         record = parse_record(folder)
     except FileNotFoundError:
         return {}
-    except TrainError as error:
+    except DamagedError as error:
         _warn(f"{error}; changes since the run began cannot be detected")
         return {}
-    if "files" in record and not is_sealed(record):  # older versions wrote neither
+    if is_damaged(record):
         _warn(f"{folder.record} was changed or damaged since the run wrote it")
     return record
 

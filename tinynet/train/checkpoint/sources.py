@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tinynet.train.checkpoint.checksums import sha256
+from tinynet.train.checkpoint.reading import read_bytes
 from tinynet.train.checkpoint.run_folder import RunFolder
 from tinynet.train.checkpoint.run_record import read_record
 
@@ -167,9 +168,9 @@ def source_copies(
     known: dict[str, str] = record.get("sources", {})
     inside = all(file.is_relative_to(folder.path.resolve()) for file, _ in copies.values())
     now = {str(file): sha256(data) for file, data in copies.values()}
-    then = {original: record["files"].get(copy) for copy, original in known.items()}
+    then = {original: record.get("files", {}).get(copy) for copy, original in known.items()}
     if known and (inside or now == then):
         kept = [copy for copy in known if (folder.path / copy).is_file()]
-        return {copy: (folder.path / copy).read_bytes() for copy in kept}, known
+        return {copy: read_bytes(folder.path / copy) for copy in kept}, known
     contents = {copy: data for copy, (_, data) in copies.items()}
     return contents, {copy: str(file) for copy, (file, _) in copies.items()}

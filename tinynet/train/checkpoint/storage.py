@@ -6,23 +6,34 @@ memory until a later attempt succeeds.
 
 from __future__ import annotations
 
-import contextlib
 import copy
-import os
+import json
 import time
 import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from tinynet.train.checkpoint.checksums import changed_checksums, sha256
+from tinynet.invocation import command
+from tinynet.train.checkpoint.checksums import changed_checksums, row_of, sealed_row, sha256
 from tinynet.train.checkpoint.files import CheckpointError, read_checkpoint, write_checkpoint
-from tinynet.train.checkpoint.run_folder import RunFolder, append_lines, write_bytes, write_text
+from tinynet.train.checkpoint.reading import holds, read_text, size_of
+from tinynet.train.checkpoint.run_folder import RunFolder
 from tinynet.train.checkpoint.run_folder import StorageWarning as StorageWarning
 from tinynet.train.checkpoint.run_record import write_record
+from tinynet.train.checkpoint.writing import (
+    append_lines,
+    keep_as,
+    make_folder,
+    remove,
+    write_bytes,
+    write_lines,
+    write_text,
+)
 from tinynet.train.config.problems import TrainError
 
 _PAUSE = 10.0  # seconds between two attempts to write to a full disk
+_NAMED = 10  # epochs to name in a message
 
 
 class Storage:
@@ -72,8 +83,7 @@ class Storage:
         if changes := changed_checksums(record, checksums):
             write_record(self.folder, record | {"replacing": changes})
         for name, data in files.items():
-            path = self.folder.path / name
-            if not path.is_file() or path.read_bytes() != data:
+            if not holds(path := self.folder.path / name, data):
                 _put(path, data)
         record.pop("replacing", None)
         record["files"] = record.get("files", {}) | checksums
@@ -84,13 +94,8 @@ class Storage:
         missing = [name for name in self._constant if not (self.folder.path / name).exists()]
         if not missing:
             return
-        rows = [] if self.folder.metrics.exists() else self.written
         for name in missing:
             _put(self.folder.path / name, self._constant[name])
-        if not self.folder.record.exists():
-            write_record(self.folder, self._record)
-        if rows:
-            write_text(self.folder.metrics, "".join(f"{row}\n" for row in rows))
         text = f"{', '.join(missing)} were removed from {self.folder.path} during training, and"
         warnings.warn(f"{text} were written again", StorageWarning, stacklevel=5)
 
@@ -118,14 +123,32 @@ class Storage:
         Raises:
             CheckpointError: if the content can only be pickled.
         """
-        earlier = [*self._record.get("events", {}).items()][-self.keep_checkpoints :]
-        self._record["events"] = {**dict(earlier), str(content["step"]): {**events}}
         writers = (self._rewrite_missing, self._write_rows, self._write_best)
         return self._attempt(
             *writers,
-            lambda: write_record(self.folder, self._record),
+            lambda: self._write_positions(content["step"], events),
             lambda: self._write(content),
         )
+
+    def finish(self, record: dict[str, Any]) -> TrainError | None:
+        """Write the remaining figures, and how the run ended into ``run.json``.
+
+        There is no later occasion, so a failure is followed by another attempt at once.
+
+        Returns:
+            The error of the second attempt, if that fails, too.
+        """
+        for _ in range(2):
+            try:
+                self._write_rows()
+                write_record(self.folder, record | {"epochs": len(self.written)})
+            except TrainError as error:
+                problem = error
+            else:
+                return None
+        again = command("resume", self.folder.path)
+        text = f"the end of the run is not recorded: {problem}. `{again}` records it"
+        return TrainError(text)
 
     def _attempt(self, *writers: Callable[[], object]) -> bool:
         try:
@@ -147,9 +170,24 @@ class Storage:
         return True
 
     def _write_rows(self) -> None:
-        append_lines(self.folder.metrics, self._rows)
-        self.written += self._rows
-        self._rows = []
+        """Write the figures: at the end of their file, or all if it is not as it was left."""
+        path, rows = self.folder.metrics, self.written + self._rows
+        if size_of(path) == sum(len(row.encode()) + 1 for row in self.written):
+            append_lines(path, self._rows)
+        else:
+            write_lines(path, rows)
+            if not self.is_failing:
+                text = f"{path} was changed or removed during training, and was written again"
+                warnings.warn(text, StorageWarning, stacklevel=5)
+        self.written, self._rows = rows, []
+
+    def _write_positions(self, step: int, events: Mapping[str, int]) -> None:
+        """Write the positions in the event files for a checkpoint and those that still exist."""
+        kept = {str(one) for one in (self._newest, *self.folder.older_checkpoints())}
+        known = self._record.get("events", {})
+        earlier = {one: position for one, position in known.items() if one in kept}
+        self._record["events"] = {**earlier, str(step): {**events}}
+        write_record(self.folder, self._record)
 
     def _write_best(self) -> None:
         if self._best is not None:
@@ -159,27 +197,16 @@ class Storage:
     def _write(self, content: dict[str, Any]) -> None:
         step: int = content["step"]
         if self._newest is not None and self._newest != step:
-            _link(self.folder.checkpoint, self.folder.older(self._newest))
+            keep_as(self.folder.checkpoint, self.folder.older(self._newest))
         write_checkpoint(self.folder.checkpoint, content)
         self._newest = step
-        older = [path for path in self.folder.checkpoints() if path != self.folder.checkpoint]
-        for path in older[self.keep_checkpoints - 1 :]:
-            path.unlink(missing_ok=True)
+        for path in [*self.folder.older_checkpoints().values()][self.keep_checkpoints - 1 :]:
+            remove(path)
 
 
 def _put(path: Path, data: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     write_bytes(path, data)
-
-
-def _link(path: Path, name: Path) -> None:
-    """Add a second name to a file, which keeps it when the first name is replaced."""
-    try:
-        os.link(path, name)
-    except (FileExistsError, FileNotFoundError):  # from an earlier attempt; or the file was removed
-        pass
-    except OSError:  # a file system without hard links
-        os.replace(path, name)
 
 
 # ---- reading ----
@@ -210,8 +237,36 @@ def newest_checkpoint(folder: RunFolder) -> tuple[Path, dict[str, Any]] | None:
     return None
 
 
-def remove_leftovers(folder: RunFolder) -> None:
-    """Remove temporary files of a killed process; the caller must hold the folder's lock."""
-    for path in folder.path.rglob(".*.tmp"):
-        with contextlib.suppress(OSError):  # the next start will retry
-            path.unlink()
+# ---- resuming ----
+
+
+def cut_rows(path: Path, step: int, epochs: int = 0, *, sealed: bool = False) -> list[str]:
+    """Remove the rows of ``metrics.jsonl`` from a step on.
+
+    Args:
+        path: the file.
+        step: the first step whose rows are removed.
+        epochs: the expected number of rows, one per epoch; if some are missing, warn, and keep the
+            old file beside the new one.
+        sealed: whether each row must have a checksum.
+
+    Returns:
+        The remaining lines, with checksums.
+    """
+    try:
+        text = read_text(path)
+    except FileNotFoundError:
+        text = ""
+    rows = [row for line in text.splitlines() if (row := row_of(line, must=sealed))]
+    rows = [row for row in rows if isinstance(row.get("step"), int) and row["step"] < step]
+    lost = {*range(1, epochs + 1)} - {row.get("epoch") for row in rows}
+    if lost:
+        if text:
+            write_text(path.with_suffix(".damaged"), text)
+        listed = ", ".join(map(str, sorted(lost)[:_NAMED])) + ", ..." * (len(lost) > _NAMED)
+        message = f"{path} is damaged: it has no good row for epoch {listed} any more"
+        warnings.warn(message, StorageWarning, stacklevel=3)
+    lines = [sealed_row(json.dumps(row, ensure_ascii=False)) for row in rows]
+    if text and text != "".join(f"{line}\n" for line in lines):
+        write_lines(path, lines)
+    return lines

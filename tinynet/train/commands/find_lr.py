@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tinynet.invocation import command, shown
-from tinynet.train.checkpoint.run_folder import write_text
+from tinynet.train.checkpoint.writing import write_text
 from tinynet.train.commands.options import add_config, add_json, full_keys
 from tinynet.train.config.problems import UsageError
 from tinynet.train.config.resolve import load_config

@@ -10,7 +10,8 @@ from tinynet import board
 from tinynet.board.graphs.collection import Graphs
 from tinynet.invocation import command
 from tinynet.train.build.trial import compiled_trial, trial
-from tinynet.train.checkpoint.run_folder import new_folder, write_text
+from tinynet.train.checkpoint.run_folder import new_folder
+from tinynet.train.checkpoint.writing import write_text
 from tinynet.train.commands.options import add_config, full_keys
 from tinynet.train.config.problems import TrainError, UsageError, did_you_mean, one_of
 from tinynet.train.config.resolve import load_config

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 
 from tinynet.train.config.sections import RunSection, settings
-from tinynet.train.running.training import Result
+from tinynet.train.running.result import Result
 
 
 def add_config(parser: argparse.ArgumentParser) -> None:

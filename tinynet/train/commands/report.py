@@ -10,7 +10,8 @@ from pathlib import Path
 from tinynet import numba_kernels
 from tinynet.invocation import shown
 from tinynet.train.checkpoint.files import CheckpointError
-from tinynet.train.checkpoint.run_folder import RunFolder, no_run, runs_in, write_text
+from tinynet.train.checkpoint.run_folder import RunFolder, no_run, runs_in
+from tinynet.train.checkpoint.writing import write_text
 from tinynet.train.config.problems import TrainError, UsageError
 from tinynet.train.html_report import plots
 from tinynet.train.html_report.comparison.writing import comparison_of

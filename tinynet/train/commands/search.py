@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tinynet.invocation import command, shown
-from tinynet.train.checkpoint.run_folder import RunFolder, locked, new_folder
+from tinynet.train.checkpoint.run_folder import new_folder
+from tinynet.train.checkpoint.writing import locked
 from tinynet.train.commands.options import add_json, add_set, full_keys
 from tinynet.train.commands.outcomes import as_dict, write_comparison
 from tinynet.train.config.grid import brief
@@ -113,7 +114,7 @@ def run_command(arguments: argparse.Namespace) -> int:
     require_optuna()
     search = _resumed(arguments) if arguments.resume is not None else _new(arguments)
     resume = "search", "--resume", search.folder
-    with locked(RunFolder(search.folder)), resumable(*resume):
+    with locked(search.folder), resumable(*resume):
         if arguments.resume is not None and arguments.trials is not None:
             search = extended(search, arguments.trials)
         study = search.study(arguments.jobs)
@@ -176,10 +177,10 @@ class _Progress:
         self._plan, self._json = search.plan, json
 
     def ended(self, outcome: Outcome, seconds: float) -> None:
-        """Print a trial that has ended; one that was stopped can be resumed."""
+        """Print a trial that has ended, unless the search is being stopped."""
         if self._json:
             print(as_json({"trial": outcome.point.number, **as_dict(outcome)}), flush=True)
-        elif outcome.status != "interrupted":
+        elif outcome.status != "interrupted" or outcome.message:
             print(self._line(outcome, seconds), flush=True)
 
     def _line(self, outcome: Outcome, seconds: float) -> str:
@@ -187,8 +188,8 @@ class _Progress:
         values = " ".join(f"{key}={brief(point.values[key])}" for key in point.varying)
         width = len(str(self._plan.trials - 1))
         head = f"[trial {point.number:>{width}}] {values}"
-        if outcome.status == "failed":
-            return f"{head}: FAILED, {outcome.message}"
+        if outcome.status in ("failed", "interrupted"):
+            return f"{head}: {outcome.status.upper()}, {outcome.message}"
         figure = outcome.best.get(metric)
         text = "" if figure is None else f"{metric} {figure_text(metric, figure)}"
         if outcome.status == "pruned":

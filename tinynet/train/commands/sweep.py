@@ -153,4 +153,4 @@ def _line(done: int, count: int, outcome: Outcome, seconds: float) -> str:
     if outcome.status == "finished":
         figures = describe_figures(dict(sorted(outcome.metrics.items())))
         return f"{head}: {figures} ({seconds:.1f} s)"
-    return f"{head}: {outcome.status.upper()}, {outcome.message}"
+    return f"{head}: {', '.join(filter(None, (outcome.status.upper(), outcome.message)))}"

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from inspect import isclass
 from typing import Any
 
+from tinynet.optim.lr_scheduler import ReduceLROnPlateau
 from tinynet.train.config.constraints import METRIC_LIST
 from tinynet.train.config.problems import did_you_mean, one_of
-from tinynet.train.config.sections import EvaluationSection
+from tinynet.train.config.sections import EvaluationSection, ScheduleSection
 from tinynet.train.metrics.own import is_higher_better, name_of
 from tinynet.train.metrics.registry import METRICS, find_metric
 
@@ -86,3 +89,25 @@ def undirected(section: EvaluationSection | None) -> Iterator[tuple[str, str]]:
             "higher_is_better = True or False (or name another figure in evaluation.monitor)"
         )
         yield "monitor" if section.monitor else "metrics", text
+
+
+def directed(
+    schedule: ScheduleSection | None, evaluation: EvaluationSection
+) -> ScheduleSection | None:
+    """Return a section whose ReduceLROnPlateau has the mode of its figure, unless one is given."""
+    if schedule is None:
+        return None
+    named = {name: _directed(one, evaluation) for name, one in schedule.named.items()}
+    return replace(_directed(schedule, evaluation), named=named)
+
+
+def _directed(schedule: ScheduleSection, evaluation: EvaluationSection) -> ScheduleSection:
+    component = schedule.component
+    target = component and component.target
+    if component is None or not (isclass(target) and issubclass(target, ReduceLROnPlateau)):
+        return schedule
+    higher = is_higher_better(schedule.monitor, evaluation.metrics)
+    if "mode" in component.arguments or not higher:
+        return schedule
+    given, written = ({**own, "mode": "max"} for own in (component.arguments, component.written))
+    return replace(schedule, component=replace(component, arguments=given, written=written))

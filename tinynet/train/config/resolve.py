@@ -119,16 +119,17 @@ class _Resolver:
         for key, text in metric_list.undirected(sections["evaluation"]):
             self.problem(("evaluation", key), text)
         self.problems.raise_if_any()
+        sections["schedule"] = metric_list.directed(sections["schedule"], sections["evaluation"])
         assert isinstance(run, RunSection)
-        run = dataclasses.replace(run, name=run.name or Path(self.source.file).stem)
-        if run.init_from:
-            run = dataclasses.replace(run, init_from=str(Path(run.init_from).resolve()))
+        weights = run.init_from and str(Path(run.init_from).resolve())
+        name = run.name or Path(self.source.file).stem
+        own: dict[str, Any] = {"name": name, "init_from": weights}
         if self.importer.used_modules:
             # The stored config must find them from its folder.
             resolved = [str(folder.resolve()) for folder in self.folders]
             copies = self.stand_ins.folders if self.stand_ins.renamed else []
-            paths = dict.fromkeys([*copies, *run.path, *resolved])
-            run = dataclasses.replace(run, path=tuple(paths))
+            own["path"] = tuple(dict.fromkeys([*copies, *run.path, *resolved]))
+        run = dataclasses.replace(run, **own)
         origins = {dotted(path): o for path, o in self.source.origins.items()}
         file, sources = self.source.file, self.importer.sources()
         return Config(run=run, **sections, file=file, sources=sources, origins=origins)

@@ -228,7 +228,8 @@ class ScheduleSection:
     """Whether the schedule advances after each epoch or after each step."""
 
     monitor: str = field(default="loss", metadata=FIGURE)
-    """The test loss or metric that ReduceLROnPlateau watches."""
+    """The test loss or metric that ReduceLROnPlateau watches. Its ``mode`` defaults to ``"max"`` if
+    a higher figure is better."""
 
     named: Mapping[str, ScheduleSection] = field(default_factory=dict)
     """The sections of several schedules, by the name of the optimizer."""
@@ -258,10 +259,12 @@ class EvaluationSection:
 
     monitor: str = field(default="", metadata=FIGURE)
     """The loss or metric that decides which weights are best. Defaults to the first metric, or to
-    the loss if there are no metrics."""
+    the loss if there are no metrics. NaN is never better than anything; among equal figures, the
+    lower loss is the best."""
 
     patience: int = field(default=0, metadata=NOT_NEGATIVE)
-    """Stop training after this many evaluations without a new best. 0 turns early stopping off."""
+    """Stop training after this many evaluations without a better figure. 0 turns early stopping
+    off."""
 
     min_delta: float = field(default=0.0, metadata=NOT_NEGATIVE)
     """The minimum improvement over the last best that counts as a new best."""

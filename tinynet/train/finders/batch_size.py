@@ -17,6 +17,7 @@ from typing import IO, Any
 from tinynet.train.config.problems import TrainError, UsageError
 from tinynet.train.config.resolve import load_config
 from tinynet.train.finders.memory import available, parse_size, peak, resident
+from tinynet.train.running.interrupt import signal_name
 
 SHARE = 0.9
 """How much of the available memory to use if none is given."""
@@ -220,6 +221,10 @@ def _answer(request: Mapping[str, Any], limit: int) -> dict[str, Any]:
             return found
         if process.returncode == -getattr(signal, "SIGKILL", 9):  # by the system, out of memory
             return {"fits": False}
+        if killed_by := signal_name(process.returncode):
+            raise TrainError(
+                f"a try with {request['batch_size']} examples was killed by {killed_by}"
+            )
         text = "\n".join(f"  {line}" for line in _lines(messages)[-20:])
         raise TrainError(f"a try with {request['batch_size']} examples failed\n{text}")
 

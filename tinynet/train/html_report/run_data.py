@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from tinynet.board.reading import Logged, read_events
-from tinynet.train.checkpoint.checksums import row_of
 from tinynet.train.checkpoint.drift import run_damage
+from tinynet.train.checkpoint.reading import read_rows, read_text
 from tinynet.train.checkpoint.run_folder import RunFolder, no_run
 from tinynet.train.checkpoint.run_record import parse_record
 from tinynet.train.config.problems import TrainError
@@ -80,18 +80,8 @@ def read_run(path: Path, model: Examination | None = None, missing: str = "") ->
         record = parse_record(folder)
         if "status" not in record:
             raise TrainError(f"{folder.record} is damaged: it has no status")
-        config = folder.config.read_text(encoding="utf-8", errors="replace")
+        config = read_text(folder.config)
     except FileNotFoundError as error:
         raise no_run(path, Path(error.filename).name) from None
-    except OSError as error:
-        raise TrainError(f"{path} cannot be read: {error}") from None
     damage = run_damage(folder, record)
-    return RunData(folder, record, _rows(folder), config, damage, model, missing)
-
-
-def _rows(folder: RunFolder) -> list[dict[str, Any]]:
-    try:
-        lines = folder.metrics.read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:  # it was stopped in its first epoch
-        return []
-    return [row for line in lines if (row := row_of(line)) is not None]
+    return RunData(folder, record, read_rows(folder.metrics), config, damage, model, missing)

@@ -10,8 +10,9 @@ from tinynet import invocation
 from tinynet.board import Recording
 from tinynet.board.graphs.costs import totals
 from tinynet.train.build.build import Parts
-from tinynet.train.checkpoint.run_folder import RunFolder, write_text
+from tinynet.train.checkpoint.run_folder import RunFolder
 from tinynet.train.checkpoint.storage import newest_checkpoint
+from tinynet.train.checkpoint.writing import write_text
 from tinynet.train.html_report import plots
 from tinynet.train.html_report.examination import examine
 from tinynet.train.html_report.page import page

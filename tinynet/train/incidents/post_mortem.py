@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -16,7 +15,8 @@ from tinynet.data import Subset
 from tinynet.dtypes import Array
 from tinynet.train.checkpoint.checksums import is_sealed, sealed
 from tinynet.train.checkpoint.files import write_checkpoint
-from tinynet.train.checkpoint.run_folder import write_json
+from tinynet.train.checkpoint.reading import read_json
+from tinynet.train.checkpoint.writing import make_folder, write_json
 from tinynet.train.config.problems import TrainError
 from tinynet.train.incidents.culprit import Search, repeat_step
 from tinynet.train.incidents.snapshot import Snapshot
@@ -138,10 +138,7 @@ class PostMortem:
             TrainError: if it cannot be written, or a batch cannot be stored.
         """
         path = Path(folder)
-        try:
-            path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise TrainError(f"{path} cannot be made ({error.strerror})") from error
+        make_folder(path)
         write_json(path / REPORT, sealed(asdict(self.report)))
         write_checkpoint(path / STATE, self.state)
 
@@ -154,11 +151,11 @@ def read_report(folder: Path) -> Report:
     """
     path = folder / REPORT
     try:
-        saved = json.loads(path.read_bytes())
+        saved = read_json(path)
         if "sha256" in saved and not is_sealed(saved):
             raise ValueError("its checksum does not fit its content")
         return Report.of({key: value for key, value in saved.items() if key != "sha256"})
-    except OSError as error:
+    except FileNotFoundError as error:
         raise TrainError(f"{path} cannot be read: {error.strerror}") from None
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise TrainError(f"{path} is damaged: {type(error).__name__}: {error}") from None

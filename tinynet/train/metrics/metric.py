@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -38,6 +39,9 @@ class Metric:
     meaning: str
     finish: Callable[[Any], Figure] = ratio
     """Return the figure of the sums."""
+
+    add: Callable[[Any, Any], Any] = operator.add
+    """Return the sums with those of the next batch, which another process may have computed."""
 
     of_loss: Callable[[float], float] | None = None
     """Return the figure for a loss, if the metric is a function of the loss alone."""

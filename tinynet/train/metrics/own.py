@@ -89,14 +89,14 @@ def of_user(own: Own) -> Metric:
         )
     started = _started(own)
 
-    def update(outputs: Any, targets: Any) -> int:
-        started.update(outputs, targets)
+    def update(sums: Any, batch: tuple[Any, Any]) -> int:
+        started.update(*batch)
         return 0
 
     def compute(sums: Any) -> Figure:
         return _figure(started.compute())
 
-    return Metric(update, better, meaning, compute, takes_arrays=False)
+    return Metric(lambda *batch: batch, better, meaning, compute, update, takes_arrays=False)
 
 
 def _tensors(outputs: Any, targets: Any) -> Collected:

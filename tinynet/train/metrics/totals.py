@@ -92,8 +92,8 @@ class Totals:
         for name, value in share.losses.items():
             self._losses[name] = self._losses.get(name, 0.0) + value * share.examples
         self._metrics = {name: m for name, m in self._metrics.items() if name in share.sums}
-        for name in self._metrics:
-            self._sums[name] = self._sums[name] + share.sums[name]
+        for name, metric in self._metrics.items():
+            self._sums[name] = metric.add(self._sums[name], share.sums[name])
 
     def figures(self) -> dict[str, float]:
         """Return the losses (``loss``) and the metrics; an empty dict before the first batch."""

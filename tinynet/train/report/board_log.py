@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tinynet.board import BoardWarning, Recording, SummaryWriter
+from tinynet.board.reading import sizes_before
 from tinynet.board.storage import trim
 from tinynet.dtypes import Array
 from tinynet.train.build.build import Parts, first_batch
@@ -28,7 +29,7 @@ class BoardLog:
         folder: the run folder.
         parts: the objects of the run.
         resumed_step: the first step of a resumed run.
-        resumed_position: the `position` at that step; None if an older version did not store it.
+        resumed_position: the result of `flush` at that step; None if that is unknown.
         tracking: the trackers.
     """
 
@@ -42,18 +43,17 @@ class BoardLog:
     ) -> None:
         self.parts = parts
         self.tracking = tracking or Tracking()
-        self._resumed_position = resumed_position or {}
-        if resumed_step is not None and resumed_position is not None:
-            try:
-                trim(folder, resumed_position)
-            except OSError as error:
-                text = f"curves may be shown twice: {error}"
-                warnings.warn(text, BoardWarning, stacklevel=3)
+        self._resumed_position: Mapping[str, int] = {}
+        if resumed_step is not None:
+            self._resumed_position = _cut(folder, resumed_step, resumed_position)
         self.writer = SummaryWriter(folder, purge_step=resumed_step)
+        self.was_behind = False
+        """Whether the last flush could not write all events."""
 
-    @property
-    def position(self) -> dict[str, int]:
-        """The written length of each event file, for a checkpoint."""
+    def flush(self) -> dict[str, int]:
+        """Write all events; return the written length of each event file, for a checkpoint."""
+        self.writer.flush()
+        self.was_behind = self.writer._is_behind()
         return {**self._resumed_position, **self.writer._written()}
 
     def log_graph(self, recording: Recording) -> None:
@@ -106,3 +106,18 @@ class BoardLog:
     def close(self) -> None:
         """Write everything to the disk, and close the files."""
         self.writer.close()
+
+
+def _cut(folder: Path, step: int, position: Mapping[str, int] | None) -> Mapping[str, int]:
+    """Remove the events of a step and all later ones; return the lengths of the event files."""
+    try:
+        if position is None:
+            losses_and_rates = ("train/", "lr")  # of steps: those of epochs have other numbers
+            position = sizes_before(
+                folder, lambda tag, number: number >= step and tag.startswith(losses_and_rates)
+            )
+        trim(folder, position)
+    except Exception as error:  # the model can be trained anyway
+        text = f"curves may be shown twice. {type(error).__name__}: {error}"
+        warnings.warn(text, BoardWarning, stacklevel=4)
+    return position or {}

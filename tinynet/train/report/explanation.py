@@ -9,14 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from tinynet.invocation import command
-from tinynet.train.checkpoint.checksums import row_of
 from tinynet.train.checkpoint.drift import run_damage
 from tinynet.train.checkpoint.files import read_checkpoint
+from tinynet.train.checkpoint.reading import read_rows
 from tinynet.train.checkpoint.run_folder import RunFolder, no_run, runs_in
 from tinynet.train.checkpoint.run_record import parse_record
 from tinynet.train.config.problems import TrainError
 from tinynet.train.incidents.post_mortem import REPORT, Report, read_report
 from tinynet.train.incidents.response import brief
+from tinynet.train.metrics.criterion import recorded_criterion
 from tinynet.train.report.progress import describe_figures
 from tinynet.train.report.table import aligned
 from tinynet.train.running.best import EARLY_STOPPING
@@ -149,6 +150,9 @@ def _figures(folder: RunFolder, record: Mapping[str, Any]) -> list[str]:
     if isinstance(best, dict) and best.get("epoch"):
         figures = {f"test/{k}": v for k, v in best.items() if isinstance(v, float)}
         lines.append(f"best, after epoch {best['epoch']}: {describe_figures(figures)}")
+        criterion = recorded_criterion(record)
+        if criterion is not None and (doubt := criterion.doubt(best)):
+            lines[-1] += f" ({doubt})"
     if folder.checkpoint.exists():
         try:
             saved = read_checkpoint(folder.checkpoint)
@@ -160,15 +164,8 @@ def _figures(folder: RunFolder, record: Mapping[str, Any]) -> list[str]:
 
 def _last_row(folder: RunFolder) -> dict[str, Any] | None:
     """Return the last complete row of the metrics; a killed process may leave half of one."""
-    try:
-        lines = folder.metrics.read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return None
-    for line in reversed(lines):
-        row = row_of(line)
-        if row is not None:
-            return row
-    return None
+    rows = read_rows(folder.metrics)
+    return rows[-1] if rows else None
 
 
 def _last_sign(path: Path) -> str:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from tinynet.train.checkpoint.run_folder import write_text
+from tinynet.train.checkpoint.writing import write_text
 
 _UNIT = re.compile(r"(?<=[\d.]) ?(?:%|[num]?s|[kMGT]?B)$")
 

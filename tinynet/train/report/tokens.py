@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from tinynet.data import FormatError, Tokenizer
+from tinynet.train.checkpoint.reading import read_bytes
 from tinynet.train.checkpoint.run_folder import RunFolder
 from tinynet.train.config.problems import UsageError
 from tinynet.train.exhibits import dataset_attribute
@@ -51,8 +52,8 @@ def _words(train_set: Any) -> list[str] | None:
 
 def _check_words(words: list[str] | None, folder: RunFolder) -> None:
     try:
-        stored = json.loads(folder.vocabulary.read_text(encoding="utf-8"))
-    except (OSError, ValueError):  # nothing to compare with
+        stored = json.loads(read_bytes(folder.vocabulary))
+    except (FileNotFoundError, ValueError):  # nothing to compare with
         return
     if words is not None and words != stored:
         raise UsageError(

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tinynet.train.config.sections import EvaluationSection
-from tinynet.train.metrics.own import is_higher_better
+from tinynet.train.metrics.criterion import Criterion, criterion_of, is_number
 
 EARLY_STOPPING = "early stopping"
+_LOSS = Criterion("loss", higher_is_better=False)
 
 
 class Best:
     """Keeps track of the best value of one test figure.
+
+    The first evaluation is the best until another one is better; so if the figure is always NaN,
+    the first one remains the best.
 
     Args:
         section: which figure to watch (`monitor`), the minimum improvement (`min_delta`), and how
@@ -33,6 +37,11 @@ class Best:
         self.compares = compares
         self.figures: dict[str, float] = {}
         self.epoch = 0
+        """The epoch of the best evaluation."""
+
+        self.since = 0
+        """The first epoch with the best value of the figure, from which patience counts."""
+
         self.waited = 0
 
     @property
@@ -40,35 +49,44 @@ class Best:
         """Whether patience has run out without a new best."""
         return 0 < self.section.patience <= self.waited
 
-    def monitor(self, figures: Mapping[str, float]) -> str:
-        """Return the name of the watched figure; empty if there is none."""
-        if not self.section.monitor and not self.compares:
+    @property
+    def reason(self) -> str:
+        """What has been seen of the figure, as the reason to stop."""
+        criterion = self.criterion(self.figures)
+        if criterion is None:
             return ""
-        others = [name for name in figures if name != "loss"]
-        return self.section.monitor or (others[0] if others else "loss")
+        if is_number(self.figures.get(criterion.figure)):
+            return f"test {criterion.figure} has not improved since epoch {self.since}"
+        return f"test {criterion.figure} was NaN in each evaluation"
+
+    def criterion(self, figures: Iterable[str]) -> Criterion | None:
+        """Return the watched figure, given the names of all; None if there is none."""
+        if not self.section.monitor and not self.compares:
+            return None
+        return criterion_of(figures, self.section.metrics, self.section.monitor)
 
     def see(self, figures: Mapping[str, float], epoch: int) -> bool:
         """Return whether an evaluation is the best so far; on a tie, the lower loss wins."""
-        name = self.monitor(figures)
-        if not name:
+        criterion = self.criterion(figures)
+        if criterion is None:
             return False
-        sign = 1.0 if is_higher_better(name, self.section.metrics) else -1.0
-        new = sign * figures[name]
-        old = sign * self.figures[name] if self.figures else -math.inf
-        if new > old + self.section.min_delta or not self.figures or math.isnan(old):
-            self.figures, self.epoch, self.waited = dict(figures), epoch, 0
+        new, old = (one.get(criterion.figure, math.nan) for one in (figures, self.figures))
+        if not self.figures or criterion.improves(new, old, self.section.min_delta):
+            self.figures, self.epoch, self.since, self.waited = dict(figures), epoch, epoch, 0
             return True
         self.waited += 1  # patience counts the watched figure only, not ties
-        ties = new == old and figures.get("loss", math.inf) < self.figures.get("loss", math.inf)
+        ties = new == old and _LOSS.improves(figures.get("loss"), self.figures.get("loss"))
         if ties:
             self.figures, self.epoch = dict(figures), epoch
         return ties
 
     def state_dict(self) -> dict[str, Any]:
         """Return the state for a checkpoint."""
-        return {"figures": self.figures, "epoch": self.epoch, "waited": self.waited}
+        own = {"figures": self.figures, "epoch": self.epoch}
+        return {**own, "since": self.since, "waited": self.waited}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Load the state that `state_dict` returned."""
         self.figures = dict(state["figures"])
         self.epoch, self.waited = state["epoch"], state["waited"]
+        self.since = state.get("since", self.epoch)  # older versions did not keep it

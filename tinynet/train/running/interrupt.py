@@ -29,9 +29,29 @@ def resumable(*words: object) -> Iterator[None]:
         raise
 
 
-class StopRequest:
-    """Catches the first Ctrl-C or SIGTERM and sets `signal`; a second one acts as usual.
+def signal_name(code: int) -> str:
+    """Return the name of the signal that ended a program; "" if it has ended by itself.
 
+    Args:
+        code: its exit code, as `subprocess` has it.
+
+    Example:
+        >>> signal_name(-9), signal_name(143), signal_name(1)
+        ('SIGKILL', 'SIGTERM', '')
+    """
+    number = -code if code < 0 else code - 128
+    if code >= 0 and number not in _SIGNALS:  # tinynet's own exit codes
+        return ""
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # a real-time signal
+        return f"signal {number}"
+
+
+class StopRequest:
+    """Catches the first Ctrl-C and SIGTERM, each, and sets `signal`; others act as usual.
+
+    A run that has got Ctrl-C from the terminal gets SIGTERM from its search, too; it still saves.
     Outside the main thread, where Python allows no signal handlers, it does nothing.
 
     Example:
@@ -59,14 +79,14 @@ class StopRequest:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._restore_handlers()
+        for number in [*self._previous]:
+            self._restore_handler(number)
 
     def _record(self, number: int, frame: FrameType | None) -> None:
-        self.signal = number
-        self._restore_handlers()
+        self.signal = self.signal or number
+        self._restore_handler(number)
 
-    def _restore_handlers(self) -> None:
-        for number, handler in self._previous.items():
-            # None: a handler that was not set from Python, so Python cannot set it again.
-            signal.signal(number, signal.SIG_DFL if handler is None else handler)
-        self._previous = {}
+    def _restore_handler(self, number: int) -> None:
+        handler = self._previous.pop(number)
+        # None: a handler that was not set from Python, so Python cannot set it again.
+        signal.signal(number, signal.SIG_DFL if handler is None else handler)

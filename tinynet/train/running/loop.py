@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
@@ -20,6 +21,7 @@ from tinynet.train.build.method import Batch, Method, Supervised
 from tinynet.train.build.ranks import Apart, Ranks, seeds_of
 from tinynet.train.build.task import Loss, Schedule, Task, Updater
 from tinynet.train.callbacks.events import Callbacks
+from tinynet.train.config.problems import TrainError
 from tinynet.train.incidents.guard import Guard, Skip
 from tinynet.train.incidents.nonfinite import NonFiniteError as NonFiniteError
 from tinynet.train.incidents.nonfinite import Place
@@ -305,5 +307,10 @@ def evaluate_into(
             if (count - 1) % ranks.size == ranks.rank:
                 with default_generator.forked(mix(seed, 1, count)):
                     own.append(totals.share_of(method.measure(model, loss, batch)))
-        for share in ranks.in_order(own, count):
+        try:
+            shares = ranks.in_order(own, count)
+        except (pickle.PicklingError, TypeError, AttributeError) as error:
+            text = "evaluating in several processes, as a metric of yours gets the outputs of all"
+            raise TrainError(f"{text}: a batch cannot be pickled: {error}") from error
+        for share in shares:
             totals.take(share)

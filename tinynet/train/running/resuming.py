@@ -15,15 +15,11 @@ from tinynet.train.build.build import Parts, build
 from tinynet.train.build.ranks import Ranks, join
 from tinynet.train.build.trial import trial, try_schedules
 from tinynet.train.checkpoint.drift import Drift
-from tinynet.train.checkpoint.run_folder import (
-    RunFolder,
-    StorageWarning,
-    cut_rows,
-    locked,
-    no_run,
-)
-from tinynet.train.checkpoint.run_record import read_record, resumed_record, write_record
-from tinynet.train.checkpoint.storage import newest_checkpoint, remove_leftovers
+from tinynet.train.checkpoint.reading import read_text
+from tinynet.train.checkpoint.run_folder import RunFolder, StorageWarning, no_run
+from tinynet.train.checkpoint.run_record import read_record, resumed_record
+from tinynet.train.checkpoint.storage import cut_rows, newest_checkpoint
+from tinynet.train.checkpoint.writing import locked, move, remove_leftovers
 from tinynet.train.config.bounds import MOST
 from tinynet.train.config.document import parse
 from tinynet.train.config.problems import UsageError
@@ -40,8 +36,9 @@ from tinynet.train.running.processes import (
     sharing,
     temporary,
 )
+from tinynet.train.running.result import Result
 from tinynet.train.running.runner import named, prepare, print_result
-from tinynet.train.running.training import Result, Show, Training
+from tinynet.train.running.training import Show, Training
 
 
 def resume(
@@ -102,8 +99,8 @@ def resume(
             drift = Drift(folder)
             config = load_config(folder.config, overrides, stand_ins=drift.stand_ins)
             stack.enter_context(numba_kernels.used(config.run.numba))
-            stack.enter_context(locked(folder))
-            remove_leftovers(folder)
+            stack.enter_context(locked(folder.path))
+            remove_leftovers(folder.path)
             train = _resume(drift, config, show, force, ranks, named(callbacks))
         with resumable("resume", folder.path):
             result = train()
@@ -125,6 +122,7 @@ def _resume(
         drift.warn_of_damage()
         return _restart(folder, config, show, ranks, callbacks)
     path, saved = found
+    drift.damage.pop(folder.metrics.name, None)  # cut_rows names the epochs
     now = to_toml(config)
     changes = changes_of(_in_full(saved["config"], drift), now)
     refuse_fixed(changes)
@@ -132,19 +130,20 @@ def _resume(
     parts = _built(config, saved, drift, force)
     parts.callbacks.add(callbacks)
     changed_values = ChangedValues(parts, changes)
-    text = now if changes else folder.config.read_text(encoding="utf-8")
+    text = now if changes else read_text(folder.config)
     training = Training(parts, folder, text, show, saved, ranks)
     changed_values.apply()
     _refuse_too_few_epochs(training)
     where = f"epoch {saved['epoch']}, step {saved['step']}"
-    if training.is_complete:
-        _print(show, f"the run is complete ({where}); --set run.epochs=N extends it")
-        write_record(folder, record | training.outcome("finished"))
-        return training.result
-    if path != folder.checkpoint and folder.checkpoint.exists():  # it is damaged
-        folder.checkpoint.replace(folder.checkpoint.with_suffix(".damaged"))
     sealed, epochs = "files" in record, training.starting_point.epoch
     training.storage.written = cut_rows(folder.metrics, saved["step"], epochs, sealed=sealed)
+    if training.is_complete:
+        _print(show, f"the run is complete ({where}); --set run.epochs=N extends it")
+        if problem := training.storage.finish(record | training.outcome("finished")):
+            raise problem
+        return training.result
+    if path != folder.checkpoint and folder.checkpoint.exists():  # it is damaged
+        move(folder.checkpoint, folder.checkpoint.with_suffix(".damaged"))
     _announce(show, changes, where, ranks, config)
     changed = {change.key: [change.before, change.now] for change in changes}
     record = resumed_record(config, folder, saved["step"], changed, record | {"data": drift.data})

@@ -9,7 +9,6 @@ import contextlib
 import json
 import os
 import queue
-import signal
 import subprocess
 import sys
 import threading
@@ -24,14 +23,16 @@ from tinynet.distributed.launcher import without_launcher
 from tinynet.distributed.local_threads import VARIABLES
 from tinynet.invocation import VARIABLE, command
 from tinynet.train.build.trial import trial
+from tinynet.train.checkpoint.run_folder import RunFolder
+from tinynet.train.checkpoint.run_record import parse_record
 from tinynet.train.config.document import toml_or_text
 from tinynet.train.config.grid import Point
-from tinynet.train.config.problems import ConfigError, Problem, UsageError
+from tinynet.train.config.problems import ConfigError, Problem, TrainError, UsageError
 from tinynet.train.config.rendering import to_toml
 from tinynet.train.config.resolve import load_config
 from tinynet.train.config.sections import Config
 from tinynet.train.running.executors import Start
-from tinynet.train.running.interrupt import StopRequest
+from tinynet.train.running.interrupt import StopRequest, signal_name
 from tinynet.train.running.runner import prepare
 from tinynet.train.running.supervised import PRUNED
 from tinynet.train.running.supervised import VARIABLE as SUPERVISED
@@ -73,7 +74,8 @@ class Outcome:
 
     folder: str
     message: str = ""
-    """The last line of the error message of a failed run."""
+    """The last line of the error message of a failed run; what interrupted one that was not asked
+    to stop."""
 
 
 Answer = Callable[[Point, Mapping[str, Any]], str]
@@ -134,9 +136,10 @@ def outcome_of(group: RunGroup, point: Point) -> Outcome:
     """Return the outcome of a point, from a finished run or else the newest one."""
     found = Outcome(point, "not started", {}, {}, "")
     for record in sorted((group.folder / point.name).glob("*/run.json")):
-        with contextlib.suppress(OSError, ValueError):
-            run = json.loads(record.read_text(encoding="utf-8"))
-            status = "interrupted" if run["status"] == "running" else run["status"]
+        with contextlib.suppress(FileNotFoundError, TrainError):
+            run = parse_record(RunFolder(record.parent))
+            recorded = run.get("status", "running")
+            status = "interrupted" if recorded == "running" else recorded
             found = Outcome(
                 point, status, run.get("test", {}), run.get("best", {}), str(record.parent)
             )
@@ -193,7 +196,10 @@ class _Process:
                 self.popen.stdin.flush()
 
     def stop(self) -> None:
-        """Ask the run to finish its step, save, and exit; only once, since twice aborts it."""
+        """Ask the run to finish its step, save, and exit; only once, since twice aborts it.
+
+        Ctrl-C in a terminal has reached it, too; a signal to this process only has not.
+        """
         if not self.is_asked_to_stop and self.popen.poll() is None:
             self.popen.terminate()
         self.is_asked_to_stop = True
@@ -210,7 +216,8 @@ def _listen(
 ) -> None:
     with contextlib.suppress(ValueError, OSError):  # the pipe has been closed
         for line in lines:
-            reports.put((process, line))
+            if line.endswith(b"\n"):  # else the run was killed while it wrote
+                reports.put((process, line))
 
 
 def run_points(
@@ -248,14 +255,14 @@ def run_points(
                     return stop.signal
                 with contextlib.suppress(queue.Empty):
                     process, line = reports.get(timeout=_PAUSE)
-                    process.answer(line)
+                    if process in running:  # else it was killed before its report was read
+                        process.answer(line)
+                if stop.signal:
+                    _stop(running)
                 for process in [one for one in running if one.popen.poll() is not None]:
                     running.remove(process)
                     process.close()
-                    outcome = _ended(group, process.point, process.popen.returncode)
-                    ended(outcome, time.monotonic() - process.began)
-                if stop.signal == signal.SIGTERM:  # Ctrl-C reaches them from the terminal
-                    _stop(running)
+                    ended(_outcome_now(group, process), time.monotonic() - process.began)
         finally:
             _stop(running)
 
@@ -275,15 +282,21 @@ def _command(group: RunGroup, point: Point) -> list[str]:
     return ["train", group.config, *(w for setting in settings for w in ("--set", setting))]
 
 
-def _ended(group: RunGroup, point: Point, code: int) -> Outcome:
-    outcome = outcome_of(group, point)
-    if code == 0:
+def _outcome_now(group: RunGroup, process: _Process) -> Outcome:
+    """Return the outcome of a point whose process has ended, which may have recorded nothing."""
+    outcome, code = outcome_of(group, process.point), process.popen.returncode
+    killed_by = signal_name(code)
+    if code == 0 or (killed_by and outcome.status in ("finished", "pruned")):
         if outcome.status == "finished":
             log_hparams(outcome)
         return outcome
-    message = f"exit code {code}: {_last_message(group.log(point))}"
-    status = "interrupted" if outcome.status == "interrupted" else "failed"
-    return replace(outcome, status=status, message=message)
+    stopped = process.is_asked_to_stop and outcome.status != "failed"
+    if killed_by or stopped or outcome.status == "interrupted":
+        text = f"killed by {killed_by}" if killed_by else f"exit code {code}"
+        message = "" if process.is_asked_to_stop else f"{text}: see {group.log(process.point)}"
+        return replace(outcome, status="interrupted", message=message)
+    message = f"exit code {code}: {_last_message(group.log(process.point))}"
+    return replace(outcome, status="failed", message=message)
 
 
 def _last_message(log: Path) -> str:

@@ -17,16 +17,11 @@ from tinynet.train.build.ranks import Ranks, join
 from tinynet.train.build.trial import trial
 from tinynet.train.checkpoint.drift import Drift, describe_test_figures, recorded_figures
 from tinynet.train.checkpoint.files import CheckpointError, read_checkpoint
-from tinynet.train.checkpoint.run_folder import (
-    RunFolder,
-    locked,
-    new_run_folder,
-    no_run,
-    write_text,
-)
+from tinynet.train.checkpoint.run_folder import RunFolder, new_run_folder, no_run
 from tinynet.train.checkpoint.run_record import new_record
 from tinynet.train.checkpoint.state import weights_of
 from tinynet.train.checkpoint.storage import newest_checkpoint
+from tinynet.train.checkpoint.writing import locked, write_text
 from tinynet.train.config.document import parse
 from tinynet.train.config.problems import ConfigError, Problem, UsageError
 from tinynet.train.config.rendering import to_toml
@@ -44,8 +39,9 @@ from tinynet.train.running.processes import (
     temporary,
     with_override,
 )
+from tinynet.train.running.result import Result
 from tinynet.train.running.trained import Trained
-from tinynet.train.running.training import Result, Show, Training
+from tinynet.train.running.training import Show, Training
 
 
 def run(
@@ -116,7 +112,7 @@ def _train(
     for name, report in reports.items():
         if show == "text" and report.checked < report.examples:
             print(f"data: checked {report.extent} examples of the {name} set")
-    with locked(folder), resumable("resume", folder.path):
+    with locked(folder.path), resumable("resume", folder.path):
         text = to_toml(config)
         write_text(folder.config, text)
         training = Training(parts, folder, text, show, ranks=ranks)
@@ -312,11 +308,8 @@ def _print_text(result: Result) -> None:
     if result.metrics:  # a run may be stopped before its first evaluation
         print(describe_test_figures(result.metrics) + _best_remark(result))
     if result.stopped_by == EARLY_STOPPING and result.best:
-        watched = result.best.monitor(result.metrics)
-        print(
-            f"stopped early: test {watched} has not improved since epoch {result.best.epoch} "
-            f"(evaluation.patience = {result.config.evaluation.patience})"
-        )
+        patience = result.config.evaluation.patience
+        print(f"stopped early: {result.best.reason} (evaluation.patience = {patience})")
     elif isinstance(result.stopped_by, str):
         print(f"stopped by a callback: {result.stopped_by}")
     if result.compiled:
@@ -333,13 +326,15 @@ def _print_text(result: Result) -> None:
 
 def _best_remark(result: Result) -> str:
     best = result.best
-    if best is None or not best.figures:
+    criterion = best.criterion(best.figures) if best and best.figures else None
+    if best is None or criterion is None:
         return ""
-    name = best.monitor(best.figures)
-    if best.figures[name] == result.metrics[name]:
+    if doubt := criterion.doubt(best.figures):
+        return f" (best: after epoch {best.epoch}, as {doubt})"
+    figures = {criterion.figure: best.figures[criterion.figure]}
+    if figures.items() <= result.metrics.items():
         return ""
-    figure = describe_figures({name: best.figures[name]})
-    return f" (best: {figure}, after epoch {best.epoch})"
+    return f" (best: {describe_figures(figures)}, after epoch {best.epoch})"
 
 
 def _describe_programs(compiled: Mapping[str, Any]) -> str:

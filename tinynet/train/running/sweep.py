@@ -7,17 +7,18 @@ checkpoints.
 
 from __future__ import annotations
 
-import json
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from tinynet.train.checkpoint.provenance import surroundings
-from tinynet.train.checkpoint.run_folder import write_json
+from tinynet.train.checkpoint.reading import read_json
+from tinynet.train.checkpoint.writing import write_json
 from tinynet.train.config.grid import Axis, Point, points, short_keys
 from tinynet.train.config.problems import UsageError
-from tinynet.train.metrics.registry import higher_is_better
+from tinynet.train.config.resolve import load_config
+from tinynet.train.metrics.criterion import Criterion, criterion_of
 from tinynet.train.running.executors import Places
 from tinynet.train.running.run_group import (
     Outcome,
@@ -46,6 +47,11 @@ class Sweep:
         """Its runs."""
         return RunGroup(self.folder, self.config)
 
+    def criterion(self, figures: Sequence[str]) -> Criterion:
+        """Return what decides between its runs, given the names of their figures."""
+        section = load_config(self.config, self.points[0].assignments).evaluation
+        return criterion_of(figures, section.metrics, section.monitor)
+
 
 # ---- its folder ----
 
@@ -72,7 +78,7 @@ def open_sweep(folder: Path) -> Sweep:
         UsageError: if there is none, or its config has changed.
     """
     try:
-        record = json.loads((folder / "sweep.json").read_text(encoding="utf-8"))
+        record = read_json(folder / "sweep.json")
         axes = tuple(Axis(key, tuple(values)) for key, values in record["axes"].items())
         config, before = str(record["config"]), record["resolved"]
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -121,8 +127,8 @@ def run_all(
 def table(sweep: Sweep, outcomes: Sequence[Outcome]) -> list[list[str]]:
     """Return a header and a row per run, the best first."""
     figures = list(dict.fromkeys(name for o in outcomes for name in o.metrics))
-    watched = _watched(figures)
-    ordered = sorted(outcomes, key=lambda o: _rank(o.metrics, watched))
+    criterion = sweep.criterion(figures)
+    ordered = sorted(outcomes, key=lambda o: criterion.place(o.metrics.get(criterion.figure)))
     keys = [one.key for one in sweep.axes if len(one.values) > 1]
     rows = [[*short_keys(keys), *reversed(figures), "status", "folder"]]
     for outcome in ordered:
@@ -145,29 +151,19 @@ def over_seeds(sweep: Sweep, outcomes: Sequence[Outcome], key: str = "run.seed")
             place = tuple(outcome.point.values[other] for other in others)
             groups.setdefault(place, []).append(outcome)
     figures = list(dict.fromkeys(name for o in outcomes for name in o.metrics))
-    watched = _watched(figures)
+    criterion = sweep.criterion(figures)
     means = {
         place: {f: statistics.fmean(o.metrics[f] for o in group) for f in figures}
         for place, group in groups.items()
     }
     rows = [[*short_keys(others), *reversed(figures), "runs"]]
-    for place in sorted(groups, key=lambda place: _rank(means[place], watched)):
+    for place in sorted(
+        groups, key=lambda place: criterion.place(means[place].get(criterion.figure))
+    ):
         spread = {f: _spread([o.metrics[f] for o in groups[place]]) for f in figures}
         shown = [f"{_figure(means[place][f])} ± {spread[f]}" for f in reversed(figures)]
         rows.append([*place, *shown, str(len(groups[place]))])
     return rows
-
-
-def _watched(figures: Sequence[str]) -> str:
-    others = [name for name in figures if name != "loss"]
-    return others[0] if others else "loss"
-
-
-def _rank(metrics: Mapping[str, float], name: str) -> tuple[bool, float]:
-    value = metrics.get(name)
-    if value is None:
-        return True, 0.0
-    return False, -value if higher_is_better(name) else value
 
 
 def _figure(value: float | None) -> str:

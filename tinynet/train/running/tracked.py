@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import threading
 import tomllib
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from tinynet.train.checkpoint.checksums import is_sealed, sealed
-from tinynet.train.checkpoint.run_folder import RunFolder, write_json
+from tinynet.train.checkpoint.provenance import version
+from tinynet.train.checkpoint.reading import read_json
+from tinynet.train.checkpoint.run_folder import RunFolder, StorageWarning
+from tinynet.train.checkpoint.writing import write_json
+from tinynet.train.config.problems import TrainError
 from tinynet.train.trackers.tracker import TrackedRun
 from tinynet.train.trackers.tracking import Tracking
 
@@ -47,7 +51,7 @@ def track(
 def _described(path: Path, config: str, record: Mapping[str, Any], first_step: int) -> TrackedRun:
     """Return what trackers get about a run, from its folder OUT/NAME/[GROUP/POINT/]RUN."""
     latest = record.get("resumed", [record])[-1]
-    about = {"tinynet.version": latest["versions"]["tinynet"], "run_folder": str(path)}
+    about = {"tinynet.version": version(), "run_folder": str(path)}
     if latest.get("git"):
         about["git.commit"] = latest["git"]["commit"]
         about["git.dirty"] = str(latest["git"]["dirty"]).lower()
@@ -63,8 +67,15 @@ def _described(path: Path, config: str, record: Mapping[str, Any], first_step: i
 def _ids(folder: RunFolder) -> dict[str, str]:
     """Return the ids of the run in its trackers, by their names; {} without trackers."""
     try:
-        content = json.loads(folder.trackers.read_bytes())
-    except (OSError, ValueError):
+        content = read_json(folder.trackers)
+    except FileNotFoundError:
         return {}
-    whole = isinstance(content, dict) and is_sealed(content)
-    return dict(content["ids"]) if whole else {}
+    except TrainError as error:
+        problem = str(error)
+    else:
+        if is_sealed(content):
+            return dict(content["ids"])
+        problem = f"{folder.trackers} was changed or damaged since the run wrote it"
+    text = f"{problem}: the run begins anew in its trackers"
+    warnings.warn(text, StorageWarning, stacklevel=4)
+    return {}

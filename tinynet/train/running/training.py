@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import json
+import dataclasses
 import signal
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
-from tinynet import nn
 from tinynet.board import Recording
 from tinynet.invocation import command
 from tinynet.train.build import seeds
@@ -20,16 +17,13 @@ from tinynet.train.build.ema import MovingAverage
 from tinynet.train.build.ranks import Ranks
 from tinynet.train.build.task import check_weights
 from tinynet.train.callbacks.callback import Moment
-from tinynet.train.checkpoint.checksums import sealed_row, sha256
+from tinynet.train.checkpoint.checksums import sealed_row
 from tinynet.train.checkpoint.files import CheckpointError
-from tinynet.train.checkpoint.fingerprint import fingerprints
 from tinynet.train.checkpoint.run_folder import RunFolder
-from tinynet.train.checkpoint.run_record import recorded_warnings, write_record
-from tinynet.train.checkpoint.sources import source_copies
+from tinynet.train.checkpoint.run_record import recorded_warnings
 from tinynet.train.checkpoint.state import StartingPoint, load_state, state_of
 from tinynet.train.checkpoint.storage import Storage
 from tinynet.train.config.problems import TrainError
-from tinynet.train.config.sections import Config
 from tinynet.train.html_report.writing import costs_of, write_report
 from tinynet.train.incidents.nonfinite import Place
 from tinynet.train.incidents.response import Incidents, error_text
@@ -37,54 +31,17 @@ from tinynet.train.metrics.totals import Totals
 from tinynet.train.report.board_log import BoardLog
 from tinynet.train.report.figures import rates
 from tinynet.train.report.progress import ProgressPrinter, as_json, showing
-from tinynet.train.report.tokens import vocabulary_files
 from tinynet.train.running.best import EARLY_STOPPING, Best
 from tinynet.train.running.compilation import Compilation
+from tinynet.train.running.inputs import input_files
 from tinynet.train.running.interrupt import StopRequest
 from tinynet.train.running.loop import Step, evaluate_into, fit
 from tinynet.train.running.processes import ending_together
+from tinynet.train.running.result import Result
 from tinynet.train.running.tracked import track
 from tinynet.train.trackers.tracking import Tracking
 
 Show = Literal["text", "json", "nothing"]
-
-
-@dataclass(frozen=True)
-class Result:
-    """The result of a run.
-
-    Example:
-        >>> from tinynet.train import run
-        >>> few = {"run.epochs": 1, "run.out": str(getfixture("tmp_path"))}
-        >>> result = run("configs/digits_mlp.toml", few, quiet=True)
-        >>> sorted(result.metrics), result.stopped_by, result.is_complete
-        (['accuracy', 'loss'], None, True)
-    """
-
-    folder: Path
-    """The run folder: config, checkpoint, metrics, TensorBoard events."""
-
-    metrics: dict[str, float]
-    """The last evaluation on the test set: ``loss`` and the metrics (accuracies from 0 to 1)."""
-
-    model: nn.Module
-    """The trained model, with the last weights."""
-
-    config: Config
-    """The config of the run."""
-
-    stopped_by: int | str | None = None
-    """What ended the run before its last epoch: a signal number, ``"early stopping"``, or the
-    reason that a callback gave."""
-
-    best: Best | None = None
-    """The best evaluation and its epoch; its weights are in ``best.npz``."""
-
-    is_complete: bool = True
-    """Whether the run is complete; otherwise `tinynet.train.resume` continues it."""
-
-    compiled: Mapping[str, Any] | None = None
-    """With ``run.compile``: the numbers of programs and calls, and the reasons to run eagerly."""
 
 
 class Training:
@@ -131,6 +88,8 @@ class Training:
         self.callbacks = parts.callbacks
         self.preprocessing = preprocessing_of(parts)
         self.saved_at = time.monotonic()
+        self.tracking = Tracking()
+        self.log: BoardLog | None = None
         if saved is not None:
             self.starting_point = load_state(parts, saved, self.average, self.best, self.totals)
             self.metrics = dict(saved["test"])
@@ -147,15 +106,12 @@ class Training:
         """
         if recording is not None:
             record["costs"] = costs_of(recording)
-        self.record_inputs(record)
-        status = "failed"
-        resumed_step = self.starting_point.step if "resumed" in record else None
-        position = record.get("events", {}).get(str(resumed_step)) if resumed_step else {}
-        tracking = self.track(record)
-        log = BoardLog(self.folder.path, self.parts, resumed_step, position, tracking)
+        status, problem = "failed", None
         together = ending_together(self.ranks, command("resume", self.folder.path))
         with together, recorded_warnings(record), StopRequest() as stop:  # until it is recorded
             try:
+                self.record_inputs(record)
+                log = self.log = self.open_log(record)
                 if recording is not None:
                     log.log_graph(recording)
                 sets = self.parts.train_set, self.parts.test_set
@@ -172,21 +128,36 @@ class Training:
             except Exception as error:
                 record["error"] = error_text(error)
                 raise
-            finally:
-                with contextlib.suppress(Exception):  # what ended the run matters more
-                    self.callbacks.end_run()
-                log.close()
-                with contextlib.suppress(TrainError):  # a full disk must not hide an earlier error
-                    write_record(self.folder, record | self.outcome(status))
-                if status != "interrupted":  # it has not ended, and should stop soon
-                    self.write_report()
-                tracking.end(status, self.folder.results)
+            finally:  # an earlier error matters more than a problem of recording it
+                problem = self.end(record, status)
+            if problem is not None and self.is_first:  # the folders of others are removed
+                raise problem
         return self.result(ended)
 
-    def track(self, record: Mapping[str, Any]) -> Tracking:
-        """Begin the run in the trackers of the config."""
+    def end(self, record: dict[str, Any], status: str) -> TrainError | None:
+        """End callbacks, logs and trackers, and record how the run ended.
+
+        Returns:
+            The problem, if that cannot be recorded.
+        """
+        with contextlib.suppress(Exception):  # what ended the run matters more
+            self.callbacks.end_run()
+        if self.log is not None:
+            self.log.close()
+        problem = self.storage.finish(record | self.outcome(status))
+        if self.log is not None and status != "interrupted":  # it has not ended, and should soon
+            self.write_report()
+        self.tracking.end(status, self.folder.results)
+        return problem
+
+    def open_log(self, record: Mapping[str, Any]) -> BoardLog:
+        """Open the logs for TensorBoard and for the trackers of the config."""
+        step = self.starting_point.step if "resumed" in record else None
+        position = record.get("events", {}).get(str(step)) if step else {}
         trackers = self.parts.trackers if self.is_first else {}
-        return track(trackers, self.folder, self.config_text, record, self.starting_point.step)
+        begun = self.starting_point.step
+        self.tracking = track(trackers, self.folder, self.config_text, record, begun)
+        return BoardLog(self.folder.path, self.parts, step, position, self.tracking)
 
     def write_report(self) -> None:
         """Write the report, unless the config switches it off; a failure only prints a line."""
@@ -197,24 +168,16 @@ class Training:
 
     def record_inputs(self, record: dict[str, Any]) -> None:
         """Write the files that repeating the run and detecting later changes need."""
-        parts, folder = self.parts, self.folder
-        copies, record["sources"] = source_copies(parts.config.sources, folder, record)
-        checksums = record.get("files", {})
-        for path in folder.path.glob("changes*.diff"):
-            record["files"] = checksums = {path.name: sha256(path.read_bytes()), **checksums}
-        record["data"] = record.get("data") or fingerprints(parts)
-        text = self.config_text.encode("utf-8", "backslashreplace")
-        files = {folder.config.name: text, **vocabulary_files(parts.train_set, folder), **copies}
-        if self.preprocessing:
-            learned = json.dumps(self.preprocessing, ensure_ascii=False, indent=1) + "\n"
-            files[folder.preprocessing.name] = learned.encode("utf-8", "backslashreplace")
-        self.storage.write_constant_files(files, record)
+        own = self.parts, self.folder, self.config_text, self.preprocessing
+        self.storage.write_constant_files(input_files(*own, record), record)
 
     def outcome(self, status: str) -> dict[str, Any]:
         """Return the entries of the record about the end of the run."""
         best = {"epoch": self.best.epoch, **self.best.figures}
         skipped = self.incidents.skipped
         figures = {"test": self.metrics, "best": best, "skipped": skipped}
+        if self.metrics and (criterion := self.best.criterion(self.metrics)) is not None:
+            figures["criterion"] = dataclasses.asdict(criterion)
         compiled = {"compiled": summary} if (summary := self.compilation.summary()) else {}
         return {"status": status, "stopped_by": self.stopped_by, **figures, **compiled}
 
@@ -273,10 +236,7 @@ class Training:
                 ended = over
                 self.callbacks.end_run()
                 break
-        state = self.checkpoint_state(step) if self.storage.is_failing else None
-        if state is not None and not self.storage.commit(state, log.position):
-            text = f"the end of the run cannot be saved in {self.folder.path}: the disk is full, or"
-            raise CheckpointError(f"{text} cannot be written to (see the warning)")
+        self.save_rest(log, step)
         return ended
 
     def signal_of(self, stop: StopRequest) -> int | None:
@@ -329,10 +289,22 @@ class Training:
 
     def save_checkpoint(self, log: BoardLog, step: Step) -> None:
         """Write a checkpoint, and flush the events for TensorBoard."""
-        log.writer.flush()
+        position = log.flush()
         if self.is_first:
-            self.storage.commit(self.checkpoint_state(step), log.position)
+            self.storage.commit(self.checkpoint_state(step), position)
         self.saved_at = time.monotonic()
+
+    def save_rest(self, log: BoardLog, step: Step) -> None:
+        """Save what could not be written with the last checkpoint.
+
+        Raises:
+            CheckpointError: if it cannot be written now, either.
+        """
+        if not self.storage.is_failing and not (log.was_behind and self.is_first):
+            return
+        if not self.storage.commit(self.checkpoint_state(step), log.flush()):
+            text = f"the end of the run cannot be saved in {self.folder.path}: the disk is full, or"
+            raise CheckpointError(f"{text} cannot be written to (see the warning)")
 
     def evaluate(self, log: BoardLog, step: Step) -> dict[str, float]:
         """Return the figures of the test set; log images and samples, and call the callbacks."""
@@ -345,6 +317,8 @@ class Training:
         if config.evaluation.samples:
             log.log_samples(config.evaluation.samples, step)
         figures = totals.figures()
+        if self.ranks is not None:  # they decide together
+            (figures, *_) = self.ranks.in_order([figures], self.ranks.size)
         self.callbacks.evaluated(figures)
         return figures
 

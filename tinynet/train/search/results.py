@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tinynet.train.checkpoint.run_folder import write_json
+from tinynet.train.checkpoint.reading import read_json
+from tinynet.train.checkpoint.writing import write_json
 from tinynet.train.config.grid import brief, short_keys
 from tinynet.train.config.problems import UsageError
+from tinynet.train.metrics.criterion import Criterion
 from tinynet.train.running.run_group import RunGroup, outcome_of
 from tinynet.train.search.search import Search, best_figure
 from tinynet.train.search.study import Study, TrialRecord
@@ -60,6 +61,11 @@ class Results:
     """The share of each key in the figures of the trials; empty if too few have finished."""
 
     @property
+    def criterion(self) -> Criterion:
+        """What decides between the trials."""
+        return Criterion(self.metric, self.higher_is_better)
+
+    @property
     def best(self) -> TrialResult | None:
         """The best finished trial."""
         first = self.trials[0] if self.trials else None
@@ -76,9 +82,7 @@ def results_of(search: Search, study: Study, *, is_complete: bool = True) -> Res
     trials = [_result(search.runs, trial, plan.metric) for trial in study.trials()]
 
     def rank(trial: TrialResult) -> tuple[int, bool, float]:
-        value = 0.0 if trial.figure is None else trial.figure
-        sign = -1.0 if plan.higher_is_better else 1.0
-        return _ORDER.index(trial.status), trial.figure is None, sign * value
+        return _ORDER.index(trial.status), *plan.criterion.place(trial.figure)
 
     return Results(
         plan.metric,
@@ -119,7 +123,7 @@ def read_results(folder: Path) -> Results | None:
         UsageError: if they cannot be read.
     """
     try:
-        content = json.loads((folder / FILE).read_text(encoding="utf-8"))
+        content = read_json(folder / FILE)
         trials = [TrialResult(**trial) for trial in content["trials"]]
         return Results(**(content | {"trials": trials}))
     except FileNotFoundError:

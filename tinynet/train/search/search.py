@@ -8,7 +8,6 @@ last checkpoints.
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,15 +17,16 @@ from typing import Any
 
 from tinynet.train.build.build import first_batch
 from tinynet.train.build.seeds import isolated
-from tinynet.train.checkpoint.checksums import row_of
 from tinynet.train.checkpoint.provenance import surroundings
-from tinynet.train.checkpoint.run_folder import RunFolder, locked, write_json
+from tinynet.train.checkpoint.reading import read_json, read_rows
+from tinynet.train.checkpoint.run_folder import RunFolder
+from tinynet.train.checkpoint.writing import locked, write_json
 from tinynet.train.config.grid import MOST, Point
 from tinynet.train.config.problems import Origin, Problems, UsageError
 from tinynet.train.config.resolve import load_config
 from tinynet.train.config.sections import Config
 from tinynet.train.config.space import Dimension, dimension, probes, space_of
-from tinynet.train.metrics.own import is_higher_better
+from tinynet.train.metrics.criterion import Criterion
 from tinynet.train.running.best import Best
 from tinynet.train.running.loop import evaluate
 from tinynet.train.running.run_group import (
@@ -116,15 +116,16 @@ def new_plan(
         choices: ``sampler``, ``pruner``, ``seed``, ``trials`` where they are not the defaults.
     """
     configs = [load_config(config, [*settings, *p.assignments]) for p in probes(space)]
-    metric, higher = _criterion(configs[0])
+    criterion = _criterion(configs[0])
     if choices.get("sampler") == "grid":
         size = _size(space)
         choices["trials"] = min(choices.get("trials", size), size)
-    own = {
+    own: dict[str, Any] = {
         "epochs": max(one.run.epochs for one in configs),
         "eval_every": min(one.run.eval_every for one in configs),
     }
-    return Plan(tuple(space), metric, higher, **({"trials": TRIALS} | choices | own))
+    own |= {"metric": criterion.figure, "higher_is_better": criterion.higher_is_better}
+    return Plan(tuple(space), **({"trials": TRIALS} | choices | own))
 
 
 def _size(space: Iterable[Dimension]) -> int:
@@ -132,8 +133,8 @@ def _size(space: Iterable[Dimension]) -> int:
     return math.prod(len(grid_of(one) or ()) for one in space)
 
 
-def _criterion(config: Config) -> tuple[str, bool]:
-    """Return the figure that decides which weights are best, and whether a larger one is better."""
+def _criterion(config: Config) -> Criterion:
+    """Return what decides which weights of a run are best."""
     parts = prepare(config)
     with isolated(config.run.seed, "trial"):
         figures = evaluate(
@@ -144,11 +145,11 @@ def _criterion(config: Config) -> tuple[str, bool]:
             seed=config.run.seed,
             method=parts.method,
         )
-    name = Best(config.evaluation, parts.method.compares).monitor(figures)
-    if not name:
+    criterion = Best(config.evaluation, parts.method.compares).criterion(figures)
+    if criterion is None:
         listed = ", ".join(figures)
         raise UsageError(f"these runs have no best evaluation: use --metric, with one of {listed}")
-    return name, bool(is_higher_better(name, config.evaluation.metrics))
+    return criterion
 
 
 def new_search(config: str, settings: Sequence[str], plan: Plan, folder: Path) -> Search:
@@ -173,7 +174,7 @@ def open_search(folder: Path) -> Search:
         UsageError: if there is none, or its config has changed.
     """
     try:
-        record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+        record = read_json(folder / RECORD)
         space = tuple(dimension(f"{key}={text}") for key, text in record["space"].items())
         own = {field.name: record[field.name] for field in dataclasses.fields(Plan)}
         plan = Plan(**(own | {"space": space}))
@@ -194,7 +195,7 @@ def extended(search: Search, trials: int) -> Search:
     plan = search.plan
     most = trials if plan.sampler != "grid" else min(trials, _size(plan.space))
     search = replace(search, plan=replace(plan, trials=most))
-    record = json.loads((search.folder / RECORD).read_text(encoding="utf-8"))
+    record = read_json(search.folder / RECORD)
     _write_record(search, record)
     return search
 
@@ -237,6 +238,7 @@ def run_search(
 
     def points() -> Iterator[Point]:
         for point in begun:
+            _wait_for(search.runs, [point])  # it may have begun while others were waited for
             outcome = outcome_of(search.runs, point)
             if outcome.status in ("finished", "pruned"):  # just before the search was killed
                 ended(outcome, 0.0)
@@ -261,10 +263,9 @@ def best_figure(outcome: Outcome, metric: str) -> float | None:
 def _report_again(search: Search, study: Study, point: Point) -> None:
     """Report the evaluations of a run that its search, which was killed, did not record."""
     for folder in search.runs.run_folders(point)[-1:]:
-        metrics = RunFolder(folder).metrics
-        lines = metrics.read_text(encoding="utf-8").splitlines() if metrics.exists() else []
-        for row in filter(None, map(row_of, lines)):
-            if (figure := row.get(f"test/{search.plan.metric}")) is not None:
+        for row in read_rows(RunFolder(folder).metrics):
+            if (name := f"test/{search.plan.metric}") in row:  # JSON has no NaN
+                figure = math.nan if row[name] is None else row[name]
                 study.report(point.number, row["epoch"], figure)
 
 
@@ -273,7 +274,7 @@ def _wait_for(runs: RunGroup, points: Sequence[Point]) -> None:
     for folder in [folder for point in points for folder in runs.run_folders(point)]:
         while True:
             try:
-                with locked(RunFolder(folder)):
+                with locked(folder):
                     break
             except UsageError:
                 time.sleep(_PAUSE)

@@ -16,6 +16,7 @@ from tinynet.data.loading.seeding import mix
 from tinynet.train.config.grid import Point
 from tinynet.train.config.problems import TrainError, UsageError
 from tinynet.train.config.space import Dimension, number_text
+from tinynet.train.metrics.criterion import Criterion
 
 SAMPLERS = ("tpe", "random", "grid")
 PRUNERS = ("median", "hyperband", "none")
@@ -44,6 +45,11 @@ class Plan:
 
     eval_every: int = 1
     """The number of epochs from one evaluation to the next."""
+
+    @property
+    def criterion(self) -> Criterion:
+        """What decides between trials."""
+        return Criterion(self.metric, self.higher_is_better)
 
     @property
     def varying(self) -> tuple[str, ...]:

@@ -15,8 +15,9 @@ from tinynet import dtypes, threads
 from tinynet.core.declaration.operation import pointwise
 from tinynet.core.graph.double_backward import derivative
 from tinynet.dtypes import Array
+from tinynet.ops.pointwise.clamp import clamp_numbers
 from tinynet.ops.pointwise.erf_kernel import erf_of
-from tinynet.ops.pointwise.exponential import exp, tanh
+from tinynet.ops.pointwise.exponential import exp, sigmoid
 
 _ROOT_HALF = math.sqrt(0.5)
 DENSITY = 1 / math.sqrt(2 * math.pi)
@@ -85,6 +86,7 @@ def _gelu_single(x: Array) -> tuple[Array, Array]:
     def work(block: slice) -> None:
         part = flat[block]
         _single(part, out[block], below[block], np.empty_like(part))
+        np.copyto(out[block], np.nan, where=part == np.inf)  # as PyTorch's loops over vectors
 
     threads.in_turn(work, threads.slices(flat.size, _BLOCK))
     return out.reshape(x.shape).astype(x.dtype, copy=False), below.reshape(x.shape)
@@ -153,17 +155,24 @@ def gelu_tanh(self: Array, /) -> Array:
     return 0.5 * x * (1 + np.tanh(_INNER * (x + _CUBE * x * x * x)))
 
 
+def _logistic(self: Any) -> tuple[Any, Any, Any, Any]:
+    """Return ``(1 + tanh(z)) / 2`` and its derivative by z, and the derivatives of z by x."""
+    x = clamp_numbers(self, -30.0, 30.0)  # beyond, tanh is 1, and x * x may overflow
+    z = 2 * _INNER * (x + _CUBE * x * x * x)
+    below = sigmoid(z)
+    slope, bend = 2 * _INNER * (1 + 3 * _CUBE * x * x), 12 * _INNER * _CUBE * x
+    return below, below * sigmoid(-z), slope, bend
+
+
 def _gelu_tanh_grad(g: Any, self: Any) -> Any:
-    t = tanh(_INNER * (self + _CUBE * self * self * self))
-    slope = _INNER * (1 + 3 * _CUBE * self * self)
-    return g * (0.5 * (1 + t) + 0.5 * self * (1 - t * t) * slope)
+    below, density, slope, _ = _logistic(self)
+    return g * (below + self * (density * slope))
 
 
 def _gelu_tanh_second(g: Any, grad_output: Any, self: Any) -> Any:
-    t = tanh(_INNER * (self + _CUBE * self * self * self))
-    slope = _INNER * (1 + 3 * _CUBE * self * self)
-    bend = _INNER * 3 * _CUBE * self * self - t * slope * slope * self + slope
-    return g * grad_output * ((1 - t * t) * bend)
+    below, density, slope, bend = _logistic(self)
+    turn = bend + (1 - 2 * below) * slope * slope
+    return g * grad_output * (density * (2 * slope) + self * (density * turn))
 
 
 gelu_tanh.grad(self=_gelu_tanh_grad)

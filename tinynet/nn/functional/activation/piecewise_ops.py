@@ -44,6 +44,10 @@ def _flat(g: Any) -> Any:
 
 # ---- piecewise linear ---------------------------------------------------------------------------
 
+# The derivatives at NaN are those of PyTorch's loops over vectors: 0 for hardtanh and the shrinks,
+# NaN for hardswish and elu, the incoming gradient for the others. (Its loops over the rest of an
+# array, of less than a vector, give the incoming gradient for all.)
+
 
 @pointwise(methods=False)
 def leaky_relu(self: Array, /, negative_slope: float) -> Array:
@@ -94,7 +98,7 @@ def hardtanh(self: Array, /, min_val: float, max_val: float) -> Array:
 
 
 hardtanh.grad(
-    self=lambda g, self, min_val, max_val: where((self <= min_val) | (self >= max_val), 0.0, g),
+    self=lambda g, self, min_val, max_val: where((self > min_val) & (self < max_val), g, 0.0),
 )
 derivative(hardtanh, "HardtanhBackwardBackward0", self=_flat)
 
@@ -115,7 +119,7 @@ def hardswish(self: Array, /) -> Array:
 
 
 hardswish.grad(
-    self=lambda g, self: where(self <= -3, 0.0, where(self < 3, g * (self / 3 + 0.5), g)),
+    self=lambda g, self: where(self <= -3, 0.0, where(self >= 3, g, g * (self / 3 + 0.5))),
 )
 derivative(
     hardswish,
@@ -141,7 +145,7 @@ def hardshrink(self: Array, /, lambd: float) -> Array:
     return pick((x >= -lambd) & (x <= lambd), _zero(x), x)
 
 
-hardshrink.grad(self=lambda g, self, lambd: where((self >= -lambd) & (self <= lambd), 0.0, g))
+hardshrink.grad(self=lambda g, self, lambd: where((self < -lambd) | (self > lambd), g, 0.0))
 derivative(hardshrink, "HardshrinkBackwardBackward0", self=_flat)
 
 
@@ -157,7 +161,7 @@ def softshrink(self: Array, /, lambd: float) -> Array:
     return x - np.clip(x, -lambd, lambd)
 
 
-softshrink.grad(self=lambda g, self, lambd: where((self >= -lambd) & (self <= lambd), 0.0, g))
+softshrink.grad(self=lambda g, self, lambd: where((self < -lambd) | (self > lambd), g, 0.0))
 derivative(softshrink, "SoftshrinkBackwardBackward0", self=_flat)
 
 
@@ -172,6 +176,27 @@ rrelu_with_noise.grad(self=lambda g, noise: g * noise)
 # ---- exponential and logistic -------------------------------------------------------------------
 
 
+@pointwise(methods=False, node="EluBackwardBackward0")
+def elu_backward(
+    grad_output: Array, self: Array, /, alpha: float, scale: float, input_scale: float
+) -> Array:
+    """Return the gradient of the input of ``elu`` and ``celu``, unrounded by their results."""
+    slope = np.exp(np.minimum(self, _zero(self)) * input_scale) * (input_scale * alpha * scale)
+    return grad_output * pick(self > 0, np.asarray(scale, self.dtype), slope)
+
+
+elu_backward.grad(
+    grad_output=lambda g, self, alpha, scale, input_scale: elu_backward(
+        g, self, alpha, scale, input_scale
+    ),
+    self=lambda g, grad_output, self, alpha, scale, input_scale: where(
+        self >= 0,
+        0.0,
+        g * grad_output * exp(self * input_scale) * (input_scale * input_scale * alpha * scale),
+    ),
+)
+
+
 @pointwise(methods=False)
 def elu(self: Array, /, alpha: float, scale: float, input_scale: float) -> Array:
     """Return ``scale * x`` above 0 and ``scale * alpha * (exp(input_scale * x) - 1)`` below."""
@@ -183,32 +208,10 @@ def elu(self: Array, /, alpha: float, scale: float, input_scale: float) -> Array
 
 
 elu.grad(
-    self=lambda g, self, result, alpha, scale, input_scale: where(
-        self <= 0, g * (input_scale * (result + alpha * scale)), g * scale
-    ),
-)
-
-
-@pointwise(methods=False, node="EluBackwardBackward0")
-def elu_backward(
-    grad_output: Array, self: Array, /, alpha: float, scale: float, input_scale: float
-) -> Array:
-    """Return the gradient of the input of ``elu`` and ``celu``, without their results."""
-    slope = np.exp(np.minimum(self, _zero(self)) * input_scale) * (input_scale * alpha * scale)
-    return grad_output * pick(self <= 0, slope, np.asarray(scale, self.dtype))
-
-
-elu_backward.grad(
-    grad_output=lambda g, self, alpha, scale, input_scale: elu_backward(
+    self=lambda g, self, alpha, scale, input_scale: elu_backward(
         g, self, alpha, scale, input_scale
     ),
-    self=lambda g, grad_output, self, alpha, scale, input_scale: where(
-        self < 0,
-        g * grad_output * exp(self * input_scale) * (input_scale * input_scale * alpha * scale),
-        0.0,
-    ),
 )
-elu.recorded["self"] = elu_backward.function, ("self", "alpha", "scale", "input_scale")
 
 
 @pointwise(methods=False, node="CeluBackward0")
@@ -220,13 +223,7 @@ def celu(self: Array, /, alpha: float) -> Array:
     return pick(x < 0, np.expm1(np.minimum(x, _zero(x)) / alpha) * alpha, x)
 
 
-celu.grad(
-    self=lambda g, self, result, alpha: where(self <= 0, g * (result / alpha + 1), g),
-)
-celu.recorded["self"] = (
-    lambda g, self, alpha: elu_backward.function(g, self, alpha, 1.0, 1 / alpha),
-    ("self", "alpha"),
-)
+celu.grad(self=lambda g, self, alpha: elu_backward(g, self, alpha, 1.0, 1 / alpha))
 
 
 @pointwise(methods=False)
@@ -327,7 +324,7 @@ def glu(self: Array, /, dim: int) -> tuple[Array, Array]:
 def _glu_grad(g: Any, self: Any, gate: Any, dim: int) -> Any:
     one = cut(self, dim, slice(0, self.shape[dim] // 2))
     passed = g * gate
-    return cat([passed, passed * one * (1 - gate)], dim)
+    return cat([passed, passed * (1 - gate) * one], dim)
 
 
 def _glu_second(g: Any, grad_output: Any, self: Any, dim: int) -> Any:

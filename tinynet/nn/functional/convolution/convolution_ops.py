@@ -76,7 +76,9 @@ def _convolved(x: Array, weight: Array, bias: Array | None, walk: Walk, groups: 
         return onednn.convolution.convolved(x, weight, bias, walk, groups)
     batch, channels = x.shape[0], weight.shape[0]
     if winograd.pays(x, channels, walk, groups):
-        return winograd.convolved(x, weight, bias, walk)
+        result = winograd.convolved(x, weight, bias, walk)
+        if np.isfinite(result).all():
+            return result
     if groups == 1 and channels_last.pays(x.shape[1], channels, walk):
         return channels_last.convolved(x, weight, bias, walk)
     if groups == 1 and few_channels.pays(x, x.shape[1], channels, walk):
@@ -209,8 +211,10 @@ def _correlated(x: Array, y: Array, walk: Walk, groups: int) -> Array:
     if _by_onednn(x, y, walk):
         return onednn.convolution.correlated(x, y, walk, groups)
     batch, channels = y.shape[:2]
-    if winograd.pays(x, channels, walk, groups):
-        return winograd.correlated(x, y, walk)
+    if winograd.pays(x, channels, walk, groups, winograd.FAST):
+        result = winograd.correlated(x, y, walk)
+        if np.isfinite(result).all():
+            return result
     if groups == 1 and channels_last.pays(x.shape[1], channels, walk):
         return channels_last.correlated(x, y, walk)
     if groups == 1 and few_channels.pays(x, x.shape[1], channels, walk):

@@ -1,15 +1,14 @@
-"""Convolutions whose kernel has length 3 along the first dimension, with half the products.
+"""Convolutions of kernels of length 3 along the first dimension, with two thirds of the products.
 
-Four neighbouring results of such a convolution take 12 products; 6 are enough, of sums of the six
+Two neighbouring results of such a convolution take 6 products; 4 are enough, of sums of the four
 elements that they see and of sums of the three weights (Winograd, "Arithmetic Complexity of
-Computations", 1980; Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", 2016):
-
-    results = RESULTS @ ((WEIGHTS @ weights) * (ELEMENTS @ elements))
+Computations", 1980; Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", 2016).
+Four results take 6 products instead of 12, but their sums round more: only the gradient of the
+weight is computed so, whose error is still less than PyTorch's.
 
 Along the other dimension and over the channels everything stays as it was: the ``*`` is a product
-of matrices. The sums cost little where there are many channels. They also cost one of float32's 24
-bits (more if both dimensions were treated so), and spread an infinity along its whole column. So
-float64 is computed without them.
+of matrices. The sums cost little where there are many channels. They spread an infinity or NaN over
+its column, so the caller computes results that are not finite without them; float64, too.
 
 All of it is products of matrices. With the channels as last dimension, the rows of the images are
 a stream of places, between them as many zeros as a window reaches over. The sums are a product with
@@ -31,19 +30,14 @@ from numpy.lib.stride_tricks import as_strided
 from tinynet import threads
 from tinynet.dtypes import Array
 from tinynet.nn.functional.convolution.im2col import Walk
-from tinynet.nn.functional.convolution.winograd_matrices import (
-    ELEMENTS,
-    POINTS,
-    RESULTS,
-    TILE,
-    WEIGHTS,
-)
+from tinynet.nn.functional.convolution.winograd_matrices import ACCURATE, FAST, Scheme
 
 BAND = 4  # tiles treated at once: the matrices of sums grow with its square
+TERMS = 128  # products that BLAS adds up in sequence
 PARTS = 4  # number of partial sums for gradients of weights
 
 
-def pays(x: Array, channels: int, walk: Walk, groups: int) -> bool:
+def pays(x: Array, channels: int, walk: Walk, groups: int, scheme: Scheme = ACCURATE) -> bool:
     """Return whether a convolution of ``x`` to a number of channels is faster this way.
 
     As measured: not with few channels or few results, where the sums cost more than they save.
@@ -55,31 +49,31 @@ def pays(x: Array, channels: int, walk: Walk, groups: int) -> bool:
         and x.dtype == np.float32
         and min(x.shape[1], channels) >= 32
         and len(x) * math.prod(walk.out) >= 256
-        and TILE * -(-walk.out[0] // TILE) <= 1.15 * walk.out[0]
+        and scheme.tile * -(-walk.out[0] // scheme.tile) <= 1.15 * walk.out[0]
     )
 
 
 @functools.lru_cache(maxsize=64)
-def _sums(tiles: int, first: int, rows: int, kind: np.dtype[Any]) -> Array:
+def _sums(scheme: Scheme, tiles: int, first: int, rows: int, kind: np.dtype[Any]) -> Array:
     """Return the matrix from rows to the sums of their elements, ``[points * tiles, rows]``.
 
-    Tile ``i`` sees the rows from ``TILE * i - first``; those that are not there are 0.
+    Tile ``i`` sees the rows from ``tile * i - first``; those that are not there are 0.
     """
-    made = np.zeros((POINTS, tiles, rows), kind)
+    made = np.zeros((scheme.points, tiles, rows), kind)
     for tile in range(tiles):
-        for element in range(POINTS):
-            if 0 <= (row := TILE * tile + element - first) < rows:
-                made[:, tile, row] = ELEMENTS[:, element]
-    return made.reshape(POINTS * tiles, rows)
+        for element in range(scheme.points):
+            if 0 <= (row := scheme.tile * tile + element - first) < rows:
+                made[:, tile, row] = scheme.elements[:, element]
+    return made.reshape(scheme.points * tiles, rows)
 
 
 @functools.lru_cache(maxsize=64)
-def _results(tiles: int, rows: int, kind: np.dtype[Any]) -> Array:
+def _results(scheme: Scheme, tiles: int, rows: int, kind: np.dtype[Any]) -> Array:
     """Return the matrix from products to rows of results, ``[rows, points * tiles]``."""
-    made = np.zeros((rows, POINTS, tiles), kind)
+    made = np.zeros((rows, scheme.points, tiles), kind)
     for row in range(rows):
-        made[row, :, row // TILE] = RESULTS[row % TILE]
-    return made.reshape(rows, POINTS * tiles)
+        made[row, :, row // scheme.tile] = scheme.results[row % scheme.tile]
+    return made.reshape(rows, scheme.points * tiles)
 
 
 class _Streams:
@@ -90,7 +84,8 @@ class _Streams:
         length: places in the stream of one point.
     """
 
-    def __init__(self, walk: Walk, x: Array, images: int, tiles: int):
+    def __init__(self, scheme: Scheme, walk: Walk, x: Array, images: int, tiles: int):
+        self.points = scheme.points
         self.images, self.tiles, self.kind = images, tiles, x.dtype
         width, self.out, self.kernel, padding = 1, 1, 1, 0
         if len(walk.out) == 2:
@@ -114,36 +109,43 @@ class _Streams:
 
         The inside is a matrix with a row for each point and tile.
         """
-        last = self.before + POINTS * self.length
+        last = self.before + self.points * self.length
         made = np.empty((last + self.skipped + self.kernel, channels), self.kind)
         made[: self.before] = made[last:] = 0
-        return made, made[self.before : last].reshape(POINTS * self.tiles, -1)
+        return made, made[self.before : last].reshape(self.points * self.tiles, -1)
 
     def windows(self, stream: Array) -> Array:
         """Return the windows of the streams, ``[points, kernel, count, kernel * channels]``."""
-        return self._strided(stream[self.skipped :], self.kernel * stream.shape[1])
+        return self._strided(stream[self.skipped :], self.kernel * stream.shape[1], self.points)
 
     def ordered(self, places: Array) -> Array:
-        """Return ``[points * length, channels]`` as ``[points, kernel, count, channels]``.
+        """Return ``[points, length, channels]`` as ``[points, kernel, count, channels]``.
 
         So the products of ``windows`` come to stand in the order of the places.
         """
-        return self._strided(places, places.shape[1])
+        points, _, channels = places.shape
+        return self._strided(places.reshape(-1, channels), channels, points)
 
-    def _strided(self, places: Array, columns: int) -> Array:
+    def _strided(self, places: Array, columns: int, points: int) -> Array:
         step, count = places.strides[0], self.length // self.kernel
         return as_strided(
             places,
-            (POINTS, self.kernel, count, columns),
+            (points, self.kernel, count, columns),
             (self.length * step, step, self.kernel * step, places.itemsize),
         )
+
+    def products(self, points: int, channels: int) -> Array:
+        """Return memory for products, ``[points, length, channels]``: 0 where no window ends."""
+        made = np.empty((points, self.length, channels), self.kind)
+        made[:, -self.kernel :] = 0
+        return made
 
     def shifted(self, stream: Array) -> Array:
         """Return the elements of the windows, ``[points, kernel, channels, length]``."""
         step = stream.strides[0]
         return as_strided(
             stream[self.skipped :],
-            (POINTS, self.kernel, stream.shape[1], self.length),
+            (self.points, self.kernel, stream.shape[1], self.length),
             (self.length * step, step, stream.itemsize, step),
         )
 
@@ -164,25 +166,27 @@ def _lay(x: Array, low: int, rows: Array) -> Array:
     return rows.reshape(count, math.prod(rows.shape[1:]))
 
 
-def _bands(walk: Walk, size: Sequence[int]) -> list[tuple[int, int, int, int, int, int]]:
+def _bands(
+    scheme: Scheme, walk: Walk, size: Sequence[int]
+) -> list[tuple[int, int, int, int, int, int]]:
     """Return for each band of rows: its tiles, first and last row of the result and of the input.
 
     The last number is how many rows the first tile begins before the first row of the input.
     """
     bands = []
-    for top in range(0, walk.out[0], BAND * TILE):
-        bottom = min(top + BAND * TILE, walk.out[0])
-        tiles, start = -(-(bottom - top) // TILE), top - walk.padding[0]
+    for top in range(0, walk.out[0], BAND * scheme.tile):
+        bottom = min(top + BAND * scheme.tile, walk.out[0])
+        tiles, start = -(-(bottom - top) // scheme.tile), top - walk.padding[0]
         low = min(max(start, 0), size[0])
-        high = max(low, min(start + TILE * tiles + 2, size[0]))
+        high = max(low, min(start + scheme.tile * tiles + 2, size[0]))
         bands.append((tiles, top, bottom, low, high, low - start))
     return bands
 
 
-def _images(walk: Walk, channels: int, batch: int) -> int:
+def _images(scheme: Scheme, walk: Walk, channels: int, batch: int) -> int:
     """Return the number of images per step: the fewest for which BLAS is fast."""
     rows = max(64, min(3 * channels // 2, 256))
-    tiles = min(BAND, -(-walk.out[0] // TILE))
+    tiles = min(BAND, -(-walk.out[0] // scheme.tile))
     places = tiles * (walk.out[1] + 1 if len(walk.out) == 2 else 1)
     return min(batch, -(-rows * walk.kernel[-1] // places))
 
@@ -193,28 +197,28 @@ def _planes(x: Array) -> Array:
 
 def convolved(x: Array, weight: Array, bias: Array | None, walk: Walk) -> Array:
     """Return the convolution of ``[batch, channels, *size]`` and a weight, plus the bias."""
+    scheme = ACCURATE
     made = np.empty((len(x), len(weight), *walk.out), x.dtype)
     images, outputs, target = _planes(x), len(weight), _planes(made)
-    step, bands = _images(walk, x.shape[1], len(x)), _bands(walk, x.shape[2:])
-    ordered = np.ascontiguousarray(_planes(weight).transpose(2, 3, 1, 0))
-    matrix = np.dot(WEIGHTS.astype(x.dtype), ordered.reshape(3, -1))
-    matrix = matrix.reshape(POINTS, 1, -1, outputs)
+    step = _images(scheme, walk, x.shape[1], len(x))
+    bands = _bands(scheme, walk, x.shape[2:])
+    matrix = np.ascontiguousarray(_planes(weight).transpose(2, 3, 1, 0)).reshape(3, -1)
+    matrix = np.dot(scheme.weights.astype(x.dtype), matrix)
+    matrix = matrix.reshape(scheme.points, 1, -1, outputs)
 
     def work(part: tuple[Any, list[slice]]) -> None:
         (tiles, top, bottom, low, high, first), spans = part
-        streams = _Streams(walk, x, step, tiles)
+        streams = _Streams(scheme, walk, x, step, tiles)
         rows = streams.rows(high - low, images.shape[3], x.shape[1])
         stream, inside = streams.stream(x.shape[1])
-        products = np.empty((POINTS * streams.length, outputs), x.dtype)
-        products.reshape(POINTS, -1, outputs)[:, -streams.kernel :] = 0
+        products, spare = (streams.products(n, outputs) for n in (scheme.points, 1))
         results = np.empty((bottom - top, streams.images, streams.pitch, outputs), x.dtype)
-        windows, ordered = streams.windows(stream), streams.ordered(products)
-        sums = _sums(tiles, first, high - low, x.dtype)
-        gather = _results(tiles, bottom - top, x.dtype)
+        sums = _sums(scheme, tiles, first, high - low, x.dtype)
+        gather = _results(scheme, tiles, bottom - top, x.dtype)
         for span in spans:
             np.matmul(sums, _lay(images[span], low, rows), out=inside)
-            np.matmul(windows, matrix, out=ordered)
-            flat = products.reshape(POINTS * tiles, -1)
+            _multiply(streams, stream, matrix, products, spare)
+            flat = products.reshape(scheme.points * tiles, -1)
             np.matmul(gather, flat, out=results.reshape(bottom - top, -1))
             if bias is not None:
                 results += bias
@@ -223,6 +227,24 @@ def convolved(x: Array, weight: Array, bias: Array | None, walk: Walk) -> Array:
 
     threads.share(work, _parts(len(x), step, bands, 2 * PARTS))
     return made
+
+
+def _multiply(
+    streams: _Streams, stream: Array, matrix: Array, products: Array, spare: Array
+) -> None:
+    """Multiply windows and weights; long sums in parts, which are added in turn to round less."""
+    terms = matrix.shape[2]
+    first, *others = threads.slices(terms, -(-terms // -(-terms // TERMS)))
+    windows, ordered, again = (
+        streams.windows(stream),
+        streams.ordered(products),
+        streams.ordered(spare),
+    )
+    for point in range(streams.points):
+        np.matmul(windows[point, ..., first], matrix[point, :, first], out=ordered[point])
+        for terms in others:
+            np.matmul(windows[point, ..., terms], matrix[point, :, terms], out=again[0])
+            products[point] += spare[0]
 
 
 def _parts(batch: int, step: int, bands: list[Any], count: int) -> list[tuple[Any, list[slice]]]:
@@ -234,32 +256,34 @@ def _parts(batch: int, step: int, bands: list[Any], count: int) -> list[tuple[An
 
 def correlated(x: Array, y: Array, walk: Walk) -> Array:
     """Return the gradient of the weight, from the input and the gradient of the output."""
+    scheme = FAST
     images, grads = _planes(x), _planes(y)
-    step, bands = _images(walk, x.shape[1], len(x)), _bands(walk, x.shape[2:])
+    step = _images(scheme, walk, x.shape[1], len(x))
+    bands = _bands(scheme, walk, x.shape[2:])
     parts = _parts(len(x), step, bands, PARTS)
     kernel = walk.kernel[1] if len(walk.kernel) == 2 else 1
-    width = POINTS, kernel, x.shape[1], y.shape[1]
+    width = scheme.points, kernel, x.shape[1], y.shape[1]
     totals = np.zeros((len(parts), *width), x.dtype)
 
     def work(number: int) -> None:
         (tiles, top, bottom, low, high, first), spans = parts[number]
-        streams = _Streams(walk, x, step, tiles)
+        streams = _Streams(scheme, walk, x, step, tiles)
         rows = streams.rows(high - low, images.shape[3], x.shape[1])
         others = streams.rows(bottom - top, grads.shape[3], y.shape[1])
         stream, inside = streams.stream(x.shape[1])
-        against = np.empty((POINTS, 1, streams.length, y.shape[1]), x.dtype)
+        against = np.empty((scheme.points, 1, streams.length, y.shape[1]), x.dtype)
         shifted, found = streams.shifted(stream), np.empty(width, x.dtype)
-        sums = _sums(tiles, first, high - low, x.dtype)
-        gather = _results(tiles, bottom - top, x.dtype).T
+        sums = _sums(scheme, tiles, first, high - low, x.dtype)
+        gather = _results(scheme, tiles, bottom - top, x.dtype).T
         for span in spans:
             np.matmul(sums, _lay(images[span], low, rows), out=inside)
-            flat = against.reshape(POINTS * tiles, -1)
+            flat = against.reshape(scheme.points * tiles, -1)
             np.matmul(gather, _lay(grads[span], top, others), out=flat)
             np.matmul(shifted, against, out=found)
             totals[number] += found
 
     threads.share(work, range(len(parts)))
-    total = totals.sum(axis=0).reshape(POINTS, -1)
-    weight = np.dot(WEIGHTS.T.astype(x.dtype), total)
+    total = totals.sum(axis=0).reshape(scheme.points, -1)
+    weight = np.dot(scheme.weights.T.astype(x.dtype), total)
     weight = weight.reshape(3, kernel, x.shape[1], y.shape[1]).transpose(3, 2, 0, 1)
     return np.ascontiguousarray(weight).reshape(y.shape[1], x.shape[1], *walk.kernel)

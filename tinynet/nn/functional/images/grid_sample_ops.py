@@ -69,8 +69,8 @@ def _inside(x: Array, n: int, how: Warp) -> tuple[Array, Array | float]:
     return np.clip(x, 0, n - 1), slope * ((x > 0) & (x < n - 1))
 
 
-def _neighbours(c: Array, n: int, how: Warp, order: int) -> list[tuple[Array, Array]]:
-    """Return the neighbours of coordinates in [-1, 1], and weights or derivatives of them."""
+def _neighbours(c: Array, n: int, how: Warp, order: int) -> list[tuple[Array, Array, Array]]:
+    """Return the neighbours of coordinates in [-1, 1], weights or derivatives, and which count."""
     step = (n - 1) / 2 if how.align_corners else n / 2
     padded = how.mode != "bicubic" and how.padding_mode != "zeros"
     infinite = ~np.isfinite(c)
@@ -86,23 +86,27 @@ def _neighbours(c: Array, n: int, how: Warp, order: int) -> list[tuple[Array, Ar
         if how.mode == "bicubic":
             index = np.rint(_inside(index, n, how)[0])
         weight = polynomial.polyval(x - base, polynomial.polyder(coefficients, order))
-        weight = weight * (slope * step) ** order * ((index >= 0) & (index < n))
+        weight = weight * (slope * step) ** order
+        counts = (index >= 0) & (index < n)
         if not padded and how.mode != "nearest":  # infinite and NaN coordinates give NaN
-            weight = np.where(infinite, np.nan, weight)
-        neighbours.append((np.clip(index, 0, n - 1).astype(np.int64), weight.astype(c.dtype)))
+            weight, counts = np.where(infinite, np.nan, weight), counts | infinite
+        index = np.clip(index, 0, n - 1).astype(np.int64)
+        neighbours.append((index, weight.astype(c.dtype), counts))
     return neighbours
 
 
-def _terms(grid: Array, sizes: Ints, how: Warp, orders: Ints) -> Iterator[tuple[Array, Array]]:
-    """Yield, for each combination of neighbours, flat indices and weights: ``[N, P]``."""
+def _terms(
+    grid: Array, sizes: Ints, how: Warp, orders: Ints
+) -> Iterator[tuple[Array, Array, Array]]:
+    """Yield, by combination of neighbours: flat indices, weights and which count: ``[N, P]``."""
     rank = len(sizes)
     flat = grid.reshape(grid.shape[0], math.prod(grid.shape[1:-1]), rank)
     lines = [_neighbours(flat[..., rank - 1 - d], n, how, orders[d]) for d, n in enumerate(sizes)]
     for chosen in itertools.product(*lines):
-        index, weight = chosen[0]
-        for n, (inner, factor) in zip(sizes[1:], chosen[1:], strict=True):
-            index, weight = index * n + inner, weight * factor
-        yield index, weight
+        index, weight, counts = chosen[0]
+        for n, (inner, factor, inside) in zip(sizes[1:], chosen[1:], strict=True):
+            index, weight, counts = index * n + inner, weight * factor, counts & inside
+        yield index, weight, counts
 
 
 # ---- the operations -----------------------------------------------------------------------------
@@ -116,10 +120,10 @@ def grid_sampler(input: Array, grid: Array, /, how: Warp, orders: Ints) -> Array
     rows = np.moveaxis(input, 1, -1).reshape(batch * math.prod(sizes), channels)
     first = np.arange(batch)[:, None] * math.prod(sizes)
     total = np.zeros((batch * math.prod(out), channels), input.dtype)
-    for index, weight in _terms(grid, tuple(sizes), how, orders):
+    for index, weight, counts in _terms(grid, tuple(sizes), how, orders):
         part = np.take(rows, (index + first).reshape(-1), 0)
         part *= weight.reshape(-1, 1)
-        total += part
+        np.add(total, part, out=total, where=counts.reshape(-1, 1))
     return np.ascontiguousarray(np.moveaxis(total.reshape(batch, *out, channels), -1, 1))
 
 
@@ -129,8 +133,8 @@ def grid_spread(self: Array, grid: Array, /, how: Warp, orders: Ints, sizes: Int
     flat = self.reshape(batch, channels, math.prod(grid.shape[1:-1]))
     total = np.zeros(batch * channels * math.prod(sizes), self.dtype)
     first = np.arange(batch * channels).reshape(batch, channels, 1) * math.prod(sizes)
-    for index, weight in _terms(grid, sizes, how, orders):
-        part = flat * weight[:, None]
+    for index, weight, counts in _terms(grid, sizes, how, orders):
+        part = np.where(counts[:, None], flat * weight[:, None], self.dtype.type(0))
         np.add.at(total, (first + index[:, None]).reshape(-1), part.reshape(-1))
     return total.reshape(batch, channels, *sizes)
 

@@ -14,7 +14,8 @@ import numpy as np
 from tinynet.core.declaration.operation import Operation
 from tinynet.dtypes import Array
 from tinynet.nn.functional.dimensions import Ints, by_rank, spatial
-from tinynet.nn.functional.images.separable import LinearMap, apply
+from tinynet.nn.functional.images.separable import LinearMap, SeparableMap
+from tinynet.widening import kind_for
 
 # ---- kernels of interpolation -------------------------------------------------------------------
 
@@ -83,8 +84,7 @@ def _step(n: int, m: int, scale: float | None, align_corners: bool) -> float:
     return 1 / scale if scale is not None and scale > 0 else n / m
 
 
-@lru_cache(maxsize=256)
-def line(
+def _line(
     mode: str,
     n: int,
     m: int,
@@ -98,33 +98,40 @@ def line(
         return _nearest(n, m, _step(n, m, scale, False), mode == "nearest-exact", kind)
     step = _step(n, m, scale, align_corners)
     if antialias:
-        return _smooth(n, m, step, SMOOTH_KERNELS[mode])
-    if n == m and mode != "bicubic":
+        columns, weights = _smooth(n, m, step, SMOOTH_KERNELS[mode])
+    elif n == m and mode != "bicubic":
         return None
-    return _interpolating(n, step * np.arange(m), step, align_corners, KERNELS[mode])
+    else:
+        columns, weights = _interpolating(
+            n, step * np.arange(m), step, align_corners, KERNELS[mode]
+        )
+    return LinearMap((m, n), np.broadcast_to(np.arange(m), columns.shape), columns, weights, kind)
 
 
 def _nearest(n: int, m: int, step: float, exact: bool, kind: np.dtype[Any]) -> LinearMap:
     place = np.arange(m).astype(kind) + kind.type(0.5 if exact else 0)
     nearest = np.floor(place * kind.type(step)).astype(np.int64)
-    return LinearMap(n, np.minimum(nearest, n - 1)[None], None)
+    return LinearMap((m, n), np.arange(m), np.minimum(nearest, n - 1), None, kind)
 
 
 def _interpolating(
     n: int, place: Array, step: float, align_corners: bool, kernel: Kernel
-) -> LinearMap:
-    """Return weights by the distance from each position; the edge elements extend outwards."""
+) -> tuple[Array, Array]:
+    """Return the inputs of each output, and their weights by the distance from its position.
+
+    The edge elements extend outwards.
+    """
     if not align_corners:
         place = place + (0.5 * step - 0.5)
         place = place if kernel.reach > 1 else np.maximum(place, 0)
     first = np.minimum(np.floor(place).astype(np.int64), n - 1)
     rest = np.clip(place - first, 0, 1)
     offsets = np.arange(1 - kernel.reach, 1 + kernel.reach)[:, None]
-    return LinearMap(n, np.clip(first + offsets, 0, n - 1), kernel.weight(offsets - rest))
+    return np.clip(first + offsets, 0, n - 1), kernel.weight(offsets - rest)
 
 
-def _smooth(n: int, m: int, step: float, kernel: Kernel) -> LinearMap:
-    """Return the weights of a kernel, widened for downsampling."""
+def _smooth(n: int, m: int, step: float, kernel: Kernel) -> tuple[Array, Array]:
+    """Return the inputs of each output, and the weights of a kernel, widened for downsampling."""
     wide = max(step, 1.0)
     center = step * (np.arange(m) + 0.5)
     first = np.maximum((center - kernel.reach * wide + 0.5).astype(np.int64), 0)
@@ -132,14 +139,15 @@ def _smooth(n: int, m: int, step: float, kernel: Kernel) -> LinearMap:
     columns = first + np.arange(int((last - first).max()))[:, None]
     weights = np.where(columns < last, kernel.weight((columns - center + 0.5) / wide), 0.0)
     total = weights.sum(0)
-    return LinearMap(n, np.minimum(columns, n - 1), weights / np.where(total == 0, 1, total))
+    return np.minimum(columns, n - 1), weights / np.where(total == 0, 1, total)
 
 
-def _maps(sizes: Ints, how: Resampling, kind: np.dtype[Any]) -> list[LinearMap | None]:
-    real = np.dtype(np.float64) if kind == np.float64 else np.dtype(np.float32)
-    rest = (how.align_corners, how.antialias, real)
+@lru_cache(maxsize=256)
+def _map(sizes: Ints, how: Resampling, kind: np.dtype[Any]) -> SeparableMap:
+    """Return the map of planes of ``sizes``, computed in a dtype."""
+    rest = (how.align_corners, how.antialias, kind)
     dims = zip(sizes, how.output_size, how.scales, strict=True)
-    return [line(how.mode, n, m, scale, *rest) for n, m, scale in dims]
+    return SeparableMap(sizes, [_line(how.mode, n, m, scale, *rest) for n, m, scale in dims])
 
 
 # ---- the operations -----------------------------------------------------------------------------
@@ -150,12 +158,11 @@ def _declare(mode: str, title: str, antialias: bool, ranks: Ints) -> dict[int, O
 
     def resample(input: Array, /, how: Resampling) -> Array:
         """Return the resampled input."""
-        return apply(input, _maps(spatial(input.shape, how.rank), how, input.dtype))
+        return _map(spatial(input.shape, how.rank), how, kind_for(input.dtype))(input)
 
     def spread(self: Array, /, how: Resampling, sizes: Ints) -> Array:
         """Return the sum of the contributions of each element of the input."""
-        maps = _maps(sizes, how, self.dtype)
-        return apply(self, [None if one is None else one.transposed for one in maps])
+        return _map(sizes, how, kind_for(self.dtype)).transposed(self)
 
     name = f"{mode.replace('-', '_')}{'_smooth' if antialias else ''}"
     resample.__name__, spread.__name__ = f"upsample_{name}", f"upsample_{name}_back"

@@ -10,80 +10,183 @@ from typing import Any
 import numpy as np
 
 from tinynet.dtypes import Array
+from tinynet.nn.functional.dimensions import Ints
+
+_BLOCK = 2**17  # elements of the planes that are mapped together, so that they stay in the cache
+_LAST, _OTHER = 45, 28  # inputs per tap up to which a product with the whole matrix is faster
 
 
 class LinearMap:
-    """A matrix ``[outputs, inputs]`` of one dimension.
+    """A sparse matrix ``[outputs, inputs]`` of one dimension.
+
+    Entries at the same place are added, and zeros are left out: an output depends only on inputs
+    with a weight.
 
     Args:
-        inputs: the number of inputs.
-        columns: ``[taps, outputs]``, the inputs of each output.
-        weights: the weights of these inputs, of the same shape; None for one tap of weight 1.
+        shape: the number of outputs and of inputs.
+        rows, columns: the places of the entries.
+        entries: the entries, in float64; 1 by default.
+        kind: the dtype to compute in.
     """
 
-    def __init__(self, inputs: int, columns: Array, weights: Array | None):
-        self.inputs = inputs
-        self.columns = columns
-        self.weights = weights
-        self.taps, self.outputs = columns.shape
-
-    @cached_property
-    def dense(self) -> Array:
-        """The matrix itself, in float64."""
-        matrix = np.zeros((self.outputs, self.inputs))
-        rows = np.broadcast_to(np.arange(self.outputs), self.columns.shape)
-        np.add.at(matrix, (rows, self.columns), 1.0 if self.weights is None else self.weights)
-        return matrix
+    def __init__(
+        self,
+        shape: tuple[int, int],
+        rows: Array,
+        columns: Array,
+        entries: Array | None,
+        kind: np.dtype[Any],
+    ):
+        self.outputs, self.inputs = shape
+        self.kind = kind
+        places = np.ravel(rows) * self.inputs + np.ravel(columns)
+        places, entry = np.unique(places, return_inverse=True)
+        sums = np.bincount(entry, None if entries is None else np.ravel(entries), len(places))
+        used = np.flatnonzero(sums)
+        self._entries = sums[used].astype(np.float64)
+        self._rows, self._columns = np.divmod(places[used], max(self.inputs, 1))
+        self._counts = np.bincount(self._rows, minlength=self.outputs)
+        self.taps = max(1, int(self._counts.max(initial=0)))
+        self.unused = _as_slice(np.flatnonzero(self._counts == 0))
 
     @cached_property
     def transposed(self) -> LinearMap:
         """The transposed matrix."""
-        columns = self.columns.T.reshape(-1)
-        order = np.argsort(columns, kind="stable")
-        rows = columns[order]
-        counts = np.bincount(rows, minlength=self.inputs)
-        tap = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
-        shape = (max(1, int(counts.max(initial=0))), self.inputs)
-        weights, outputs = np.zeros(shape), np.zeros(shape, np.int64)
-        values = np.ones(self.columns.shape) if self.weights is None else self.weights
-        weights[tap, rows] = values.T.reshape(-1)[order]
-        outputs[tap, rows] = np.repeat(np.arange(self.outputs), self.taps)[order]
-        return LinearMap(self.outputs, outputs, weights)
+        shape = (self.inputs, self.outputs)
+        return LinearMap(shape, self._columns, self._rows, self._entries, self.kind)
+
+    def is_small(self, last: bool) -> bool:
+        """Return whether a product with the whole matrix is faster than one step for each tap."""
+        is_selection = self.taps == 1 and self.steps[0][1] is None
+        return not is_selection and self.inputs <= (_LAST if last else _OTHER) * self.taps
+
+    @cached_property
+    def matrix(self) -> Array:
+        """The matrix itself."""
+        matrix = np.zeros((self.outputs, self.inputs), self.kind)
+        matrix[self._rows, self._columns] = self._entries
+        return matrix
+
+    @cached_property
+    def steps(self) -> list[tuple[Any, Array | None]]:
+        """The inputs of each output, tap by tap, and their weights: None if all are 1.
+
+        An output with fewer taps than others repeats its last one: a weight w becomes w / 2 twice,
+        which rounds to the same sum. The outputs in ``unused`` take any input.
+        """
+        columns = np.zeros((self.taps, self.outputs), np.int64)
+        weights = np.ones((self.taps, self.outputs))
+        tap = np.arange(len(self._rows)) - np.repeat(
+            np.cumsum(self._counts) - self._counts, self._counts
+        )
+        columns[tap, self._rows], weights[tap, self._rows] = self._columns, self._entries
+        for k in range(1, self.taps):
+            short = self._counts <= k
+            weights[k - 1, short] /= 2
+            columns[k, short], weights[k, short] = columns[k - 1, short], weights[k - 1, short]
+        return [
+            (_as_slice(c), None if (w == 1).all() else w.astype(self.kind))
+            for c, w in zip(columns, weights, strict=True)
+        ]
 
 
-def apply(x: Array, maps: Sequence[LinearMap | None]) -> Array:
-    """Map the last dimensions of ``x``; None leaves a dimension unchanged."""
-    first = x.ndim - len(maps)
-    work = x.astype(np.float32) if x.dtype == np.float16 else x
-    for axis, one in reversed(list(enumerate(maps, first))):
-        if one is not None:
-            work = _along(work, axis, one)
-    return work.astype(x.dtype) if work is x or work.dtype != x.dtype else work
+def _as_slice(columns: Array) -> Any:
+    """Return indices as a slice, which does not copy, if they are evenly spaced."""
+    if not len(columns):
+        return slice(0)
+    step = int(columns[1] - columns[0]) if len(columns) > 1 else 1
+    if step < 1 or (np.diff(columns) != step).any():
+        return columns
+    return slice(int(columns[0]), int(columns[-1]) + 1, step)
 
 
-def _along(x: Array, axis: int, one: LinearMap) -> Array:
-    """Map one dimension: as a product if the matrix is small, else tap by tap."""
-    last = axis == x.ndim - 1
-    if one.weights is None or one.inputs > (40 if last else 15) * one.taps or not x.size:
-        return _by_taps(x, axis, one)
-    matrix = one.dense.astype(x.dtype)
-    if last:
-        rows = x.reshape(x.size // one.inputs, one.inputs)
-        return np.dot(rows, matrix.T).reshape(*x.shape[:-1], one.outputs)
-    before, after = x.shape[:axis], x.shape[axis + 1 :]
-    blocks = x.reshape(math.prod(before), one.inputs, math.prod(after))
-    return np.matmul(matrix, blocks).reshape(*before, one.outputs, *after)
+class SeparableMap:
+    """A map of the last dimensions of arrays.
+
+    Args:
+        sizes: the sizes of these dimensions.
+        maps: the map of each dimension; None leaves it unchanged.
+    """
+
+    def __init__(self, sizes: Ints, maps: Sequence[LinearMap | None]):
+        self.sizes, self.maps = sizes, maps
+        self.shape = tuple(n if m is None else m.outputs for n, m in zip(sizes, maps, strict=True))
+        steps = [(d, m) for d, m in enumerate(maps) if m is not None]
+        # Shrink from the first dimension, then grow from the last, where taps cost the most.
+        shrinking = [step for step in steps if step[1].outputs < step[1].inputs]
+        self._steps = shrinking + [step for step in reversed(steps) if step not in shrinking]
+        self._small = {d for d, m in steps if m.is_small(last=d == len(maps) - 1)}
+        self._together = max(1, _BLOCK // max(1, math.prod(sizes), math.prod(self.shape)))
+
+    @cached_property
+    def transposed(self) -> SeparableMap:
+        """The transposed map."""
+        return SeparableMap(self.shape, [m and m.transposed for m in self.maps])
+
+    def __call__(self, x: Array) -> Array:
+        """Return the map of an array.
+
+        A product with a whole matrix also multiplies other inputs, by 0. If that is not 0 because
+        one is infinite or NaN, the block of planes is mapped tap by tap.
+        """
+        lead = x.shape[: x.ndim - len(self.sizes)]
+        planes = x.reshape(math.prod(lead), *self.sizes)
+        result = np.empty((*lead, *self.shape), x.dtype)
+        results = result.reshape(len(planes), *self.shape)
+        kind = np.dtype(np.float32) if x.dtype == np.float16 else x.dtype
+        for start in range(0, len(planes), self._together):
+            block = planes[start : start + self._together].astype(kind, copy=False)
+            out = results[start : start + self._together]
+            target = out if kind == x.dtype else np.empty(out.shape, kind)
+            if not self._map(block, self._small, target):
+                self._map(block, set(), target)
+            if target is not out:
+                out[...] = target
+        return result
+
+    def _map(self, x: Array, by_product: set[int], out: Array) -> bool:
+        """Map a block of planes; return False if a product may have spread an infinity or NaN."""
+        source = x
+        for d, one in self._steps:
+            source, last = x, d == self._steps[-1][0]
+            target = out if last else _empty(x, d + 1, one.outputs)
+            (_by_product if d in by_product else _by_taps)(x, d + 1, one, target)
+            x = target
+        if not self._steps:
+            out[...] = x
+        # One in the input of the last step would be in its output, too: the smaller one shows it.
+        smaller = source if source.size < out.size else out
+        return not by_product or bool(np.isfinite(smaller).all())
 
 
-def _by_taps(x: Array, axis: int, one: LinearMap) -> Array:
-    total = np.take(x, one.columns[0], axis)
-    if one.weights is None:
-        return total
-    shape: Any = (one.outputs, *(1,) * (x.ndim - 1 - axis))
-    weights = [w.astype(x.dtype).reshape(shape) for w in one.weights]
-    total *= weights[0]
-    for columns, weight in zip(one.columns[1:], weights[1:], strict=True):
-        part = np.take(x, columns, axis)
-        part *= weight
-        total += part
-    return total
+def _empty(x: Array, axis: int, count: int) -> Array:
+    return np.empty((*x.shape[:axis], count, *x.shape[axis + 1 :]), x.dtype)
+
+
+def _by_product(x: Array, axis: int, one: LinearMap, out: Array) -> None:
+    if axis == x.ndim - 1:
+        rows = x.reshape(math.prod(x.shape[:-1]), one.inputs)
+        np.dot(rows, one.matrix.T, out=out.reshape(len(rows), one.outputs))
+        return
+    before, after = math.prod(x.shape[:axis]), math.prod(x.shape[axis + 1 :])
+    blocks = x.reshape(before, one.inputs, after)
+    np.matmul(one.matrix, blocks, out=out.reshape(before, one.outputs, after))
+
+
+def _by_taps(x: Array, axis: int, one: LinearMap, out: Array) -> None:
+    at: tuple[Any, ...] = (slice(None),) * axis
+    broadcast = (-1, *(1,) * (x.ndim - 1 - axis))
+    part = np.empty_like(out) if one.taps > 1 else None
+    target: Any = out
+    for columns, weights in one.steps:
+        source = x[(*at, columns)] if isinstance(columns, slice) else None
+        if source is None:  # "clip" writes to the target without a buffer
+            source = np.take(x, columns, axis, out=target, mode="clip")
+        if weights is not None:
+            source = np.multiply(source, weights.reshape(broadcast), out=target)
+        if target is not out:
+            out += source
+        elif source is not out:
+            out[...] = source
+        target = part
+    out[(*at, one.unused)] = 0

@@ -19,6 +19,7 @@ from tinynet.ops.pointwise.arithmetic import where
 from tinynet.ops.pointwise.clamp import clamp_numbers
 from tinynet.ops.pointwise.exponential import log, sigmoid
 from tinynet.ops.reduction.sums import mean_all, sum_all
+from tinynet.widening import HALF, in_single
 
 
 def _reduced(losses: Array, reduction: str) -> Array:
@@ -87,6 +88,8 @@ _record(
 def smooth_error(input: Array, target: Array, /, reduction: str, beta: float) -> Array:
     """Return ``d * d / (2 * beta)`` where ``d = abs(x - y) < beta``, else ``d - beta / 2``."""
     refuse_kinds("smooth_l1", "biu", input)
+    if input.dtype == HALF:
+        return in_single(smooth_error, input, target, reduction, beta)
     d = np.abs(input - target)
     near = d * d * (0.5 / beta) if beta else d
     return _reduced(np.where(d < beta, near, d - 0.5 * beta), reduction)
@@ -130,6 +133,8 @@ _record(
 def huber_error(input: Array, target: Array, /, reduction: str, delta: float) -> Array:
     """Return ``d * d / 2`` where ``d = abs(x - y) <= delta``, else ``delta * (d - delta / 2)``."""
     refuse_kinds("huber", "biu", input)
+    if input.dtype == HALF:
+        return in_single(huber_error, input, target, reduction, delta)
     d = np.abs(input - target)
     return _reduced(np.where(d <= delta, d * d * 0.5, (d - 0.5 * delta) * delta), reduction)
 

@@ -15,7 +15,7 @@ from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.core.trace import traced
 from tinynet.dtypes import Array
 from tinynet.nn.functional.activation.piecewise_ops import log_sigmoid
-from tinynet.nn.functional.checks import legacy_reduction, reduced, tensor_only
+from tinynet.nn.functional.checks import legacy_reduction, reduced, refuse_gradient, tensor_only
 from tinynet.ops.argument_errors import name_of
 from tinynet.ops.pointwise.arithmetic import where
 from tinynet.ops.pointwise.exponential import relu
@@ -153,13 +153,14 @@ def soft_margin_loss(
     """Return ``log(1 + exp(-y * x))``, without overflow.
 
     Args:
-        input: scores.
+        input: scores; the result has their dtype.
         target: 1 or -1.
         size_average, reduce: deprecated; they override ``reduction``.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Raises:
-        RuntimeError: the shapes do not broadcast, or the scores have an integer dtype.
+        RuntimeError: the shapes do not broadcast, the scores have an integer dtype, or the target
+            requires grad.
 
     Example:
         >>> F.soft_margin_loss(tn.tensor([0.0]), tn.tensor([1.0]))
@@ -169,7 +170,8 @@ def soft_margin_loss(
     reduction = legacy_reduction(size_average, reduce, reduction)
     if input._array.dtype.kind in "iu":
         raise errors.cannot_cast("Float", name_of(input._array))
-    return reduced(-log_sigmoid.function(input * target), reduction)
+    refuse_gradient("soft_margin_loss", target=target)
+    return reduced(-log_sigmoid.function(input * target), reduction).to(input.dtype)
 
 
 # ---- classes ------------------------------------------------------------------------------------

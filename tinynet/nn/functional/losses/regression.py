@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tinynet import dtypes
+from tinynet import dtypes, errors
 from tinynet.core.callsite import warn
 from tinynet.core.declaration.casting import autocast
 from tinynet.core.tensors.tensor import Tensor
@@ -166,13 +166,13 @@ def huber_loss(
     """Return ``d * d / 2`` where the difference d is below delta, else ``delta * (d - delta / 2)``.
 
     Args:
-        input, target: of one shape.
+        input, target: of one shape; the result has the dtype of the input.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
         delta: the difference where the loss changes from quadratic to linear (Huber, 1964).
         weight: a weight for each element.
 
     Raises:
-        RuntimeError: ``delta`` is not positive.
+        RuntimeError: ``delta`` is not positive; the input has an integer dtype.
 
     Example:
         >>> F.huber_loss(tn.tensor([0.0, 3.0]), tn.tensor([0.5, 0.0]), reduction="none")
@@ -183,10 +183,13 @@ def huber_loss(
     check_reduction(reduction)
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
+    kind = input.dtype
     input, target = _together(input, target)
+    if not kind.is_floating_point and target.dtype.is_floating_point:
+        raise errors.cannot_cast(name_of(target._array), kind.scalar_name)
     if weight is None:
-        return huber_error.function(input, target, reduction, delta)
-    return reduced(huber_error.function(input, target, "none", delta) * weight, reduction)
+        return huber_error.function(input, target, reduction, delta).to(kind)
+    return reduced(huber_error.function(input, target, "none", delta).to(kind) * weight, reduction)
 
 
 # ---- probabilities ------------------------------------------------------------------------------
@@ -314,7 +317,7 @@ def kl_div(
         log_target: whether the target is given as logarithms.
 
     Raises:
-        RuntimeError: the shapes do not broadcast.
+        RuntimeError: the shapes do not broadcast; an argument has an integer dtype.
 
     Example:
         >>> F.kl_div(tn.tensor([[0.5, 0.5]]).log(), tn.tensor([[1.0, 0.0]]), reduction="batchmean")
@@ -329,6 +332,8 @@ def kl_div(
             "release."
         )
     reduction = legacy_reduction(size_average, reduce, reduction, (*REDUCTIONS, "batchmean"))
+    if not (input.dtype.is_floating_point and target.dtype.is_floating_point):
+        raise RuntimeError("kl_div: Integral inputs not supported.")
     if log_target:
         loss = exp.function(target) * (target - input)
     else:

@@ -6,7 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from tinynet import extension_dtypes
+import numpy as np
+
 from tinynet.core import arrays
 from tinynet.core.modes import no_grad
 from tinynet.core.tensors.inplace import wrote
@@ -34,6 +35,7 @@ from tinynet.nn.functional.normalization.row_normalization_ops import (
     layer_normalized,
     rms_normalized,
 )
+from tinynet.widening import kind_for
 
 __all__ = [
     "batch_norm", "instance_norm", "group_norm", "layer_norm", "rms_norm", "local_response_norm"
@@ -302,8 +304,8 @@ def rms_norm(
         input: ``[..., *normalized_shape]``.
         normalized_shape: the lengths of the last dimensions.
         weight: ``normalized_shape``, ones unless given.
-        eps: added under the square root for numerical stability; the machine epsilon of the dtype
-            unless given.
+        eps: added under the square root for numerical stability; unless given, the machine epsilon
+            of float64 for float64, else of float32.
 
     Raises:
         RuntimeError: the shapes do not match.
@@ -319,7 +321,7 @@ def rms_norm(
     w = _parameter(weight, 1.0, input, 0)
     if w.dtype != input.dtype:
         w = w.to(input.dtype)
-    smallest = float(extension_dtypes.finfo(input._array.dtype).eps)
+    smallest = float(np.finfo(kind_for(input._array.dtype)).eps)
     return rms_normalized.function(input, w, length, smallest if eps is None else eps)
 
 

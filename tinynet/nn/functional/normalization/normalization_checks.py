@@ -10,7 +10,7 @@ import numpy as np
 
 from tinynet import errors
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.nn.functional.checks import require_floating
+from tinynet.nn.functional.checks import refuse_gradient, require_floating
 from tinynet.ops.argument_errors import name_of
 
 
@@ -51,11 +51,7 @@ def check_running(mean: Tensor | None, var: Tensor | None, channels: int, needed
                 raise RuntimeError(f"{name} must be defined in evaluation mode")
         else:
             check_count(name, running, channels)
-            if running.requires_grad:
-                raise RuntimeError(
-                    f"The function 'native_batch_norm' is not differentiable with respect to "
-                    f"argument '{name}'. This input cannot have requires_grad True."
-                )
+            refuse_gradient("native_batch_norm", **{name: running})
     if (mean is None) != (var is None):
         raise ValueError("running_mean and running_var must either both be None or neither be None")
 

@@ -15,9 +15,10 @@ from tinynet.core.declaration.operation import operation
 from tinynet.dtypes import Array
 from tinynet.nn.functional.checks import not_implemented
 from tinynet.nn.functional.dimensions import Ints, by_rank, spatial
-from tinynet.nn.functional.images.separable import LinearMap, apply
-from tinynet.nn.functional.pooling.windows import Options, Windows, adaptive_average, sliding
+from tinynet.nn.functional.pooling.windows import Options, Windows, adaptive_averages, sliding
 from tinynet.ops.shaping.views import expand
+from tinynet.sums import row_sums
+from tinynet.widening import HALF, in_single, kind_for
 
 RANKS = (2, 3)
 
@@ -62,6 +63,9 @@ def avg_pool(
     windows = _windows(input.shape, options)
     if input.dtype.kind != "f" and input.dtype != np.int64:
         raise not_implemented(f"avg_pool{options.rank}d", input)
+    if input.dtype == HALF:
+        pool = avg_pools[options.rank]
+        return in_single(pool, input, options, count_include_pad, divisor_override)
     total, first = input, input.ndim - options.rank
     for d in reversed(range(options.rank)):
         total = _summed(total, first + d, windows.outputs[d], windows.taps[d], windows.inside)
@@ -93,6 +97,9 @@ def avg_pool_backward(
     divisor_override: int | None,
 ) -> Array:
     """Return planes of ``sizes`` in which each element is distributed over its window."""
+    if self.dtype == HALF:
+        back = avg_pools_backward[options.rank]
+        return in_single(back, self, sizes, options, count_include_pad, divisor_override)
     first = self.ndim - len(sizes)
     windows = _windows((*self.shape[:first], *sizes), options)
     divisor = divisor_override or _divisor(sizes, windows, options, count_include_pad)
@@ -136,22 +143,16 @@ for _rank in RANKS:
 # ---- adaptive pooling ---------------------------------------------------------------------------
 
 
-def _maps(sizes: Ints, outputs: Ints, transposed: bool) -> list[LinearMap | None]:
-    """Return the map of each dimension, None for the identity."""
-    pairs = zip(sizes, outputs, strict=True)
-    maps = [None if n == m else adaptive_average(n, m) for n, m in pairs]
-    return [None if x is None else x.transposed for x in maps] if transposed else maps
-
-
 def adaptive_avg_pool(input: Array, /, output_size: Ints) -> Array:
     """Return the average of each of ``output_size`` parts."""
     sizes = spatial(input.shape, len(output_size))
-    return apply(input, _maps(sizes, output_size, False))
+    return adaptive_averages(sizes, output_size, kind_for(input.dtype))(input)
 
 
 def adaptive_avg_pool_backward(self: Array, /, sizes: Ints) -> Array:
     """Return planes of ``sizes`` in which each element is distributed over its part."""
-    return apply(self, _maps(sizes, spatial(self.shape, len(sizes)), True))
+    outputs = spatial(self.shape, len(sizes))
+    return adaptive_averages(sizes, outputs, kind_for(self.dtype)).transposed(self)
 
 
 adaptive_avg_pools = by_rank(adaptive_avg_pool, "AdaptiveAvgPool{}DBackward0", RANKS)
@@ -173,14 +174,16 @@ for _rank in RANKS:
 
 @operation(node="MeanBackward1", methods=False, batch="folded")
 def plane_mean(input: Array, /, rank: int) -> Array:
-    """Return the mean of each plane with keepdim, as a product, since BLAS sums faster."""
+    """Return the mean of each plane with keepdim."""
     lead, sizes = input.shape[: input.ndim - rank], spatial(input.shape, rank)
     n = math.prod(sizes)
     rows = input.reshape(math.prod(lead), n)
     if input.dtype.itemsize < 4:
         means = rows.mean(1)
     else:
-        means = np.dot(rows, np.full(n, 1 / max(n, 1), input.dtype))
+        means = row_sums(rows)
+        means /= max(n, 1)
+        means = means.astype(input.dtype, copy=False)
     return means.reshape(*lead, *(1,) * rank)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from tinynet.dtypes import Array
 from tinynet.nn.functional.checks import int_tuple
 from tinynet.nn.functional.dimensions import Ints, per_dim, spatial
-from tinynet.nn.functional.images.separable import LinearMap
+from tinynet.nn.functional.images.separable import LinearMap, SeparableMap
 
 COUNTS = {1: "one", 2: "two", 3: "three"}
 CACHED = 256  # windows
@@ -177,14 +177,18 @@ def adaptive(sizes: Ints, outputs: Ints) -> Windows:
 
 
 @lru_cache(maxsize=CACHED)
-def adaptive_average(n: int, m: int) -> LinearMap:
-    """Return the adaptive averages along one dimension."""
+def adaptive_averages(sizes: Ints, outputs: Ints, kind: np.dtype[Any]) -> SeparableMap:
+    """Return the averages over the windows of ``adaptive``, computed in a dtype."""
+    pairs = zip(sizes, outputs, strict=True)
+    return SeparableMap(sizes, [None if n == m else _averages(n, m, kind) for n, m in pairs])
+
+
+def _averages(n: int, m: int, kind: np.dtype[Any]) -> LinearMap:
     spans = adaptive((n,), (m,)).spans[0]
     lengths = np.array([span.stop - span.start for span in spans], np.int64)
-    tap = np.arange(lengths.max(initial=1))[:, None]
-    columns = np.array([span.start for span in spans], np.int64) + tap
-    inside = tap < lengths
-    return LinearMap(n, np.where(inside, columns, 0), inside / lengths)
+    rows = np.repeat(np.arange(m), lengths)
+    columns = [np.arange(span.start, span.stop) for span in spans]
+    return LinearMap((m, n), rows, np.concatenate([*columns, rows[:0]]), 1 / lengths[rows], kind)
 
 
 # ---- reading options ----------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from typing import Any
 
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import functional as F
+from tinynet.nn.functional.convolution.convolution_checks import lengths
 from tinynet.nn.functional.dimensions import per_dim
 from tinynet.nn.layers.convolution.conv import Lengths, _ConvNd
 from tinynet.nn.layers.docstrings import complete
@@ -94,7 +95,9 @@ class _ConvTranspose(_ConvNd):
                 f"ConvTranspose{self.rank}D: for {input.ndim}D input, output_size must have "
                 f"{self.rank} or {input.ndim} elements (got {len(wanted)})"
             )
-        options: Any = self.kernel_size, self.stride, self.padding, self.dilation
+        names = ("kernel_size", "stride", "padding", "dilation")
+        given = ((name, getattr(self, name)) for name in names)
+        options = [lengths("conv_transpose", name, n, self.rank, self.rank) for name, n in given]
         sizes = zip(input.shape[others:], *options, strict=True)
         least = [(n - 1) * s - 2 * p + d * (k - 1) + 1 for n, k, s, p, d in sizes]
         most = [n + s - 1 for n, s in zip(least, self.stride, strict=True)]

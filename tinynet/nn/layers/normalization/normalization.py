@@ -108,7 +108,7 @@ class RMSNorm(Module):
     Args:
         normalized_shape: the lengths of the last dimensions, or the last one as an int.
         eps: added under the square root for numerical stability; unless given, the machine epsilon
-            of the dtype.
+            of float64 for float64, else of float32.
         elementwise_affine: whether to learn a weight.
         device: must be the CPU.
         dtype: dtype of the weight; the default dtype unless given.

@@ -13,7 +13,7 @@ from urllib.parse import quote
 from tinynet.train.config.grid import short_keys
 from tinynet.train.html_report.run_data import RunData
 from tinynet.train.html_report.sections.config import sections_of
-from tinynet.train.metrics.registry import higher_is_better
+from tinynet.train.metrics.criterion import Criterion, criterion_of, recorded_criterion
 from tinynet.train.search.results import Results
 
 _NOT_COMPARED = ("run.name", "run.out")
@@ -44,15 +44,26 @@ class Comparison:
         return dict(zip(self.values, short_keys([*self.values]), strict=True))
 
     @functools.cached_property
+    def _names(self) -> list[str]:
+        """The names of the test figures; losses last."""
+        names = dict.fromkeys(name for n in range(len(self.runs)) for name in self.figures_of(n))
+        return sorted(names, key=lambda name: name.startswith("loss"))
+
+    @functools.cached_property
+    def criterion(self) -> Criterion:
+        """What decides between the runs: what decided between the evaluations of each."""
+        if self.search is not None:
+            return self.search.criterion
+        for criterion in (recorded_criterion(run.record) for run in self.runs):
+            if criterion is not None and criterion.figure in self._names:
+                return criterion
+        monitor = _values(self.runs[0]).get("evaluation.monitor", "").strip("\"'")
+        return criterion_of(self._names, monitor=monitor if monitor in self._names else "")
+
+    @functools.cached_property
     def figures(self) -> list[str]:
         """The names of the test figures, that which decides first."""
-        names = dict.fromkeys(name for n in range(len(self.runs)) for name in self.figures_of(n))
-        others = [name for name in names if not name.startswith("loss")]
-        monitored = {_values(self.runs[0]).get("evaluation.monitor", "").strip("\"'")}
-        monitored = {self.search.metric} if self.search else monitored
-        return sorted(
-            names, key=lambda n: (n not in monitored, n not in others[:1], n.startswith("loss"))
-        )
+        return sorted(self._names, key=lambda name: name != self.criterion.figure)
 
     def figures_of(self, number: int) -> dict[str, float]:
         """Return the figures of a run: those of the last evaluation, or in a search of the best."""
@@ -71,13 +82,10 @@ class Comparison:
             names = [run.name for run in self.runs]
             return sorted(range(len(names)), key=lambda n: places.get(names[n], len(places)))
 
-        def rank(number: int) -> tuple[bool, float]:
-            figure = self.figures_of(number).get(self.figures[0]) if self.figures else None
-            if figure is None:
-                return True, math.inf
-            return False, -figure if higher_is_better(self.figures[0]) else figure
+        def place(number: int) -> tuple[bool, float]:
+            return self.criterion.place(self.figures_of(number).get(self.criterion.figure))
 
-        return sorted(range(len(self.runs)), key=rank)
+        return sorted(range(len(self.runs)), key=place)
 
     def link(self, run: RunData) -> str:
         """Return the address of a run's report, relative to this page; empty if it has none."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 from collections.abc import Sequence
 
 from tinynet.train.config.grid import brief, short_keys
@@ -51,8 +53,8 @@ def _curves(results: Results) -> list[Curve]:
 
 def _running(figures: Sequence[float], results: Results) -> list[float]:
     """Return the best of the figures up to each."""
-    better = max if results.higher_is_better else min
-    return [better(figures[: number + 1]) for number in range(len(figures))]
+    best = functools.partial(min, key=results.criterion.place)
+    return [*itertools.accumulate(figures, lambda one, other: best((one, other)))]
 
 
 def importance(compared: Comparison) -> Html | None:

@@ -1,0 +1,89 @@
+"""Calls of functions in C that a program cannot repeat: they ask for the time, print, warn."""
+
+from __future__ import annotations
+
+import _lsprof
+import _thread
+import _warnings
+import contextvars
+import datetime
+import io
+import os
+import random
+import sys
+import types
+from typing import Any
+
+import numpy as np
+
+from tinynet.capture.guard.holdings import is_a
+
+_FUNCTIONS: dict[Any, str] = {
+    print: "prints",
+    input: "asks for input",
+    open: "opens a file",
+    io.open: "opens a file",
+    _warnings.warn: "warns",
+    _warnings.warn_explicit: "warns",
+    _thread.start_new_thread: "starts a thread",
+    getattr(sys.modules.get("numpy._core.umath"), "_get_extobj_dict", None): (
+        "asks how numpy handles errors"
+    ),
+    sys.setprofile: "sets a profile function",
+    sys.settrace: "sets a trace function",
+    _thread.get_ident: "asks for the thread",
+    _thread.get_native_id: "asks for the thread",
+}
+# Python's own code calls these for itself; they matter if the user's code does.
+_OWN = {
+    _thread.get_ident, _thread.get_native_id, sys.exc_info, sys._getframe,
+    getattr(sys, "exception", None), sys.getrefcount, sys.gettrace, sys.getprofile,
+}  # fmt: skip
+_MODULES = {
+    "time": "asks for the time",
+    "posix": "asks the operating system",
+    "nt": "asks the operating system",
+    "sys": "asks for the state of Python",
+    "_socket": "uses a socket",
+    "select": "waits",
+    "_signal": "uses signals",
+    "_posixsubprocess": "starts a process",
+    "_decimal": "uses the context of decimal numbers",
+    "_asyncio": "asks for the event loop",
+    "gc": "asks the garbage collector",
+}
+_HARMLESS: set[Any] = {
+    os.fspath, os.putenv, os.unsetenv, sys.getsizeof, sys.intern, sys.audit,
+    sys.getdefaultencoding, sys.getfilesystemencoding, sys.is_finalizing,
+}  # fmt: skip
+
+
+def effect(function: Any, for_user: bool = True) -> str | None:
+    """Return what a function in C does that a program cannot repeat, in words.
+
+    Args:
+        function: the function.
+        for_user: it is called by the user's code, or by a function which that code calls.
+    """
+    try:
+        found = _FUNCTIONS.get(function)
+        if not for_user and function in _OWN:
+            return None
+    except TypeError:
+        return None
+    if found is not None:
+        return found
+    owner: Any = getattr(function, "__self__", None)
+    if is_a(owner, types.ModuleType):
+        return None if function in _HARMLESS else _MODULES.get(owner.__name__)
+    if is_a(owner, type) and function.__name__ == "__subclasses__":
+        return "asks for subclasses"
+    if is_a(owner, type) and issubclass(owner, datetime.date):
+        return "asks for the time"
+    if is_a(owner, random.Random | np.random.RandomState | np.random.Generator):
+        return "uses random numbers of Python or numpy"
+    if is_a(owner, _lsprof.Profiler):
+        return "uses a profiler"
+    if is_a(owner, contextvars.ContextVar | contextvars.Context):
+        return "uses a context variable"
+    return "uses a file" if is_a(owner, io.IOBase) else None

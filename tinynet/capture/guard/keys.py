@@ -1,0 +1,137 @@
+"""Keys of calls: two calls with one key have arguments that a function cannot tell apart."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from tinynet.capture.guard.holdings import (
+    ABSENT,
+    bounds,
+    contents,
+    is_a,
+    is_iterator,
+    is_simple_kind,
+    module_of,
+    name_of,
+    namespace_of,
+    of_class,
+    shown,
+    value_of,
+)
+from tinynet.capture.program import root
+from tinynet.core.modes import mode
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.core.tensors.version import INFERENCE
+from tinynet.core.tensors.views import requires_grad
+from tinynet.dtypes import default_float
+
+_EXACT = frozenset({int, bool, str, bytes, type(None), type(...)})
+
+
+def modes() -> tuple[Any, ...]:
+    """Return the modes that operations depend on."""
+    return bool(mode.grad), mode.inference, mode.autocast, default_float()
+
+
+def form(t: Tensor) -> tuple[Any, ...]:
+    """Return what a program depends on in a tensor that is passed to it."""
+    array = t._array
+    if t._requires_grad is False and t._counter is not INFERENCE:
+        return array.shape, array.dtype, array.strides, False
+    leaf = t._edge is None and t._view is None
+    origin = None if t._view is None else t._view.origin
+    requires = requires_grad(t), leaf, t._counter is INFERENCE, origin
+    return array.shape, array.dtype, array.strides, *requires
+
+
+class Identity:
+    """An object that is equal to itself only, whatever its class compares."""
+
+    __slots__ = ("thing",)
+
+    def __init__(self, thing: Any):
+        self.thing = thing
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Identity) and self.thing is other.thing
+
+    def __hash__(self) -> int:
+        return id(self.thing)
+
+    def __repr__(self) -> str:
+        return shown(self.thing)
+
+
+def key_of(structure: Any, tensors: list[Tensor]) -> Any:
+    """Return what distinguishes calls; collect the tensors.
+
+    Raises:
+        TypeError: an argument that cannot be part of a key.
+    """
+    kind = type(structure)
+    if is_a(structure, Tensor):
+        tensors.append(structure)
+        if type(structure._array) is not np.ndarray:
+            raise TypeError("an argument is a sparse or batched tensor")
+        return kind, form(structure)
+    if type(kind) is type and kind in _EXACT:
+        return kind, structure
+    if is_a(structure, tuple) or kind is list or kind is frozenset:
+        own = namespace_of(structure)  # of a class derived from tuple
+        parts = [key_of(part, tensors) for part in contents(structure)]
+        return (kind, *parts, key_of(own, tensors)) if own else (kind, *parts)
+    if kind is range or kind is slice:
+        return kind, key_of(bounds(structure), tensors)
+    if kind is dict:
+        items = structure.items()
+        return kind, *[(_name(name), key_of(part, tensors)) for name, part in items]
+    asks = of_class(type(kind), "__hash__") is not object.__hash__  # a metaclass
+    return Identity(kind) if asks else kind, _of_object(structure, kind)
+
+
+def sharing_of(tensors: list[Tensor]) -> tuple[tuple[int, ...], ...]:
+    """Return which tensors are the same, and where they lie in the memory that they share."""
+    arrays = [t._array for t in tensors]
+    memories = [a if a.base is None else root(a) for a in arrays]
+    if len({*map(id, memories)}) == len(memories):
+        return ()
+    firsts = [next(i for i, m in enumerate(memories) if m is memory) for memory in memories]
+    places = [a.ctypes.data - arrays[i].ctypes.data for a, i in zip(arrays, firsts, strict=True)]
+    same, held = [*map(id, tensors)], [*map(id, arrays)]
+    return tuple(
+        (same.index(id(t)), held.index(id(t._array)), first, place)
+        for t, first, place in zip(tensors, firsts, places, strict=True)
+    )
+
+
+def _name(name: Any) -> Any:
+    """Return the key of a key of a dictionary."""
+    return name if type(name) is str else key_of(name, [])
+
+
+def _of_object(thing: Any, kind: type) -> Any:
+    """Return the key of an object that is no tensor and no container."""
+    if kind is complex or (kind is float and not thing) or is_a(thing, np.generic):
+        return repr(thing)  # 0.0 == -0.0
+    if is_iterator(thing):
+        raise TypeError("an argument is an iterator")
+    if of_class(kind, "__hash__") is None or is_a(thing, list | dict):
+        raise TypeError(f"an argument of type {name_of(kind)} is not hashable")
+    compares, hashes = of_class(kind, "__eq__"), of_class(kind, "__hash__")
+    if compares is object.__eq__ and hashes is object.__hash__:
+        return thing
+    if of_class(kind, "__dataclass_fields__") is not ABSENT and compares is not object.__eq__:
+        values = {field.name: value_of(thing, field.name) for field in dataclasses.fields(kind)}
+        own = namespace_of(thing) or {}
+        if all(map(_is_plain, values.values())) and own.keys() <= values.keys():
+            return tuple(key_of(value, []) for value in values.values())
+    root = module_of(kind).partition(".")[0]
+    return thing if root in ("builtins", "numpy", "tinynet") else Identity(thing)
+
+
+def _is_plain(value: Any) -> bool:
+    """Return whether no one can change a value."""
+    return is_simple_kind(type(value)) and type(value) not in (slice, range)

@@ -1,0 +1,352 @@
+"""Watching the Python code of a captured function: what it depends on, and what it changes.
+
+A program repeats computations, not Python code. So everything that the code reads, such as the
+attributes of a module or a global number, becomes a guard, and code that changes Python objects or
+examines values cannot be captured.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dis
+import os
+import pickle
+import random
+import re
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tinynet import lazy
+from tinynet import random as random_numbers
+from tinynet.autograd.function_node import FunctionNode
+from tinynet.capture.guard import lookups, scheduling
+from tinynet.capture.guard.builtin_calls import effect
+from tinynet.capture.guard.events import Events, unwatchable
+from tinynet.capture.guard.facts import ASKED, MEMORY
+from tinynet.capture.guard.handlers import INTERNAL, in_library
+from tinynet.capture.guard.holdings import is_a
+from tinynet.capture.guard.keys import modes
+from tinynet.capture.guard.lookups import plain
+from tinynet.capture.guard.reads import MAKES, Reads
+from tinynet.capture.program import CaptureError
+from tinynet.capture.record.recorder import Recorder
+from tinynet.core.callsite import is_outside, outward
+from tinynet.core.modes import mode
+from tinynet.core.module_scope import following
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.core.tensors.views import version_of
+from tinynet.nn.base.hooks import ModuleHooks, everywhere
+from tinynet.nn.base.module import Module
+from tinynet.nn.utils.stateless import functional_call
+
+_EFFECTS = {
+    dis.opmap[name]: what
+    for name, what in {
+        "STORE_ATTR": "sets the attribute",
+        "DELETE_ATTR": "deletes the attribute",
+        "STORE_GLOBAL": "sets the global variable",
+        "DELETE_GLOBAL": "deletes the global variable",
+        "STORE_DEREF": "sets the outer variable",
+    }.items()
+    if name in dis.opmap
+}
+_READS = {
+    getattr(Tensor, name).__code__: name
+    for name in (
+        "item", "tolist", "numpy", "__bool__", "__float__", "__int__", "__index__",
+        "__contains__", "__array__", "__repr__", "__format__", "data_ptr", "is_set_to",
+    )
+}  # fmt: skip
+_READS[version_of.__code__] = "_version"
+_SEEDS = {random_numbers.initial_seed.__code__, random_numbers.Generator.initial_seed.__code__}
+_ROOT = os.path.dirname(random_numbers.__file__)
+_RUNTIME = os.path.join(_ROOT, "runtime.py")
+_SETTING = ("get_", "set_", "are_", "use_")  # how the names of its functions begin
+_WRITING = tuple(
+    os.path.join(_ROOT, name) for name in ("board", "exchange", "onnx", "serialization.py")
+)
+_EXAMINES = frozenset("any all max min item tolist nonzero sum argmax argmin tobytes".split())
+_READ_ALL = {pickle.dumps, pickle.Pickler.dump}
+_SETTERS = {setattr, delattr}
+_ENVIRONMENT = {getattr(type(os.environ), f"__{n}item__").__code__ for n in ("get", "set", "del")}
+_STAGES = ModuleHooks.__slots__
+
+
+class Watcher:
+    """Watches the code that its thread runs in a ``with`` block, except what is recorded.
+
+    Args:
+        recorder: the recorder, which it tells of problems.
+        function: the captured function.
+        arguments: what is passed to it.
+        later: the backward pass is watched, after the function.
+
+    Attributes:
+        reads: what the code reads.
+        modules: the modules that ran.
+    """
+
+    def __init__(
+        self, recorder: Recorder, function: Callable[..., Any], arguments: Any, later: bool = False
+    ):
+        self._recorder: Recorder | None = recorder
+        self.reads = Reads(function, later)
+        self.reads.of_arguments(arguments)
+        self.modules: list[Any] = []
+        self._following = following(self)
+        self._lookups = lookups.heard_by(self._looked_up)
+
+    def __enter__(self) -> Watcher:
+        self._random, self._modes = _random_states(), modes()
+        self._following.__enter__()
+        self._lookups.__enter__()
+        return self
+
+    def run(self, call: Callable[[], Any]) -> Any:
+        """Return what a function returns, and watch its code."""
+        assert self._recorder is not None
+        problem, events = unwatchable(), Events(self._trace, self._profile)
+        if problem is not None:
+            self._recorder.refuse(problem)
+            return call()
+        self._recorder.watch = events.switch
+        try:
+            return events.during(call)
+        finally:
+            self._recorder.watch = lambda on: None
+            if not events.heard:
+                self._refuse("a trace or profile function calls it", "call it from other code")
+
+    def __exit__(self, *exc: object) -> None:
+        assert self._recorder is not None
+        self._lookups.__exit__(None, None, None)
+        self._following.__exit__(None, None, None)
+        performed = self._performed()
+        problem = self._recorder.scheduling.problem()
+        if problem is not None:
+            self._recorder.refuse(problem)
+        self.reads.finish()
+        self.reads.of_called(performed)
+        for what, kind in self.reads.changed(performed):
+            remedy = f"return the value, and change the {kind} outside"
+            self._refuse(f"the function changes {what}", remedy, disturbed=True)
+        if modes() != self._modes:
+            self._refuse(
+                "the function changes the default dtype, grad mode or autocast",
+                "use a `with` block, or do that outside",
+            )
+        for _, words, remedy in self.reads.hidden:
+            self._refuse(f"the function {words}", remedy)
+        if _random_states() != self._random:
+            self._refuse(
+                "the function draws random numbers of Python or numpy",
+                "use tn.rand or pass them as an argument of the function",
+                disturbed=True,
+            )
+        self._recorder = None  # a program outlives it, and it holds all arrays of the capture
+
+    def _performed(self) -> set[int]:
+        """Return the ids of objects that a replay changes, too."""
+        calls = () if self._recorder is None else self._recorder.program.calls
+        return {id(a) for call in calls if call.kind == "perform" for a in call.args}
+
+    def entered(self, module: Any) -> None:
+        """Note the attributes of a module that runs."""
+        if mode.tracer is None:
+            return
+        self.modules.append(module)
+        found = () if module._hooks is None else (module._hooks, everywhere)
+        if any(getattr(hooks, stage) for hooks in found for stage in _STAGES):
+            self._refuse("a module has hooks", "remove the hooks, or do their work in forward")
+        self.reads.of_module(module)
+
+    def left(self, module: Any) -> None:
+        """Do nothing at the end of a module's call."""
+
+    # ---- Python's events --------------------------------------------------------------------
+
+    def _trace(self, frame: Any, event: str, arg: Any) -> Any:
+        recorder = self._recorder
+        if mode.tracer is None or recorder is None or event != "call":
+            return None
+        code = frame.f_code
+        if code.co_name == "__enter__":
+            recorder.handlers.entered(frame)
+        if code in _ENVIRONMENT:
+            self.reads.of_environment()
+        if not is_outside(code.co_filename):
+            return self._in_tinynet(frame, code, recorder)
+        library = in_library(code.co_filename)
+        if code is lookups.IMPORT and is_outside(_caller(frame)):
+            self.reads.of_import(frame.f_locals["name"])
+        if library and (code.co_filename.startswith(INTERNAL) or _user_of(frame) is None):
+            return None
+        self.reads.of_frame(frame, code, library)
+        if library:
+            return None
+        if code.co_name in MAKES:
+            return None
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        return self._opcode
+
+    def _in_tinynet(self, frame: Any, code: Any, recorder: Recorder) -> None:
+        """Note a call of a function of tinynet."""
+        if code is lazy.load.__code__:  # a trace function runs without events: it loads faster
+            with contextlib.suppress(Exception):
+                lazy.load(**frame.f_locals)
+        elif code is Module.train.__code__:
+            self.reads.of_training(frame.f_locals["self"])
+        elif code is functional_call.__code__:  # it replaces parameters for a while
+            for module in frame.f_locals["module"].modules():
+                self.reads.of_module(module)
+        if code in ASKED:
+            t = frame.f_locals[code.co_varnames[0]]
+            recorder.facts.asked(t, ASKED[code], recorder.outside_form(t))
+        elif code is MEMORY:
+            recorder.facts.asked_of_memory(frame.f_locals["array"])
+        name = _READS.get(code)
+        if name is not None:
+            self._refuse(
+                f"{name.strip('_')}() reads values of a tensor",
+                "return the tensor, and read it outside of the function",
+                outward(frame),
+            )
+        elif is_outside(_caller(frame)):
+            self._entered_tinynet(frame, code)
+
+    def _entered_tinynet(self, frame: Any, code: Any) -> None:
+        """Note a call of a function of tinynet by other code."""
+        of_runtime = code.co_filename == _RUNTIME and code.co_name[:4] in _SETTING
+        if of_runtime or code in _SEEDS:
+            self._refuse(
+                f"{code.co_name}() reads or changes a setting of tinynet",
+                "call it outside of the function, and pass what it returns",
+                outward(frame),
+            )
+        elif code.co_filename.startswith(_WRITING) and code.co_name[:3] != "is_":
+            self._refuse(
+                f"{code.co_name}() uses files", "do that outside of the function", outward(frame)
+            )
+        elif code.co_argcount:
+            thing = frame.f_locals.get(code.co_varnames[0])
+            self.reads.of_tool(thing)
+            if self._recorder is not None:
+                self._recorder.scheduling.called(thing, code.co_name, outward(frame))
+
+    def _opcode(self, frame: Any, event: str, arg: Any) -> Any:
+        if event == "opcode" and mode.tracer is not None:
+            code, at = frame.f_code, frame.f_lasti
+            if self._recorder is not None and self._recorder.scheduling.changed:
+                self._check_schedules(code, at)
+            what = _EFFECTS.get(code.co_code[at])
+            if what is not None:
+                number = code.co_code[at + 1]
+                outer = what.endswith("outer variable")
+                name = _variable(code, number) if outer else code.co_names[number]
+                known = outer and name not in code.co_freevars
+                if not known and not _is_recorded(name, _target(frame, code, at)):
+                    self._refuse(
+                        f"the function {what} {name!r}",
+                        "return the value instead, and store it outside of the function",
+                        (code, at),
+                    )
+        elif event == "return" and mode.tracer is not None:
+            self.reads.of_result(arg)
+        return self._opcode
+
+    def _check_schedules(self, code: Any, at: int) -> None:
+        """Refuse to read what the step of a scheduler has changed."""
+        assert self._recorder is not None
+        name = self._recorder.scheduling.reads(code, at)
+        if name is not None:
+            reason = f"the function reads {name!r}, which the step of a scheduler changes"
+            self._refuse(reason, scheduling.REMEDY, (code, at))
+
+    def _profile(self, frame: Any, event: str, arg: Any) -> None:
+        if event != "c_call" or mode.tracer is None:
+            return
+        library = in_library(frame.f_code.co_filename)
+        what = effect(arg, not (library and in_library(_caller(frame))))
+        owner: Any = getattr(arg, "__self__", None)
+        if not library and arg in _SETTERS and frame.f_code.co_name not in MAKES:
+            what = "sets an attribute"
+        if is_a(owner, str) and arg.__name__ in ("format", "format_map"):
+            self.reads.mention(re.findall(r"\w+", owner))
+        user = None if what is None else _user_of(frame)
+        if user is not None:
+            remedy = "do that outside of the function"
+            self._refuse(f"the function {what}", remedy, outward(user))
+        elif arg in _READ_ALL or (
+            arg in plain and not library and is_outside(frame.f_code.co_filename)
+        ):
+            self.reads.mention_all()
+        elif is_a(owner, np.ndarray) and arg.__name__ in _EXAMINES:
+            self._refuse(
+                f"{frame.f_code.co_name} examines the values of an array",
+                "call it outside of the function",
+                outward(frame),
+            )
+
+    def _looked_up(self, frame: Any, thing: Any, name: Any) -> None:
+        if _user_of(frame) is None:
+            return
+        if thing is sys.modules:
+            self.reads.of_import(name)
+        else:
+            self.reads.of_lookup(thing, name)
+
+    def _refuse(self, reason: str, remedy: str, site: Any = None, disturbed: bool = False) -> None:
+        if self._recorder is not None:
+            problem = CaptureError(reason, remedy, site)
+            problem.disturbed = disturbed
+            self._recorder.refuse(problem)
+
+
+def _caller(frame: Any) -> str:
+    """Return the file whose code called that of a frame."""
+    return "<frozen start>" if frame.f_back is None else str(frame.f_back.f_code.co_filename)
+
+
+def _user_of(frame: Any) -> Any:
+    """Return the frame of the user's code that a frame of Python's own runs for, or None."""
+    while frame is not None and in_library(frame.f_code.co_filename):
+        frame = frame.f_back
+    return frame if frame is not None and is_outside(frame.f_code.co_filename) else None
+
+
+def _loaded(code: Any, at: int) -> Any:
+    """Return the variable that was loaded for an instruction that sets its attribute, if any."""
+    loaded = None
+    for instruction in dis.get_instructions(code):
+        if instruction.offset == at:
+            return loaded
+        value = instruction.argval
+        simple = instruction.opname.startswith(("LOAD_FAST", "LOAD_DEREF", "LOAD_GLOBAL"))
+        loaded = (value[-1] if type(value) is tuple else value) if simple else None
+    return None
+
+
+def _target(frame: Any, code: Any, at: int) -> Any:
+    """Return the object whose attribute an instruction sets, if it is that of a variable."""
+    name = _loaded(code, at)
+    return frame.f_locals.get(name, frame.f_globals.get(name))
+
+
+def _is_recorded(name: str, owner: Any) -> bool:
+    """Return whether setting an attribute is recorded, or is undone with its owner."""
+    return is_a(owner, FunctionNode) or (name == "grad" and is_a(owner, Tensor))
+
+
+def _variable(code: Any, number: int) -> str:
+    names = (*code.co_varnames, *(c for c in code.co_cellvars if c not in code.co_varnames))
+    every = (*names, *code.co_freevars)
+    return every[number] if number < len(every) else ""
+
+
+def _random_states() -> Any:
+    """Return what changes when Python or numpy draw a random number."""
+    legacy = np.random.get_state(legacy=False)["state"]
+    return random.getstate(), legacy["pos"], legacy["key"].tobytes()

@@ -1,0 +1,193 @@
+"""Capturing: run a function once, and return what it did forward and what its backward would do."""
+
+from __future__ import annotations
+
+import functools
+import gc
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from tinynet.autograd.function_node import FunctionNode
+from tinynet.capture.guard.watcher import Watcher
+from tinynet.capture.program import Call, CaptureError, Program, Value
+from tinynet.capture.record.outputs import Output, Results
+from tinynet.capture.record.probing import Group, groups
+from tinynet.capture.record.recorder import Recorder
+from tinynet.core.graph.node import count_nodes
+from tinynet.core.graph.traversal import reachable
+from tinynet.core.modes import mode
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.core.tensors.views import edge_of
+from tinynet.threads import Tally, in_child
+
+
+class Turn:
+    """The right to capture, which one thread has at a time: a capture looks at all objects.
+
+    A child of a fork does not have the thread that had it, unless that thread forked.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._thread: int | None = None
+        in_child(self._forget_others)
+
+    def take(self) -> bool:
+        """Return True and take it, if no thread has it."""
+        taken = self._lock.acquire(blocking=False)
+        if taken:
+            self._thread = mode.thread
+        return taken
+
+    def give_back(self) -> None:
+        """Let others take it."""
+        self._thread = None
+        self._lock.release()
+
+    def _forget_others(self) -> None:
+        if self._thread != mode.thread:
+            self._lock, self._thread = threading.Lock(), None
+
+
+class _Collector:
+    """The garbage collector, stopped during captures: what it finalizes is not what they do."""
+
+    def __init__(self) -> None:
+        self._thresholds: tuple[int, int, int] | None = None
+        self.stopped = Tally(self._change, lambda: mode.thread)
+
+    def _change(self, count: int) -> None:
+        if self._thresholds is None:
+            self._thresholds = gc.get_threshold()
+            gc.set_threshold(0)  # a function may ask whether it is enabled
+        elif count == 0:
+            gc.set_threshold(*self._thresholds)
+            self._thresholds = None
+
+
+_collector = _Collector()
+
+
+class Captured:
+    """The result of one capture.
+
+    Attributes:
+        program: the calls of the function.
+        outputs: the tensors that it makes and returns.
+        groups: the backward passes from the outputs.
+        shared: by number, the arrays of arguments that the function may also know otherwise.
+        fixed: those that a replay must get again.
+        draws: it draws random numbers of the default generator.
+        facts: the answers that the function got about tensors; what a guard needs.
+        gradients_read: the tensors from outside whose ``.grad`` was read; what a guard needs.
+    """
+
+    def __init__(self, recorder: Recorder, watcher: Watcher):
+        self.program, self.watcher = recorder.program, watcher
+        self.draws = recorder.handlers.has_drawn()
+        self.outputs: list[Output] = []
+        self.groups: list[Group] = []
+        arguments, read = [t for _, t in recorder.arguments()], watcher.reads.values()
+        self.shared = recorder.outside.shared(arguments, {id(value) for value in read})
+        self.fixed: dict[int, Any] = {}
+        self.facts = [*recorder.facts]
+        self.gradients_read = [*recorder.outside.gradients_read.values()]
+
+    def fix_arguments(self, other: Captured) -> None:
+        """Note the arguments that may have been a tensor from outside in two captures."""
+        pairs = ((i, a, other.shared.get(i)) for i, a in self.shared.items())
+        self.fixed = {i: a for i, a, b in pairs if a is b}
+        self.shared = other.shared = {}
+
+    def programs(self) -> list[Program]:
+        """Return the program, and the backward passes from its outputs."""
+        passes = (p for group in self.groups for p in group.programs.values())
+        return [self.program, *passes]
+
+    def states(self) -> list[tuple[Tensor, Value]]:
+        """Return the tensors from outside, with their values."""
+        return [*{v.number: (t, v) for p in self.programs() for t, v in p.states}.values()]
+
+    def name_of(self, t: Tensor) -> str:
+        """Return a name for a tensor from outside."""
+        for module in self.watcher.modules:
+            for name, held in vars(module).items():
+                if held is t:
+                    return f"{type(module).__name__}.{name}"
+        return f"a {type(t).__name__} {list(t.shape)}"
+
+    def same(self, other: Captured) -> Call | bool | None:
+        """Return True, or the first call that differs, or False."""
+        found = self.program.difference(other.program)
+        if found is not True or len(self.groups) != len(other.groups):
+            return found if found is not True else False
+        for mine, its in zip(self.groups, other.groups, strict=True):
+            found = mine.same(its)
+            if found is not True:
+                return found
+        return True
+
+
+def capture(
+    function: Callable[..., Any], tensors: list[Tensor], args: Any, kwargs: Any
+) -> tuple[Any, Captured | None, CaptureError | None]:
+    """Run a function; return its result, and what was captured or why nothing was."""
+    recorder = Recorder(tensors, capture.__code__)
+    watcher = Watcher(recorder, function, (args, kwargs))
+    started = count_nodes()
+    recorder.start()
+    _collector.stopped.begin()
+    try:
+        with watcher:
+            result = watcher.run(lambda: function(*args, **kwargs))
+        captured = Captured(recorder, watcher)
+        recorder.check_outside(watcher.reads.tensors)
+        if recorder.problem is None:
+            _finish(captured, recorder, result, tensors, started, function)
+    finally:
+        _collector.stopped.end()
+        recorder.stop()
+    if recorder.problem is not None:
+        return result, None, recorder.problem
+    return result, captured, None
+
+
+def _finish(
+    captured: Captured,
+    recorder: Recorder,
+    result: Any,
+    tensors: list[Tensor],
+    started: int,
+    function: Callable[..., Any],
+) -> None:
+    """Add the results, and the backward passes from those that require grad."""
+    try:
+        captured.watcher.reads.require_new(result)
+        results = Results(recorder, result)
+        captured.program.results, captured.outputs = results.structure, results.outputs
+        edges = [edge_of(o.tensor) for o in results.outputs if o.tensor is not None]
+        order, _ = reachable([edge[0] for edge in edges if edge is not None])
+        probe = functools.partial(groups, recorder, results.outputs, tensors, started)
+        if any(isinstance(node, FunctionNode) for node in order):
+            probe = functools.partial(_watched, probe, Watcher(recorder, function, (), later=True))
+        captured.groups = probe()
+    except CaptureError as problem:
+        recorder.refuse(problem)
+    except Exception as error:
+        reason = f"its backward pass fails: {str(error).partition(chr(10))[0]}"
+        recorder.refuse(CaptureError(reason, "run the function without tn.compile to see where"))
+    for output in captured.outputs:
+        output.tensor = None
+
+
+def _watched(probe: Callable[[], list[Group]], watcher: Watcher) -> list[Group]:
+    """Return what a probe finds, unless code of the user that runs in it reads what may change."""
+    with watcher:
+        found: list[Group] = watcher.run(probe)
+    for what in watcher.reads.unsteady():
+        raise CaptureError(
+            f"the backward pass of a Function reads {what}, which may change before it runs",
+            "keep the value in ctx, or compile the whole step with its backward pass",
+        )
+    return found

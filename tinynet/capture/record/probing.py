@@ -1,0 +1,288 @@
+"""The backward pass of a captured function, recorded for each set of outputs that may start it."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from tinynet.capture.program import Call, CaptureError, Program
+from tinynet.capture.record.outputs import Output
+from tinynet.capture.record.recorder import Recorder
+from tinynet.core.graph.engine import BackwardPass
+from tinynet.core.graph.node import NOWHERE_EDGE, Edge, Node
+from tinynet.core.graph.traversal import reachable
+from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.core.tensors.views import edge_of
+
+MOST = 4  # outputs whose backward passes meet; there is a program for each set of them
+
+
+class Group:
+    """Outputs whose backward passes meet; one node stands for them.
+
+    Attributes:
+        outputs: the outputs.
+        ends: where the gradients go: tensors, or numbers of arguments; in freed graphs, too, the
+            outputs from which this one was computed, which come before it.
+        programs: for each set of outputs (places in ``outputs``) that get a gradient, the backward
+            pass, with these gradients as arguments and those of ``ends`` as results.
+        frees: for each output, the outputs (places) that cannot be differentiated after it was,
+            unless its backward pass keeps the graph.
+    """
+
+    def __init__(self, outputs: list[Output], ends: list[Any]):
+        self.outputs, self.ends = outputs, ends
+        self.programs: dict[tuple[int, ...], Program] = {}
+        self.frees: list[set[int]] = []
+
+    def same(self, other: Group) -> Call | bool | None:
+        """Return True, or the first call that differs, or False."""
+        mine, its = ([o.number for o in g.outputs] for g in (self, other))
+        if mine != its or self.frees != other.frees:
+            return False
+        for key, program in self.programs.items():
+            found = program.difference(other.programs[key])
+            if found is not True:
+                return found
+        return True
+
+
+class _Live:
+    """An output that requires grad, and what its backward pass reaches."""
+
+    def __init__(self, output: Output, arguments: set[Any]):
+        self.output = output
+        edge = edge_of(output.tensor)  # type: ignore[arg-type]
+        assert edge is not None
+        self.edge: Edge = edge
+        order, self.leaves = reachable([edge[0]])
+        self.order = {node for node in order if node not in arguments}
+        self.frees = {node for node in self.order if frees(node)}
+        self.reached = {*order} | {("leaf", key) for key in self.leaves}
+
+
+def groups(
+    recorder: Recorder, outputs: list[Output], tensors: list[Tensor], started: int
+) -> list[Group]:
+    """Record the backward passes; those of outputs whose graph was freed have no programs."""
+    edges = [edge for t in tensors if (edge := edge_of(t)) is not None]
+    if any(edge is NOWHERE_EDGE for edge in edges):
+        raise CaptureError(
+            "it uses a view of a tensor that requires grad, made without recording",
+            "detach the view, or make it where gradients are recorded",
+        )
+    live: list[_Live] = []
+    spent: list[_Live] = []
+    with _cut([edge[0] for edge in edges]):
+        nodes = {edge[0] for edge in edges if isinstance(edge[0], Node)}
+        for output in outputs:
+            t = output.tensor
+            if output.base is not None or t is None or not t.requires_grad:
+                continue
+            one = _Live(output, nodes)
+            if any(node.sequence < started for node in one.order):
+                raise CaptureError(
+                    "a result depends on the history of a tensor from outside",
+                    "pass that tensor as an argument, or detach it",
+                )
+            (spent if one.frees & recorder.spent else live).append(one)
+        _require_separate(outputs, recorder.spent)
+        made = [_probed(recorder, part, tensors) for part in _parts(live)]
+        for one in sorted(spent, key=lambda one: one.edge[0].sequence):
+            others = [o.output for o in live + spent if o.edge[0] in one.order and o is not one]
+            made.append(Group([one.output], [*_ends([one], tensors).values(), *others]))
+        return made
+
+
+def _require_separate(outputs: list[Output], spent: set[Any]) -> None:
+    """Raise CaptureError if gradients flow through an output: its hooks would miss them.
+
+    They do not flow through the nodes whose values were freed.
+    """
+    edges = [(o, edge_of(o.tensor)) for o in outputs if o.tensor is not None]
+    nodes = [(o, edge[0]) for o, edge in edges if edge is not None]
+    for one, start in nodes:
+        below = _below(start, spent)
+        for other, node in nodes:
+            if node in below and one.base is not other:
+                raise CaptureError(
+                    "it returns a tensor and another one that is computed from it",
+                    "return the first one detached, or compute the second one outside",
+                )
+
+
+def _below(start: Any, spent: set[Any]) -> set[Any]:
+    """Return the nodes that gradients flow to from a node."""
+    found: set[Any] = set()
+    waiting = [start]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, Node) and not (node in spent and frees(node)):
+            further = {edge[0] for edge in node.edges if edge is not None} - found
+            found |= further
+            waiting += further
+    return found
+
+
+@contextlib.contextmanager
+def _cut(ends: list[Any]) -> Iterator[None]:
+    """End all backward passes at some leaves and nodes, and do not run their hooks: the engine
+    does, after the program."""
+    before = [(end, end.hooks, end.edges) for end in ends if isinstance(end, Node)]
+    leaves = [(end, end._hooks) for end in ends if isinstance(end, Tensor)]
+    for node, *_ in before:
+        node.hooks, node.edges = None, ()
+    for leaf, _ in leaves:
+        leaf._hooks = None
+    try:
+        yield
+    finally:
+        for node, hooks, edges in reversed(before):
+            node.hooks, node.edges = hooks, edges
+        for leaf, hooks in reversed(leaves):
+            leaf._hooks = hooks
+
+
+def _parts(live: list[_Live]) -> list[list[_Live]]:
+    """Divide outputs so that backward passes of different parts do not meet."""
+    parts: list[tuple[set[Any], list[_Live]]] = []
+    for one in live:
+        reached, members = {*one.reached}, [one]
+        for part in [p for p in parts if p[0] & reached]:
+            parts.remove(part)
+            reached |= part[0]
+            members = part[1] + members
+        parts.append((reached, members))
+    return [members for _, members in parts]
+
+
+def _probed(recorder: Recorder, part: list[_Live], tensors: list[Tensor]) -> Group:
+    if len(part) > MOST:
+        raise CaptureError(
+            f"it returns {len(part)} tensors whose backward passes meet",
+            "compile the whole step with its backward pass, return fewer tensors that require "
+            "grad, or detach some",
+        )
+    ends = _ends(part, tensors)
+    group = Group([one.output for one in part], [*ends.values()])
+    for one in part:
+        group.frees.append({i for i, other in enumerate(part) if one.frees & other.frees})
+    forward = recorder.program
+    for size in range(len(part), 0, -1):
+        for key in itertools.combinations(range(len(part)), size):
+            recorder.program = group.programs[key] = Program()
+            _probe(recorder, [part[i] for i in key], [*ends])
+    recorder.program = forward
+    return group
+
+
+def _ends(part: list[_Live], tensors: list[Tensor]) -> dict[Edge, Any]:
+    """Return where the gradients of outputs go."""
+    reached = {target for one in part for target in one.reached}
+    ends: dict[Edge, Any] = {}
+    for place, t in enumerate(tensors):
+        edge = edge_of(t)
+        if edge is not None and (("leaf", id(edge[0])) in reached or edge[0] in reached):
+            ends.setdefault(edge, place)
+    for one in part:
+        for leaf in one.leaves.values():
+            ends.setdefault((leaf.tensor, 0), leaf.tensor)
+    return ends
+
+
+class _Probe(BackwardPass):
+    """A backward pass that leaves the gradients of embeddings as rows."""
+
+    def _tensor(self, g: Any) -> Any:
+        return g if g is None else wrap(g)
+
+
+def _probe(recorder: Recorder, part: list[_Live], ends: list[Edge]) -> None:
+    """Record one backward pass as the program of the recorder."""
+    program, given = recorder.program, []
+    for one in part:
+        t = one.output.tensor
+        assert t is not None
+        g = np.ones(t._array.shape, t._array.dtype)
+        program.arguments.append(recorder.define(g))
+        given.append(wrap(g))
+    if any(node.hooks is not None for node in {n for one in part for n in one.order}):
+        raise CaptureError(
+            "a tensor that the function makes has a hook, or keeps its gradient",
+            "register the hook outside of the function, on what it returns",
+        )
+    known = recorder.known()
+    run = _Probe([one.edge for one in part], given, True, False, ends)
+    with _cut([end for end, _ in ends if isinstance(end, Tensor)]):
+        run.run()
+    found = map(run.captured.get, ends)
+    program.results = [None if x is None else recorder.value(x._array) for x in found]
+    recorder.forget_except(known)
+
+
+def gradients_behind(
+    groups: list[Group], outputs: dict[int, Tensor], tensors: list[Tensor]
+) -> list[Any]:
+    """Return gradients behind the results of a call, which keeps its graph.
+
+    Args:
+        groups: the backward passes.
+        outputs: the results by their number.
+        tensors: the arguments.
+    """
+    found: list[Any] = []
+    for group in groups:
+        if not group.programs:
+            continue
+        starts = [outputs[o.number] for o in group.outputs]
+        given = [wrap(_pattern(t._array)) for t in starts]
+        ends = [edge_of(tensors[end]) if type(end) is int else (end, 0) for end in group.ends]
+        gradients = gradients_at(starts, given, ends, tensors)
+        found += [None if g is None else np.array(g._array) for g in gradients]
+    return found
+
+
+def gradients_at(
+    outputs: Sequence[Tensor],
+    given: Sequence[Tensor | None],
+    ends: Sequence[Edge | None],
+    tensors: list[Tensor],
+    create_graph: bool = False,
+) -> list[Tensor | None]:
+    """Return the gradients of a function at some edges, without running hooks there.
+
+    Args:
+        outputs: the results of the function.
+        given: their gradients.
+        ends: the edges.
+        tensors: the arguments of the function, where the pass stops.
+        create_graph: record the pass.
+    """
+    started = [(t, g) for t, g in zip(outputs, given, strict=True) if g is not None]
+    starts: list[Any] = [edge_of(t) for t, _ in started]
+    wanted = [end for end in ends if end]
+    run = BackwardPass(starts, [g for _, g in started], True, create_graph, wanted)
+    edges = [edge for t in tensors if (edge := edge_of(t)) is not None]
+    leaves = [end[0] for end in wanted if isinstance(end[0], Tensor)]
+    with _cut([edge[0] for edge in edges]), _cut(leaves):
+        run.run()
+    return [run.captured.get(end) if end else None for end in ends]
+
+
+def _pattern(like: Any) -> Any:
+    """Return numbers of a shape and dtype, as the gradient of a result."""
+    return np.cos(np.arange(like.size)).reshape(like.shape).astype(like.dtype)
+
+
+def frees(node: Node) -> bool:
+    """Return whether a node holds values that a backward pass frees."""
+    op = getattr(node, "op", None)
+    if op is None:
+        return True
+    if any(getattr(node, f"saved_{name}_version", None) is not None for name in node.saved):
+        return True
+    return any(hasattr(node, f"saved_{name}") for name in op.frees)

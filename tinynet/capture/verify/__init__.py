@@ -1,0 +1,1 @@
+"""Verification: replays beside eager calls, and how they differ."""

@@ -1,0 +1,226 @@
+"""What can be seen of a call: results, gradients, and what it left in tensors and optimizers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tinynet.capture.guard.holdings import contents, is_a, is_simple_kind
+from tinynet.capture.program import Call, Handle, Program, Value, leaves
+from tinynet.capture.record.capturing import Captured
+from tinynet.core.callsite import Site
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.core.tensors.version import INFERENCE
+from tinynet.core.tensors.views import requires_grad
+from tinynet.nn.base.module import Module
+from tinynet.optim.optimizer import Optimizer
+from tinynet.random import Generator, default_generator
+
+OF_RESULT, OF_TENSOR, OF_GRADIENT, OF_OBJECT = "result", "tensor", "gradient", "object"
+
+
+class Sight(NamedTuple):
+    """Something that can be seen, and where.
+
+    Attributes:
+        role: what it belongs to: a result, tensor, its gradient, or another object.
+        number: the number of the result, tensor or object.
+        what: its name, for people.
+    """
+
+    role: str
+    number: int
+    what: str
+
+
+class Form(NamedTuple):
+    """What can be seen of a tensor besides its values."""
+
+    dtype: np.dtype[Any]
+    strides: tuple[int, ...] | None
+    requires_grad: bool
+    is_leaf: bool
+    version: int | None
+
+
+Appearance = dict[Sight, Any]  # arrays are copies
+
+
+class World:
+    """The tensors and objects that calls of a compiled function may change.
+
+    Args:
+        captured: what was captured.
+        arguments: the tensors that are passed.
+
+    Attributes:
+        tensors: those that existed before the call, with names for people.
+        objects: optimizers, schedulers, generators.
+    """
+
+    def __init__(self, captured: Captured, arguments: list[Tensor]):
+        self._captured = captured
+        self.tensors: list[tuple[str, Tensor]] = []
+        self.objects: list[Any] = []
+        self._seen: set[int] = set()
+        for i, t in enumerate(arguments):
+            self._add(t, f"argument {i}")
+        for t, _ in captured.states():
+            self._add(t)
+        for program in captured.programs():
+            for call in program.calls:
+                for leaf in leaves((call.args, call.kwargs)):
+                    self._add_leaf(leaf)
+        self._add_leaf(default_generator)
+
+    def _add(self, t: Tensor, name: str = "") -> None:
+        if id(t) not in self._seen:
+            self._seen.add(id(t))
+            self.tensors.append((name or self._captured.name_of(t), t))
+
+    def _add_leaf(self, leaf: Any) -> None:
+        if is_a(leaf, Tensor):
+            self._add(leaf)
+        elif is_a(leaf, (Value, Handle, np.ndarray, type)) or is_simple_kind(type(leaf)):
+            return
+        elif is_a(leaf, Module):
+            for t in (*leaf.parameters(), *leaf.buffers()):
+                self._add(t)
+        elif id(leaf) not in self._seen and not callable(leaf):
+            self._seen.add(id(leaf))
+            self.objects.append(leaf)
+            if is_a(leaf, Optimizer):
+                for t in (t for group in leaf.param_groups for t in group["params"]):
+                    self._add(t)
+
+    def has_hooks(self) -> bool:
+        """Return whether a call runs hooks of the user, which must run once."""
+        hooked = any(t._hooks is not None for _, t in self.tensors)
+        return hooked or any(
+            getattr(thing, "_before", None) or getattr(thing, "_after", None)
+            for thing in self.objects
+        )
+
+    def roots(self) -> list[Any]:
+        """Return what a snapshot begins with."""
+        return [*(t for _, t in self.tensors), *self.objects]
+
+    def look(self, result: Any = (), gradients: Any = ()) -> Appearance:
+        """Return what can be seen now.
+
+        Args:
+            result: what the function returned, as ``flat`` gives it.
+            gradients: those of the leaves behind the result.
+        """
+        seen: Appearance = {}
+        for i, leaf in enumerate(result):
+            for what, value in _aspects(leaf):
+                seen[Sight(OF_RESULT, i, what)] = value
+        for i, g in enumerate(gradients):
+            seen[Sight(OF_GRADIENT, -1 - i, "the gradient behind a result")] = g
+        for i, (name, t) in enumerate(self.tensors):
+            for what, value in _aspects(t):
+                seen[Sight(OF_TENSOR, i, f"{what} of {name}")] = value
+            g = t._grad
+            if g is not None:
+                for what, value in _aspects(g):
+                    seen[Sight(OF_GRADIENT, i, f"{what} of the gradient of {name}")] = value
+        for i, thing in enumerate(self.objects):
+            for what, value in _state_of(thing):
+                name = f"{what} of the {type(thing).__name__.strip('_')}"
+                seen[Sight(OF_OBJECT, i, name)] = value
+        return seen
+
+    # ---- where something was computed -------------------------------------------------------
+
+    def position(self, sight: Sight) -> tuple[int, Site | None]:
+        """Return the number of the call that made what is seen, and the user's line."""
+        program = self._captured.program
+        if sight.role == OF_RESULT:
+            found = flat(program.results)
+            leaf = found[sight.number] if sight.number < len(found) else None
+            return _last(program, lambda call: leaf_value(leaf) in {*call.outputs()})
+        if sight.number < 0:
+            return len(program.calls), None
+        if sight.role == OF_OBJECT:
+            thing = self.objects[sight.number]
+            return _last(program, lambda call: any(a is thing for a in call.args))
+        t = self.tensors[sight.number][1]
+        memories = {v.memory for s, v in program.states if s is t}
+        return _last(program, lambda call: _changes(call, t, memories))
+
+
+def leaf_value(leaf: Any) -> Value | None:
+    """Return the value of an output; None for others."""
+    return getattr(leaf, "value", None)
+
+
+def _last(program: Program, made: Any) -> tuple[int, Site | None]:
+    for at in range(len(program.calls) - 1, -1, -1):
+        if made(program.calls[at]):
+            return at, program.calls[at].site
+    return len(program.calls), None
+
+
+def _changes(call: Call, t: Tensor, memories: set[int]) -> bool:
+    """Return whether a call changes a tensor."""
+    if call.kind == "write":
+        return isinstance(call.args[0], Value) and call.args[0].memory in memories
+    if call.kind != "perform":
+        return False
+    for leaf in leaves(call.args):
+        groups = leaf.param_groups if is_a(leaf, Optimizer) else ()
+        if leaf is t or any(p is t for group in groups for p in group["params"]):
+            return True
+    return False
+
+
+def flat(structure: Any) -> list[Any]:
+    """Return what is in nested tuples, lists and dictionaries, with the classes of these."""
+    if is_a(structure, tuple | list):
+        return [type(structure), *(x for part in contents(structure) for x in flat(part))]
+    if type(structure) is dict:
+        return [dict, *structure, *(x for part in structure.values() for x in flat(part))]
+    return [structure]
+
+
+def _aspects(leaf: Any) -> Iterator[tuple[str, Any]]:
+    """Yield what can be seen of a tensor, or of another part of a result."""
+    if not is_a(leaf, Tensor):
+        yield "a part of the result", leaf if is_simple_kind(type(leaf)) else id(leaf)
+        return
+    array, counter = leaf._array, leaf._counter
+    dense = type(array) is np.ndarray
+    yield "the values", array.copy() if dense else np.array(array.dense())
+    strides = array.strides if dense else None
+    version = None if counter is INFERENCE else counter.n if counter else 0
+    yield "the form", Form(array.dtype, strides, requires_grad(leaf), leaf.is_leaf, version)
+
+
+def _state_of(thing: Any) -> Iterator[tuple[str, Any]]:
+    """Yield what can be seen of the state of an optimizer, a generator or another object."""
+    if is_a(thing, Generator):
+        yield "the state", repr(thing.state_dict())
+    elif is_a(thing, Optimizer):
+        yield from _parts({"state": [*thing.state.values()]})
+        groups = [{k: v for k, v in g.items() if k != "params"} for g in thing.param_groups]
+        yield from _parts({"param_groups": groups})
+    else:
+        own = getattr(thing, "__dict__", {})
+        yield from _parts({k: v for k, v in own.items() if k[0] != "_"})
+
+
+def _parts(held: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    if is_a(held, dict):
+        for i, (key, value) in enumerate(held.items()):
+            shown = key if type(key) is str else i
+            yield from _parts(value, f"{name}[{shown!r}]" if name else str(shown))
+    elif type(held) in (list, tuple):
+        for i, value in enumerate(held):
+            yield from _parts(value, f"{name}[{i}]")
+    elif is_a(held, Tensor):
+        yield name, np.array(held._array)
+    elif is_simple_kind(type(held)):
+        yield name, held

@@ -1,0 +1,147 @@
+"""Verification: a compiled function runs eagerly now and then, and compares its replay with that.
+
+Guards are the first line: they compare what the code reads. This is the second, for what no guard
+can see. The replay comes first, and what it did is undone before the function runs.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tinynet import distributed
+from tinynet.capture.entry import Entry, HandledError
+from tinynet.capture.guard.recognition import STALE
+from tinynet.capture.program import CaptureError
+from tinynet.capture.record.outputs import found_in
+from tinynet.capture.record.probing import gradients_behind
+from tinynet.capture.verify.appearance import (
+    OF_GRADIENT,
+    OF_RESULT,
+    OF_TENSOR,
+    Appearance,
+    Sight,
+    World,
+    flat,
+)
+from tinynet.capture.verify.closeness import Closeness, is_same
+from tinynet.capture.verify.snapshot import Snapshot
+from tinynet.core.tensors.tensor import Tensor
+
+REMEDY = "nothing: eager results were kept. Please report this, with the function and its explain()"
+
+
+class Outcome(NamedTuple):
+    """The result of a call, or its error."""
+
+    result: Any
+    error: BaseException | None
+
+    def give(self) -> Any:
+        """Return the result, or raise the error."""
+        if self.error is not None:
+            raise self.error
+        return self.result
+
+
+def verify(
+    entry: Entry, tensors: list[Tensor], eagerly: Callable[[], Any]
+) -> tuple[Outcome | None, CaptureError | None]:
+    """Run a program and the function; return an outcome, or None, and how they differ.
+
+    The outcome of the function stays. With native functions, whose results are rounded otherwise,
+    that of the program stays if it is close enough: a run repeats to the bit wherever it is
+    verified.
+
+    Args:
+        entry: the program.
+        tensors: those that are passed to the function.
+        eagerly: calls the function.
+    """
+    world = World(entry.captured, tensors)
+    shares = entry.captured.draws and threading.active_count() > 1
+    if shares or world.has_hooks() or distributed.is_initialized():
+        # Other threads may draw the same numbers; hooks must run once; other ranks would wait.
+        entry.schedule.postpone()
+        return None, None
+    exact = entry.is_exact
+    before, start = Snapshot(world.roots()), {} if exact else world.look()
+    began = time.perf_counter()
+    try:
+        replayed = _outcome(lambda: entry.run(*tensors))
+        took = time.perf_counter() - began
+        if replayed.result is STALE:
+            return None, None
+        seen = _look(world, entry, tensors, replayed)
+        after = None if exact else Snapshot(world.roots())
+    finally:
+        before.restore()
+    outcome = _outcome(eagerly)
+    entry.schedule.verified(took, time.perf_counter() - began - took)
+    if isinstance(replayed.error, HandledError):
+        return outcome, None
+    mine = _look(world, entry, tensors, outcome)
+    accepts = is_same if exact else Closeness(start, seen, mine).accepts
+    found = _difference(world, seen, mine, accepts)
+    if found is not None or after is None:
+        return outcome, found
+    after.restore()
+    return replayed, None
+
+
+def _outcome(call: Callable[[], Any]) -> Outcome:
+    try:
+        return Outcome(call(), None)
+    except Exception as error:
+        return Outcome(None, error)
+
+
+def _look(world: World, entry: Entry, tensors: list[Tensor], outcome: Outcome) -> Appearance:
+    """Return what can be seen of a call."""
+    if outcome.error is not None:
+        seen = world.look()
+        words = f"{type(outcome.error).__name__}: {outcome.error}".partition("\n")[0]
+        return seen | {Sight(OF_RESULT, 0, "the error"): words}
+    captured = entry.captured
+    try:
+        outputs = found_in(captured.program.results, outcome.result)
+        gradients = gradients_behind(captured.groups, outputs, tensors)
+    except Exception as error:  # the function returned something else, or cannot be differentiated
+        gradients = [f"{type(error).__name__}: {error}".partition("\n")[0]]
+    return world.look(flat(outcome.result), gradients)
+
+
+def _difference(
+    world: World, seen: Appearance, mine: Appearance, accepts: Callable[[Sight, Any, Any], bool]
+) -> CaptureError | None:
+    """Return the first thing that a replay did otherwise, in the order of the program."""
+    different = [
+        sight
+        for sight in seen.keys() | mine.keys()
+        if sight not in seen or sight not in mine or not accepts(sight, seen[sight], mine[sight])
+    ]
+    if not different:
+        return None
+    roles = (OF_RESULT, OF_GRADIENT, OF_TENSOR)
+    first = min(
+        different,
+        key=lambda s: (world.position(s)[0], s.role not in roles, s.number, s.what),
+    )
+    was, now = (side.get(first, "missing") for side in (mine, seen))
+    reason = f"the function no longer does what its program does: {first.what} {_values(was, now)}"
+    return CaptureError(reason, REMEDY, world.position(first)[1])
+
+
+def _values(was: Any, now: Any) -> str:
+    """Return two values in words: of arrays, the first number that differs."""
+    place = ""
+    if isinstance(was, np.ndarray) and isinstance(now, np.ndarray) and was.shape == now.shape:
+        unlike = np.argwhere(~((was == now) | ((was != was) & (now != now))))
+        at = tuple(unlike[0].tolist()) if len(unlike) else (0,) * was.ndim
+        place = f" at {list(at)}" if at else ""
+        was, now = was[at], now[at]
+    return f"was {now!s:.60} instead of {was!s:.60}{place}"

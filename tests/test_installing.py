@@ -23,6 +23,7 @@ TEXTS = [
     )
     for path in sorted(ROOT.glob(pattern))
     if path.is_file() and path.suffix in (".md", ".py", ".toml", ".ipynb", ".txt")
+    and not any(part.startswith(".") for part in path.relative_to(ROOT).parts)
 ]
 _NAME = r"(?:\w(?:[\w.,\[\]=<>-]*[\w\]])?|\.(?:\[[\w,]+\])?)"
 COMMAND = re.compile(rf"pip install((?: +(?:\\\n +)?(?:-\S+|(['\"])(?:{_NAME})\2|{_NAME}))+)")
@@ -80,4 +81,4 @@ def test_the_printed_command_runs():
     )
     assert done.returncode == 0, done.stderr
     assert "Would install" not in done.stdout
-    assert shutil.which(command[0]) == sys.executable
+    assert Path(shutil.which(command[0])).absolute() == Path(sys.executable).absolute()

@@ -33,6 +33,6 @@ def installation(extra: str, *more: str) -> str:
     Example:
         >>> from tinynet.invocation.installing import installation
         >>> installation("mpi", "mpich")
-        'python -m pip install mpi4py mpich'
+        '...python... -m pip install mpi4py mpich'
     """
     return python("-m", "pip", "install", *PACKAGES[extra], *more)

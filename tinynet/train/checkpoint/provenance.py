@@ -84,6 +84,6 @@ def _git(folder: Path, *arguments: str) -> str | None:
 def version() -> str:
     """Return the installed version of tinynet, or ``"unknown"``."""
     try:
-        return metadata.version("tinynet")
+        return metadata.version("tinynet-numpy")
     except metadata.PackageNotFoundError:  # run from a checkout
         return "unknown"

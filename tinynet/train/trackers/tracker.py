@@ -128,7 +128,7 @@ def require(extra: str, *modules: str) -> None:
     Example:
         >>> require("wandb", "json", "no_such_package")
         Traceback (most recent call last):
-        ModuleNotFoundError: no_such_package is not installed: python -m pip install wandb
+        ModuleNotFoundError: no_such_package is not installed: ...python... -m pip install wandb
     """
     for module in modules:
         spec = util.find_spec(module)

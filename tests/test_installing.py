@@ -22,7 +22,8 @@ TEXTS = [
         *("notebooks/**/*.ipynb", "notebooks/**/*.py"),
     )
     for path in sorted(ROOT.glob(pattern))
-    if path.is_file() and path.suffix in (".md", ".py", ".toml", ".ipynb", ".txt")
+    if path.is_file()
+    and path.suffix in (".md", ".py", ".toml", ".ipynb", ".txt")
     and not any(part.startswith(".") for part in path.relative_to(ROOT).parts)
 ]
 _NAME = r"(?:\w(?:[\w.,\[\]=<>-]*[\w\]])?|\.(?:\[[\w,]+\])?)"

@@ -10,6 +10,7 @@ import tinynet as tn
 import tinynet.nn.functional as F
 from tests.capture.pairs import same, visible
 from tinynet import nn, optim
+from tinynet.capture.verify import schedule, verification
 from tinynet.capture.verify.schedule import OVER, SHARE, Schedule
 from tinynet.compiler import CompileError, CompileWarning
 from tinynet.core.declaration.observers import observable
@@ -27,6 +28,12 @@ def unseen(monkeypatch):
     return change
 
 
+@pytest.fixture(autouse=True)
+def unlimited(monkeypatch):
+    """Verification waits for no time here: what it costs depends on the machine."""
+    monkeypatch.setattr(schedule, "SHARE", float("inf"))
+
+
 def verified(compiled):
     return [entry.schedule.count for _, entry in compiled.programs()]
 
@@ -36,7 +43,7 @@ def training(backend="numpy", *, dropout=0.5):
     net = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Dropout(dropout))
     net.append(nn.Linear(8, 3))
     adamw = optim.AdamW(net.parameters(), lr=0.01)
-    schedule = optim.lr_scheduler.MultiStepLR(adamw, [3, 5, 5])
+    steps = optim.lr_scheduler.MultiStepLR(adamw, [3, 5, 5])
 
     def step(x, y):
         adamw.zero_grad()
@@ -44,10 +51,10 @@ def training(backend="numpy", *, dropout=0.5):
         loss.backward()
         nn.utils.clip_grad_norm_(net.parameters(), 1.0)
         adamw.step()
-        schedule.step()
+        steps.step()
         return loss
 
-    return step, (net, adamw, schedule)
+    return step, (net, adamw, steps)
 
 
 def batch(i):
@@ -64,8 +71,7 @@ def test_a_training_is_the_same_wherever_it_is_verified(backend, verify):
         compiled = tn.compile(step, backend=backend, verify=how)
         sides.append((compiled, state, [compiled(*batch(i)) for i in range(14)]))
     (compiled, state, losses), (_, others, expected) = sides
-    assert verified(compiled) == [{None: 2, 1: 12, 3: 4}[verify]] or backend == "numba"
-    assert verified(compiled)[0] >= 1
+    assert verified(compiled) == [{None: 2, 1: 12, 3: 4}[verify]]
     same([loss.detach() for loss in losses], [loss.detach() for loss in expected])
     same(visible(state), visible(others))
 
@@ -238,13 +244,14 @@ def test_two_threads_verify_their_own():
 
 
 @pytest.mark.parametrize("cost", [0.1, 5, 20, 60])
-def test_what_verification_may_cost(cost):
-    """After the first one, the cost stays below a hundredth of 10,000 replays."""
-    schedule, done = Schedule(None), []
+def test_what_verification_may_cost(cost, monkeypatch):
+    """After the first one, the cost stays below its share of 10,000 replays."""
+    monkeypatch.setattr(schedule, "SHARE", SHARE)
+    times, done = Schedule(None), []
     for replay in range(1, 10_000):
-        if replay >= schedule.due:
+        if replay >= times.due:
             done.append(replay)
-            schedule.verified(1.0, cost)
+            times.verified(1.0, cost)
     assert done[0] == 3 and cost * len(done) <= max(cost, SHARE * OVER)
     assert done == [3, 10, 100, 1000][: len(done)]
 
@@ -267,3 +274,17 @@ def test_values_that_are_rounding_only_are_no_difference():
     for i in range(6):
         compiled(tn.from_numpy(np.sin(np.arange(80.0) + i).astype("f")).reshape(2, 5, 8))
     assert verified(compiled) == [4]
+
+
+def test_a_program_that_does_not_fit_is_not_verified(monkeypatch):
+    """Nor is the state copied for it: a model may be evaluated often while it trains."""
+    net = nn.Sequential(nn.Linear(2, 2), nn.Dropout(0.5))
+    compiled = tn.compile(net)
+    for training in (True, True, True, False, False):
+        net.train(training)
+        compiled(tn.ones(1, 2))
+    copied = []
+    monkeypatch.setattr(verification, "Snapshot", lambda roots: copied.append(roots))
+    trained, evaluated = (entry for _, entry in compiled.__dict__["forward"].programs())
+    trained.schedule.due, evaluated.schedule.due = 1, 99
+    assert compiled(tn.ones(1, 2)).shape == (1, 2) and copied == []

@@ -112,7 +112,7 @@ class Compiled:
             return self._fall_back(None, CaptureError(str(error), _PASS_TENSORS), args, kwargs)
         if entries is not None:
             for entry in entries:
-                if entry.replays + 1 >= entry.schedule.due:
+                if entry.replays + 1 >= entry.schedule.due and entry.fits(tensors):
                     outcome = self._verified(entry, tensors, args, kwargs)
                     if outcome is not None:
                         return outcome.give()

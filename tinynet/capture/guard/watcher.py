@@ -34,6 +34,7 @@ from tinynet.capture.guard.reads import MAKES, Reads
 from tinynet.capture.program import CaptureError
 from tinynet.capture.record.recorder import Recorder
 from tinynet.core.callsite import is_outside, outward
+from tinynet.core.graph.saved_hooks import Keeper
 from tinynet.core.modes import mode
 from tinynet.core.module_scope import following
 from tinynet.core.tensors.tensor import Tensor
@@ -202,6 +203,8 @@ class Watcher:
         elif code is functional_call.__code__:  # it replaces parameters for a while
             for module in frame.f_locals["module"].modules():
                 self.reads.of_module(module)
+        if code is Keeper.enter.__code__:
+            recorder.keeps = True
         if code in ASKED:
             t = frame.f_locals[code.co_varnames[0]]
             recorder.facts.asked(t, ASKED[code], recorder.outside_form(t))

@@ -169,7 +169,7 @@ def _finish(
         edges = [edge_of(o.tensor) for o in results.outputs if o.tensor is not None]
         order, _ = reachable([edge[0] for edge in edges if edge is not None])
         probe = functools.partial(groups, recorder, results.outputs, tensors, started)
-        if any(isinstance(node, FunctionNode) for node in order):
+        if recorder.keeps or any(isinstance(node, FunctionNode) for node in order):
             probe = functools.partial(_watched, probe, Watcher(recorder, function, (), later=True))
         captured.groups = probe()
     except CaptureError as problem:
@@ -187,7 +187,7 @@ def _watched(probe: Callable[[], list[Group]], watcher: Watcher) -> list[Group]:
         found: list[Group] = watcher.run(probe)
     for what in watcher.reads.unsteady():
         raise CaptureError(
-            f"the backward pass of a Function reads {what}, which may change before it runs",
+            f"code that its backward pass runs reads {what}, which may change until then",
             "keep the value in ctx, or compile the whole step with its backward pass",
         )
     return found

@@ -50,6 +50,7 @@ class Recorder(Tracer, BackwardObserver):
         program: what was recorded so far.
         problem: why the function cannot be captured; recording stops at the first one.
         outside: the tensors that exist before the call.
+        keeps: the function lets others keep what is saved for backward, as checkpointing does.
     """
 
     def __init__(self, arguments: list[Tensor], boundary: types.CodeType):
@@ -64,7 +65,7 @@ class Recorder(Tracer, BackwardObserver):
         self._written: set[int] = set()  # memory whose last write was not counted yet
         self.spent: set[Any] = set()  # nodes whose saved values a backward pass has freed
         self._visited: Any = None  # the node of a backward pass
-        self._started = count_nodes()
+        self._started, self.keeps = count_nodes(), False
         self._observing = observing_backward(self)
         self.handlers, self.scheduling = Handlers(boundary), Scheduling()
         self.watch: Callable[[bool], None] = lambda on: None  # Python's events: set by the watcher

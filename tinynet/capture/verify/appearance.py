@@ -83,7 +83,9 @@ class World:
     def _add_leaf(self, leaf: Any) -> None:
         if is_a(leaf, Tensor):
             self._add(leaf)
-        elif is_a(leaf, (Value, Handle, np.ndarray, type)) or is_simple_kind(type(leaf)):
+        elif is_a(leaf, (Value, Handle, np.ndarray, np.dtype, np.generic, type)) or is_simple_kind(
+            type(leaf)
+        ):
             return
         elif is_a(leaf, Module):
             for t in (*leaf.parameters(), *leaf.buffers()):

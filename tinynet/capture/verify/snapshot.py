@@ -15,10 +15,13 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.tensors.version import INFERENCE, Version
 from tinynet.core.tensors.views import View
 from tinynet.nn.base.module import Module
+from tinynet.optim.base.parameter_state import Slot
+from tinynet.optim.base.plans import Pack, Plan
 
 _OF_TENSOR = ("_array", "_counter", "_edge", "_grad", "_hooks", "_requires_grad", "_view")
 # Parts of tinynet whose objects a program changes, such as optimizers.
 _CHANGED = tuple(f"tinynet.{part}" for part in ("amp", "nn", "optim", "random", "train"))
+_CACHES = (Plan, Pack, Slot)  # views of parameters and state, and scratch memory
 _ABSENT = object()
 
 
@@ -72,6 +75,8 @@ class Snapshot:
             self._undo.append(lambda: setattr(bits, "state", state))
         elif is_a(thing, Module):
             return [value for value in vars(thing).values() if is_a(value, (Tensor, Module))]
+        elif kind in _CACHES:
+            return ()
         elif any(module_of(base).startswith(_CHANGED) for base in bases_of(kind)):
             return self._add_object(thing)
         return ()

@@ -62,6 +62,7 @@ def verify(
         tensors: those that are passed to the function.
         eagerly: calls the function.
     """
+    began = time.perf_counter()
     world = World(entry.captured, tensors)
     shares = entry.captured.draws and threading.active_count() > 1
     if shares or world.has_hooks() or distributed.is_initialized():
@@ -70,27 +71,26 @@ def verify(
         return None, None
     exact = entry.is_exact
     before, start = Snapshot(world.roots()), {} if exact else world.look()
-    began = time.perf_counter()
     try:
+        started = time.perf_counter()
         replayed = _outcome(lambda: entry.run(*tensors))
-        took = time.perf_counter() - began
+        took = time.perf_counter() - started
         if replayed.result is STALE:
             return None, None
         seen = _look(world, entry, tensors, replayed)
         after = None if exact else Snapshot(world.roots())
     finally:
         before.restore()
-    outcome = _outcome(eagerly)
+    outcome, found = _outcome(eagerly), None
+    if not isinstance(replayed.error, HandledError):
+        mine = _look(world, entry, tensors, outcome)
+        accepts = is_same if exact else Closeness(start, seen, mine).accepts
+        found = _difference(world, seen, mine, accepts)
+        if found is None and after is not None:
+            after.restore()
+            outcome = replayed
     entry.schedule.verified(took, time.perf_counter() - began - took)
-    if isinstance(replayed.error, HandledError):
-        return outcome, None
-    mine = _look(world, entry, tensors, outcome)
-    accepts = is_same if exact else Closeness(start, seen, mine).accepts
-    found = _difference(world, seen, mine, accepts)
-    if found is not None or after is None:
-        return outcome, found
-    after.restore()
-    return replayed, None
+    return outcome, found
 
 
 def _outcome(call: Callable[[], Any]) -> Outcome:

@@ -10,7 +10,7 @@ from tinynet.compat.vision.datasets.base import VisionDataset
 from tinynet.data.readers.files import StrPath
 from tinynet.data.readers.pillow import read_pillow, require_pillow
 
-IMG_EXTENSIONS = tuple(".jpg .jpeg .png .ppm .bmp .pgm .tif .tiff .webp".split())
+IMG_EXTENSIONS = (".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", ".tif", ".tiff", ".webp")
 
 
 def pil_loader(path: StrPath) -> Any:

@@ -90,7 +90,7 @@ class WeightsEnum(Enum):
 
         Raises:
             TypeError: they are those of another architecture.
-            KeyError: there are none of that name.
+            KeyError: no weights have that name.
         """
         if isinstance(value, str):
             return cls[value.rpartition(".")[2]]

@@ -41,7 +41,7 @@ class Compose(_Sequence):
         transforms: functions of a sample.
 
     Raises:
-        ValueError: there are none.
+        ValueError: the sequence is empty.
 
     Example:
         >>> from tinynet.compat.vision.transforms import v2

@@ -7,7 +7,6 @@ the names of the parameters. Devices: `fwd`, `bwd` and `opt`, which TensorBoard 
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -26,6 +25,7 @@ from tinynet.board.graphs.graph import Cost, Graph, Node
 from tinynet.board.graphs.names import clean, show
 from tinynet.board.graphs.scopes import Root
 from tinynet.board.graphs.structures import Arguments, flatten
+from tinynet.board.graphs.timing import Span, spent
 from tinynet.board.graphs.watch import Called, Ran, Returned, Watch
 
 FORWARD, BACKWARD, OPTIMIZER = "/device:fwd:0", "/device:bwd:0", "/device:opt:0"
@@ -37,18 +37,20 @@ class Assembly:
     Attributes:
         graph: the graph.
         parts: name of a node -> the user's name of the part in which it ran.
+        spans: what was timed, with the nodes that have this time.
     """
 
     def __init__(self, watch: Watch) -> None:
         self.builder = GraphBuilder(watch.names)
         self.graph: Graph = self.builder.graph
         self.parts: dict[str, str] = {}
+        self.spans: list[Span] = []
         self._watch = watch
         self._parameters: dict[int, str] = {}  # array -> the name of its node
         self._updates: list[tuple[Ran, Node]] = []  # of the current optimizer step
         self._updater = ""
         self._used: set[str] = set()
-        self._gradients = Gradients(self.builder, BACKWARD, self._parameters)
+        self._gradients = Gradients(self.builder, BACKWARD, self._parameters, self.spans)
         self._main: Root | None = None
         for root in watch.calls.roots:
             self._sources(root)
@@ -140,9 +142,10 @@ class Assembly:
         if parameters and not event.op.writes:
             attributes["parameters"] = parameters
         memory = new_bytes(event.inputs, event.outputs)
-        cost = Cost(event.start, event.end - event.start, memory)
+        cost = Cost(event.timed.start, spent([event.timed]), memory)
         given = event.op.title, event.inputs, event.outputs, scope, attributes, event.op.writes
         node = self.builder.operation(Operation(*given, device, cost))
+        self.spans.append(Span([event.timed], [node]))
         self._gradients.ran(event, node)
 
     def _place(self, event: Ran) -> tuple[str, str]:
@@ -210,13 +213,10 @@ class Assembly:
         """Distribute the time of a step by size, as parameters may be updated together."""
         if not self._updates:
             return
-        start = min(event.start for event, _ in self._updates)
-        time = self._updates[-1][0].end - start
-        sizes = [max(1, math.prod(node.outputs[0].shape)) for _, node in self._updates]
-        for size, (_, node) in zip(sizes, self._updates, strict=True):
-            share = time * size // sum(sizes)
-            node.cost = Cost(start, share, 0)
-            start += share
+        timed = [event.timed for event, _ in self._updates]
+        span = Span(timed, [node for _, node in self._updates])
+        span.share(spent(timed))
+        self.spans.append(span)
         self._updates.clear()
 
 

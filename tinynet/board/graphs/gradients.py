@@ -18,6 +18,7 @@ import numpy as np
 from tinynet.board.graphs.build import GraphBuilder, kind_of, slot
 from tinynet.board.graphs.graph import Cost, Node, Slot
 from tinynet.board.graphs.names import clean, show
+from tinynet.board.graphs.timing import Span, spent
 from tinynet.board.graphs.watch import Pass, Passed, Ran, Visit
 from tinynet.core.callsite import Site, locate
 from tinynet.core.module_scope import path_of
@@ -33,12 +34,16 @@ class Gradients:
         builder: the graph so far.
         device: the device of the nodes.
         parameters: names of parameter nodes, by the identity of their arrays.
+        spans: what was timed; gets the nodes of the passes.
     """
 
-    def __init__(self, builder: GraphBuilder, device: str, parameters: dict[int, str]) -> None:
+    def __init__(
+        self, builder: GraphBuilder, device: str, parameters: dict[int, str], spans: list[Span]
+    ) -> None:
         self._builder = builder
         self._device = device
         self._parameters = parameters
+        self._spans = spans
         self._stamps: list[int] = []
         self._ran: list[tuple[Ran, Node]] = []
         self._scopes: dict[int, str] = {}  # of passes
@@ -92,7 +97,8 @@ class Gradients:
         inputs = self._waiting.pop((id(event.of), id(made)), [])
         node = self._builder.add(path, kind, inputs)
         node.device = self._device
-        node.cost = Cost(event.start, event.end - event.start, event.memory)
+        node.cost = Cost(event.timed.start, spent([event.timed]), event.memory)
+        self._spans.append(Span([event.timed], [node]))
         node.attributes |= source_line(made.site)
         self._nodes[id(event)] = node.name
         if found:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
@@ -12,7 +13,8 @@ from tinynet.board.graphs.assemble import BACKWARD, FORWARD, OPTIMIZER, Assembly
 from tinynet.board.graphs.collection import MAX_NODES, Graphs
 from tinynet.board.graphs.conceptual import conceptual
 from tinynet.board.graphs.costs import OperationCost, operation_costs
-from tinynet.board.graphs.scopes import Calls
+from tinynet.board.graphs.graph import Graph
+from tinynet.board.graphs.timing import Span, StepTime, share_medians, timed_steps
 from tinynet.board.graphs.watch import Watch
 from tinynet.board.storage import BoardWarning
 
@@ -30,6 +32,7 @@ class Recording(Graphs):
         notes: descriptions of the folded parts.
         costs: time, memory and floating-point operations of each operation, with its module.
         classes: the class of each module that was called, by its path.
+        step_time: the time of a step, after `measure`.
 
     Example:
         >>> with tn.board.record() as rec:
@@ -42,6 +45,8 @@ class Recording(Graphs):
         super().__init__(max_nodes)
         self.costs: list[OperationCost] = []
         self.classes: dict[str, str] = {}
+        self.step_time: StepTime | None = None
+        self._recorded: _Recorded | None = None
         self._watch: Watch | None = Watch(models)
         self._context = contextlib.ExitStack()
 
@@ -68,7 +73,11 @@ class Recording(Graphs):
         assert self._watch is not None
         watch, self._watch = self._watch, None  # release all arrays, whatever happens
         try:
-            self._build(Assembly(watch), watch.calls)
+            found = Assembly(watch)
+            classes, paths = watch.calls.classes, watch.calls.paths
+            self.classes = {paths[scope]: name for scope, name in classes.items()}
+            self._recorded = _Recorded(found.graph, found.parts, found.spans, classes, paths)
+            self._split(self._recorded)
         except Exception as problem:  # a bug in tinynet must not end a training run
             text = f"There is no graph of what was recorded. {type(problem).__name__}: {problem}"
             warnings.warn(text, BoardWarning, stacklevel=2)
@@ -92,11 +101,42 @@ class Recording(Graphs):
             if self._watch is not None:
                 self._watch.part = before
 
-    def _build(self, assembly: Assembly, calls: Calls) -> None:
+    def measure(self, step: Callable[[], object], steps: int = 9) -> None:
+        """Repeat the recorded step, and give each operation its median time in the repeats.
+
+        Time and colours are then those of a warm step instead of the recorded one: the first step
+        of a process loads code and asks for memory. Values are not kept. The effects are those of
+        ``2 * steps`` more steps, and of one before them.
+
+        Args:
+            step: takes a step like the recorded one.
+            steps: the number of steps whose operations are timed; as many are timed as a whole.
+
+        Raises:
+            RuntimeError: the recording has not ended, or has failed.
+
+        Example:
+            >>> from tinynet import board
+            >>> model, x = nn.Linear(2, 1), tn.ones(4, 2)
+            >>> def step():
+            ...     model(x).sum().backward()
+            >>> with board.record(model) as rec:
+            ...     step()
+            >>> rec.measure(step)
+            >>> rec.step_time.steps, sum(cost.time for cost in rec.costs) > 0
+            (9, True)
+        """
+        if self._recorded is None:
+            raise RuntimeError("measure() belongs after the `with` block of its recording")
+        recorded = self._recorded
+        ran, self.step_time = timed_steps(step, steps)
+        share_medians(recorded.spans, ran)
+        self._split(recorded)
+
+    def _split(self, recorded: _Recorded) -> None:
         """Split the graph into parts, and fold each part that is too large."""
-        whole, parts = assembly.graph, assembly.parts
-        self.costs = operation_costs(whole, calls.paths)
-        self.classes = {calls.paths[scope]: name for scope, name in calls.classes.items()}
+        whole, parts = recorded.whole, recorded.parts
+        self.costs = operation_costs(whole, recorded.paths)
         found = {"step": whole}
         for name, device in (
             ("forward", FORWARD),
@@ -112,7 +152,19 @@ class Recording(Graphs):
         for name in dict.fromkeys(parts.values()):
             found[name] = whole.part({node for node, part in parts.items() if part == name})
         self.add(found)
-        self.conceptual = conceptual(self.graphs.get("forward", whole), calls.classes, FORWARD)
+        forward = self.graphs.get("forward", whole)
+        self.conceptual = conceptual(forward, recorded.classes, FORWARD)
+
+
+@dataclass(frozen=True)
+class _Recorded:
+    """What remains of a recorded step: no values, but the nodes to give other times."""
+
+    whole: Graph
+    parts: dict[str, str]
+    spans: list[Span]
+    classes: dict[str, str]
+    paths: dict[str, str]
 
 
 def record(*models: Any, max_nodes: int = MAX_NODES, **named: Any) -> Recording:

@@ -7,7 +7,6 @@ until the records are dropped, because their identity links them.
 from __future__ import annotations
 
 import contextlib
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,9 +16,8 @@ import numpy as np
 from tinynet.board.graphs.build import new_bytes
 from tinynet.board.graphs.names import Names
 from tinynet.board.graphs.scopes import Call, Calls
+from tinynet.board.graphs.timing import Timed, Timer
 from tinynet.core.callsite import Site, here
-from tinynet.core.declaration.observers import observing
-from tinynet.core.graph.backward_observers import BackwardObserver, observing_backward
 from tinynet.core.graph.node import Node, count_nodes
 from tinynet.core.graph.row_sparse import Rows
 from tinynet.core.module_scope import following
@@ -29,7 +27,7 @@ from tinynet.dtypes import Array
 
 @dataclass(slots=True, eq=False)
 class Ran:
-    """An operation, or a write in place, that ran; times in nanoseconds."""
+    """An operation, or a write in place, that ran."""
 
     op: Any
     inputs: tuple[Array, ...]
@@ -40,8 +38,7 @@ class Ran:
     site: Site | None
     part: str
     stamp: int  # its node, if it creates one, has the next creation number
-    start: int
-    end: int
+    timed: Timed
 
 
 @dataclass(slots=True, eq=False)
@@ -79,8 +76,7 @@ class Visit:
     node: Node
     saved: dict[str, Any]
     part: str
-    start: int
-    end: int = 0
+    timed: Timed
     memory: int = 0
     left: list[tuple[int, Array]] = field(default_factory=list)  # number of the edge, gradient
 
@@ -96,7 +92,7 @@ class Passed:
 Event = Ran | Called | Returned | Pass | Visit | Passed
 
 
-class Watch(BackwardObserver):
+class Watch(Timer):
     """Records events between `started` and its end, in the thread that started it.
 
     Args:
@@ -104,6 +100,7 @@ class Watch(BackwardObserver):
     """
 
     def __init__(self, models: Mapping[str, Any]) -> None:
+        super().__init__()
         self.names = Names()
         self.events: list[Event] = []
         self.part = ""
@@ -111,14 +108,12 @@ class Watch(BackwardObserver):
         self._hooked: list[tuple[Any, bool, Any]] = []
         self._passes: list[Pass] = []
         self._visits: list[Visit] = []
-        self._last = 0
 
     @contextlib.contextmanager
     def started(self) -> Iterator[None]:
         """Return a context in which everything is recorded; leaves nothing on the modules."""
-        self._last = time.perf_counter_ns()
         try:
-            with observing(self._ran, timed=True), following(self), observing_backward(self):
+            with following(self), super().started():
                 yield
         finally:
             while self._hooked:
@@ -134,13 +129,12 @@ class Watch(BackwardObserver):
         attributes: dict[str, Any],
         times: tuple[int, int] | None,
     ) -> None:
-        # A write is reported when it is done: it took the time since the last record.
-        start, end = times or (self._last, time.perf_counter_ns())
+        timed = self.operation(op.title, times)
         visit = self._visits[-1] if self._visits else None
         given = tuple(arrays_of(inputs)), tuple(arrays_of(outputs)), attributes
         call, stamp = self.calls.current, count_nodes()
-        self.events.append(Ran(op, *given, call, visit, here(), self.part, stamp, start, end))
-        self._last = time.perf_counter_ns()
+        self.events.append(Ran(op, *given, call, visit, here(), self.part, stamp, timed))
+        self.done(timed)
 
     # ---- modules ------------------------------------------------------------------------------
 
@@ -188,14 +182,15 @@ class Watch(BackwardObserver):
         came = backward_pass.pending.get(node)
         edges = [(number, edge) for number, edge in enumerate(node.edges) if edge]
         before = {number: gradient_at(backward_pass, edge) for number, edge in edges}
-        visit = Visit(self._passes[-1], node, saved_values(node), self.part, time.perf_counter_ns())
+        saved = saved_values(node)
+        visit = Visit(self._passes[-1], node, saved, self.part, self.begin(node))
         self.events.append(visit)
         self._visits.append(visit)
         try:
             go(node)
         finally:
+            self.end(visit.timed)
             self._visits.pop()
-            visit.end = time.perf_counter_ns()
             for number, edge in edges:
                 array = gradient_at(backward_pass, edge)
                 if array is not None and array is not before[number]:
@@ -203,7 +198,7 @@ class Watch(BackwardObserver):
             came = came if isinstance(came, list) else [came]
             known = [*arrays_of(came), *(a for a in before.values() if a is not None)]
             visit.memory = new_bytes(known, [array for _, array in visit.left])
-            self._last = time.perf_counter_ns()
+            self.done(visit.timed)
 
     def ended(self, backward_pass: Any) -> None:
         """See `BackwardObserver`."""
@@ -212,7 +207,7 @@ class Watch(BackwardObserver):
             for leaf in (arrived.tensor for arrived in backward_pass.leaves.values())
         ]
         self.events.append(Passed(self._passes.pop(), leaves))
-        self._last = time.perf_counter_ns()
+        self.resume()
 
 
 def array_of(value: Any) -> Any:

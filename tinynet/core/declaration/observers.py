@@ -38,7 +38,7 @@ class Observable:
         self.tracers = 0
         self.tracing = Tally(self._count_tracers, lambda: mode.thread)
         self._before: Callable[[Any, Any], Any] | None = None
-        self._kept: dict[Any, dict[str, Any]] = {}  # kernels that `refresh` made without observers
+        self._kept: dict[Any, dict[str, Any]] = {}  # kernels that `refresh` made
         self._lock = fork_safe_lock()  # a thread may load operations meanwhile
 
     def add(self, key: str, op: Any) -> None:
@@ -70,8 +70,7 @@ class Observable:
         """Update the kernels in the namespace."""
         with self._lock:
             make = self._before
-            kept = self._kept.setdefault((make, self.tracers > 0), {})
-            kernels = {} if observers else kept
+            kernels = self._kept.setdefault((make, self.tracers > 0, bool(observers)), {})
             if len(kernels) != len(self.operations) + len(self.functions):
                 wrap = tracing if self.tracers else _itself
                 kernels.update({key: self._kernel(op) for key, op in self.operations.items()})

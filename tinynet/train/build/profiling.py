@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import statistics
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from tinynet import board, nn
 from tinynet.board.graphs.costs import OperationCost, Total, totals
-from tinynet.train.build.build import Parts, copied, first_batch
-from tinynet.train.build.optimizers import updaters_for
+from tinynet.board.graphs.timing import StepTime
+from tinynet.train.build.build import Parts, first_batch
 from tinynet.train.build.seeds import isolated
-from tinynet.train.build.task import Task, Updater
-from tinynet.train.build.trial import recorded_step, trial
+from tinynet.train.build.trial import trial
 from tinynet.train.config.problems import TrainError
 
 
@@ -22,17 +18,22 @@ from tinynet.train.config.problems import TrainError
 class Profile:
     """The cost of a typical training step."""
 
-    step_seconds: float
-    """The time of a step that is not recorded."""
+    step: StepTime
+    """The time of a step."""
 
     batch_seconds: float
     """The time to load a batch, without workers."""
 
     costs: list[OperationCost]
-    """The cost of each operation in the median of the recorded steps."""
+    """The cost of each operation, the median over the steps."""
 
     classes: Mapping[str, str]
     """The class of each module, by path."""
+
+    @property
+    def operations(self) -> int:
+        """The nanoseconds of all operations."""
+        return sum(cost.time for cost in self.costs)
 
     @property
     def modules(self) -> dict[str, Total]:
@@ -58,40 +59,18 @@ def profile(parts: Parts, steps: int) -> Profile:
 
     Args:
         parts: the objects of a config.
-        steps: the number of steps to record, and to take without recording.
+        steps: the number of steps whose operations are timed, and of those timed as a whole.
 
     Raises:
         UsageError: if model, loss and data do not fit together.
-        TrainError: if no step can be recorded; a warning has the reason.
+        TrainError: if no step can be recorded and repeated; a warning has the reason.
     """
     config = parts.config
-    trial(parts)
+    recording = trial(parts, steps)
+    if recording is None or recording.step_time is None:
+        raise TrainError("there is no profile of this step")
     with isolated(config.run.seed, "trial"):
         began = time.perf_counter()
-        batch = first_batch(parts, parts.train_set, config.data.batch_size)
+        first_batch(parts, parts.train_set, config.data.batch_size)
         batch_seconds = time.perf_counter() - began
-        model = copied(parts)
-        updaters = updaters_for(config, model)
-        step_seconds = _step_seconds(parts, model, updaters, batch, steps)
-        recordings = [recorded_step(parts, model, updaters, batch) for _ in range(steps)]
-    found = sorted(filter(None, recordings), key=_time)
-    if not found:
-        raise TrainError("there is no profile of this step")
-    median = found[len(found) // 2]
-    return Profile(step_seconds, batch_seconds, median.costs, median.classes)
-
-
-def _time(recording: board.Recording) -> int:
-    return sum(cost.time for cost in recording.costs)
-
-
-def _step_seconds(
-    parts: Parts, model: nn.Module, updaters: Mapping[str, Updater], batch: Any, steps: int
-) -> float:
-    """Return the median time of a step."""
-    seconds = []
-    for _ in range(steps):
-        began = time.perf_counter()
-        parts.method.step(Task(model, parts.loss, updaters, [batch], strict=False))
-        seconds.append(time.perf_counter() - began)
-    return statistics.median(seconds)
+    return Profile(recording.step_time, batch_seconds, recording.costs, recording.classes)

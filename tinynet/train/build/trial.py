@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from tinynet import board, capture, nn
 from tinynet.board.graphs.collection import Graphs
+from tinynet.board.graphs.snapshot import preserved
+from tinynet.board.graphs.timing import with_medians
 from tinynet.capture.compiled import CAPTURES, CompileError
 from tinynet.capture.graph import program_graph
 from tinynet.train.build.build import Parts, copied, first_batch
@@ -34,11 +37,23 @@ from tinynet.train.metrics.metric import UnsuitableError
 from tinynet.train.metrics.totals import Totals
 from tinynet.train.running.loop import as_evaluated
 
+_REPEATS = 5
+_SPARE = 0.25e9
+"""The nanoseconds for repeats of the recorded step before a run; a long run spares 0.5 %."""
 
-def trial(parts: Parts) -> board.Recording | None:
+_PER_OPERATION = 10_000
+"""The nanoseconds of a small operation; a large one takes one per byte and ten operations."""
+
+
+def trial(parts: Parts, repeats: int | None = 0) -> board.Recording | None:
     """Try an evaluation and a training step on a copy of the model, before anything is written.
 
-    The model and all random streams stay unchanged.
+    The model, the states of loss and method, and all random streams stay unchanged.
+
+    Args:
+        parts: the objects of a config.
+        repeats: the number of further steps that give the operations of the recorded step their
+            median times; None for a number that the run can spare.
 
     Returns:
         The recorded step, for the graphs in TensorBoard; None if recording failed.
@@ -47,7 +62,7 @@ def trial(parts: Parts) -> board.Recording | None:
         UsageError: if model, loss and data do not fit together; the message has the shapes.
     """
     config = parts.config
-    with isolated(config.run.seed, "trial"):
+    with isolated(config.run.seed, "trial"), preserved(_stateful(parts), ()):
         batch = first_batch(parts, parts.train_set, config.data.batch_size)
         model = copied(parts)
         updaters = updaters_for(config, model)
@@ -58,10 +73,43 @@ def trial(parts: Parts) -> board.Recording | None:
             recording = recorded_step(parts, model, updaters, batch)
         except Exception as error:
             raise UsageError(_misfit(config, error, *batch)) from error
+        if recording is not None:
+            task = Task(model, parts.loss, updaters, [batch], strict=False)
+            _measure(recording, parts, task, repeats)
         _try_metrics(parts, evaluated)
         try_schedules(parts)
     _try_exhibits(parts, model)
     return recording
+
+
+def _stateful(parts: Parts) -> Iterator[Any]:
+    """Yield the loss, the method, and all modules in them."""
+    for owner in (parts.loss, parts.method):
+        if hasattr(owner, "__dict__"):
+            yield owner
+            held = [owner, *vars(owner).values()]
+            yield from (m for one in held if isinstance(one, nn.Module) for m in one.modules())
+
+
+def _measure(recording: board.Recording, parts: Parts, task: Task, repeats: int | None) -> None:
+    """Give the operations of a recorded step their median times in repeats of it."""
+    count = _spare(recording, parts) if repeats is None else repeats
+    if count:
+        with contextlib.suppress(Exception):  # a step that cannot be repeated has been recorded
+            recording.measure(lambda: parts.method.step(task), count)
+
+
+def _spare(recording: board.Recording, parts: Parts) -> int:
+    """Return the number of repeats that a run does not notice.
+
+    It depends on the graph and the config, but on no measured time: code of the user's with a state
+    of its own runs equally often before each training.
+    """
+    costs = recording.costs
+    work = sum(cost.flops / 10 + cost.memory + _PER_OPERATION for cost in costs)
+    steps = len(parts.train_batches) * parts.config.run.epochs / parts.config.optimizer.accumulate
+    affordable = max(_SPARE, steps * work / 200)
+    return max(1, min(_REPEATS, int(affordable / work - 1) // 2))
 
 
 def recorded_step(
@@ -111,7 +159,9 @@ def compiled_trial(parts: Parts) -> Graphs:
         except Exception as error:
             raise UsageError(_misfit(config, error, *batch)) from error
         programs = {
-            name: program_graph(compiled, args, {}, [model])
+            name: with_medians(
+                [program_graph(compiled, args, {}, [model]) for _ in range(_REPEATS)]
+            )
             for name, (compiled, args) in calls.items()
         }
     if not programs:

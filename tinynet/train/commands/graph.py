@@ -23,7 +23,7 @@ DESCRIPTION = """\
 Record one training step of a copy of the model and print its graph: the operations, their modules,
 shapes and times. With --format tensorboard, write all graphs to a new folder for TensorBoard.
 (A training run writes them to its own folder anyway.) With --compiled, capture the step with
-tinynet.compile and print its program, with the times of one replay.
+tinynet.compile and print its program. Times are medians over warm steps.
 """
 TENSORBOARD = "tensorboard"
 FORMATS = ("text", "dot", "svg", "pbtxt", TENSORBOARD)
@@ -60,7 +60,7 @@ def run_command(arguments: argparse.Namespace) -> int:
     if form == TENSORBOARD and arguments.part is not None:
         raise UsageError(f"--format {TENSORBOARD} writes all parts: leave out --part")
     parts = prepare(load_config(arguments.config, full_keys(arguments.set)))
-    recording = compiled_trial(parts) if arguments.compiled else trial(parts)
+    recording = compiled_trial(parts) if arguments.compiled else trial(parts, None)
     if recording is None:  # it has warned of the reason
         raise TrainError("there is no graph of this step")
     if form == TENSORBOARD:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from tinynet import numba_kernels
 from tinynet.board.graphs.costs import Total
 from tinynet.board.graphs.formats import duration, size
+from tinynet.board.graphs.timing import BETWEEN
 from tinynet.train.build.profiling import Profile, profile
 from tinynet.train.commands.options import add_config, add_json, full_keys
 from tinynet.train.config.problems import UsageError
@@ -21,7 +22,8 @@ NAME = "profile"
 HELP = "show which modules and lines take the time of a training step"
 DESCRIPTION = """\
 Take some training steps on a copy of the model, and print where the time and the memory of a
-typical one go: the slowest modules, and the slowest source lines. Nothing is written.
+typical one go: the slowest modules, and the slowest source lines. The time of an operation is its
+median over warm steps. Nothing is written.
 """
 
 
@@ -57,15 +59,16 @@ def text_of(found: Profile, top: int) -> str:
         found: the profile.
         top: the maximum number of rows per table.
     """
-    inside = sum(cost.time for cost in found.costs)
+    step, inside = found.step, found.operations
     lines = [
-        f"step: {duration(1e9 * found.step_seconds)}; its operations: {duration(inside)} while "
-        "recorded",
+        f"step: {duration(step.whole)}, of which its operations take {duration(inside)} "
+        f"({step.medians})",
+        f"a step whose operations are timed takes {duration(step.observed)}",
         f"loading a batch: {duration(1e9 * found.batch_seconds)}",
     ]
     modules = {_module(name, found.classes): total for name, total in found.modules.items()}
     for title, rows in (("module", modules), ("line", found.lines)):
-        lines += ["", *_table(title, rows, inside, top)]
+        lines += ["", *_table(title, rows, found, top)]
     return "\n".join(lines)
 
 
@@ -74,10 +77,11 @@ def _module(name: str, classes: Mapping[str, str]) -> str:
     return name if kind == name else f"{name or '(the model)'} ({kind})"
 
 
-def _table(title: str, rows: Mapping[str, Total], whole: int, top: int) -> list[str]:
-    cells = [
+def _table(title: str, rows: Mapping[str, Total], found: Profile, top: int) -> list[str]:
+    whole, between = max(found.step.whole, found.operations), found.step.between(found.operations)
+    cells: list[tuple[str, ...]] = [
         (
-            f"{100 * total.time / max(whole, 1):.1f} %",
+            _share(total.time, whole),
             duration(total.forward),
             duration(total.backward),
             duration(total.update),
@@ -86,14 +90,23 @@ def _table(title: str, rows: Mapping[str, Total], whole: int, top: int) -> list[
         )
         for name, total in [*rows.items()][:top]
     ]
+    if left := [*rows.values()][top:]:
+        cells.append((_share(sum(t.time for t in left), whole), *[""] * 4, f"{len(left)} more"))
+    cells.append((_share(between, whole), *[""] * 4, f"({BETWEEN}: {duration(between)})"))
     header = ("time", "forward", "backward", "update", "memory", title)
-    left = len(rows) - top
-    return [*aligned([header, *cells]), *([f"... and {left} more"] if left > 0 else [])]
+    return aligned([header, *cells])
+
+
+def _share(part: float, whole: float) -> str:
+    return f"{100 * part / max(whole, 1):.1f} %"
 
 
 def _content(found: Profile) -> dict[str, object]:
     return {
-        "step_seconds": found.step_seconds,
+        "step_seconds": found.step.whole / 1e9,
+        "operations_seconds": found.operations / 1e9,
+        "observed_step_seconds": found.step.observed / 1e9,
+        "steps": found.step.steps,
         "batch_seconds": found.batch_seconds,
         "modules": [
             {"module": name, "type": found.classes.get(name, ""), **dataclasses.asdict(total)}

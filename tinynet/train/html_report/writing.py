@@ -74,10 +74,10 @@ def _page(run: RunData) -> str:
     return page(run.name, run, SECTIONS)
 
 
-def costs_of(recording: Recording) -> list[dict[str, Any]]:
-    """Return the time and memory of each module in a recorded step, for ``run.json``."""
+def costs_of(recording: Recording) -> dict[str, Any]:
+    """Return the time and memory of a recorded step for ``run.json``: of each module, of all."""
     by_module = totals(recording.costs, by=lambda cost: cost.module)
-    return [
+    modules = [
         {
             "module": name,
             "type": recording.classes.get(name, ""),
@@ -89,3 +89,5 @@ def costs_of(recording: Recording) -> list[dict[str, Any]]:
         }
         for name, total in by_module.items()
     ]
+    step = recording.step_time
+    return {"costs": modules, **({} if step is None else {"step_time": step._asdict()})}

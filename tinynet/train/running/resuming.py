@@ -204,7 +204,7 @@ def _restart(
     """Restart a run whose process died before the first checkpoint."""
     parts = prepare(config)
     parts.callbacks.add(callbacks)
-    recording = trial(parts)
+    recording = trial(parts, None)
     _print(show, f"{folder.path} has no checkpoint yet: starting from the beginning")
     rows = cut_rows(folder.metrics, MOST)
     if len(rows) > 1:  # the first may be written before the first checkpoint

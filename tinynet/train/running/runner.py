@@ -104,7 +104,7 @@ def _train(
         parts = prepare(config)
         parts.callbacks.add(named(callbacks))
         reports = check_data(parts)
-        recording = trial(parts)
+        recording = trial(parts, None)
         check_same(ranks, to_toml(config))
         folder = new_run_folder(own or config.run.out, config.run.name)
     if show == "text" and ranks is not None:

@@ -105,7 +105,7 @@ class Training:
             recording: the step to show as graphs in TensorBoard.
         """
         if recording is not None:
-            record["costs"] = costs_of(recording)
+            record |= costs_of(recording)
         status, problem = "failed", None
         together = ending_together(self.ranks, command("resume", self.folder.path))
         with together, recorded_warnings(record), StopRequest() as stop:  # until it is recorded

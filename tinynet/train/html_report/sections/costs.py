@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tinynet.board.graphs.formats import duration, size
+from tinynet.board.graphs.timing import BETWEEN, StepTime
 from tinynet.train.html_report.markup import Html, element, joined, table
 from tinynet.train.html_report.run_data import RunData
 
@@ -14,26 +15,45 @@ def costs(run: RunData) -> Html | None:
     modules = run.record.get("costs")
     if not modules:
         return None
-    whole = sum(sum(_times(one)) for one in modules) or 1
+    times = [sum(_times(one)) for one in modules]
+    step = StepTime(**run.record["step_time"]) if "step_time" in run.record else None
+    whole = max(sum(times), step.whole if step else 1)
     ordered = sorted(modules, key=lambda one: -sum(_times(one)))
     rows = [
         (
             element("span", f"{one['module'] or '(the model)'}", class_="mono"),
             one["type"],
-            f"{100 * sum(_times(one)) / whole:.1f} %",
+            _share(sum(_times(one)), whole),
             *map(duration, _times(one)),
             size(one["memory"]),
         )
         for one in ordered[:_MOST]
     ]
-    text = (
-        "A training step that was recorded before the run began. Memory is that of the results of "
-        "the forward pass."
-    )
+    if left := ordered[_MOST:]:
+        more = sum(sum(_times(one)) for one in left)
+        rows.append((f"{len(left)} more", "", _share(more, whole), *[""] * 4))
+    if step:
+        rows.append((f"({BETWEEN})", "", _share(step.between(sum(times)), whole), *[""] * 4))
     header = ["module", "type", "time", "forward", "backward", "update", "memory"]
-    left = len(ordered) - _MOST
-    more = [element("p", f"and {left} more", class_="soft")] if left > 0 else []
-    return joined([element("p", text, class_="soft"), table(header, rows, numbers=2), *more])
+    text = element("p", _text(step, "compiled" in run.record), class_="soft")
+    return joined([text, table(header, rows, numbers=2)])
+
+
+def _text(step: StepTime | None, is_compiled: bool) -> str:
+    if step is None:
+        times = "A training step that was recorded before the run began."
+    else:
+        times = (
+            f"A training step takes {duration(step.whole)} ({step.medians}, taken by a copy of the "
+            f"model before the run began; {duration(step.observed)} while its operations are "
+            "timed)."
+        )
+    eager = " It ran eagerly: the compiled steps of the run are faster." if is_compiled else ""
+    return f"{times}{eager} Memory is that of the results of the forward pass."
+
+
+def _share(part: float, whole: float) -> str:
+    return f"{100 * part / whole:.1f} %"
 
 
 def _times(one: dict[str, int]) -> tuple[int, int, int]:

@@ -1,0 +1,224 @@
+"""The times of what runs in a step: operations, writes, and the nodes of backward passes.
+
+A `Timer` keeps no values, so a step that is timed uses memory as any other step does. What ran in
+one step is found again in another by its module, its name, and its turn among those of that name.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import statistics
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from tinynet.board.graphs.graph import Cost, Graph, Node
+from tinynet.core.declaration.observers import observing
+from tinynet.core.graph.backward_observers import BackwardObserver, observing_backward
+from tinynet.core.modes import mode
+from tinynet.dtypes import Array
+
+BETWEEN = "Python between the operations"
+Key = tuple[int, str, int]
+
+
+@dataclass(slots=True, eq=False)
+class Timed:
+    """When something ran, in nanoseconds."""
+
+    key: Key
+    """Its module, its name, and its turn among those of that module and name."""
+
+    start: int
+    end: int
+    inner: int = 0
+    """The part of this time that belongs to what ran inside, and to timing that."""
+
+
+class Timer(BackwardObserver):
+    """Times what runs in its thread, in order.
+
+    Attributes:
+        timed: what ran since the last `started`.
+    """
+
+    def __init__(self) -> None:
+        self.timed: list[Timed] = []
+        self._turns: Counter[tuple[int, str]] = Counter()
+        self._open: list[Timed] = []
+        self._last = 0
+
+    @contextlib.contextmanager
+    def started(self) -> Iterator[None]:
+        """Return a context in which everything is timed."""
+        self.timed = []
+        self._turns.clear()
+        with observing(self._ran, timed=True), observing_backward(self):
+            self._last = time.perf_counter_ns()
+            yield
+
+    def _ran(
+        self,
+        op: Any,
+        inputs: Sequence[Array],
+        outputs: Sequence[Array],
+        attributes: dict[str, Any],
+        times: tuple[int, int] | None,
+    ) -> None:
+        self.done(self.operation(op.title, times))
+
+    def visit(self, backward_pass: Any, node: Any, go: Callable[[Any], None]) -> None:
+        """See `BackwardObserver`."""
+        timed = self.begin(node)
+        try:
+            go(node)
+        finally:
+            self.end(timed)
+            self.done(timed)
+
+    def operation(self, name: str, times: tuple[int, int] | None) -> Timed:
+        """Add an operation that has just run.
+
+        Args:
+            name: the operation.
+            times: its start and end; None for a write, which is reported when it is complete: it
+                took the time since the last record.
+        """
+        start, end = times or (self._last, time.perf_counter_ns())
+        return self._add(name, mode.scope, start, end)
+
+    def begin(self, node: Any) -> Timed:
+        """Add a node of a backward pass, whose time begins now."""
+        timed = self._add(type(node).__name__, getattr(node, "scope", None))
+        self._open.append(timed)
+        timed.start = self._last = time.perf_counter_ns()
+        return timed
+
+    def _add(self, name: str, scope: Any, start: int = 0, end: int = 0) -> Timed:
+        module = 0 if scope is None else id(scope[1]())
+        self._turns[module, name] += 1
+        timed = Timed((module, name, self._turns[module, name]), start, end)
+        self.timed.append(timed)
+        return timed
+
+    def end(self, timed: Timed) -> None:
+        """End the time of a node."""
+        timed.end = time.perf_counter_ns()
+        self._open.pop()
+
+    def done(self, timed: Timed) -> None:
+        """Continue after a record: the node around it, if any, does not pay for it."""
+        self.resume()
+        if self._open:
+            self._open[-1].inner += self._last - timed.start
+
+    def ended(self, backward_pass: Any) -> None:
+        """See `BackwardObserver`."""
+        self.resume()
+
+    def resume(self) -> None:
+        """Begin the time of a write that may come next."""
+        self._last = time.perf_counter_ns()
+
+
+def spent(timed: Sequence[Timed]) -> int:
+    """Return the time from the first start to the last end, without what ran inside."""
+    inner = sum(one.inner for one in timed)
+    return timed[-1].end - min(one.start for one in timed) - inner
+
+
+class Span(NamedTuple):
+    """What was timed together, and the nodes that share this time in proportion to their sizes."""
+
+    timed: Sequence[Timed]
+    nodes: Sequence[Node]
+
+    def share(self, nanoseconds: int) -> None:
+        """Give each node its share of a time."""
+        sizes = [
+            max(1, math.prod(node.outputs[0].shape)) if node.outputs else 1 for node in self.nodes
+        ]
+        start = min(one.start for one in self.timed)
+        for size, node in zip(sizes, self.nodes, strict=True):
+            cost = node.cost or Cost(start, 0, 0)
+            node.cost = replace(cost, time=nanoseconds * size // sum(sizes))
+
+
+class StepTime(NamedTuple):
+    """The time of a typical step: medians over several, in nanoseconds."""
+
+    steps: int
+    """The number of steps that were timed as a whole, and of those whose operations were timed."""
+
+    whole: int
+    """The time of a step."""
+
+    observed: int
+    """The time of a step whose operations are timed one by one."""
+
+    def between(self, operations: int) -> int:
+        """Return the time of a step that its operations do not take: Python's.
+
+        Args:
+            operations: the time of the operations, which may exceed that of the step by noise.
+        """
+        return max(0, self.whole - operations)
+
+    @property
+    def medians(self) -> str:
+        """The origin of the times, for people."""
+        return f"medians over {self.steps} warm steps" if self.steps > 1 else "one warm step"
+
+
+def timed_steps(step: Callable[[], object], count: int) -> tuple[list[list[Timed]], StepTime]:
+    """Time steps as a whole and operation by operation, in turns.
+
+    Args:
+        step: takes a step. It is called ``2 * count`` times, and once before these if they are
+            several.
+        count: the number of steps of each kind.
+    """
+    timer, ran = Timer(), []
+    whole, observed = [], []
+    if count > 1:
+        step()
+    for _ in range(count):
+        began = time.perf_counter_ns()
+        step()
+        whole.append(time.perf_counter_ns() - began)
+        with timer.started():
+            began = time.perf_counter_ns()
+            step()
+            observed.append(time.perf_counter_ns() - began)
+        ran.append(timer.timed)
+    return ran, StepTime(count, *(round(statistics.median(each)) for each in (whole, observed)))
+
+
+def share_medians(spans: Iterable[Span], ran: Iterable[Iterable[Timed]]) -> None:
+    """Give the nodes of a recorded step their median times in other steps.
+
+    A node that ran in none of them, in a model that branches, keeps its time.
+
+    Args:
+        spans: the spans of the recorded step.
+        ran: what ran in each of the other steps.
+    """
+    found = [{timed.key: timed for timed in step} for step in ran]
+    for span in spans:
+        wanted = [timed.key for timed in span.timed]
+        steps = (step for step in found if all(key in step for key in wanted))
+        times = [spent([step[key] for key in wanted]) for step in steps]
+        if times:
+            span.share(round(statistics.median(times)))
+
+
+def with_medians(graphs: Sequence[Graph]) -> Graph:
+    """Return the last of several graphs of the same operations, with the median of their times."""
+    for nodes in zip(*(graph.nodes for graph in graphs), strict=True):
+        times = [node.cost.time for node in nodes if node.cost is not None]
+        if nodes[-1].cost is not None:
+            nodes[-1].cost = replace(nodes[-1].cost, time=round(statistics.median(times)))
+    return graphs[-1]

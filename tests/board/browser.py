@@ -87,6 +87,24 @@ class Graphs:
 
         return self.wait(text, f"the card of {name}")[0]
 
+    def labels(self):
+        """The names that are written at nodes -> the shapes of these: ``rect``, ``ellipse``."""
+        script = f"{_DEEP.replace('return found', 'const nodes = found')}"
+        script += """return nodes.map(node => [
+            node.querySelector(':scope > text.nodelabel').firstChild.textContent.trim(),
+            node.querySelector('.nodecolortarget').tagName]);"""
+        return dict(self.driver.execute_script(script, "g.node"))
+
+    def tag(self):
+        """The tag whose graph is shown."""
+        _, menu = self.find("paper-dropdown-menu")  # of runs, of tags
+        return menu.get_property("value").strip()
+
+    def is_enabled(self, name):
+        """Whether a radio button can be chosen."""
+        (button,) = self.wait(lambda: self._radio(name), f"the button {name}")
+        return not button.get_property("disabled")
+
     def choose_tag(self, tag):
         items = {e.get_property("textContent").strip(): e for e in self.find("paper-item")}
         self.driver.execute_script("arguments[0].click()", items[tag])

@@ -63,6 +63,8 @@ def graphs(driver, address):
 
 
 def test_the_graph_is_drawn_and_scopes_open(graphs, screenshots):
+    assert graphs.tag() == "step"
+    assert graphs.is_enabled("profile")
     graphs.wait(lambda: TITLE <= set(graphs.nodes()), f"{TITLE}")
     graphs.fit()
     graphs.screenshot(screenshots / "graph.png")
@@ -145,23 +147,29 @@ def test_the_profile_is_coloured_by_time_and_by_memory(graphs, recording, screen
 
 def test_backward_is_a_graph_of_its_own(graphs, screenshots):
     graphs.choose_tag("backward")
-    graphs.wait(lambda: set(graphs.nodes()) == {"backward"}, "the backward graph")
-    graphs.expand("backward")
-    graphs.expand("backward/CNN")
-    inside = {f"backward/CNN/{name}" for name in (*LAYERS, "ReluBackward0")}
+    graphs.wait(lambda: set(graphs.nodes()) == {"CNN", "CrossEntropyLoss"}, "its content")
+    graphs.expand("CNN")
+    inside = {f"CNN/{name}" for name in (*LAYERS, "ReluBackward0")}
     graphs.wait(lambda: inside <= set(graphs.nodes()), f"{inside}")
     graphs.fit()
     graphs.screenshot(screenshots / "backward.png")
+    graphs.choose("profile")
+    graphs.choose("compute_time")
+    white = {"rgb(255, 255, 255)", None}
+    graphs.wait(lambda: not white.issuperset(graphs.fills().values()), "its times")
 
 
-def test_the_modules_are_a_conceptual_graph(graphs, screenshots):
+def test_the_modules_are_boxes_with_whole_names(graphs, screenshots):
     graphs.choose_tag("modules")
     graphs.choose("conceptual_graph")
-    graphs.wait(lambda: set(graphs.nodes()) == TITLE - {"backward", "Adam"}, "the modules")
-    graphs.expand("CNN")
-    assert "CNN/Conv2d[stem]" in graphs.nodes()
+    boxes = {"Conv2d[stem]", "norm", "MaxPool2d[pool]", "Linear[head]", "CrossEntropyLoss"}
+    ovals = {"relu", "view", "target"}
+    shown = boxes | ovals | {"input", "output"}
+    graphs.wait(lambda: {n.rstrip() for n in graphs.nodes()} == shown, "the modules")
     graphs.fit()
     graphs.screenshot(screenshots / "modules.png")
+    assert set(graphs.labels()) == shown  # nothing is cut
+    assert ovals == {name for name, shape in graphs.labels().items() if shape == "ellipse"}
 
 
 def test_a_pbtxt_file_can_be_uploaded(graphs, recording, tmp_path):

@@ -13,7 +13,7 @@ from tests.board import steps
 from tests.board.test_tensorboard import fetch, same, server
 from tinynet import board
 from tinynet.board import BoardWarning, SummaryWriter, tensorboardx
-from tinynet.board.graphs.graph import Graph, Node
+from tinynet.board.graphs.graph import Graph, Node, Slot
 
 with warnings.catch_warnings():  # what TensorBoard and its dependencies warn about is not ours
     warnings.simplefilter("ignore")
@@ -51,6 +51,15 @@ def run(request):
     return request.param
 
 
+STEP = " step"
+
+
+def shown(rec):
+    """The graphs of a recording by their tags."""
+    found = {name: graph.opened() for name, graph in rec.graphs.items()}
+    return {STEP: rec.graphs["step"], **{k: v for k, v in found.items() if k != "step"}}
+
+
 def graph_of(address, run, **query):
     text = fetch(address, "graphs/graph", run=run, **query)
     return text_format.Parse(text, graph_pb2.GraphDef())
@@ -72,24 +81,38 @@ def test_every_graph_can_be_selected(tensorboard, run):
     with_profile = {"op_graph", "profile"}
     expected = {name: with_profile for name in ("forward", "backward", "optimizer")}
     expected |= {name: with_profile for name in PARTS.get(run, [])}
-    assert info["run_graph"]
-    assert tags == {**expected, "step": {"profile"}, "modules": {"conceptual_graph"}}
+    assert not info["run_graph"]  # the tab would open with it, and it has no profile
+    assert tags == {**expected, STEP: with_profile, "modules": {"conceptual_graph"}}
+    assert min(tags) == STEP  # the tab opens with the first
 
 
 def test_every_graph_says_what_ran(tensorboard, recordings, run):
     rec = recordings[run]
-    assert same(graph_of(tensorboard, run), rec.graphs["step"])
-    for name in list(rec.graphs)[1:]:
-        found = graph_of(tensorboard, run, tag=name)
-        assert same(found, rec.graphs[name])
+    for tag, graph in shown(rec).items():
+        found = graph_of(tensorboard, run, tag=tag)
+        assert same(found, graph)
         devices = [node.device for node in found.node]
-        assert devices == [node.device for node in rec.graphs[name].nodes]
+        assert devices == [node.device for node in graph.nodes]
+
+
+def test_a_graph_in_one_scope_opens_with_its_content():
+    slot = [Slot((2,), "float32")]
+    inside = [Node("backward/a/b", "B", outputs=slot), Node("backward/c", "C", ["backward/a/b"])]
+    nodes = Graph(inside).opened().nodes
+    assert [(node.name, node.inputs) for node in nodes] == [("a/b", []), ("c", ["a/b"])]
+    for other in ("d", "d/e", "backward"):
+        graph = Graph([*inside, Node(other, "D")])
+        assert graph.opened() is graph
+    reserved = Graph([Node("backward/length", "D")])  # not a name that TensorBoard can show
+    assert reserved.opened() is reserved
+    control = Graph([Node("s/a", "A", outputs=slot * 2), Node("s/b", "B", ["s/a:1", "^s/a"])])
+    assert control.opened().nodes[1].inputs == ["a:1", "^a"]
 
 
 def test_every_profile_says_what_it_took(tensorboard, recordings, run):
     rec = recordings[run]
-    for name, graph in rec.graphs.items():
-        profile = profile_of(tensorboard, run, name)
+    for tag, graph in shown(rec).items():
+        profile = profile_of(tensorboard, run, tag)
         found = {node: stats for nodes in profile.values() for node, stats in nodes.items()}
         for node in graph.nodes:
             if not node.outputs:  # such as an input that is None
@@ -111,13 +134,13 @@ def test_every_profile_says_what_it_took(tensorboard, recordings, run):
                 size = np.prod(node.outputs[0].shape) * np.dtype(node.outputs[0].dtype).itemsize
                 assert (stats.all_end_rel_micros, stats.memory[0].total_bytes) == (0, size)
         assert not found
-    assert set(profile_of(tensorboard, run, "step")) == {
+    assert set(profile_of(tensorboard, run, STEP)) == {
         *("/device:fwd:0", "/device:bwd:0", "/device:opt:0")
     }
 
 
 def test_times_are_in_their_order(tensorboard, run):
-    profile = profile_of(tensorboard, run, "step")
+    profile = profile_of(tensorboard, run, STEP)
     forward, backward, update = (
         [s.all_start_micros for s in profile[f"/device:{d}:0"].values() if s.all_end_rel_micros]
         for d in ("fwd", "bwd", "opt")
@@ -133,31 +156,27 @@ def test_times_are_in_their_order(tensorboard, run):
 
 CLASSES = {
     "mlp": {
-        "MLP/Linear[fc1]": "Linear",
-        "MLP/ReLU[act]": "ReLU",
-        "MLP/Linear[fc2]": "Linear",
+        "Linear[fc1]/Linear": "Linear",
+        "ReLU[act]/ReLU": "ReLU",
+        "Linear[fc2]/Linear": "Linear",
         "input/x": "InputLayer",
     },
-    "cnn": {
-        "CNN/Conv2d[stem]": "Conv2d",
-        "CNN/BatchNorm2d[norm]": "BatchNorm2d",
-        "CNN/relu": "relu",
-    },
+    "cnn": {"Conv2d[stem]  /Conv2d": "Conv2d", "norm/BatchNorm2d": "BatchNorm2d", "relu": "relu"},
     "lstm": {
-        "Loop/LSTMCell[cell]": "LSTMCell",
-        "Loop/LSTMCell[cell]_5": "LSTMCell",
-        "Loop/Linear[head]": "Linear",
+        "LSTMCell[cell]/LSTMCell": "LSTMCell",
+        "LSTMCell[cell]_5/LSTMCell": "LSTMCell",
+        "Linear[head]/Linear": "Linear",
     },
     "transformer": {
-        "Language/Embedding[embed]": "Embedding",
-        "Language/ModuleList[layers]/TransformerEncoderLayer[1]/LayerNorm[norm2]": "LayerNorm",
+        "embed/Embedding": "Embedding",
+        "ModuleList[layers]/EncoderLayer[1] /norm2/LayerNorm": "LayerNorm",
     },
-    "branching": {"Branching/Sequential[large]/ReLU[1]": "ReLU", "Branching/add": "add"},
-    "renormed": {"Renormed/Embedding[embed]": "Embedding"},
+    "branching": {"Sequential[large]/ReLU[1]/ReLU": "ReLU", "add": "add"},
+    "renormed": {"embed/Embedding": "Embedding"},
     "gan": {
-        "ModuleDict/Sequential[D]/Linear[0]": "Linear",
-        "ModuleDict/Sequential[D]_1/Linear[0]": "Linear",
-        "ModuleDict/Linear[G]": "Linear",
+        "ModuleDict/Sequential[D]/Linear[0]/Linear": "Linear",
+        "ModuleDict/Sequential[D]_1/Linear[0]/Linear": "Linear",
+        "ModuleDict/Linear[G]/Linear": "Linear",
     },
 }
 
@@ -173,10 +192,10 @@ def test_the_modules_are_a_conceptual_graph(tensorboard, run):
 def test_the_modules_of_an_mlp_are_a_chain(tensorboard):
     graph = graph_of(tensorboard, "mlp", tag="modules", conceptual="true")
     edges = {node.name: list(node.input) for node in graph.node}
-    assert edges["MLP/Linear[fc1]"] == ["input/x"]
-    assert edges["MLP/ReLU[act]"] == ["MLP/Linear[fc1]"]
-    assert edges["MLP/Linear[fc2]"] == ["MLP/ReLU[act]"]
-    assert edges["output/output.1"] == ["MLP/Linear[fc2]"]
+    assert edges["Linear[fc1]/Linear"] == ["input/x"]
+    assert edges["ReLU[act]/ReLU"] == ["Linear[fc1]/Linear"]
+    assert edges["Linear[fc2]/Linear"] == ["ReLU[act]/ReLU"]
+    assert edges["output/output.1"] == ["Linear[fc2]/Linear"]
     assert "sub" in edges  # an operation outside of modules: the loss, by hand
 
 
@@ -187,10 +206,9 @@ def test_several_recordings_of_a_run(recordings, tmp_path):
         recordings["lstm"].write(writer, global_step=100)
     with server(tmp_path) as address:
         tags = json.loads(fetch(address, "graphs/info"))["run"]["tags"]
-        again = graph_of(address, "run", tag="step, step 100")
-        assert same(graph_of(address, "run"), recordings["mlp"].graphs["step"])
+        again = graph_of(address, "run", tag=f"{STEP}, step 100")
     assert same(again, recordings["mlp"].graphs["step"])
-    names = ["step", "forward", "backward", "optimizer", "modules"]
+    names = [STEP, "forward", "backward", "optimizer", "modules"]
     assert set(tags) == {f"{n}, step {s}" for n in names for s in (1, 100)} | {
         f"{n}, step 100_1" for n in names
     }
@@ -205,11 +223,11 @@ def test_what_was_folded_is_a_text(tmp_path):
         rec.write(writer)
     with server(tmp_path) as address:
         text = json.loads(fetch(address, "text/text", run="run", tag="graph/folded/text_summary"))
-        graph = graph_of(address, "run")
+        graph = graph_of(address, "run", tag=STEP)
         modules = graph_of(address, "run", tag="modules", conceptual="true")
     assert same(graph, rec.graphs["step"])
     assert "28 repeats like Loop/LSTMCell[cell] " in text[0]["text"]
-    assert "Loop/LSTMCell[cell]_x28" in {node.name for node in modules.node}
+    assert "LSTMCell[cell]_x28/Repeated" in {node.name for node in modules.node}
 
 
 def test_a_pbtxt_is_the_same_graph(recordings, run):
@@ -238,4 +256,4 @@ def test_a_graph_with_problems_is_a_warning(recordings, tmp_path):
         rec.graphs["forward"] = whole
     with server(tmp_path) as address:
         tags = json.loads(fetch(address, "graphs/info"))["run"]["tags"]
-    assert set(tags) == {"step", "backward", "optimizer", "modules"}
+    assert set(tags) == {STEP, "backward", "optimizer", "modules"}

@@ -164,12 +164,6 @@ def conceptual_graph(tag: str, keras: str, walltime: float) -> bytes:
     return _stored("graph_keras_model", tag, keras.encode(), walltime)
 
 
-def profile(tag: str, graph: Graph, walltime: float, step: int | None) -> bytes:
-    """Return the event with the costs of the nodes of the run's graph, selectable by tag."""
-    tagged = load().TaggedRunMetadata(tag=tag, run_metadata=run_metadata(None, step_stats(graph)))
-    return _event(walltime, step, tagged_run_metadata=tagged)
-
-
 def _stored(plugin: str, tag: str, content: bytes, walltime: float) -> bytes:
     tensor = load().TensorProto(dtype="DT_STRING", string_val=[content])
     return summary(walltime, None, tag=tag, tensor=tensor, metadata=metadata(plugin, b"1"))

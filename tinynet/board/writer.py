@@ -123,34 +123,31 @@ class SummaryWriter(Scalars, Histograms, Images, Hparams, Curves, Embeddings, Me
             print(graph.text())
         self._add_graph(graph, type(model).__name__)
 
-    def _add_graph(
-        self, graph: Graph, name: str, step: int | None = None, profile: bool = False
-    ) -> None:
-        """Write a graph under a free tag; the first one becomes the graph of the run.
+    def _add_graph(self, graph: Graph, name: str) -> None:
+        """Write a graph under a free tag; the first one becomes the graph of the run."""
+        if self._graphs:
+            self._add_tagged_graph(graph, name)
+        elif self._is_sound(graph, name):
+            self._add(tensorboardx.run_graph(graph, time.time()))
+            self._graphs.add(name)
 
-        Args:
-            graph: the graph.
-            name: its tag, which gets a suffix if it is taken.
-            step: the step of the profile.
-            profile: also write the time and memory of the nodes of the run's graph.
+    def _add_tagged_graph(self, graph: Graph, name: str) -> None:
+        """Write a graph under a free tag, with the time and memory of its nodes.
+
+        The graph of a run, in contrast, has a tag without them.
         """
         tag = self._free_tag(name)
+        if self._is_sound(graph, tag):
+            self._add(tensorboardx.tagged_graph(tag, graph, time.time()))
+            self._graphs.add(tag)
+
+    def _is_sound(self, graph: Graph, tag: str) -> bool:
+        """Return whether TensorBoard can show a graph; warn if not."""
         wrong = problems(graph)
         if wrong:  # a bug in tinynet must not end a training run
-            warnings.warn(
-                f"The graph of {tag} was not written: {'; '.join(wrong[:3])}.",
-                BoardWarning,
-                stacklevel=3,
-            )
-            return
-        when = time.time()
-        if self._graphs:
-            self._add(tensorboardx.tagged_graph(tag, graph, when))
-        else:
-            self._add(tensorboardx.run_graph(graph, when))
-            if profile:
-                self._add(tensorboardx.profile(tag, graph, when, step))
-        self._graphs.add(tag)
+            text = f"The graph of {tag} was not written: {'; '.join(wrong[:3])}."
+            warnings.warn(text, BoardWarning, stacklevel=4)
+        return not wrong
 
     def _add_conceptual_graph(self, keras: str, name: str) -> None:
         """Write a graph of modules, the JSON of a Keras model."""

@@ -80,8 +80,8 @@ class Graphs:
     ) -> None:
         """Write all graphs, with time and memory, for TensorBoard's Graphs tab.
 
-        The first graph becomes the graph of the run, if it has none yet; the others are selected by
-        tag, and so is ``modules`` (a conceptual graph).
+        They are selected by tag, and so is ``modules`` (a conceptual graph). The tab opens with the
+        first of the graphs.
 
         Args:
             writer: a SummaryWriter, or the folder of the run.
@@ -101,8 +101,11 @@ class Graphs:
                 f"Got {type(writer).__name__} instead."
             )
         suffix = "" if global_step is None else f", step {global_step}"
-        for name, graph in self.graphs.items():
-            writer._add_graph(graph, f"{name}{suffix}", global_step, profile=True)
+        for number, (name, graph) in enumerate(self.graphs.items()):
+            if number:
+                writer._add_tagged_graph(graph.opened(), f"{name}{suffix}")
+            else:  # the tab opens with the first tag in the order of letters, and shows no spaces
+                writer._add_tagged_graph(graph, f" {name}{suffix}")
         if self.conceptual:
             writer._add_conceptual_graph(self.conceptual, f"modules{suffix}")
         if self.notes:

@@ -1,7 +1,14 @@
 """The overview of a graph: one box per module, as Keras draws its models.
 
-A module that calls no other module is one layer; where a module computes something itself (such as
-a residual sum), each operation is a separate layer. The edges follow from those of operations.
+A module that calls no other module is a box with one layer. Where a module computes something
+itself (such as a residual sum), each operation is a separate layer. The edges follow from those of
+operations. The scope of a single model is left out, so that its modules are seen at once.
+
+Note [Names that are whole]
+TensorBoard cuts names at a width: that of a scope, which is a box, later than that of a node, an
+oval. It writes longer names of boxes in smaller letters, so a name that is slightly too wide fits
+with spaces after it, which browsers do not show. A class and an attribute that do not fit together
+are shortened to one of them.
 
 Source: tensorboard/plugins/graph/keras_util.py, the reader of this format.
 """
@@ -9,12 +16,23 @@ Source: tensorboard/plugins/graph/keras_util.py, the reader of this format.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tinynet.board.graphs.graph import Graph, Node
 
 _KEPT = ("Input", "Output")
+_BOX, _OVAL = 51.9, 29.9  # pixels for names, of TensorBoard's 52 and 30
+_LARGE, _SMALL = (11, 9.0), (18, 6.0)  # characters and pixels of the letters; between these, linear
+_OVAL_LETTERS = 6
+# The widths of Roboto's letters, TensorBoard's font, in hundredths of their size.
+_ROBOTO = {24: "ijl|:", 25: " ", 26: ".", 27: "I[]", 28: "-", 33: "t", 34: "r()", 35: "f", 45: "_"}
+_ROBOTO |= {47: "y", 48: "v", 50: "xz", 51: "k", 52: "cs", 53: "e", 54: "La", 55: "FJhnu"}
+_ROBOTO |= {57: "Eoq", 59: "S", 60: "TYZ", 62: "BR", 63: "KPX", 64: "V", 65: "ACU", 66: "D"}
+_ROBOTO |= {68: "G", 69: "OQ", 71: "HN", 75: "w", 87: "M", 88: "m", 89: "W"}
+_WIDTH = {letter: width / 100 for width, letters in _ROBOTO.items() for letter in letters}
+_USUAL = 0.56
 
 
 def conceptual(graph: Graph, classes: Mapping[str, str], device: str) -> str:
@@ -27,18 +45,18 @@ def conceptual(graph: Graph, classes: Mapping[str, str], device: str) -> str:
     """
     inner = {scope.rpartition("/")[0] for scope in classes}  # calls that call modules
     inner |= {"/".join(s.split("/")[:n]) for s in classes for n in range(1, s.count("/") + 1)}
+    models = [scope for scope in inner & classes.keys() if "/" not in scope]
+    names = _Names(models[0] if len(models) == 1 else "")
     layer_of: dict[str, str] = {}
     layers: dict[str, dict[str, Any]] = {}
     for node in graph.nodes:
         if node.device != device or (node.op not in _KEPT and not _computes(node)):
             continue
         own = node.scope in classes and node.scope not in inner
-        name = node.scope if own else node.name
+        kind = classes[node.scope] if own else _kind(node)
+        name = names.box(node.scope, kind) if own else names.node(node.name, kind)
         layer_of[node.name] = name
-        layer = layers.get(name)
-        if layer is None:
-            kind = classes[node.scope] if own else _kind(node)
-            layer = layers[name] = _layer(name, kind, node)
+        layer = layers.setdefault(name, _layer(name, kind, node))
         sources = (layer_of.get(source) for source in node.producers)
         layer["from"] |= dict.fromkeys(s for s in sources if s is not None and s != name)
     made = [_finished(layer) for layer in layers.values()]
@@ -66,3 +84,81 @@ def _finished(layer: dict[str, Any]) -> dict[str, Any]:
     """Return the layer in Keras 3's form, with the sources of its arguments."""
     history = [{"config": {"keras_history": [name, 0, 0]}} for name in layer.pop("from")]
     return {**layer, "inbound_nodes": [{"args": [history], "kwargs": {}}] if history else []}
+
+
+# ---- names -----------------------------------------------------------------------------------
+
+
+class _Names:
+    """Names of layers that TensorBoard shows whole; see the Note above.
+
+    Args:
+        model: the scope to leave out.
+    """
+
+    def __init__(self, model: str) -> None:
+        self._found = {"": "", model: ""}
+        self._used: set[str] = set()
+
+    def node(self, name: str, kind: str) -> str:
+        """Return the name of an operation: an oval if its name fits, else a box around it."""
+        scope, _, own = name.rpartition("/")
+        if _width(own) * _OVAL_LETTERS > _OVAL:
+            return self.box(name, kind)
+        if name not in self._found:
+            self._found[name] = self._free(self._scope(scope), [own])
+        return self._found[name]
+
+    def box(self, scope: str, kind: str) -> str:
+        """Return the name of a layer in a box of its own."""
+        return f"{self._scope(scope)}/{kind}".removeprefix("/")
+
+    def _scope(self, scope: str) -> str:
+        if scope not in self._found:
+            outer, _, own = scope.rpartition("/")
+            fitting = [name for name in map(_fitted, _shortened(own)) if name]
+            self._found[scope] = self._free(self._scope(outer), [*fitting, own])
+        return self._found[scope]
+
+    def _free(self, scope: str, candidates: list[str]) -> str:
+        paths = [f"{scope}/{name}".removeprefix("/") for name in candidates]
+        more = (f"{paths[-1]}_{number}" for number in range(1, len(self._used) + 2))
+        name = next(path for path in (*paths, *more) if path.rstrip() not in self._used)
+        self._used.add(name.rstrip())
+        return name
+
+
+def _shortened(name: str) -> Iterator[str]:
+    """Yield a name, and shorter ones: of ``Class[attribute]`` the attribute, the end of the class.
+
+    Example:
+        >>> from tinynet.board.graphs.conceptual import _shortened
+        >>> [*_shortened("BatchNorm2d[norm]_1")], [*_shortened("CustomLayer[0]")]
+        (['BatchNorm2d[norm]_1', 'norm_1'], ['CustomLayer[0]', 'Layer[0]'])
+    """
+    yield name
+    found = re.fullmatch(r"(.+)\[(.+)\](_\w+)?", name)
+    if not found:
+        return
+    kind, attribute, again = found[1], found[2], found[3] or ""
+    if not attribute.isdecimal():
+        yield f"{attribute}{again}"
+        return
+    for start in re.finditer("(?<=[a-z0-9])[A-Z]", kind):
+        yield f"{kind[start.start() :]}[{attribute}]{again}"
+
+
+def _fitted(name: str) -> str:
+    """Return a name with the spaces with which it fits into a box; empty if it does not."""
+    (few, large), (many, small) = _LARGE, _SMALL
+    for length in range(len(name), many + 1):
+        padded = name.ljust(length)
+        share = (max(few, length) - few) / (many - few)
+        if _width(padded) * (large + share * (small - large)) <= _BOX:
+            return padded
+    return ""
+
+
+def _width(name: str) -> float:
+    """Return about the width of a name in TensorBoard's font, relative to the size of letters."""
+    return sum(_WIDTH.get(letter, _USUAL) for letter in name)

@@ -125,6 +125,30 @@ class Graph:
                 nodes.append(replace(node, op="Input", inputs=[], attributes=attributes, cost=None))
         return Graph(nodes)
 
+    def opened(self) -> Graph:
+        """Return the content of its only scope, if all nodes are in one; else the graph itself.
+
+        TensorBoard shows scopes closed, so a graph in one scope would begin as a single box.
+        """
+        scopes = {node.name.partition("/")[0] if "/" in node.name else "" for node in self.nodes}
+        (scope, *others) = scopes or {""}
+        if others or not scope:
+            return self
+        names = {node.name: node.name.partition("/")[2] for node in self.nodes}
+        inside = Graph(
+            [
+                replace(
+                    node, name=names[node.name], inputs=[_renamed(r, names) for r in node.inputs]
+                )
+                for node in self.nodes
+            ]
+        )
+        return self if problems(inside) else inside
+
+
+def _renamed(reference: str, names: Mapping[str, str]) -> str:
+    return reference.replace(name := producer(reference), names[name], 1)
+
 
 def _line(node: Node) -> str:
     shapes = ", ".join(map(str, node.outputs))

@@ -15,9 +15,11 @@ from hypothesis import strategies as st
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData
 
+from tests.board.test_dashboards import Api
+from tests.board.test_tensorboard import server
 from tinynet.train.cli import main
-from tinynet.train.config.grid import MOST, axis, points
-from tinynet.train.running.run_group import outcome_of
+from tinynet.train.config.grid import MOST, Point, axis, points
+from tinynet.train.running.run_group import Outcome, log_hparams, outcome_of
 from tinynet.train.running.sweep import open_sweep
 
 from .test_cli import start
@@ -142,6 +144,34 @@ def test_tensorboard_shows_the_hyperparameters(write, digits, sweep, tmp_path):
         values = data.session_start_info.hparams
         assert values["optimizer.lr"].number_value in (0.1, 0.2)
         assert values["data.shuffle"].bool_value is True
+
+
+def test_sweeps_and_searches_in_a_folder_keep_all_columns(tmp_path):
+    values = {
+        "a/000": ("finished", {"optimizer.lr": "0.1", "run.seed": "1"}),
+        "b/000": ("finished", {"model.dropout": "0.5", "optimizer.type": "Adam"}),
+        "b/001": ("pruned", {"model.dropout": "0.9", "optimizer.type": "SGD"}),
+    }
+    for number, (folder, (status, point)) in enumerate(values.items()):
+        best = {"epoch": 2, "accuracy": 0.9}
+        figures = {"accuracy": 0.5, "loss": "nan"}
+        path = str(tmp_path / folder)
+        log_hparams(Outcome(Point(number, point, ()), status, figures, best, path))
+    with server(tmp_path) as address:
+        found = Api(address)("hparams/experiment", post={"experimentName": ""})
+        columns = {info["name"] for info in found["hparamInfos"]}
+        assert columns == {"status"}.union(*(point for _, point in values.values()))
+        metrics = {info["name"]["tag"] for info in found["metricInfos"]}
+        assert metrics == {"hparam/accuracy", "hparam/best/accuracy", "hparam/best/epoch"}
+        asked = {"experimentName": "", "startIndex": 0, "sliceSize": 10}
+        asked["allowedStatuses"] = ["STATUS_SUCCESS"]
+        asked["colParams"] = [{"metric": info["name"]} for info in found["metricInfos"]]
+        groups = Api(address)("hparams/session_groups", post=asked)["sessionGroups"]
+    assert {group["name"]: group["hparams"]["status"] for group in groups} == {
+        folder: status for folder, (status, _) in values.items()
+    }
+    tags = {value["name"]["tag"]: value["value"] for value in groups[0]["metricValues"]}
+    assert tags["hparam/best/accuracy"] == pytest.approx(0.9)
 
 
 def test_what_cannot_be_swept(write, digits, capsys, tmp_path):

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from tinynet.board import SummaryWriter
+from tinynet.board.summaries.hparams import hparams
 from tinynet.distributed.launcher import without_launcher
 from tinynet.distributed.local_threads import VARIABLES
 from tinynet.invocation import VARIABLE, command
@@ -287,7 +288,7 @@ def _outcome_now(group: RunGroup, process: _Process) -> Outcome:
     outcome, code = outcome_of(group, process.point), process.popen.returncode
     killed_by = signal_name(code)
     if code == 0 or (killed_by and outcome.status in ("finished", "pruned")):
-        if outcome.status == "finished":
+        if outcome.status in ("finished", "pruned"):
             log_hparams(outcome)
         return outcome
     stopped = process.is_asked_to_stop and outcome.status != "failed"
@@ -309,12 +310,25 @@ def _last_message(log: Path) -> str:
 
 
 def log_hparams(outcome: Outcome) -> None:
-    """Write the values and metrics of a finished run for TensorBoard's tab HParams."""
+    """Write the values and figures of a run that has ended for TensorBoard's tab HParams.
+
+    Without the message about an experiment, of which TensorBoard reads only one, the tab has the
+    columns of all runs in its folder, also where sweeps and searches vary different values.
+    """
     values = {
         key: value if isinstance(value, bool | int | float) else text
         for key, text in outcome.point.values.items()
         if (value := toml_or_text(text)) is not None
     }
-    metrics = {f"hparam/{name}": value for name, value in outcome.metrics.items()}
+    best = {f"best/{name}": value for name, value in outcome.best.items()}
+    figures = {
+        f"hparam/{name}": value
+        for name, value in {**outcome.metrics, **best}.items()
+        if isinstance(value, int | float)
+    }
+    _, start, end = hparams({**values, "status": outcome.status}, figures)
     with SummaryWriter(outcome.folder) as writer:
-        writer.add_hparams(values, metrics, run_name=".")
+        for summary in (start, end):
+            writer.file_writer.add_summary(summary)
+        for name, value in figures.items():
+            writer.add_scalar(name, value, 0)

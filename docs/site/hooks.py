@@ -23,6 +23,7 @@ from docs.site import (  # noqa: E402
     configs,
     departures,
     examples,
+    notebooks,
     situations,
 )
 
@@ -46,6 +47,7 @@ MARK = re.compile(r"<!-- generated: ([\w ]+) -->")
 def on_config(config: Any) -> Any:
     """Fill the section API, and append unlisted pages to a section."""
     sections = {title: pages for section in config.nav for title, pages in section.items()}
+    config.nav.insert(1, {"Notebooks": [{name: p} for name, p in notebooks.addresses().items()]})
     sections["Look up"].append({"API": list(api.addresses())})
     placed = {page for pages in sections.values() for page in pages if isinstance(page, str)}
     docs = Path(config.docs_dir)
@@ -58,6 +60,8 @@ def on_config(config: Any) -> Any:
 def on_files(files: Files, config: Any) -> Files:
     """Add the pages that are generated as a whole."""
     for uri, text in api.pages().items():
+        files.append(File.generated(config, uri, content=text))
+    for uri, text in notebooks.files():
         files.append(File.generated(config, uri, content=text))
     return files
 

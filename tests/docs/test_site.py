@@ -1,9 +1,16 @@
 """The site is built without a warning, fetches nothing, and fits a phone."""
 
+import functools
+import html
+import http.server
+import json
 import os
 import re
 import subprocess
 import sys
+import threading
+import time
+import urllib.parse
 from pathlib import Path
 
 import pytest
@@ -43,6 +50,57 @@ def test_pictures_are_there(site):
             assert (page.parent / picture).exists(), f"{page.name}: {picture}"
 
 
+def test_notebooks_are_pages_with_pictures(site):
+    for language in ("en", "zh"):
+        sources = sorted((ROOT / "notebooks" / language).glob("*.ipynb"))
+        assert len(sources) == 6
+        for source in sources:
+            cells = json.loads(source.read_text(encoding="utf-8"))["cells"]
+            outputs = [one for cell in cells for one in cell.get("outputs", ())]
+            drawn = sum("image/svg+xml" in one.get("data", {}) for one in outputs)
+            page = (site / f"notebooks/{language}/{source.stem}.html").read_text(encoding="utf-8")
+            assert page.count("The graph that this cell draws") == drawn > 0
+            assert "$" not in re.sub("<code.*?</code>|<script.*?</script>", "", page, flags=re.S)
+            heading = cells[0]["source"]
+            assert "".join(heading).splitlines()[0].strip("# ") in html.unescape(page)
+
+
+@pytest.fixture(scope="module")
+def address(site):
+    """The address of the site on a server: browsers run no search in files."""
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_):
+            pass
+
+    handler = functools.partial(Quiet, directory=str(site))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+FOUND = "return [...document.querySelectorAll('.md-search-result__link')].map(a => a.href)"
+SEARCHED = {
+    "gradient clipping": ["training.html", "training.html#gradient-clipping"],
+    "early stopping": ["training.html", "training.html#early-stopping"],
+}
+
+
+@pytest.mark.skipif(bool(browser.missing()), reason=browser.missing() or "there is a browser")
+def test_search_finds_first_what_explains(address):
+    with browser.browser() as driver:
+        for words, pages in SEARCHED.items():
+            driver.get("about:blank")
+            driver.get(f"{address}/index.html?q={urllib.parse.quote(words)}")
+            driver.execute_script("document.querySelector('.md-search__input').focus()")
+            end = time.monotonic() + 60
+            while not (found := driver.execute_script(FOUND)) and time.monotonic() < end:
+                time.sleep(0.1)
+            first = [re.sub(r"\?[^#]*", "", one.removeprefix(f"{address}/")) for one in found]
+            assert first[: len(pages)] == pages
+
+
 @pytest.mark.skipif(bool(browser.missing()), reason=browser.missing() or "there is a browser")
 def test_pages_are_no_wider_than_the_screen(site):
     with browser.browser() as driver:
@@ -53,6 +111,7 @@ def test_pages_are_no_wider_than_the_screen(site):
                 *sorted(site.glob("*.html")),
                 site / "api/nn.html",
                 site / "howto/op.html",
+                *sorted(site.glob("notebooks/*/*.html")),
             ]:
                 driver.get(page.as_uri())
                 needed = driver.execute_script("return document.documentElement.scrollWidth")

@@ -81,6 +81,17 @@ class BoardLog:
             self.writer.add_scalar(name, value, point.x(name))
         self.tracking.log(point)
 
+    def log_histograms(self, step: Step) -> None:
+        """Write histograms of all weights that are trained, and of their gradients."""
+        trained = ((n, p) for n, p in self.parts.model.named_parameters() if p.requires_grad)
+        for name, parameter in trained:
+            grad = parameter.grad
+            if grad is not None and grad.is_sparse:
+                grad = grad._values()
+            for kind, values in (("weights", parameter), ("gradients", grad)):
+                if values is not None and values.numel():
+                    self.writer.add_histogram(f"{kind}/{name}", values, step.number)
+
     def log_confusion_matrix(self, counts: Array | None, step: Step) -> None:
         """Write the confusion matrix as an image and as a table; rows are the true classes."""
         if counts is not None:

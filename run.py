@@ -443,7 +443,8 @@ def main(argv: list[str]) -> int:
     name = os.path.basename(started[0])
     if shutil.which(name) == started[0]:  # pyenv's shims, for one, start Python by its whole path
         started[0] = name
-    os.environ.setdefault("TINYNET_COMMAND", shlex.join(started))  # what messages tell to type
+    typed = subprocess.list2cmdline(started) if os.name == "nt" else shlex.join(started)
+    os.environ.setdefault("TINYNET_COMMAND", typed)  # what messages tell to type
     if os.name != "nt":  # Ctrl-C waits until tinynet can answer it: tinynet/startup.py
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     return become(["-m", "tinynet", *argv])

@@ -8,7 +8,7 @@ from typing import Any
 
 from docs.site.text import fenced
 
-_FORMULA = re.compile(r"\$\$(.+?)\$\$|\$([^$\n]+)\$", re.DOTALL)
+_FORMULA = re.compile(r"\$\$(.+?)\$\$|\$([^$]+)\$", re.DOTALL)
 _SIGNS = {
     **{r"\cdot": "·", r"\partial": "∂", r"\sigma": "σ", r"\top": "ᵀ", r"\log": "log", r"\,": " "},
     **{r"\lceil": "⌈", r"\rceil": "⌉", r"\qquad": ", ", r"\\": "; ", "&": " ", "-": "−"},
@@ -67,12 +67,13 @@ def formula(latex: str, is_block: bool = False) -> str:
     text = re.sub(r"\\(?:begin|end)\{pmatrix\}", lambda found: "()"["end" in found[0]], latex)
     for name, sign in _SIGNS.items():
         text = text.replace(name, sign)
+    text = re.sub(r"\\d?frac\{(.+?)\}\s*\{(.+?)\}", r"(\1/\2)", text)
     text = re.sub(r"\\text\{(.+?)\}", r"\1", text)
     text = re.sub(r"_(\{.+?\}|\w)", r"<sub>\1</sub>", text)
     text = re.sub(r"\^(\{.+?\}|\S)", r"<sup>\1</sup>", text)
     text = re.sub(r"\\overline\{(.+?)\}", r'<span class="mean">\1</span>', text)
     text = " ".join(re.sub(r"[{}]|\\ ", "", text).split())
-    text = re.sub(r" (?=[,;)])|(?<=\() ", "", text)
+    text = re.sub(r" (?=[,;)])|(?<=[(∂]) ", "", text)
     return f'<p class="formula"><em>{text}</em></p>' if is_block else f"<em>{text}</em>"
 
 

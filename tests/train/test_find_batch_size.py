@@ -1,10 +1,12 @@
 """`tinynet find-batch-size`: the search, what memory means, and tries that end in other ways."""
 
+import ctypes
 import json
 import os
 import shlex
 import subprocess
 import sys
+import types
 
 import pytest
 
@@ -12,7 +14,7 @@ from tinynet.train import find_batch_size
 from tinynet.train.cli import main
 from tinynet.train.config.problems import TrainError, UsageError
 from tinynet.train.finders import batch_size as batch_sizes
-from tinynet.train.finders import memory
+from tinynet.train.finders import memory, other_systems
 from tinynet.train.finders.batch_size import largest
 from tinynet.train.finders.memory import parse_size
 from tinynet.train.finders.one_try import answer
@@ -132,6 +134,74 @@ def test_the_available_memory_in_an_older_container(system):
     }
     system(**files)
     assert memory.available() == 6000
+
+
+VM_STAT = """Mach Virtual Memory Statistics: (page size of 16384 bytes)
+Pages free:                               10.
+Pages active:                            500.
+Pages inactive:                           20.
+Pages speculative:                         3.
+Pages throttled:                           0.
+"Translation faults":                    900.
+Pages purgeable:                           4.
+"""
+
+
+def test_memory_on_a_mac(system, monkeypatch):
+    answers = {"vm_stat": VM_STAT, "ps": "  1234\n"}
+
+    def run(command, **_):
+        asked.append(command)
+        return subprocess.CompletedProcess(command, 0, answers[command[0]])
+
+    asked = []
+    monkeypatch.setattr(sys, "platform", "darwin")
+    monkeypatch.setattr(other_systems.subprocess, "run", run)
+    assert memory.available() == 37 * 16384
+    assert memory.resident(42) == 1234 * 1024
+    assert asked[-1] == ("ps", "-o", "rss=", "-p", "42")
+    usage = types.SimpleNamespace(ru_maxrss=5_000_000)  # bytes there
+    monkeypatch.setattr(memory.resource, "getrusage", lambda who: usage)
+    assert memory.peak() == 5_000_000
+    answers |= {"vm_stat": "", "ps": ""}  # nothing is known: the process has ended
+    assert memory.available() is None and memory.resident(42) is None
+
+
+def windows(closed):
+    """Windows's libraries, with a process 42 and this one."""
+
+    def open_process(rights, inherits, number):
+        return 7 if number in (42, os.getpid()) else None
+
+    def process_memory(handle, memory, size):
+        found = memory._obj
+        assert handle.value == 7 and size == found.size == ctypes.sizeof(found)
+        found.working_set, found.peak_working_set = 3000, 9000
+        return 1
+
+    def machine_memory(memory):
+        assert memory._obj.size == 64
+        memory._obj.available = 5 * 10**9
+        return 1
+
+    kernel = types.SimpleNamespace(
+        OpenProcess=open_process,
+        CloseHandle=lambda handle: closed.append(handle.value),
+        K32GetProcessMemoryInfo=process_memory,
+        GlobalMemoryStatusEx=machine_memory,
+    )
+    return types.SimpleNamespace(kernel32=kernel)
+
+
+def test_memory_on_windows(system, monkeypatch):
+    closed = []
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setattr(memory, "resource", None)
+    monkeypatch.setattr(other_systems.ctypes, "windll", windows(closed), raising=False)
+    assert memory.available() == 5 * 10**9
+    assert (memory.resident(42), memory.resident(), memory.peak()) == (3000, 3000, 9000)
+    assert memory.resident(41) is None
+    assert closed == [7] * 3
 
 
 def test_the_peak_is_at_least_what_is_resident():

@@ -1,9 +1,11 @@
 """Going on with runs: exactly, after a stop, a kill, damage; with a changed config; refused."""
 
+import errno
 import json
 import os
 import re
 import signal
+import stat
 import time
 from pathlib import Path
 
@@ -268,8 +270,29 @@ def test_what_is_no_run_folder(tmp_path, capsys):
     assert "is not the folder of a run: it has no config.toml" in capsys.readouterr().err
 
 
-@pytest.mark.skipif(os.name == "nt", reason="locks")
-def test_two_processes_on_one_folder(write, digits):
+class Msvcrt:
+    """Windows's locks of files, by those of this system."""
+
+    LK_NBLCK = 2
+
+    def locking(self, handle, how, count):
+        assert (how, count) == (self.LK_NBLCK, 1)
+        assert stat.S_ISREG(os.fstat(handle).st_mode)
+        fcntl = pytest.importorskip("fcntl")
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise PermissionError(errno.EACCES, "Permission denied") from None
+
+
+@pytest.fixture(params=["own", "Windows"])
+def locks(request, monkeypatch):
+    if request.param == "Windows" and os.name != "nt":
+        monkeypatch.setattr(writing, "fcntl", None)
+        monkeypatch.setattr(writing, "msvcrt", Msvcrt())
+
+
+def test_two_processes_on_one_folder(write, digits, locks):
     result = run(write(digits), quiet=True)
     with (
         writing.locked(result.folder),

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tinynet.invocation import VARIABLE, command, python
+from tinynet.invocation import VARIABLE, command, commands, python
+from tinynet.invocation.quoting import shell
 from tinynet.train.cli import main
 
 from .test_cli import ENVIRONMENT, ROOT, interruptible
@@ -172,6 +173,52 @@ def test_a_path_is_as_short_as_it_can_be(tmp_path, monkeypatch):
     inside, outside = tmp_path / "a b", tmp_path.parent / "c"
     assert command("eval", inside, Path("-x")) == "tinynet eval 'a b' ./-x"
     assert command("eval", outside) == f"tinynet eval {shlex.quote(str(outside))}"
+
+
+SHELLS = {
+    "cmd": {"PROMPT": "$P$G"},
+    "powershell": {},
+    "posix": {"SHELL": "bash.exe"},
+}
+EVALUATED = {
+    "cmd": 'tinynet eval "my runs" "a&b" lr=0.1 "it\'s" "a \\"b\\"" "(1)"',
+    "powershell": "tinynet eval 'my runs' 'a&b' lr=0.1 'it''s' 'a \"b\"' '(1)'",
+    "posix": """tinynet eval 'my runs' 'a&b' lr=0.1 'it'"'"'s' 'a "b"' '(1)'""",
+}
+STARTED = {
+    "cmd": '"C:/my env/python.exe" -m pip install x',
+    "powershell": "& 'C:/my env/python.exe' -m pip install x",
+    "posix": "'C:/my env/python.exe' -m pip install x",
+}
+
+
+@pytest.mark.parametrize("kind", SHELLS)
+def test_commands_have_the_form_of_the_shell(kind, monkeypatch):
+    monkeypatch.setattr(sys, "platform", "win32")
+    for name in ("PROMPT", "SHELL"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in SHELLS[kind].items():
+        monkeypatch.setenv(name, value)
+    assert shell() == kind
+    words = "eval", Path("my runs"), "a&b", "lr=0.1", "it's", 'a "b"', "(1)"
+    assert command(*words) == EVALUATED[kind]
+    monkeypatch.setattr(sys, "executable", "C:/my env/python.exe")
+    commands._python.cache_clear()
+    try:
+        assert python("-m", "pip", "install", "x") == STARTED[kind]
+    finally:
+        commands._python.cache_clear()
+
+
+def test_windows_finds_programs_in_any_case(monkeypatch):
+    monkeypatch.setattr(os.path, "normcase", str.lower)
+    monkeypatch.setattr(commands.shutil, "which", {"python": "C:/Python/python.EXE"}.get)
+    monkeypatch.setattr(sys, "executable", "C:/Python/python.exe")
+    commands._python.cache_clear()
+    try:
+        assert python("-c", "1") == "python -c 1"
+    finally:
+        commands._python.cache_clear()
 
 
 def test_a_program_of_the_users_own(tmp_path):

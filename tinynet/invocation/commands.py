@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 import os
-import shlex
 import shutil
 import sys
 from pathlib import Path
 
+from tinynet.invocation.quoting import quoted, quoted_command
 from tinynet.startup import command_words, is_command, is_module
 
 VARIABLE = "TINYNET_COMMAND"
@@ -44,7 +44,7 @@ def _typed(word: object) -> str:
     if isinstance(word, Path):
         word = shown(word)
         word = f"./{word}" if word.startswith("-") else word
-    return shlex.quote(str(word))
+    return quoted(str(word))
 
 
 def shown(path: Path) -> str:
@@ -61,17 +61,23 @@ def _started() -> str:
     if is_module():
         typed, *rest = command_words()
         name = Path(typed).name  # pyenv's shims, for one, start Python by its whole path
-        return shlex.join([name if shutil.which(name) == typed else typed, *rest])
+        return quoted_command([name if _is_found(name, typed) else typed, *rest])
     if is_command():
         script = Path(sys.argv[0])
-        is_on_path = shutil.which(script.name) == str(script)
-        return script.name if is_on_path else _typed(script)
+        name = script.stem if script.suffix.lower() == ".exe" else script.name
+        return name if _is_found(name, str(script)) else quoted_command([shown(script)])
     return f"{_python()} -m tinynet"
 
 
 @functools.cache
 def _python() -> str:
     for name in ("python", "python3"):
-        if shutil.which(name) == sys.executable:
+        if _is_found(name, sys.executable):
             return name
-    return _typed(Path(sys.executable))
+    return quoted_command([shown(Path(sys.executable))])
+
+
+def _is_found(name: str, path: str) -> bool:
+    """Return whether typing a name starts the program at a path."""
+    found = shutil.which(name)
+    return found is not None and os.path.normcase(found) == os.path.normcase(path)

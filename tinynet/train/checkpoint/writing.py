@@ -19,6 +19,13 @@ try:
     import fcntl
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
+try:
+    import msvcrt
+except ImportError:  # not Windows
+    msvcrt = None  # type: ignore[assignment]
+
+LOCK_FILE = ".lock"
+"""The file that stands for its folder where folders cannot be opened: on Windows."""
 
 
 @contextlib.contextmanager
@@ -141,11 +148,12 @@ def locked(folder: Path) -> Iterator[None]:
         UsageError: if another process holds the lock.
         TrainError: if the folder cannot be opened.
     """
-    if fcntl is None:
+    if fcntl is None and msvcrt is None:  # a browser, which has one process
         yield
         return
     with _named(folder, "opened"):
-        handle = os.open(folder, os.O_RDONLY)
+        place = folder if fcntl is not None else folder / LOCK_FILE
+        handle = os.open(place, os.O_RDONLY if fcntl is not None else os.O_RDWR | os.O_CREAT)
     try:
         with contextlib.suppress(OSError):  # a file system without locks
             if not _lock(handle):
@@ -157,9 +165,13 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def _lock(handle: int) -> bool:
-    """Lock an open folder; return whether no other process has done so."""
+    """Lock an open folder or file; return whether no other process has done so."""
+    lock: Any = msvcrt  # typed for Windows only
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+        if fcntl is not None:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        else:
+            lock.locking(handle, lock.LK_NBLCK, 1)
+    except (BlockingIOError, PermissionError):
         return False
     return True

@@ -8,6 +8,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from tinynet.train.finders import other_systems
+
 try:
     import resource
 except ImportError:  # Windows
@@ -50,11 +52,13 @@ def peak() -> int | None:
     if found is None and resource is not None:
         unit = 1 if sys.platform == "darwin" else 1024
         found = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
-    return found
+    return found if found is not None or _PROC.exists() else other_systems.peak()
 
 
 def resident(process: int | str = "self") -> int | None:
     """Return the resident memory of a process in bytes; None if unknown."""
+    if not _PROC.exists():
+        return other_systems.resident(str(process))
     return _status(str(process), "VmRSS")
 
 
@@ -64,6 +68,8 @@ def available() -> int | None:
     That is what the kernel estimates (MemAvailable), or what the limits of the control groups
     around this process leave, whichever is less.
     """
+    if not _PROC.exists():
+        return other_systems.available()
     found = _kilobytes(_PROC / "meminfo", "MemAvailable")
     if found is None:
         return None

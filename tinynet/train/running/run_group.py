@@ -329,6 +329,6 @@ def log_hparams(outcome: Outcome) -> None:
     _, start, end = hparams({**values, "status": outcome.status}, figures)
     with SummaryWriter(outcome.folder) as writer:
         for summary in (start, end):
-            writer.file_writer.add_summary(summary)
+            writer._get_file_writer().add_summary(summary)
         for name, value in figures.items():
             writer.add_scalar(name, value, 0)

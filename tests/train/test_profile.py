@@ -122,10 +122,27 @@ def test_an_operation_has_its_median_time_in_warm_steps(clock):
     assert [cost.time for cost in rec.costs if cost.time] == [900]
     rec.measure(step, steps=3)
     assert next(delays, None) is None
-    assert rec.step_time == (3, 7, 40)
+    assert rec.step_time == (3, 40, 0, 7)
     assert [cost.time for cost in rec.costs if cost.time] == [40]
     for name in ("step", "forward"):
         assert sum(n.cost.time for n in rec.graphs[name].nodes if n.cost) == 40
+
+
+def test_python_between_operations_is_part_of_the_step(clock):
+    delays = iter([0, 0, *[5] * 3, *[8] * 3])
+
+    def step():
+        y = tn.ones(3)
+        clock.wait(d := next(delays))  # before an operation
+        y = y * 2
+        clock.wait(3 * d)  # at the end
+        return y
+
+    with board.record() as rec:
+        step()
+    rec.measure(step, steps=3)
+    assert rec.step_time == (3, 0, 20 + 12, 4 * 5)
+    assert (rec.step_time.sum, rec.step_time.waited) == (32, False)
 
 
 def test_updates_share_the_median_time_of_an_optimizer_step_by_size(clock, monkeypatch):
@@ -313,6 +330,8 @@ def test_profile_for_programs(write, digits, capsys, tmp_path):
     assert found["step_seconds"] > 0 and found["batch_seconds"] > 0
     times = [row[phase] for row in rows.values() for phase in ("forward", "backward", "update")]
     assert found["operations_seconds"] == pytest.approx(sum(times) / 1e9)
+    parts = found["operations_seconds"] + found["between_seconds"]
+    assert found["step_seconds"] == pytest.approx(parts)
     assert [p.name for p in tmp_path.iterdir()] == [path]
 
 

@@ -14,7 +14,7 @@ from tinynet.board.graphs.collection import MAX_NODES, Graphs
 from tinynet.board.graphs.conceptual import conceptual
 from tinynet.board.graphs.costs import OperationCost, operation_costs
 from tinynet.board.graphs.graph import Graph
-from tinynet.board.graphs.timing import Span, StepTime, share_medians, timed_steps
+from tinynet.board.graphs.timing import Span, StepTime, repeated, share_medians
 from tinynet.board.graphs.watch import Watch
 from tinynet.board.storage import BoardWarning
 
@@ -123,14 +123,13 @@ class Recording(Graphs):
             >>> with board.record(model) as rec:
             ...     step()
             >>> rec.measure(step)
-            >>> rec.step_time.steps, sum(cost.time for cost in rec.costs) > 0
-            (9, True)
+            >>> rec.step_time.steps, rec.step_time.operations > 0, rec.step_time.between > 0
+            (9, True, True)
         """
         if self._recorded is None:
             raise RuntimeError("measure() belongs after the `with` block of its recording")
         recorded = self._recorded
-        ran, self.step_time = timed_steps(step, steps)
-        share_medians(recorded.spans, ran)
+        self.step_time = share_medians(recorded.spans, repeated(step, steps))
         self._split(recorded)
 
     def _split(self, recorded: _Recorded) -> None:

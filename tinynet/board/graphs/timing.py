@@ -11,7 +11,7 @@ import math
 import statistics
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -34,8 +34,14 @@ class Timed:
 
     start: int
     end: int
+    before: int = 0
+    """The time of Python before it, unless it ran inside of something else."""
+
     inner: int = 0
-    """The part of this time that belongs to what ran inside, and to timing that."""
+    """The part of its time that belongs to what ran inside, and to timing that."""
+
+    resumed: int = 0
+    """When its record was complete, and Python went on."""
 
 
 class Timer(BackwardObserver):
@@ -88,13 +94,17 @@ class Timer(BackwardObserver):
                 took the time since the last record.
         """
         start, end = times or (self._last, time.perf_counter_ns())
-        return self._add(name, mode.scope, start, end)
+        timed = self._add(name, mode.scope, start, end)
+        timed.before = 0 if self._open else max(0, start - self._last)
+        return timed
 
     def begin(self, node: Any) -> Timed:
         """Add a node of a backward pass, whose time begins now."""
         timed = self._add(type(node).__name__, getattr(node, "scope", None))
+        timed.start = time.perf_counter_ns()
+        timed.before = 0 if self._open else timed.start - self._last
         self._open.append(timed)
-        timed.start = self._last = time.perf_counter_ns()
+        self._last = timed.start
         return timed
 
     def _add(self, name: str, scope: Any, start: int = 0, end: int = 0) -> Timed:
@@ -112,6 +122,7 @@ class Timer(BackwardObserver):
     def done(self, timed: Timed) -> None:
         """Continue after a record: the node around it, if any, does not pay for it."""
         self.resume()
+        timed.resumed = self._last
         if self._open:
             self._open[-1].inner += self._last - timed.start
 
@@ -120,14 +131,20 @@ class Timer(BackwardObserver):
         self.resume()
 
     def resume(self) -> None:
-        """Begin the time of a write that may come next."""
+        """Begin the time of a write, or of Python, that may come next."""
         self._last = time.perf_counter_ns()
+
+    @property
+    def rest(self) -> int:
+        """The time since the last record."""
+        return time.perf_counter_ns() - self._last
 
 
 def spent(timed: Sequence[Timed]) -> int:
     """Return the time from the first start to the last end, without what ran inside."""
     inner = sum(one.inner for one in timed)
-    return timed[-1].end - min(one.start for one in timed) - inner
+    records = sum(one.resumed - one.end for one in timed[:-1])
+    return max(0, timed[-1].end - min(one.start for one in timed) - inner - records)
 
 
 class Span(NamedTuple):
@@ -141,39 +158,59 @@ class Span(NamedTuple):
         sizes = [
             max(1, math.prod(node.outputs[0].shape)) if node.outputs else 1 for node in self.nodes
         ]
-        start = min(one.start for one in self.timed)
+        start, before, whole = min(one.start for one in self.timed), 0, sum(sizes)
         for size, node in zip(sizes, self.nodes, strict=True):
-            cost = node.cost or Cost(start, 0, 0)
-            node.cost = replace(cost, time=nanoseconds * size // sum(sizes))
+            share = nanoseconds * (before + size) // whole - nanoseconds * before // whole
+            node.cost = replace(node.cost or Cost(start, 0, 0), time=share)
+            before += size
 
 
 class StepTime(NamedTuple):
     """The time of a typical step: medians over several, in nanoseconds."""
 
     steps: int
-    """The number of steps that were timed as a whole, and of those whose operations were timed."""
+    """The number of steps whose operations were timed, and of those that were timed as a whole."""
+
+    operations: int
+    """The time of all operations."""
+
+    between: int
+    """The time of Python between the operations."""
 
     whole: int
-    """The time of a step."""
+    """The time of a step by the clock. It is longer where a step waits for a processor."""
 
-    observed: int
-    """The time of a step whose operations are timed one by one."""
-
-    def between(self, operations: int) -> int:
-        """Return the time of a step that its operations do not take: Python's.
-
-        Args:
-            operations: the time of the operations, which may exceed that of the step by noise.
-        """
-        return max(0, self.whole - operations)
+    @property
+    def sum(self) -> int:
+        """The time of a step without waiting."""
+        return self.operations + self.between
 
     @property
     def medians(self) -> str:
         """The origin of the times, for people."""
         return f"medians over {self.steps} warm steps" if self.steps > 1 else "one warm step"
 
+    @property
+    def waited(self) -> bool:
+        """Whether most of a step was not spent in its parts, on a machine with other work."""
+        return self.whole > 1.5 * self.sum
 
-def timed_steps(step: Callable[[], object], count: int) -> tuple[list[list[Timed]], StepTime]:
+
+@dataclass(frozen=True)
+class Repeats:
+    """What was timed in several repeats of a step."""
+
+    ran: list[list[Timed]]
+    """What ran, of each."""
+
+    rests: list[int]
+    """The time of Python after the last operation, of each."""
+
+    wholes: list[int]
+    """The time by the clock of steps whose operations were not timed."""
+
+
+def repeated(step: Callable[[], object], count: int) -> Repeats:
     """Time steps as a whole and operation by operation, in turns.
 
     Args:
@@ -181,38 +218,41 @@ def timed_steps(step: Callable[[], object], count: int) -> tuple[list[list[Timed
             several.
         count: the number of steps of each kind.
     """
-    timer, ran = Timer(), []
-    whole, observed = [], []
+    timer, found = Timer(), Repeats([], [], [])
     if count > 1:
         step()
     for _ in range(count):
         began = time.perf_counter_ns()
         step()
-        whole.append(time.perf_counter_ns() - began)
+        found.wholes.append(time.perf_counter_ns() - began)
         with timer.started():
-            began = time.perf_counter_ns()
             step()
-            observed.append(time.perf_counter_ns() - began)
-        ran.append(timer.timed)
-    return ran, StepTime(count, *(round(statistics.median(each)) for each in (whole, observed)))
+            found.rests.append(timer.rest)
+        found.ran.append(timer.timed)
+    return found
 
 
-def share_medians(spans: Iterable[Span], ran: Iterable[Iterable[Timed]]) -> None:
-    """Give the nodes of a recorded step their median times in other steps.
+def share_medians(spans: Sequence[Span], repeats: Repeats) -> StepTime:
+    """Give the nodes of a recorded step their median times in repeats of it.
 
     A node that ran in none of them, in a model that branches, keeps its time.
 
     Args:
         spans: the spans of the recorded step.
-        ran: what ran in each of the other steps.
+        repeats: what ran in the repeats.
     """
-    found = [{timed.key: timed for timed in step} for step in ran]
+    found = [{timed.key: timed for timed in step} for step in repeats.ran]
+    operations, between = 0, round(statistics.median(repeats.rests))
     for span in spans:
         wanted = [timed.key for timed in span.timed]
         steps = (step for step in found if all(key in step for key in wanted))
-        times = [spent([step[key] for key in wanted]) for step in steps]
-        if times:
-            span.share(round(statistics.median(times)))
+        each = [[step[key] for key in wanted] for step in steps] or [span.timed]
+        time = round(statistics.median(map(spent, each)))
+        span.share(time)
+        operations += time
+        between += round(statistics.median(sum(one.before for one in timed) for timed in each))
+    whole = round(statistics.median(repeats.wholes))
+    return StepTime(len(repeats.wholes), operations, between, whole)
 
 
 def with_medians(graphs: Sequence[Graph]) -> Graph:

@@ -31,11 +31,6 @@ class Profile:
     """The class of each module, by path."""
 
     @property
-    def operations(self) -> int:
-        """The nanoseconds of all operations."""
-        return sum(cost.time for cost in self.costs)
-
-    @property
     def modules(self) -> dict[str, Total]:
         """The costs of each module's own operations, the slowest module first."""
         return _slowest_first(totals(self.costs, lambda cost: cost.module))

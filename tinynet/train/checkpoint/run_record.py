@@ -26,7 +26,7 @@ _SHAPES: dict[str, Any] = {
     "versions": {str: str},
     "git": (None, {"commit": str, "dirty": bool}),
     "costs": [{"module": str, "type": str, str: (int, float)}],
-    "step_time": {"steps": int, "whole": int, "observed": int},
+    "step_time": {"steps": int, "operations": int, "between": int, "whole": int},
     "sources": {str: str},
     "files": {str: str},
     "replacing": {str: [str]},

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from tinynet import numba_kernels
 from tinynet.board.graphs.costs import Total
 from tinynet.board.graphs.formats import duration, size
-from tinynet.board.graphs.timing import BETWEEN
+from tinynet.board.graphs.timing import BETWEEN, StepTime
 from tinynet.train.build.profiling import Profile, profile
 from tinynet.train.commands.options import add_config, add_json, full_keys
 from tinynet.train.config.problems import UsageError
@@ -59,16 +59,17 @@ def text_of(found: Profile, top: int) -> str:
         found: the profile.
         top: the maximum number of rows per table.
     """
-    step, inside = found.step, found.operations
+    step = found.step
+    waiting = ", with waiting for a processor" if step.waited else ""
     lines = [
-        f"step: {duration(step.whole)}, of which its operations take {duration(inside)} "
+        f"step: {duration(step.sum)}, of which its operations take {duration(step.operations)} "
         f"({step.medians})",
-        f"a step whose operations are timed takes {duration(step.observed)}",
+        f"a whole step by the clock: {duration(step.whole)}{waiting}",
         f"loading a batch: {duration(1e9 * found.batch_seconds)}",
     ]
     modules = {_module(name, found.classes): total for name, total in found.modules.items()}
     for title, rows in (("module", modules), ("line", found.lines)):
-        lines += ["", *_table(title, rows, found, top)]
+        lines += ["", *_table(title, rows, step, top)]
     return "\n".join(lines)
 
 
@@ -77,11 +78,10 @@ def _module(name: str, classes: Mapping[str, str]) -> str:
     return name if kind == name else f"{name or '(the model)'} ({kind})"
 
 
-def _table(title: str, rows: Mapping[str, Total], found: Profile, top: int) -> list[str]:
-    whole, between = max(found.step.whole, found.operations), found.step.between(found.operations)
+def _table(title: str, rows: Mapping[str, Total], step: StepTime, top: int) -> list[str]:
     cells: list[tuple[str, ...]] = [
         (
-            _share(total.time, whole),
+            _share(total.time, step.sum),
             duration(total.forward),
             duration(total.backward),
             duration(total.update),
@@ -91,8 +91,9 @@ def _table(title: str, rows: Mapping[str, Total], found: Profile, top: int) -> l
         for name, total in [*rows.items()][:top]
     ]
     if left := [*rows.values()][top:]:
-        cells.append((_share(sum(t.time for t in left), whole), *[""] * 4, f"{len(left)} more"))
-    cells.append((_share(between, whole), *[""] * 4, f"({BETWEEN}: {duration(between)})"))
+        cells.append((_share(sum(t.time for t in left), step.sum), *[""] * 4, f"{len(left)} more"))
+    python = f"({BETWEEN}: {duration(step.between)})"
+    cells.append((_share(step.between, step.sum), *[""] * 4, python))
     header = ("time", "forward", "backward", "update", "memory", title)
     return aligned([header, *cells])
 
@@ -103,9 +104,10 @@ def _share(part: float, whole: float) -> str:
 
 def _content(found: Profile) -> dict[str, object]:
     return {
-        "step_seconds": found.step.whole / 1e9,
-        "operations_seconds": found.operations / 1e9,
-        "observed_step_seconds": found.step.observed / 1e9,
+        "step_seconds": found.step.sum / 1e9,
+        "operations_seconds": found.step.operations / 1e9,
+        "between_seconds": found.step.between / 1e9,
+        "whole_step_seconds": found.step.whole / 1e9,
         "steps": found.step.steps,
         "batch_seconds": found.batch_seconds,
         "modules": [

@@ -17,7 +17,7 @@ def costs(run: RunData) -> Html | None:
         return None
     times = [sum(_times(one)) for one in modules]
     step = StepTime(**run.record["step_time"]) if "step_time" in run.record else None
-    whole = max(sum(times), step.whole if step else 1)
+    whole = (step.sum if step else sum(times)) or 1
     ordered = sorted(modules, key=lambda one: -sum(_times(one)))
     rows = [
         (
@@ -33,7 +33,7 @@ def costs(run: RunData) -> Html | None:
         more = sum(sum(_times(one)) for one in left)
         rows.append((f"{len(left)} more", "", _share(more, whole), *[""] * 4))
     if step:
-        rows.append((f"({BETWEEN})", "", _share(step.between(sum(times)), whole), *[""] * 4))
+        rows.append((f"({BETWEEN})", "", _share(step.between, whole), *[""] * 4))
     header = ["module", "type", "time", "forward", "backward", "update", "memory"]
     text = element("p", _text(step, "compiled" in run.record), class_="soft")
     return joined([text, table(header, rows, numbers=2)])
@@ -43,10 +43,11 @@ def _text(step: StepTime | None, is_compiled: bool) -> str:
     if step is None:
         times = "A training step that was recorded before the run began."
     else:
+        waiting = ", with waiting for a processor" if step.waited else ""
         times = (
-            f"A training step takes {duration(step.whole)} ({step.medians}, taken by a copy of the "
-            f"model before the run began; {duration(step.observed)} while its operations are "
-            "timed)."
+            f"A training step takes {duration(step.sum)}: its operations and Python's work between "
+            f"them ({step.medians}, taken by a copy of the model before the run began; by the "
+            f"clock, a step took {duration(step.whole)}{waiting})."
         )
     eager = " It ran eagerly: the compiled steps of the run are faster." if is_compiled else ""
     return f"{times}{eager} Memory is that of the results of the forward pass."

@@ -10,6 +10,7 @@ import pytest
 
 import tinynet as tn
 from tinynet import board, nn, optim
+from tinynet.board.graphs import timing
 from tinynet.board.graphs.costs import OUTSIDE, totals
 from tinynet.train import run
 from tinynet.train.build import trial as trials
@@ -145,6 +146,30 @@ def test_python_between_operations_is_part_of_the_step(clock):
     assert (rec.step_time.sum, rec.step_time.waited) == (32, False)
 
 
+@pytest.mark.parametrize("interrupted", [True, False])
+def test_waiting_for_a_processor_is_no_time_of_an_operation(clock, monkeypatch, interrupted):
+    interruptions = itertools.count()
+    if not interrupted:
+        interruptions = itertools.repeat(0)
+    monkeypatch.setattr(timing, "_interruptions", lambda: next(interruptions))
+    monkeypatch.setattr(time, "thread_time_ns", lambda: clock.now - clock.waited)
+    clock.waited = 0
+
+    def step():
+        y = tn.ones(3)
+        clock.wait(30)  # the processor works
+        clock.wait(700)
+        clock.waited += 700
+        y.add_(1)
+
+    with board.record() as rec:
+        step()
+    rec.measure(step, steps=3)
+    expected = 30 if interrupted else 730  # which may be sleep
+    assert [cost.time for cost in rec.costs if cost.time] == [expected]
+    assert rec.step_time == (3, expected, 0, 730) and rec.step_time.waited == interrupted
+
+
 def test_updates_share_the_median_time_of_an_optimizer_step_by_size(clock, monkeypatch):
     model = nn.Linear(4, 3)
     sgd = optim.SGD(model.parameters(), lr=0.1)
@@ -273,7 +298,7 @@ def test_a_training_does_not_notice_that_its_steps_were_measured(write, digits, 
     path = write(stateful(digits), own=STATEFUL)
     measured = run(path, out="measured", quiet=True)
     record = json.loads((measured.folder / "run.json").read_text())
-    assert record["step_time"]["steps"] == 5
+    assert record["step_time"]["steps"] == 9
     monkeypatch.setattr(runner, "trial", lambda parts, repeats: None)
     plain = run(path, out="plain", quiet=True)
     ours, theirs = (read_checkpoint(newest(result.folder)) for result in (measured, plain))
@@ -301,11 +326,11 @@ def assert_same(one, other):
 
 def test_a_run_with_large_steps_repeats_fewer(write, digits, monkeypatch):
     parts = prepare(load_config(write(digits)))
-    assert trial(parts, None).step_time.steps == 5
+    assert trial(parts, None).step_time.steps == 9
     monkeypatch.setattr(trials, "_SPARE", 0)
     assert trial(parts, None).step_time.steps == 1  # 0.5 % of 46 steps is less than one
-    parts = prepare(load_config("digits.toml", {"run.epochs": 100}))
-    assert trial(parts, None).step_time.steps == 5
+    parts = prepare(load_config("digits.toml", {"run.epochs": 200}))
+    assert trial(parts, None).step_time.steps == 9
 
 
 def test_profile(write, digits, capsys):

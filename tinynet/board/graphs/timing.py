@@ -2,6 +2,13 @@
 
 A `Timer` keeps no values, so a step that is timed uses memory as any other step does. What ran in
 one step is found again in another by its module, its name, and its turn among those of that name.
+
+Note [Waiting for a processor]
+A thread that other programs interrupt takes up work at the same place again and again, so medians
+do not leave this waiting out. Where a thread was interrupted and had no processor for most of the
+time since the last record, by its own clock, the difference counts as nothing's. (Sleep is no
+interruption. Threads of numpy's libraries work along with the one that calls them, which therefore
+has a processor.)
 """
 
 from __future__ import annotations
@@ -21,6 +28,12 @@ from tinynet.core.graph.backward_observers import BackwardObserver, observing_ba
 from tinynet.core.modes import mode
 from tinynet.dtypes import Array
 
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None  # type: ignore[assignment]
+
+_HAS_THREAD_CLOCK = time.get_clock_info("thread_time").resolution <= 1e-6  # not on Windows
 BETWEEN = "Python between the operations"
 Key = tuple[int, str, int]
 
@@ -38,7 +51,7 @@ class Timed:
     """The time of Python before it, unless it ran inside of something else."""
 
     inner: int = 0
-    """The part of its time that belongs to what ran inside, and to timing that."""
+    """The part of its time that belongs to what ran inside, to timing that, and to waiting."""
 
     resumed: int = 0
     """When its record was complete, and Python went on."""
@@ -55,7 +68,7 @@ class Timer(BackwardObserver):
         self.timed: list[Timed] = []
         self._turns: Counter[tuple[int, str]] = Counter()
         self._open: list[Timed] = []
-        self._last = 0
+        self._last = self._cpu = self._interruptions = 0
 
     @contextlib.contextmanager
     def started(self) -> Iterator[None]:
@@ -63,7 +76,8 @@ class Timer(BackwardObserver):
         self.timed = []
         self._turns.clear()
         with observing(self._ran, timed=True), observing_backward(self):
-            self._last = time.perf_counter_ns()
+            self._interruptions = _interruptions()
+            self.resume()
             yield
 
     def _ran(
@@ -94,17 +108,21 @@ class Timer(BackwardObserver):
                 took the time since the last record.
         """
         start, end = times or (self._last, time.perf_counter_ns())
+        waited, before = self._waited(), max(0, start - self._last)
         timed = self._add(name, mode.scope, start, end)
-        timed.before = 0 if self._open else max(0, start - self._last)
+        if end - start >= before:
+            timed.inner = min(waited, end - start)
+            waited = 0
+        self._python(timed, before, waited)
         return timed
 
     def begin(self, node: Any) -> Timed:
         """Add a node of a backward pass, whose time begins now."""
         timed = self._add(type(node).__name__, getattr(node, "scope", None))
-        timed.start = time.perf_counter_ns()
-        timed.before = 0 if self._open else timed.start - self._last
+        self._python(timed, time.perf_counter_ns() - self._last, self._waited())
         self._open.append(timed)
-        self._last = timed.start
+        self.resume()
+        timed.start = self._last
         return timed
 
     def _add(self, name: str, scope: Any, start: int = 0, end: int = 0) -> Timed:
@@ -117,6 +135,7 @@ class Timer(BackwardObserver):
     def end(self, timed: Timed) -> None:
         """End the time of a node."""
         timed.end = time.perf_counter_ns()
+        timed.inner += self._waited()
         self._open.pop()
 
     def done(self, timed: Timed) -> None:
@@ -132,12 +151,36 @@ class Timer(BackwardObserver):
 
     def resume(self) -> None:
         """Begin the time of a write, or of Python, that may come next."""
-        self._last = time.perf_counter_ns()
+        self._last, self._cpu = time.perf_counter_ns(), time.thread_time_ns()
 
     @property
     def rest(self) -> int:
         """The time since the last record."""
-        return time.perf_counter_ns() - self._last
+        return time.perf_counter_ns() - self._last - self._waited()
+
+    def _python(self, timed: Timed, before: int, waited: int) -> None:
+        """Note the time of Python before a record, which inside of a node is the node's."""
+        if self._open:
+            self._open[-1].inner += waited
+        else:
+            timed.before = max(0, before - waited)
+
+    def _waited(self) -> int:
+        """Return the time since the last record without a processor; see the Note above."""
+        if not _HAS_THREAD_CLOCK:
+            return 0
+        passed = time.perf_counter_ns() - self._last
+        waited = passed - (time.thread_time_ns() - self._cpu)
+        if 2 * waited <= passed:
+            return 0
+        before, self._interruptions = self._interruptions, _interruptions()
+        return waited if self._interruptions != before else 0
+
+
+def _interruptions() -> int:
+    """Return the number of times that the system has interrupted this thread; 0 if unknown."""
+    of_thread = getattr(resource, "RUSAGE_THREAD", None)  # of Linux
+    return 0 if of_thread is None else resource.getrusage(of_thread).ru_nivcsw
 
 
 def spent(timed: Sequence[Timed]) -> int:

@@ -37,7 +37,7 @@ from tinynet.train.metrics.metric import UnsuitableError
 from tinynet.train.metrics.totals import Totals
 from tinynet.train.running.loop import as_evaluated
 
-_REPEATS = 5
+_REPEATS = 9
 _SPARE = 0.25e9
 """The nanoseconds for repeats of the recorded step before a run; a long run spares 0.5 %."""
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from tinynet import board
 from tinynet.board.graphs.collection import Graphs
 from tinynet.invocation import command
+from tinynet.train.build.computing import computing
 from tinynet.train.build.trial import compiled_trial, trial
 from tinynet.train.checkpoint.run_folder import new_folder
 from tinynet.train.checkpoint.writing import write_text
@@ -59,8 +60,10 @@ def run_command(arguments: argparse.Namespace) -> int:
         raise UsageError(f"{arguments.save} already exists")
     if form == TENSORBOARD and arguments.part is not None:
         raise UsageError(f"--format {TENSORBOARD} writes all parts: leave out --part")
-    parts = prepare(load_config(arguments.config, full_keys(arguments.set)))
-    recording = compiled_trial(parts) if arguments.compiled else trial(parts, None)
+    config = load_config(arguments.config, full_keys(arguments.set))
+    with computing(config.run):
+        parts = prepare(config)
+        recording = compiled_trial(parts) if arguments.compiled else trial(parts, None)
     if recording is None:  # it has warned of the reason
         raise TrainError("there is no graph of this step")
     if form == TENSORBOARD:

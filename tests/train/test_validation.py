@@ -106,7 +106,7 @@ def table(write, tmp_path):
 
     def write_table(more):
         path = write(TABLE.format(more=more))
-        lines = [f"p{i % 20},{i},{i % 7},{i * i % 5 == 1:d}" for i in range(80)]
+        lines = [f"p{i % 20},{i},{i % 7},{'yes' if i * i % 5 == 1 else 'no'}" for i in range(80)]
         text = "\n".join(["patient,day,dose,ill", *lines]) + "\n"
         (tmp_path / "visits.csv").write_text(text)
         return path
@@ -187,7 +187,7 @@ def test_a_set_of_its_own(write, digits, where):
 def test_a_table_of_its_own_is_prepared_as_the_training_part(table, tmp_path):
     more = 'ignore = ["patient", "day"]\nvalidation = {type = "CSV", path = "own.csv", '
     path = table(more + 'target = "ill", ignore = ["patient", "day"]}')
-    (tmp_path / "own.csv").write_text("patient,day,dose,ill\nq,1,3,0\nq,2,5,1\n")
+    (tmp_path / "own.csv").write_text("patient,day,dose,ill\nq,1,3,no\nq,2,5,yes\n")
     parts = parts_of(path)
     dose = parts.train_set.preprocessing.inputs[0]
     assert len(parts.validation_set) == 2

@@ -99,8 +99,16 @@ class Parts:
         self, writer: Any, step: int = 0, epoch: int = 1, model: nn.Module | None = None
     ) -> Moment:
         """Return the argument of callbacks and exhibits; its model can be a copy."""
-        sets = self.train_set, self.test_set, self.validation_set
-        return Moment(self.model if model is None else model, writer, step, epoch, *sets)
+        return Moment(
+            self.model if model is None else model,
+            writer,
+            step,
+            epoch,
+            self.train_set,
+            self.test_set,
+            self.validation_set,
+            measured_on=self.selection,
+        )
 
     def update_plateau_schedules(self, metrics: Mapping[str, float]) -> None:
         """Pass the metrics of an evaluation to the schedules that monitor one."""

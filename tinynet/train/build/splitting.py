@@ -83,7 +83,7 @@ def partition(dataset: Any, section: DataSection, seed: int, *, tested: bool) ->
         train, test = _of(train, _divided_by(dataset, section, train, "split", seed, _test_part))
     if not section.splits_validation or isinstance(dataset, IterableDataset):
         validation = []
-    elif not validation:
+    elif section.folds or not validation:
         parts = _divided_by(dataset, section, train, "validation", seed, _validation_part)
         train, validation = _of(train, parts)
     return Indices(train, validation, test)

@@ -9,6 +9,7 @@ from typing import Any
 from tinynet import nn
 from tinynet.data import DataLoader
 from tinynet.dtypes import Array
+from tinynet.train.metrics.criterion import figures_on
 
 
 def _nothing(reason: str) -> None:
@@ -23,7 +24,7 @@ class Moment:
         >>> from tinynet.data import Digits
         >>> at = Moment(nn.Flatten(), None, 0, 1, Digits(train=True), Digits(train=False))
         >>> at.examples(5)[0].shape, at.tag("samples")
-        (tinynet.Size([5, 1, 8, 8]), 'test/samples')
+        (tinynet.Size([5, 1, 8, 8]), 'val/samples')
     """
 
     model: nn.Module
@@ -53,6 +54,9 @@ class Moment:
     (without one, on the test set); after an epoch: ``train/loss``, ``val/loss``, ``lr`` and so on.
     """
 
+    measured_on: str = "validation"
+    """The data set of an evaluation: ``"test"`` if the run has no validation set."""
+
     last: Any = None
     """The result of the last step, a `Step`, for callbacks of steps and epochs; else None."""
 
@@ -80,7 +84,8 @@ class Moment:
 
     def tag(self, name: str) -> str:
         """Return the tag of something about the examples: ``val/name``, or ``test/name``."""
-        return f"{'test' if self.validation_set is None else 'val'}/{name}"
+        (tag,) = figures_on(self.measured_on, {name: None})
+        return tag
 
     def picture(self, tag: str, pixels: Array) -> None:
         """Write an image, (height, width, 3) of bytes."""

@@ -340,7 +340,7 @@ class Training:
         if config.evaluation.samples:
             log.log_samples(config.evaluation.samples, step)
         figures = self.measures.decide(totals)
-        self.callbacks.evaluated(figures)
+        self.callbacks.evaluated(figures, self.parts.selection)
         return figures
 
     def epoch_figures(

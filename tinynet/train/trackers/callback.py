@@ -87,7 +87,7 @@ class Track(Callback):
 
     def on_evaluation_end(self, at: Moment) -> None:
         """Pass on the figures of an evaluation."""
-        self._log(at, figures_on("validation", at.figures))
+        self._log(at, figures_on(at.measured_on, at.figures))
 
     def on_epoch_end(self, at: Moment) -> None:
         """Pass on the figures of an epoch."""

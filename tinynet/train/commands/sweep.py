@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import sys
 from pathlib import Path
 
 from tinynet.invocation import command, shown
@@ -15,6 +17,7 @@ from tinynet.train.config.problems import UsageError
 from tinynet.train.config.resolve import load_config
 from tinynet.train.report.progress import as_json, describe_figures
 from tinynet.train.report.table import aligned, write_csv
+from tinynet.train.report.terminal import line_columns
 from tinynet.train.running.executors import Places, places_of
 from tinynet.train.running.interrupt import resumable
 from tinynet.train.running.run_group import Outcome, check_all
@@ -26,6 +29,7 @@ from tinynet.train.running.sweep import (
     run_all,
     table,
 )
+from tinynet.train.running.watching import Watch, ended_line, values_of
 
 NAME = "sweep"
 HELP = "train a config with several values of some keys"
@@ -79,22 +83,21 @@ def run_command(arguments: argparse.Namespace) -> int:
 
 def _run(arguments: argparse.Namespace, places: Places) -> int:
     sweep = _resumed(arguments) if arguments.resume is not None else _new(arguments)
-    count = len(sweep.points)
+    count, json = len(sweep.points), arguments.json
+    watch = Watch(sweep.runs, count, wanted=not json)
 
     def report(done: int, outcome: Outcome, seconds: float) -> None:
-        print(
-            as_json(as_dict(outcome)) if arguments.json else _line(done, count, outcome, seconds),
-            flush=True,
-        )
+        watch.done = done
+        watch.print(as_json(as_dict(outcome)) if json else _line(done, count, outcome, seconds))
 
-    with resumable("sweep", "--resume", sweep.folder):
-        outcomes, stopped_by = run_all(sweep, places, report)
+    with resumable("sweep", "--resume", sweep.folder), contextlib.closing(watch):
+        outcomes, stopped_by = run_all(sweep, places, report, watch)
     rows = table(sweep, outcomes)
     path = write_csv(sweep.folder / "results.csv", rows)
     pages = _report(sweep)
     if not arguments.json:
         for block in filter(None, (rows, over_seeds(sweep, outcomes))):
-            print("", *aligned(block), sep="\n")
+            print("", *aligned(block, line_columns(sys.stdout)), sep="\n")
         print("", f"table: {shown(path)}", *pages, sep="\n")
         print(f"view it: {command('board', sweep.folder)}")
     unfinished = [outcome for outcome in outcomes if outcome.status != "finished"]
@@ -147,10 +150,9 @@ def _resumed(arguments: argparse.Namespace) -> Sweep:
 
 
 def _line(done: int, count: int, outcome: Outcome, seconds: float) -> str:
-    point = outcome.point
-    values = " ".join(f"{key}={point.values[key]}" for key in point.varying)
-    head = f"[{done:>{len(str(count))}}/{count}] {values}"
-    if outcome.status == "finished":
-        figures = describe_figures(dict(sorted(outcome.metrics.items())))
-        return f"{head}: {figures} ({seconds:.1f} s)"
-    return f"{head}: {', '.join(filter(None, (outcome.status.upper(), outcome.message)))}"
+    number = f"[{done:>{len(str(count))}}/{count}]"
+    if outcome.status != "finished":
+        text = ", ".join(filter(None, (outcome.status.upper(), outcome.message)))
+        return f"{number} {values_of(outcome.point)}: {text}"
+    figures = [describe_figures({name: value}) for name, value in sorted(outcome.metrics.items())]
+    return ended_line(number, outcome.point, figures, f"{seconds:.1f} s")

@@ -111,7 +111,7 @@ def compare(name, model, x):
                 kind(x)
             found.append((perf_counter() - start) / 5)
     dynamic, static = (median(found[1:]) * 1e6 for found in times)
-    print(f"{name:16} dynamic {dynamic:5.0f} us    static {static:5.0f} us")
+    print(f"{name:16} dynamic {dynamic:5.0f} µs    static {static:5.0f} µs")
 
 
 class Loop(nn.Module):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tinynet import data, nn
+from tinynet.data.readers.encoding import TableEncoder
 from tinynet.random import Generator
 from tinynet.train.build.data_rules import takes_class_weights
 from tinynet.train.build.fine_tuning import freeze
@@ -44,6 +45,9 @@ from tinynet.train.config.user_code import on_path
 from tinynet.train.exhibits import dataset_attribute
 from tinynet.train.exhibits.shown import Shown
 from tinynet.train.metrics.own import Own
+
+UNSCALED = (nn.PoissonNLLLoss, nn.BCELoss, nn.BCEWithLogitsLoss)
+"""Losses of counts and of labels."""
 
 _MOST_EXAMPLES = 2**36
 """The limit of a data set: the order of more examples would take half a terabyte."""
@@ -110,6 +114,7 @@ def build(config: Config, preprocessing: Any = None, *, trackers: bool = False) 
         method = builder.make("method", config.method.component)
         builder.problems.raise_if_any()
         assert sets is not None
+        builder.use_units(sets[0], loss, method)
         shuffle = Generator().manual_seed(derive(seed, "shuffle"))
         train_batches, test_batches = _batches(config.data, *sets, shuffle)
         updaters = builder.updaters(model, method, len(train_batches))
@@ -206,6 +211,16 @@ class _Builder:
             place = place.rpartition(".")[0]
         origin = origins.get(f"{place}.type") or self.config.origin(place)
         self.problems.add(origin, path, text)
+
+    def use_units(self, train_set: Any, loss: Any, method: Method) -> None:
+        """Let the method undo the standardization of targets, which some losses do not allow."""
+        learned = dataset_attribute(train_set, "preprocessing")
+        if not isinstance(learned, TableEncoder) or self.config.data.targets == "inputs":
+            return
+        if learned.scales_target and isinstance(loss, UNSCALED):
+            key, text = "data.standardize", f"{type(loss).__name__} needs targets as they are: use"
+            self.problems.add(self.config.origin(key), key, f'{text} standardize = "inputs"')
+        method.original = learned.original
 
     def updaters(self, model: nn.Module, method: Method, batches: int) -> dict[str, Updater]:
         """Return the optimizers with their schedules, for a number of batches per epoch."""

@@ -84,6 +84,17 @@ def status_of(record: Mapping[str, Any]) -> str:
     return _STATUS.get(status, status)
 
 
+def status_with_cause(record: Mapping[str, Any]) -> str:
+    """Return how a run ended, in words, with the first line of its error.
+
+    Example:
+        >>> status_with_cause({"status": "failed", "error": "the loss is nan\\nin step 3"})
+        'failed: the loss is nan'
+    """
+    error = str(record.get("error") or "").strip()
+    return ": ".join(filter(None, (status_of(record), error.partition("\n")[0])))
+
+
 _LISTED = 20
 
 

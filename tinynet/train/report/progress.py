@@ -24,6 +24,7 @@ from tinynet.train.report.terminal import (
 
 _REFRESH = 0.1  # seconds between two updates of the line with the bar
 _WIDE = 60  # columns from which a bar is worth more than the last figures
+_LARGE = 1e12  # from here on an exponent is easier to read
 _REPORT = 30.0  # seconds between two lines within a long epoch
 
 
@@ -110,9 +111,36 @@ def figure_text(name: str, value: float, digits: int = 4) -> str:
         >>> figure_text("loss", 0.12345), figure_text("accuracy", 0.975)
         ('0.1235', '97.50 %')
     """
-    if name.endswith("accuracy") or name.rpartition("/")[2].startswith("top"):
+    if is_share(name):
         return f"{100 * value:.{digits - 2}f} %"
+    return number_text(value, digits)
+
+
+def is_share(name: str) -> bool:
+    """Return whether a figure is shown as a percentage."""
+    return name.endswith("accuracy") or name.rpartition("/")[2].startswith("top")
+
+
+def number_text(value: float, digits: int = 4) -> str:
+    """Format a number as people write it, with the most important digits.
+
+    Example:
+        >>> number_text(12300.123413), number_text(1234.5), number_text(0.0123456)
+        ('12,300', '1,234', '0.01235')
+    """
+    if 1000 <= abs(value) < _LARGE:
+        return f"{float(f'{value:.{digits}g}'):,.0f}"
     return f"{value:.{digits}g}"
+
+
+def duration_text(seconds: float) -> str:
+    """Format a duration: seconds, or hours, minutes and seconds.
+
+    Example:
+        >>> duration_text(1.234), duration_text(3750)
+        ('1.2 s', '1:02:30')
+    """
+    return f"{seconds:.1f} s" if seconds < 60 else _duration(seconds)
 
 
 def _duration(seconds: float) -> str:

@@ -14,7 +14,7 @@ from tinynet.train.checkpoint.writing import write_text
 from tinynet.train.report.terminal import width_of
 
 _BETWEEN = "  "
-_UNIT = re.compile(r"(?<=[\d.]) ?(?:%|[num]?s|[kMGT]?B)$")
+_UNIT = re.compile(r"(?<=[\d.]) ?(?:%|[nuµm]?s|[kMGT]?B)$")
 
 
 def aligned(rows: Iterable[Sequence[str]], width: int | None = None) -> list[str]:

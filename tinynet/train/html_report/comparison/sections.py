@@ -8,17 +8,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from tinynet.train.config.grid import brief
-from tinynet.train.html_report.comparison import search
+from tinynet.train.html_report.comparison import groups, search
 from tinynet.train.html_report.comparison.compared import Comparison
 from tinynet.train.html_report.markup import Html, cards, element, joined, table
 from tinynet.train.html_report.page import Section
-from tinynet.train.html_report.plots import Axis, Curve, lines, parallel
+from tinynet.train.html_report.plots import Axis, parallel
 from tinynet.train.html_report.run_data import RunData
-from tinynet.train.report.explanation import status_of
+from tinynet.train.report.explanation import status_with_cause
 from tinynet.train.report.progress import figure_text
 
 _MOST_AXES = 7
-_MOST_CURVES = 7
 _MOST_LABELS = 5
 _MOST_RUNS = 200
 
@@ -51,10 +50,11 @@ def runs(compared: Comparison) -> Html:
         shown = ["" if v is None else figure_text(n, v) for n, v in zip(figures, own, strict=True)]
         epoch = (run.record.get("best") or {}).get("epoch") or ""
         values = [element("code", brief(keys[key][number])) for key in keys]
-        rows.append([*values, *shown, epoch, status_of(run.record), _name(compared, run)])
+        status = element("span", status_with_cause(run.record), class_="note")
+        rows.append([*values, *shown, epoch, status, _name(compared, run)])
     left = len(compared.runs) - _MOST_RUNS
     more = [element("p", f"and {left} more", class_="soft")] if left > 0 else []
-    return joined([table(header, rows), *more])
+    return joined([table(header, rows, sortable=True), *more])
 
 
 def coordinates(compared: Comparison) -> Html | None:
@@ -75,28 +75,8 @@ def coordinates(compared: Comparison) -> Html | None:
     ticks = [(0.0, figure_text(figure, low)), (1.0, figure_text(figure, high))]
     axes.append(Axis(figure, ticks if high > low else ticks[:1]))
     places.append(_scaled(values))
-    plot = parallel(f"test {figure}", axes, [*zip(*places, strict=True)])
-    return element("div", plot, class_="plots large")
-
-
-def curves(compared: Comparison) -> Html | None:
-    """Return the curves of the best runs: the figure that decides, and the loss."""
-    names = [*dict.fromkeys([*compared.figures[:1], "loss"])]
-    plots = [_curves(compared, name) for name in names]
-    shown = [*filter(None, plots)]
-    return element("div", *shown, class_="plots") if shown else None
-
-
-def _curves(compared: Comparison, name: str) -> Html | None:
-    found = []
-    for colour, number in enumerate(compared.order[:_MOST_CURVES]):
-        rows = compared.runs[number].rows
-        points = [(float(row["epoch"]), row.get(f"test/{name}")) for row in rows if "epoch" in row]
-        known = [(x, y) for x, y in points if isinstance(y, float) and math.isfinite(y)]
-        if known:
-            x, y = zip(*known, strict=True)
-            found.append(Curve(_short(compared, number), x, y, colour))
-    return lines(f"test {name}", found, "epoch") if found else None
+    names = [_values_text(compared, number) for number in ranked]
+    return parallel(f"test {figure}", axes, [*zip(*places, strict=True)], names)
 
 
 def warnings(compared: Comparison) -> Html | None:
@@ -118,12 +98,13 @@ def _name(compared: Comparison, run: RunData) -> Html:
     return element("a", run.name, href=address) if address else joined([run.name])
 
 
-def _short(compared: Comparison, number: int) -> str:
-    """Return what a run has and others do not: ``lr=0.01 seed=1``."""
-    parts = [
-        f"{compared.labels[k]}={brief(values[number])}" for k, values in compared.values.items()
-    ]
-    return " ".join(parts[:4])[:60] or compared.runs[number].name
+def _values_text(compared: Comparison, number: int) -> str:
+    """Return the values of a run and its figure, which it shows when it is pointed at."""
+    values = compared.values.items()
+    parts = [f"{compared.labels[key]}={brief(own[number])}" for key, own in values]
+    name = compared.figures[0]
+    figure = figure_text(name, compared.figures_of(number)[name])
+    return f"{' '.join(parts) or compared.runs[number].name}: {name} {figure}"
 
 
 # ---- axes ----
@@ -166,10 +147,11 @@ COMPARISON: tuple[Section[Comparison], ...] = (
     Section("Best run", best),
     Section("Search", search.history),
     Section("Importance of the values", search.importance),
+    Section("Over the seeds", groups.over_seeds),
     Section("Runs", runs),
     Section("Pruned trials", search.pruned),
     Section("Failed trials", search.failed),
+    Section("Curves", groups.curves),
     Section("Parallel coordinates", coordinates),
-    Section("Curves", curves),
     Section("Warnings", warnings),
 )

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from tinynet.train.checkpoint.writing import write_text
+from tinynet.train.config.grid import distinct
 from tinynet.train.report.terminal import width_of
 
 _BETWEEN = "  "
@@ -34,6 +35,9 @@ def aligned(rows: Iterable[Sequence[str]], width: int | None = None) -> list[str
     """
     cells = [[str(cell) for cell in row] for row in rows]
     columns = [*zip(*cells, strict=True)]
+    if width is not None:
+        columns = [(title, *distinct(values)) for title, *values in columns]
+        cells = [*map(list, zip(*columns, strict=True))]
     widths = [max(map(width_of, column)) for column in columns]
     numbers = [all(_is_number(cell) for cell in column[1:]) for column in columns]
     ends = itertools.accumulate(own + len(_BETWEEN) for own in widths)

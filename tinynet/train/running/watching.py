@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tinynet.train.checkpoint.reading import read_rows, size_of
+from tinynet.train.checkpoint.reading import read_last_row, size_of
 from tinynet.train.checkpoint.run_folder import RunFolder
 from tinynet.train.config.grid import Point, brief, short_keys
 from tinynet.train.config.resolve import load_config
@@ -101,11 +101,13 @@ class Watch:
         if not self._wanted or now - self._looked < _REFRESH:
             return
         self._looked = now
+        if self._live is None and now - self._reported < _REPORT:
+            return
         for point, _ in running:
             self._read(point)
         if self._live is not None:
             self._live.draw(self._line(running, self._live.columns))
-        elif now - self._reported > _REPORT:
+        else:
             self._reported = now
             self._report(running)
 
@@ -129,8 +131,8 @@ class Watch:
         for folder in self._group.run_folders(point)[-1:]:
             metrics = RunFolder(folder).metrics
             size = size_of(metrics)
-            if size > run.size and (rows := read_rows(metrics)):
-                run.last, run.size = rows[-1], size
+            if size > run.size and "epoch" in (row := read_last_row(metrics) or {}):
+                run.last, run.size = row, size
 
     def _line(self, running: Sequence[tuple[Point, float]], width: int) -> str:
         fields = []

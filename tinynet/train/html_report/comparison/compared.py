@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from tinynet.train.config.grid import short_keys
+from tinynet.train.config.grid import brief, distinct, short_keys
+from tinynet.train.html_report.markup import Html, element
 from tinynet.train.html_report.run_data import RunData
 from tinynet.train.html_report.sections.config import sections_of
 from tinynet.train.metrics.criterion import Criterion, criterion_of, recorded_criterion
@@ -37,6 +38,18 @@ class Comparison:
         found = {key: [config.get(key, "") for config in configs] for key in keys}
         differ = {key: values for key, values in found.items() if len({*values}) > 1}
         return {key: values for key, values in differ.items() if key not in _NOT_COMPARED}
+
+    @functools.cached_property
+    def shown(self) -> dict[str, list[str]]:
+        """These values in a few characters each."""
+        return {key: distinct(values) for key, values in self.values.items()}
+
+    def value(self, key: str, number: int) -> Html:
+        """Return the value of a run for a table; a long one opens when it is clicked."""
+        whole, short = brief(self.values[key][number]), self.shown[key][number]
+        if short == whole:
+            return element("code", whole)
+        return element("details", element("summary", element("code", short)), whole)
 
     @functools.cached_property
     def labels(self) -> dict[str, str]:

@@ -8,14 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tinynet.train.config.grid import brief
 from tinynet.train.html_report.comparison.compared import Comparison
 from tinynet.train.html_report.markup import Html, element, joined, table
 from tinynet.train.html_report.plots import COLOURS, Curve, Scale, legend, lines
 from tinynet.train.html_report.sections.curves import parts_of, style_of
 from tinynet.train.report.progress import figure_text
-
-_LONGEST = 60  # characters of a name
 
 
 @dataclass(frozen=True)
@@ -25,8 +22,8 @@ class Group:
     numbers: Sequence[int]
     """Their numbers in the comparison, the best first."""
 
-    values: Mapping[str, str]
-    """The values that all of them have, and other groups do not."""
+    keys: Sequence[str]
+    """The keys whose values other groups do not share."""
 
     name: str
 
@@ -39,13 +36,10 @@ def groups_of(compared: Comparison) -> list[Group]:
         place = tuple(compared.values[key][number] for key in keys)
         found.setdefault(place, []).append(number)
     groups = []
-    for place, numbers in found.items():
-        values = dict(zip(keys, place, strict=True))
-        parts = [f"{compared.labels[key]}={brief(value)}" for key, value in values.items()]
+    for numbers in found.values():
+        parts = [f"{compared.labels[key]}={compared.shown[key][numbers[0]]}" for key in keys]
         own = compared.runs[numbers[0]].name if len(numbers) == 1 else "all runs"
-        name = " ".join(parts)
-        name = name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
-        groups.append(Group(numbers, values, name or own))
+        groups.append(Group(numbers, keys, " ".join(parts) or own))
     return sorted(groups, key=lambda group: _place(compared, group))
 
 
@@ -67,11 +61,11 @@ def over_seeds(compared: Comparison) -> Html | None:
     groups = groups_of(compared)
     if all(len(group.numbers) == 1 for group in groups) or not compared.figures:
         return None
-    keys = [*groups[0].values]
+    keys = groups[0].keys
     header = [*[compared.labels[key] for key in keys], *compared.figures, "runs"]
     rows = []
     for group in groups:
-        values = [element("code", brief(value)) for value in group.values.values()]
+        values = [compared.value(key, group.numbers[0]) for key in keys]
         figures = [_mean_text(compared, group, name) for name in compared.figures]
         rows.append([*values, *figures, len(group.numbers)])
     text = "Means and standard deviations of the runs that differ only in their seeds."

@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Sequence
 from typing import Any
 
-from tinynet.train.config.grid import brief
+from tinynet.train.config.grid import distinct
 from tinynet.train.html_report.comparison import groups, search
 from tinynet.train.html_report.comparison.compared import Comparison
 from tinynet.train.html_report.markup import Html, cards, element, joined, table
@@ -17,6 +17,7 @@ from tinynet.train.html_report.run_data import RunData
 from tinynet.train.report.explanation import status_with_cause
 from tinynet.train.report.progress import figure_text
 
+_LONGEST, _LABEL = 32, 20  # characters of a folder's name, and of a label
 _MOST_AXES = 7
 _MOST_LABELS = 5
 _MOST_RUNS = 200
@@ -32,8 +33,8 @@ def best(compared: Comparison) -> Html | None:
         return None
     figures = {f"test {name}": own.get(name) for name in compared.figures}
     shown = {k: figure_text(k, v) for k, v in figures.items() if v is not None}
-    own_values = compared.values.items()
-    shown |= {compared.labels[key]: brief(values[number]) for key, values in own_values}
+    values = compared.shown.items()
+    shown |= {compared.labels[key]: texts[number] for key, texts in values}
     text = f"Of {len(compared.runs)} runs, by test {compared.figures[0]}: "
     line = element("p", text, _name(compared, run))
     return joined([line, cards(shown)])
@@ -49,7 +50,7 @@ def runs(compared: Comparison) -> Html:
         own = [compared.figures_of(number).get(name) for name in figures]
         shown = ["" if v is None else figure_text(n, v) for n, v in zip(figures, own, strict=True)]
         epoch = (run.record.get("best") or {}).get("epoch") or ""
-        values = [element("code", brief(keys[key][number])) for key in keys]
+        values = [compared.value(key, number) for key in keys]
         status = element("span", status_with_cause(run.record), class_="note")
         rows.append([*values, *shown, epoch, status, _name(compared, run)])
     left = len(compared.runs) - _MOST_RUNS
@@ -95,13 +96,15 @@ def warnings(compared: Comparison) -> Html | None:
 def _name(compared: Comparison, run: RunData) -> Html:
     """Return the name of a run, as a link to its report."""
     address = compared.link(run)
-    return element("a", run.name, href=address) if address else joined([run.name])
+    group, _, date = run.name.rpartition("/")
+    name = f"{group[: _LONGEST - 1]}…/{date}" if len(group) > _LONGEST else run.name
+    return element("a", name, href=address) if address else joined([name])
 
 
 def _values_text(compared: Comparison, number: int) -> str:
     """Return the values of a run and its figure, which it shows when it is pointed at."""
-    values = compared.values.items()
-    parts = [f"{compared.labels[key]}={brief(own[number])}" for key, own in values]
+    values = compared.shown.items()
+    parts = [f"{compared.labels[key]}={texts[number]}" for key, texts in values]
     name = compared.figures[0]
     figure = figure_text(name, compared.figures_of(number)[name])
     return f"{' '.join(parts) or compared.runs[number].name}: {name} {figure}"
@@ -126,7 +129,8 @@ def _axis(name: str, texts: Sequence[str]) -> tuple[Axis, list[float]]:
 def _categories(name: str, texts: Sequence[str]) -> tuple[Axis, list[float]]:
     known = sorted({*texts})
     place = {text: i / max(1, len(known) - 1) for i, text in enumerate(known)}
-    ticks = [(where, text.strip('"')[:16]) for text, where in place.items()]
+    labels = distinct([text.strip('"') for text in known], _LABEL)
+    ticks = [*zip(place.values(), labels, strict=True)]
     return Axis(name, ticks[:: max(1, len(ticks) // 8)]), [place[text] for text in texts]
 
 

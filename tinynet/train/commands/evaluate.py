@@ -17,7 +17,7 @@ Load the checkpoint of a run and evaluate its model on the test set of its confi
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_trained(parser)
-    add_json(parser, "the figures")
+    add_json(parser, "the metrics")
 
 
 def run_command(arguments: argparse.Namespace) -> int:

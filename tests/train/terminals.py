@@ -10,7 +10,7 @@ from itertools import pairwise
 from .test_cli import ENVIRONMENT, PROGRAM
 
 
-def on_a_terminal(arguments, folder, columns=120, variables=(), seconds=60):
+def on_a_terminal(arguments, folder, columns=120, variables=(), seconds=240):
     """What a program writes to a terminal, and its exit code."""
     import fcntl
     import pty

@@ -37,7 +37,8 @@ def groups_of(compared: Comparison) -> list[Group]:
         found.setdefault(place, []).append(number)
     groups = []
     for numbers in found.values():
-        parts = [f"{compared.labels[key]}={compared.shown[key][numbers[0]]}" for key in keys]
+        texts = {compared.labels[key]: compared.shown[key][numbers[0]] for key in keys}
+        parts = [f"{label}={text}" for label, text in texts.items() if text]
         own = compared.runs[numbers[0]].name if len(numbers) == 1 else "all runs"
         groups.append(Group(numbers, keys, " ".join(parts) or own))
     return sorted(groups, key=lambda group: _place(compared, group))
@@ -111,7 +112,7 @@ def curves(compared: Comparison) -> Html | None:
     notes = ["The band around a mean is one standard deviation over the seeds."]
     notes = notes if any(len(group.numbers) > 1 for group in groups) else []
     left_out = len(groups_of(compared)) - len(groups)
-    notes += [f"{left_out} more are not shown."] if left_out else []
+    notes += [f"Not shown: {left_out} more."] if left_out else []
     return joined(
         [
             element("p", legend(keys), legend(styles), class_="legend"),

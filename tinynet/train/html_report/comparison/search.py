@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from tinynet.train.config.grid import brief, short_keys
 from tinynet.train.html_report.comparison.compared import Comparison
 from tinynet.train.html_report.markup import Html, bar, element, joined, table
-from tinynet.train.html_report.plots import GREY, Curve, lines
+from tinynet.train.html_report.plots import GREY, Curve, Scale, lines
 from tinynet.train.report.progress import figure_text
 from tinynet.train.search.results import Results, TrialResult
 from tinynet.train.search.study import LEAST
@@ -30,7 +30,8 @@ def history(compared: Comparison) -> Html | None:
     curves = _curves(results)
     if not curves:
         return paragraph
-    plot = lines(f"test {results.metric} by trial", curves, "trial")
+    y = Scale(text=functools.partial(figure_text, results.metric, digits=3))
+    plot = lines(f"test {results.metric} by trial", curves, "trial", y=y)
     return joined([paragraph, element("div", plot, class_="plots large")])
 
 
@@ -69,7 +70,7 @@ def importance(compared: Comparison) -> Html | None:
         f"{results.count('finished')} finished trials. From few trials it is a rough guess."
     )
     bars = [bar(key, share) for key, share in results.importances.items()]
-    return joined([element("p", text, class_="soft"), *bars])
+    return joined([element("p", text, class_="soft"), element("div", *bars, class_="bars")])
 
 
 def pruned(compared: Comparison) -> Html | None:

@@ -34,7 +34,7 @@ def best(compared: Comparison) -> Html | None:
     figures = {f"test {name}": own.get(name) for name in compared.figures}
     shown = {k: figure_text(k, v) for k, v in figures.items() if v is not None}
     values = compared.shown.items()
-    shown |= {compared.labels[key]: texts[number] for key, texts in values}
+    shown |= {compared.labels[key]: texts[number] for key, texts in values if texts[number]}
     text = f"Of {len(compared.runs)} runs, by test {compared.figures[0]}: "
     line = element("p", text, _name(compared, run))
     return joined([line, cards(shown)])
@@ -104,7 +104,7 @@ def _name(compared: Comparison, run: RunData) -> Html:
 def _values_text(compared: Comparison, number: int) -> str:
     """Return the values of a run and its figure, which it shows when it is pointed at."""
     values = compared.shown.items()
-    parts = [f"{compared.labels[key]}={texts[number]}" for key, texts in values]
+    parts = [f"{compared.labels[key]}={texts[number]}" for key, texts in values if texts[number]]
     name = compared.figures[0]
     figure = figure_text(name, compared.figures_of(number)[name])
     return f"{' '.join(parts) or compared.runs[number].name}: {name} {figure}"
@@ -122,7 +122,7 @@ def _axis(name: str, texts: Sequence[str]) -> tuple[Axis, list[float]]:
     steep = min(numbers) > 0 and max(numbers) / min(numbers) >= 20
     values = [math.log(v) if steep else float(v) for v in numbers]
     places = _scaled(values)
-    ticks = sorted({*zip(places, [f"{v:g}" for v in numbers], strict=True)})
+    ticks = sorted({*zip(places, [f"{v:.4g}" for v in numbers], strict=True)})
     return Axis(name, ticks if len(ticks) <= _MOST_LABELS else [ticks[0], ticks[-1]]), places
 
 

@@ -96,6 +96,8 @@ class Scale:
     label: str = ""
     log: bool = False
     text: Text = number_text
+    ticks: Text | None = None
+    """How the values beside the axis are written, if shorter."""
 
     @property
     def counts(self) -> bool:
@@ -175,13 +177,14 @@ def _scale(axes: Any, axis: Any, scale: Scale) -> None:
     """Set the label of an axis, its scale, and how its values are written."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+    text = scale.ticks or scale.text
     axis.set_label_text(scale.label)
     if scale.log:
         (axes.set_xscale if axis is axes.xaxis else axes.set_yscale)("log")
         axis.set_minor_formatter("")
     elif scale.counts:
         axis.set_major_locator(MaxNLocator("auto", integer=True, min_n_ticks=1))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: scale.text(value)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: text(value)))
 
 
 def legend(curves: Sequence[Curve]) -> Html:

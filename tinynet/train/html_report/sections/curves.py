@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -73,7 +74,8 @@ def _plot(run: RunData, name: str) -> Html | None:
         return None
     values = [value for curve in found for value in curve.y]
     steep = name.startswith("loss") and min(values) > 0 and max(values) > _STEEP * min(values)
-    scale = Scale(log=steep, text=lambda value: figure_text(name, value))
+    text = functools.partial(figure_text, name)
+    scale = Scale(log=steep, text=text, ticks=functools.partial(text, digits=3))
     return lines(name, found, "epoch" if per_epoch > 1 else "step", y=scale)
 
 

@@ -341,23 +341,26 @@ def test_several_runs_are_compared(write, digits, capsys):
     last = ["Curves", "Parallel coordinates", "Warnings"]
     assert page.titles == ["Best run", *seeds, "Runs", *last]
     assert (
-        "lr=0.1" in page.texts["Best run"] and "4 runs, by test accuracy" in page.texts["Best run"]
+        "lr=0.1" in page.texts["Best run"]
+        and "4 runs, by validation accuracy" in page.texts["Best run"]
     )
     rows = rows_of(text, "Runs")
-    assert re.findall(r">([^<>]+)</th>", rows[0])[:4] == ["seed", "lr", "accuracy", "loss"]
+    assert re.findall(r">([^<>]+)</th>", rows[0])[:4] == [
+        *("seed", "lr", "validation accuracy", "validation loss")
+    ]
     assert [">0.1<" in row for row in rows[1:]] == [True, True, False, False]  # the best first
     links = [own["href"] for tag, own in page.elements if tag == "a" and own["href"][0] != "#"]
     assert len(links) == 5 and all((folder / unquote(link)).is_file() for link in links)
     means = [re.findall(r">([^<>]+)</", row) for row in rows_of(text, "Over the seeds")]
-    assert [row[:2] + row[-1:] for row in means] == [["lr", "accuracy", "runs"], *[[ANY] * 3] * 2]
+    assert [row[:2] + row[-1:] for row in means] == [["lr", "validation accuracy", "runs"], *[[ANY] * 3] * 2]
     assert [(row[0], row[-1]) for row in means[1:]] == [("0.1", "2"), ("1e-09", "2")]
     assert all(re.fullmatch(r"[\d.]+ % ± [\d.]+ %", row[1]) for row in means[1:])
     curves = sections(text)["Curves"]
     assert re.findall(r'class="key (\w+)"[^>]*>([^<]+)<', curves) == [
         *[("solid", f"lr={lr}") for lr in ("0.1", "1e-09")],
-        *[("dashed", "train"), ("solid", "test")],
+        *[("dashed", "training"), ("solid", "validation")],
     ]
-    assert re.search(r"<title>lr=0.1, test, epoch 1: [\d.]+ % ± [\d.]+ %</title>", curves)
+    assert re.search(r"<title>lr=0.1, validation, epoch 1: [\d.]+ % ± [\d.]+ %</title>", curves)
     again = [str(path.parent) for path in sorted(folder.glob("*/*/run.json"))]
     assert main(["report", *again, "--save", str(folder / "again.html")]) == 0
     assert sections((folder / "again.html").read_text()) == sections(text)
@@ -382,7 +385,7 @@ def test_runs_are_compared_by_what_is_monitored(write, digits, capsys, monitor):
     rates = [line.split()[0] for line in table]
     (folder,) = Path("runs/digits").iterdir()
     text = (folder / "report.html").read_text()
-    assert f"3 runs, by test {monitor or 'right'}" in Page(text).texts["Best run"]
+    assert f"3 runs, by validation {monitor or 'right'}" in Page(text).texts["Best run"]
     listed = re.findall(r"<tr>(.*?)</tr>", sections(text)["Runs"])
     found = [re.search(r">(0.0001|0.02|0.1|lr)<", row)[1] for row in listed]
     assert rates == found == ["lr", "0.1", "0.02", "0.0001"]

@@ -90,7 +90,7 @@ def test_a_page_fits_the_screen(name, screen, scheme, driver, pages):
 SORTED = """
 const table = [...document.querySelectorAll('table.sortable')].pop();
 const titles = [...table.tHead.rows[0].cells];
-const column = titles.findIndex(title => title.textContent === 'loss');
+const column = titles.findIndex(title => title.textContent.endsWith(' loss'));
 titles[column].click();
 return [...table.tBodies[0].rows].map(row => row.cells[column].textContent);
 """
@@ -127,7 +127,7 @@ def test_points_show_their_values(driver, pages):
     show(driver, pages["sweep"], "desktop", "light")
     tips = "[...document.querySelectorAll('circle title')].map(title => title.textContent)"
     found = driver.execute_script(f"return {tips}")
-    assert any(re.search(r"lr=0.01, test, epoch 2: [\d.]+ % ± [\d.]+ %$", tip) for tip in found)
+    assert any(re.search(r"lr=0.01, validation, epoch 2: [\d.]+ % ± [\d.]+ %$", tip) for tip in found)
     assert any(re.search(r"lr=0.01: accuracy [\d.]+ %$", tip) for tip in found)
 
 

@@ -42,7 +42,7 @@ def test_the_lines_of_epochs(columns, write, digits, tmp_path):
     assert all(fields[:1] and fields[0].startswith("loss") for fields in whole if columns >= 40)
     if columns >= 80:
         assert all("|" in line for line in drawn)
-        assert all(any("test acc" in field for field in fields) for fields in whole)
+        assert all(any("val acc" in field for field in fields) for fields in whole)
     if columns == 200:
         assert all(len(fields) == 11 for fields in whole), whole  # nothing is left out
 
@@ -92,7 +92,7 @@ def test_a_sweep_shows_the_epochs_of_its_runs(jobs, columns, write, digits, tmp_
     assert [line[:5] for line in ended] == [f"[{n}/4]" for n in (1, 2, 3, 4)]
     assert all(re.search(r"accuracy \d\d.\d\d %", line) for line in ended)
     table = screen.lines[screen.lines.index("") + 1 :][:5]
-    assert re.match(r" *lr +sizes +accuracy", table[0]), table
+    assert re.match(r" *lr +sizes +validation accuracy", table[0]), table
     assert all(len(line) < columns for line in table)
 
 

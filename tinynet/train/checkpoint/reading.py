@@ -7,7 +7,7 @@ causes a warning where the rest of the run can be used without it.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import NoneType
 from typing import Any
@@ -75,11 +75,15 @@ def read_rows(path: Path, *, must: bool = False) -> list[dict[str, Any]]:
     return [row for line in lines if (row := row_of(line, must=must)) is not None]
 
 
-def read_last_row(path: Path) -> dict[str, Any] | None:
+def read_last_row(path: Path, unless: Callable[[Mapping[str, Any]], bool]) -> dict[str, Any] | None:
     """Return the last undamaged row of ``metrics.jsonl``; None without one.
 
     A process that has been killed may leave half of a row behind it. Only the end of the file is
     read, as a long run has many rows.
+
+    Args:
+        path: the file.
+        unless: returns whether to pass over a row.
 
     Raises:
         TrainError: if it cannot be read.
@@ -93,7 +97,7 @@ def read_last_row(path: Path) -> dict[str, Any] | None:
     except OSError as error:
         raise TrainError(f"{path} cannot be read: {error.strerror or error}") from error
     rows = (row_of(line, must=False) for line in reversed(text.splitlines()))
-    return next((row for row in rows if row is not None), None)
+    return next((row for row in rows if row is not None and not unless(row)), None)
 
 
 def holds(path: Path, data: bytes) -> bool:

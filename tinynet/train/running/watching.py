@@ -12,6 +12,7 @@ from tinynet.train.checkpoint.reading import read_last_row, size_of
 from tinynet.train.checkpoint.run_folder import RunFolder
 from tinynet.train.config.grid import Point, brief, short_keys
 from tinynet.train.config.resolve import load_config
+from tinynet.train.metrics.criterion import is_test
 from tinynet.train.report.progress import brief_fields, describe_figures
 from tinynet.train.report.terminal import (
     Field,
@@ -131,7 +132,7 @@ class Watch:
         for folder in self._group.run_folders(point)[-1:]:
             metrics = RunFolder(folder).metrics
             size = size_of(metrics)
-            if size > run.size and "epoch" in (row := read_last_row(metrics) or {}):
+            if size > run.size and "epoch" in (row := read_last_row(metrics, is_test) or {}):
                 run.last, run.size = row, size
 
     def _line(self, running: Sequence[tuple[Point, float]], width: int) -> str:

@@ -1,4 +1,4 @@
-"""Runs that differ only in their seeds: their means and deviations, in a table and as curves."""
+"""Runs that differ only in their seeds or folds: means and deviations, in a table and as curves."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ from typing import Any
 from tinynet.train.html_report.comparison.compared import Comparison
 from tinynet.train.html_report.markup import Html, element, joined, table
 from tinynet.train.html_report.plots import COLOURS, Curve, Scale, legend, lines
-from tinynet.train.html_report.sections.curves import parts_of, style_of
+from tinynet.train.html_report.sections.curves import parts_of, set_name, style_of
 from tinynet.train.report.progress import figure_text
+
+FOLD = "data.fold"
+"""The key of a fold, which `tinynet cross-validate` varies."""
 
 
 @dataclass(frozen=True)
 class Group:
-    """Runs whose configs differ only in seeds."""
+    """Runs whose configs differ only in seeds, or in the fold of a cross-validation."""
 
     numbers: Sequence[int]
     """Their numbers in the comparison, the best first."""
@@ -30,7 +33,7 @@ class Group:
 
 def groups_of(compared: Comparison) -> list[Group]:
     """Return the groups of a comparison, that with the best mean first."""
-    keys = [key for key in compared.values if key.rpartition(".")[2] != "seed"]
+    keys = [key for key in compared.values if not _repeats(key)]
     found: dict[tuple[str, ...], list[int]] = {}
     for number in compared.order:
         place = tuple(compared.values[key][number] for key in keys)
@@ -42,6 +45,11 @@ def groups_of(compared: Comparison) -> list[Group]:
         own = compared.runs[numbers[0]].name if len(numbers) == 1 else "all runs"
         groups.append(Group(numbers, keys, " ".join(parts) or own))
     return sorted(groups, key=lambda group: _place(compared, group))
+
+
+def _repeats(key: str) -> bool:
+    """Return whether runs with different values of a key repeat each other."""
+    return key == FOLD or key.rpartition(".")[2] == "seed"
 
 
 def _place(compared: Comparison, group: Group) -> tuple[bool, float]:
@@ -59,17 +67,28 @@ def _known(compared: Comparison, group: Group, figure: str) -> list[float]:
 
 def over_seeds(compared: Comparison) -> Html | None:
     """Return a table of the means over the seeds; None if no runs differ only in these."""
+    text = "Means and standard deviations of the runs that differ only in their seeds."
+    return None if FOLD in compared.values else _means_table(compared, text, "runs")
+
+
+def over_folds(compared: Comparison) -> Html | None:
+    """Return a table of the means over the folds of a cross-validation."""
+    text = "Means and standard deviations over the folds; each is the validation set of one run."
+    return _means_table(compared, text, "folds") if FOLD in compared.values else None
+
+
+def _means_table(compared: Comparison, text: str, repeated: str) -> Html | None:
     groups = groups_of(compared)
     if all(len(group.numbers) == 1 for group in groups) or not compared.figures:
         return None
     keys = groups[0].keys
-    header = [*[compared.labels[key] for key in keys], *compared.figures, "runs"]
+    named = [f"{compared.selection} {name}" for name in compared.figures]
+    header = [*[compared.labels[key] for key in keys], *named, repeated]
     rows = []
     for group in groups:
         values = [compared.value(key, group.numbers[0]) for key in keys]
         figures = [_mean_text(compared, group, name) for name in compared.figures]
         rows.append([*values, *figures, len(group.numbers)])
-    text = "Means and standard deviations of the runs that differ only in their seeds."
     return joined([element("p", text, class_="soft"), table(header, rows, sortable=True)])
 
 
@@ -85,10 +104,10 @@ def mean_text(figure: str, mean: float, deviation: float | None) -> str:
 
     Example:
         >>> mean_text("accuracy", 0.975, 0.01), mean_text("loss", 0.1, None)
-        ('97.50 % ± 1.0 %', '0.1')
+        ('97.50 % ± 1.00 %', '0.1')
     """
     text = figure_text(figure, mean)
-    return text if deviation is None else f"{text} ± {figure_text(figure, deviation, 3)}"
+    return text if deviation is None else f"{text} ± {figure_text(figure, deviation)}"
 
 
 def deviation_of(values: Sequence[float]) -> float | None:
@@ -108,8 +127,9 @@ def curves(compared: Comparison) -> Html | None:
         return None
     parts = parts_of([row for run in compared.runs for row in run.rows])
     keys = [Curve(group.name, (), (), colour) for colour, group in enumerate(groups)]
-    styles = [Curve(part, (), (), COLOURS, style=style_of(part, parts)) for part in parts]
-    notes = ["The band around a mean is one standard deviation over the seeds."]
+    styles = [Curve(set_name(part), (), (), COLOURS, style=style_of(part, parts)) for part in parts]
+    over = "folds" if FOLD in compared.values else "seeds"
+    notes = [f"The band around a mean is one standard deviation over the {over}."]
     notes = notes if any(len(group.numbers) > 1 for group in groups) else []
     left_out = len(groups_of(compared)) - len(groups)
     notes += [f"Not shown: {left_out} more."] if left_out else []
@@ -136,7 +156,7 @@ def _plot(compared: Comparison, groups: Sequence[Group], name: str) -> Html | No
             points = _means(runs, f"{part}/{name}")
             if points:
                 x, y, spread = zip(*points, strict=True)
-                label, style = f"{group.name}, {part}", style_of(part, parts)
+                label, style = f"{group.name}, {set_name(part)}", style_of(part, parts)
                 band = spread if any(spread) and part != "train" else ()
                 found.append(Curve(label, x, y, colour, style=style, spread=band))
     if not found:

@@ -9,16 +9,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from tinynet.train.html_report.markup import Html, element
 from tinynet.train.html_report.plots import GREY, Curve, Scale, lines
 from tinynet.train.html_report.run_data import RunData
+from tinynet.train.metrics.criterion import SETS
 from tinynet.train.report.progress import figure_text
 
 _POINTS = 300  # of a curve over steps; more are averaged
 _STEEP = 30.0  # the ratio of values from which a logarithmic scale is easier to read
 _MOST = 12  # plots
-_PARTS = ("train", "val", "test")
 
 
 def curves(run: RunData) -> Html | None:
-    """Return a plot for each loss and metric, of training and test together; and for the rates."""
+    """Return a plot for each loss and metric, of all data sets together; and for the rates."""
     names = dict.fromkeys(key for row in run.rows for key in row if key not in ("epoch", "step"))
     figures = [*dict.fromkeys(map(_short, names))]
     figures = figures or [*dict.fromkeys(map(_short, run.logged.scalars))]
@@ -48,9 +48,19 @@ def style_of(part: str, parts: Sequence[str]) -> str:
     return "dotted" if part in others[1:] else "solid"
 
 
+def set_name(part: str) -> str:
+    """Return the name of a set, from that in its figures.
+
+    Example:
+        >>> set_name("val")
+        'validation'
+    """
+    return {short: name for name, short in SETS.items()}.get(part, part)
+
+
 def _short(tag: str) -> str:
-    part, _, name = tag.rpartition("/")
-    return name if part in _PARTS else tag
+    part, slash, name = tag.partition("/")
+    return name if slash and part in SETS.values() else tag
 
 
 def _plot(run: RunData, name: str) -> Html | None:
@@ -69,7 +79,7 @@ def _plot(run: RunData, name: str) -> Html | None:
         known = [(float(x), y) for x, y in rows if isinstance(y, float) and math.isfinite(y)]
         if known:
             x, y = zip(*known, strict=True)
-            found.append(Curve(part, x, y, number))
+            found.append(Curve(set_name(part), x, y, number))
     if not found:
         return None
     values = [value for curve in found for value in curve.y]

@@ -352,7 +352,10 @@ def test_several_runs_are_compared(write, digits, capsys):
     links = [own["href"] for tag, own in page.elements if tag == "a" and own["href"][0] != "#"]
     assert len(links) == 5 and all((folder / unquote(link)).is_file() for link in links)
     means = [re.findall(r">([^<>]+)</", row) for row in rows_of(text, "Over the seeds")]
-    assert [row[:2] + row[-1:] for row in means] == [["lr", "validation accuracy", "runs"], *[[ANY] * 3] * 2]
+    assert [row[:2] + row[-1:] for row in means] == [
+        ["lr", "validation accuracy", "runs"],
+        *[[ANY] * 3] * 2,
+    ]
     assert [(row[0], row[-1]) for row in means[1:]] == [("0.1", "2"), ("1e-09", "2")]
     assert all(re.fullmatch(r"[\d.]+ % ± [\d.]+ %", row[1]) for row in means[1:])
     curves = sections(text)["Curves"]

@@ -127,7 +127,9 @@ def test_points_show_their_values(driver, pages):
     show(driver, pages["sweep"], "desktop", "light")
     tips = "[...document.querySelectorAll('circle title')].map(title => title.textContent)"
     found = driver.execute_script(f"return {tips}")
-    assert any(re.search(r"lr=0.01, validation, epoch 2: [\d.]+ % ± [\d.]+ %$", tip) for tip in found)
+    assert any(
+        re.search(r"lr=0.01, validation, epoch 2: [\d.]+ % ± [\d.]+ %$", tip) for tip in found
+    )
     assert any(re.search(r"lr=0.01: accuracy [\d.]+ %$", tip) for tip in found)
 
 

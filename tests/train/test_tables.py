@@ -461,5 +461,7 @@ def test_a_run_before_targets_were_standardized(houses):
 
 
 def test_worse_than_the_mean(houses):
-    with pytest.warns(PoorFitWarning, match=r"r2 is -[\d.]+ on the validation set: the mean .* better"):
+    with pytest.warns(
+        PoorFitWarning, match=r"r2 is -[\d.]+ on the validation set: the mean .* better"
+    ):
         run("houses.toml", {"data.standardize": False, "run.epochs": 1}, quiet=True)

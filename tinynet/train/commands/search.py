@@ -39,7 +39,7 @@ from tinynet.train.search.study import PRUNERS, SAMPLERS, require_optuna
 NAME = "search"
 HELP = "search for good values of some keys"
 DESCRIPTION = """\
-Search for the values of some keys with the best validation figure, with Optuna (pip install
+Search for the values of some keys with the best validation metric, with Optuna (pip install
 optuna). A trial is a run with values that depend on the results of earlier trials; it is
 pruned if others were better after as many epochs. The values of a key are log(LOW,HIGH),
 float(LOW,HIGH), int(LOW,HIGH) or logint(LOW,HIGH), or a list as in a sweep (SGD,Adam or 0..4); a
@@ -102,7 +102,7 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--metric",
         metavar="NAME",
-        help="the validation figure to compare by (default: evaluation.monitor, or the first "
+        help="the validation metric to compare by (default: evaluation.monitor, or the first "
         "metric)",
     )
     parser.add_argument(

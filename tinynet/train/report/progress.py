@@ -118,6 +118,7 @@ def figure_text(name: str, value: float, digits: int = 4) -> str:
 
 def is_share(name: str) -> bool:
     """Return whether a figure is shown as a percentage."""
+    name = name.partition(" (")[0]  # as in "accuracy (last weights)"
     return name.endswith("accuracy") or name.rpartition("/")[2].startswith("top")
 
 

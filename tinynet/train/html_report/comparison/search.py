@@ -24,9 +24,9 @@ def history(compared: Comparison) -> Html | None:
         return None
     counts = [f"{count} {status}" for status in _STATUSES if (count := results.count(status))]
     how = f"Sampler {results.sampler} with seed {results.seed}, pruner {results.pruner}."
-    figure = "the figure of a trial is that of its best evaluation"
+    value = "the value of a trial is that of its best evaluation"
     text = f"{len(results.trials)} trials: {', '.join(counts)}. {how} By {results.figure_name}; "
-    paragraph = element("p", f"{text}{figure}.", class_="soft")
+    paragraph = element("p", f"{text}{value}.", class_="soft")
     curves = _curves(results)
     if not curves:
         return paragraph

@@ -5,6 +5,9 @@ import re
 
 import pytest
 
+from tinynet.train.report.table import aligned
+from tinynet.train.report.terminal import width_of
+
 from .terminals import Screen, on_a_terminal
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="no pseudo terminals")
@@ -94,6 +97,30 @@ def test_a_sweep_shows_the_epochs_of_its_runs(jobs, columns, write, digits, tmp_
     table = screen.lines[screen.lines.index("") + 1 :][:5]
     assert re.match(r" *lr +sizes +validation accuracy", table[0]), table
     assert all(len(line) < columns for line in table)
+
+
+@pytest.mark.parametrize("columns", [50, 60, 80, 120, 200])
+def test_tables_leave_out_columns(columns):
+    """The names and the first figure remain; without a terminal, everything."""
+    layers = [f'[{{type = "Linear", out_features = {n}}}, {{type = "ReLU"}}]' for n in (8, 16)]
+    rows = [("layers", "seed", "accuracy", "loss", "status", "folder")]
+    rows += [
+        (one, "1", "0.97", "0.1", "finished", "001_layers/2026-01-31_12-00-00") for one in layers
+    ]
+    lines = aligned(rows, columns)
+    assert all(width_of(line) <= columns for line in lines)
+    header = lines[0].split()
+    assert header[0] == "layers" and header[1] == "seed"
+    assert (header == [*rows[0]]) is (columns >= 120)
+    assert len({line.split("  ")[0] for line in lines[1:3]}) == 2
+    whole = aligned(rows)
+    assert len(whole) == 3 and all(
+        layer in line for layer, line in zip(layers, whole[1:], strict=True)
+    )
+    commands = aligned(
+        [("status", "details"), ("failed", "tinynet explain runs/" + 9 * "long_")], 40
+    )
+    assert commands[1].endswith("long_long_")
 
 
 def test_a_search_shows_the_epochs_of_its_trials(write, digits, tmp_path):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,7 +18,6 @@ from tinynet.train.config.space import probes
 from tinynet.train.metrics.criterion import SELECTED_ON_TEST
 from tinynet.train.report.progress import as_json, figure_text
 from tinynet.train.report.table import aligned, write_csv
-from tinynet.train.report.terminal import line_columns
 from tinynet.train.running.interrupt import resumable
 from tinynet.train.running.run_group import Outcome
 from tinynet.train.running.watching import Watch, ended_line, values_of
@@ -215,7 +213,7 @@ def _report(search: Search, results: Results) -> list[str]:
 
 
 def _print_results(search: Search, results: Results, files: Sequence[str]) -> None:
-    print("", *aligned(table(results, _MOST), line_columns(sys.stdout)), sep="\n")
+    print("", *aligned(table(results, _MOST)), sep="\n")
     counts = [(results.count(status), status) for status in ("finished", "pruned", "failed")]
     print("", ", ".join(f"{count} {status}" for count, status in counts if count), sep="\n")
     if (best := results.best) is not None and best.figure is not None:

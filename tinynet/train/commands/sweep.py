@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +20,6 @@ from tinynet.train.config.resolve import load_config
 from tinynet.train.metrics.criterion import SELECTED_ON_TEST
 from tinynet.train.report.progress import as_json
 from tinynet.train.report.table import aligned, write_csv
-from tinynet.train.report.terminal import line_columns
 from tinynet.train.running.executors import Places, places_of
 from tinynet.train.running.interrupt import resumable
 from tinynet.train.running.run_group import Outcome, check_all
@@ -131,7 +129,7 @@ def _run(arguments: argparse.Namespace, kind: Kind, places: Places) -> int:
     pages = _report(sweep)
     if not arguments.json:
         for block in filter(None, (rows, kind.means(sweep, outcomes))):
-            print("", *aligned(block, line_columns(sys.stdout)), sep="\n")
+            print("", *aligned(block), sep="\n")
         on_test = any(o.selected_on == "test" and o.metrics for o in outcomes)
         notes = [f"the runs are {SELECTED_ON_TEST}"] if on_test else []
         print("", *notes, f"table: {shown(path)}", *pages, sep="\n")

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import numba_kernels, onednn
+from tinynet import numba_kernels, onednn, threads
 from tinynet.invocation import typed
 from tinynet.numba_kernels import compiler
 
@@ -41,6 +41,8 @@ def surroundings() -> dict[str, Any]:
             ),
         },
         "platform": platform.platform(),
+        "threads": threads.get_count(),
+        "processors": threads.processors.usable(),
     }
 
 

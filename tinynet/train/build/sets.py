@@ -41,7 +41,7 @@ class SetsBuilder(Maker):
         try:
             parts = partition(dataset, section, self.config.run.seed, tested=tests)
         except ValueError as error:
-            given = "test_by" if section.test_by else "folds" if section.folds else "test_split"
+            given = "folds" if section.folds else "test_by" if section.test_by else "test_split"
             self.problem_at(f"data.{given}", str(error))
             return None
         if not parts.train or not (tests or parts.test):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tinynet import data, nn
+from tinynet.data.readers.encoding import TableEncoder
 from tinynet.random import Generator
 from tinynet.train.build.data_rules import takes_class_weights
 from tinynet.train.build.fine_tuning import freeze
@@ -31,7 +32,7 @@ from tinynet.train.build.splitting import (
     state_learned,
 )
 from tinynet.train.build.task import Loss, Updater
-from tinynet.train.callbacks.callback import EVENTS, Moment, unknown_events
+from tinynet.train.callbacks.callback import EVENTS, Moment, dataset_attribute, unknown_events
 from tinynet.train.callbacks.events import Callbacks
 from tinynet.train.config.problems import (
     UsageError,
@@ -45,6 +46,9 @@ from tinynet.train.config.user_code import on_path
 from tinynet.train.exhibits.shown import Shown
 from tinynet.train.metrics.criterion import SETS
 from tinynet.train.metrics.own import Own
+
+UNSCALED = (nn.PoissonNLLLoss, nn.BCELoss, nn.BCEWithLogitsLoss)
+"""Losses of counts and of labels."""
 
 
 @dataclass
@@ -144,6 +148,7 @@ def build(config: Config, preprocessing: Any = None, *, trackers: bool = False) 
         method = builder.make("method", config.method.component)
         builder.problems.raise_if_any()
         assert sets is not None
+        builder.use_units(sets.train, loss, method)
         shuffle = Generator().manual_seed(derive(seed, "shuffle"))
         train_batches = _batches(config.data, sets.train, shuffle)
         test_batches = data.DataLoader(sets.test, batch_size=config.data.batch_size)
@@ -217,6 +222,16 @@ class _Builder(Maker):
         if listed is None:
             return None
         return [one if isinstance(one, str) else self.make("metric", one) for one in listed]
+
+    def use_units(self, train_set: Any, loss: Any, method: Method) -> None:
+        """Let the method undo the standardization of targets, which some losses do not allow."""
+        learned = dataset_attribute(train_set, "preprocessing")
+        if not isinstance(learned, TableEncoder) or self.config.data.targets == "inputs":
+            return
+        if learned.scales_target and isinstance(loss, UNSCALED):
+            text = f"{type(loss).__name__} needs targets as they are: use"
+            self.problem_at("data.standardize", f'{text} standardize = "inputs"')
+        method.original = learned.original
 
     def updaters(self, model: nn.Module, method: Method, batches: int) -> dict[str, Updater]:
         """Return the optimizers with their schedules, for a number of batches per epoch."""

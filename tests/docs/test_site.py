@@ -84,6 +84,7 @@ FOUND = "return [...document.querySelectorAll('.md-search-result__link')].map(a 
 SEARCHED = {
     "gradient clipping": ["training.html", "training.html#gradient-clipping"],
     "early stopping": ["training.html", "training.html#early-stopping"],
+    "validation": ["validation.html"],
 }
 
 

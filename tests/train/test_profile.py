@@ -338,7 +338,7 @@ def test_profile(write, digits, capsys):
     assert main(["profile", write(config, net=NET), "--steps", "3"]) == 0
     out, err = capsys.readouterr()
     assert err == ""
-    assert re.search(r"%.* 4.1 kB +body \(Linear\)$", out, re.M)
+    assert re.search(r"%.* 3.6 kB +body \(Linear\)$", out, re.M)
     assert re.search(r"%.* net.py:12 in forward: return self.head\(hidden\)$", out, re.M)
     shares = [float(found) for found in re.findall(r"^ *([\d.]+) %", out, re.M)]
     assert sum(shares) == pytest.approx(200, abs=1)  # two tables, each of a whole step
@@ -351,7 +351,7 @@ def test_profile_for_programs(write, digits, capsys, tmp_path):
     assert main(["profile", path, "--steps", "1", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     rows = {row["module"]: row for row in found["modules"]}
-    assert rows["1"]["type"] == "Linear" and rows["1"]["flops"] == 2 * 64 * 64 * 16
+    assert rows["1"]["type"] == "Linear" and rows["1"]["flops"] == 2 * 57 * 64 * 16
     assert found["step_seconds"] > 0 and found["batch_seconds"] > 0
     times = [row[phase] for row in rows.values() for phase in ("forward", "backward", "update")]
     assert found["operations_seconds"] == pytest.approx(sum(times) / 1e9)

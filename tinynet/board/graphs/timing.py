@@ -289,7 +289,7 @@ def share_medians(spans: Sequence[Span], repeats: Repeats) -> StepTime:
     for span in spans:
         wanted = [timed.key for timed in span.timed]
         steps = (step for step in found if all(key in step for key in wanted))
-        each = [[step[key] for key in wanted] for step in steps] or [span.timed]
+        each = [[step[key] for key in wanted] for step in steps] or [[*span.timed]]
         time = round(statistics.median(map(spent, each)))
         span.share(time)
         operations += time

@@ -66,8 +66,14 @@ class BoardLog:
             warnings.warn(text, RuntimeWarning, stacklevel=2)
 
     def log_step(self, step: Step) -> None:
-        """Write the losses (``train/loss``) and learning rates (``lr``) of a step."""
-        self._log_scalars(step, step_figures(step))
+        """Write the losses (``train/loss``), learning rates (``lr``) and histograms, if due."""
+        config = self.parts.config
+        if not step.batches:  # the step was skipped
+            return
+        if step.number % config.run.log_every == 0 or step.ends_epoch:
+            self._log_scalars(step, step_figures(step))
+        if config.log.is_due(step.number, step.epoch, step.ends_epoch):
+            self.log_histograms(step)
 
     def log_epoch(
         self, step: Step, figures: Mapping[str, float], evaluated: Mapping[str, float]

@@ -243,10 +243,7 @@ class Training:
         ):
             stopping = self.signal_of(stop)  # read once: it may change at any moment
             self.count_step(step)
-            if step.batches and (step.number % config.run.log_every == 0 or step.ends_epoch):
-                log.log_step(step)
-            if step.batches and config.log.is_due(step.number, step.epoch, step.ends_epoch):
-                log.log_histograms(step)
+            log.log_step(step)
             saving = step.ends_epoch or stopping is not None or self.is_time_to_save(step)
             if saving:
                 where = Place(step.epoch, step.number, step.batch, len(parts.train_batches))

@@ -103,7 +103,7 @@ def find_batch_size(
     Example:
         >>> found = find_batch_size("configs/digits_mlp.toml", {"data.batch_size": 2000})
         >>> found.suggestion == found.examples, found.settings
-        (True, ['data.batch_size=1433'])
+        (True, ['data.batch_size=1290'])
     """
     limit = _limit(memory)
     given: Any = dict(overrides) if isinstance(overrides, Mapping) else _listed(overrides)

@@ -37,9 +37,10 @@ batches = DataLoader(torch.data.Digits(flatten=True), batch_size=64, shuffle=Tru
 path = Path(tempfile.mkdtemp()) / "figures.csv"
 # MLflow(folder="mlflow") and Wandb(project="digits") are in tinynet.train.trackers.
 track = Track([Table(path)], experiment="digits", config={"lr": 0.01}, every=10)
-for step in fit(net, loss, optimizer, batches, epochs=3, callbacks=[track], validation=0.1):
-    pass
+steps = [*fit(net, loss, optimizer, batches, epochs=3, callbacks=[track], validation=0.1)]
 # finished
+print(steps[-1].number, [*steps[-1].validation])
+# 62 ['loss', 'accuracy']
 
 rows = [*csv.reader(path.read_text().splitlines())]
 print([int(step) for step, name, _ in rows if name == "train/loss"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 
 from tinynet.train.commands import sweep
 from tinynet.train.commands.options import full_keys
@@ -57,5 +58,5 @@ def _axes(arguments: argparse.Namespace) -> list[Axis]:
     return sweep.parsed_axes([*full_keys(arguments.set), *own])
 
 
-def _means(ran: sweep.Sweep, outcomes: list[Outcome]) -> list[list[str]]:
+def _means(ran: sweep.Sweep, outcomes: Sequence[Outcome]) -> list[list[str]]:
     return means_over(FOLD, ran, outcomes)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import tinynet as torch
 from tinynet import nn, optim
-from tinynet.train import Callbacks, Track, evaluate, fit
+from tinynet.train import Track, fit
 from tinynet.utils.data import DataLoader
 
 
@@ -32,20 +32,18 @@ class Table:
 torch.manual_seed(0)
 net, loss = nn.Linear(64, 10), nn.CrossEntropyLoss()
 optimizer = optim.Adam(net.parameters(), lr=0.01)
-train_batches = DataLoader(torch.data.Digits(flatten=True), batch_size=64, shuffle=True)
-test_batches = DataLoader(torch.data.Digits(train=False, flatten=True), batch_size=500)
+batches = DataLoader(torch.data.Digits(flatten=True), batch_size=64, shuffle=True)
 
 path = Path(tempfile.mkdtemp()) / "figures.csv"
 # MLflow(folder="mlflow") and Wandb(project="digits") are in tinynet.train.trackers.
 track = Track([Table(path)], experiment="digits", config={"lr": 0.01}, every=10)
-callbacks = Callbacks([track])
-for step in fit(net, loss, optimizer, train_batches, epochs=3, callbacks=callbacks):
-    if step.ends_epoch:
-        callbacks.evaluated(evaluate(net, loss, test_batches))
+steps = [*fit(net, loss, optimizer, batches, epochs=3, callbacks=[track], validation=0.1)]
 # finished
+print(steps[-1].number, [*steps[-1].validation])
+# 62 ['loss', 'accuracy']
 
 rows = [*csv.reader(path.read_text().splitlines())]
 print([int(step) for step, name, _ in rows if name == "train/loss"])
-# [0, 10, 20, 22, 30, 40, 45, 50, 60, 68]
+# [0, 10, 20, 30, 40, 41, 50, 60, 62]
 print(sorted({name for _, name, _ in rows}))
-# ['lr', 'test/accuracy', 'test/loss', 'train/loss']
+# ['lr', 'train/loss', 'val/accuracy', 'val/loss']

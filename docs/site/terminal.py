@@ -61,7 +61,7 @@ def shown(text: str) -> list[str]:
 
 
 def _percent(bar: str) -> int:
-    found = re.match(r"epoch +\d+/\d+ +(\d+) % \|", bar)
+    found = re.match(r"epoch +\d+/\d+ +(\d+) ?%", bar)
     return int(found[1]) if found else 0
 
 

@@ -164,7 +164,7 @@ def test_early_stopping_says_so(write, digits, capsys):
     assert main(["train", path, *patience, "--json"]) == 0
     assert '"stopped_by": "early stopping"' in capsys.readouterr().out
     assert main(["resume", folder]) == 0
-    assert f"\n{line}\n" in capsys.readouterr().out
+    assert f"\nstopped early: {line}\n" in capsys.readouterr().out
 
 
 def test_a_long_epoch_reports_in_between(monkeypatch, capsys):

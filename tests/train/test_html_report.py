@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -408,11 +409,17 @@ def test_runs_of_different_configs_are_compared(write, digits, capsys):
         'layers = [{type = "Flatten"}, {type = "Linear", in_features = 64, out_features = 10}]',
     )
     second = run(write(names), {"evaluation.metrics": ["top3"], "run.epochs": 2}, quiet=True).folder
-    assert main(["report", str(first), str(second)]) == 0
+    with pytest.raises(Exception, match="the loss is nan"):
+        run(write(digits), {"optimizer.lr": 1e30, "run.out": "failed"}, quiet=True)
+    (third,) = Path("failed/digits").iterdir()
+    failed = Path("runs/digits/third")
+    shutil.copytree(third, failed)
+    assert main(["report", str(first), str(second), str(failed)]) == 0
     assert capsys.readouterr().out == "report: runs/digits/report.html\n"
     page = Page(Path("runs/digits/report.html").read_text())
     assert not any("cannot be shown" in content for content in page.texts.values())
     assert '"sequential"' in page.texts["Runs"] and "top3" in page.texts["Runs"]
+    assert "failed: the loss is nan in epoch 1" in page.texts["Runs"]
 
 
 def test_a_folder_without_runs_is_refused(write, digits, capsys):

@@ -190,7 +190,7 @@ def test_what_cannot_be_swept(write, digits, capsys, tmp_path):
         ([path, "run.out=a,b"], "run.out cannot be swept"),
         ([path, "seed=1,2", "--jobs", "0"], "--jobs must be at least 1"),
         (["--resume", "x"], "is not the folder of a sweep"),
-        (["--resume", "x", "seed=1"], "--resume SWEEP cannot be combined with CONFIG or --set"),
+        (["--resume", "x", "seed=1"], "--resume FOLDER cannot be combined with CONFIG or --set"),
         (["none.toml", "seed=1,2"], "cannot be read"),
     ]:
         assert main(["sweep", *arguments]) == 2

@@ -58,7 +58,7 @@ class DataSection:
     """What selects: the best weights, early stopping, ReduceLROnPlateau, searches and sweeps. A
     fraction of the training set, which is not trained on; it is chosen as `test_split` says, but
     with the same share of each class if the targets are classes. Or a data set of its own, as a
-    table with a `type`. With 0 the test set selects, and its figures are too good. The default is 0
+    table with a `type`. With 0 the test set selects, and its metrics are too good. The default is 0
     for methods that do not compare outputs with targets, such as `adversarial`."""
 
     folds: int = field(

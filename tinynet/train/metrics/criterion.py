@@ -13,7 +13,7 @@ SETS = {"training": "train", "validation": "val", "test": "test"}
 """The data sets of a run, and how their figures are called: ``val/loss``."""
 
 SELECTED_ON_TEST = (
-    "selected on the test set, so its figures are too good (data.validation = 0.1 keeps a "
+    "selected on the test set, so its metrics are too good (data.validation = 0.1 keeps a "
     "validation set)"
 )
 

@@ -11,20 +11,24 @@ from tinynet import data, nn
 from tinynet.random import Generator
 from tinynet.train.build.data_rules import takes_class_weights
 from tinynet.train.build.fine_tuning import freeze
+from tinynet.train.build.lengths import (
+    Length,
+    UnknownLengthError,
+    component_of,
+    length_of,
+    schedule_of,
+)
 from tinynet.train.build.method import Method
 from tinynet.train.build.optimizers import (
     PlateauSchedule,
-    advances,
-    component_of,
     distribution,
     given_to,
     needs_metric,
-    with_lengths,
 )
 from tinynet.train.build.seeds import derive, isolated, seed_all
 from tinynet.train.build.shapes import shape_of
 from tinynet.train.build.source_lines import point_to
-from tinynet.train.build.splitting import balanced_weights, divided, split
+from tinynet.train.build.splitting import balanced_weights, divided, split, train_order
 from tinynet.train.build.targets import InputsAsTargets
 from tinynet.train.build.task import Loss, Updater
 from tinynet.train.callbacks.callback import EVENTS, unknown_events
@@ -66,6 +70,9 @@ class Parts:
     method: Method
     updaters: dict[str, Updater]
     """The optimizers with their schedules, by name."""
+
+    length: Length
+    """The number of steps and epochs."""
 
     callbacks: Callbacks = field(default_factory=Callbacks)
     """The callbacks in ``run.callbacks``, and the exhibits in ``evaluation.show``."""
@@ -111,8 +118,9 @@ def build(config: Config, preprocessing: Any = None, *, trackers: bool = False) 
         builder.problems.raise_if_any()
         assert sets is not None
         shuffle = Generator().manual_seed(derive(seed, "shuffle"))
-        train_batches, test_batches = _batches(config.data, *sets, shuffle)
-        updaters = builder.updaters(model, method, len(train_batches))
+        train_batches, test_batches = _batches(config, *sets, shuffle)
+        length = length_of(config, len(train_batches))
+        updaters = builder.updaters(model, method, length)
         builder.problems.raise_if_any()
         callbacks = builder.callbacks()
         metrics = builder.metrics(config.evaluation.metrics)
@@ -130,6 +138,7 @@ def build(config: Config, preprocessing: Any = None, *, trackers: bool = False) 
         loss,
         method,
         updaters,
+        length,
         callbacks,
         metrics,
         tracked,
@@ -207,8 +216,8 @@ class _Builder:
         origin = origins.get(f"{place}.type") or self.config.origin(place)
         self.problems.add(origin, path, text)
 
-    def updaters(self, model: nn.Module, method: Method, batches: int) -> dict[str, Updater]:
-        """Return the optimizers with their schedules, for a number of batches per epoch."""
+    def updaters(self, model: nn.Module, method: Method, length: Length) -> dict[str, Updater]:
+        """Return the optimizers with their schedules, for a run of a length."""
         sections = self.config.optimizer.each()
         for text in distribution(model, method, sections):
             self.problem_at("optimizer", text)
@@ -224,17 +233,21 @@ class _Builder:
             optimizer = self.make("optimizer", component_of(section), given)
             if optimizer is not None:
                 updater = Updater(optimizer, section.clip_norm, section.clip_value)
-                updaters[name] = self.scheduled(name, updater, batches)
+                updaters[name] = self.scheduled(name, updater, length)
         for name in (self.config.schedule.named if self.config.schedule else {}).keys() - sections:
             listed = one_of(sections) if self.config.optimizer.named else "only one"
             self.problem_at(f"schedule.{name}", f"there is no such optimizer; there is: {listed}")
         return updaters
 
-    def scheduled(self, name: str, updater: Updater, batches: int) -> Updater:
+    def scheduled(self, name: str, updater: Updater, length: Length) -> Updater:
         """Return an updater with its schedule, if the config has one."""
         section = self.config.schedule and self.config.schedule.of(name)
         if section:
-            component = with_lengths(component_of(section), advances(self.config, section, batches))
+            try:
+                component = schedule_of(section, length.of(section))
+            except UnknownLengthError as error:
+                self.problem(component_of(section), str(error))
+                return updater
             schedule = self.make("schedule", component, updater.optimizer)
             waits = schedule is not None and needs_metric(schedule)
             updater.schedule = PlateauSchedule(schedule, section.monitor) if waits else schedule
@@ -325,12 +338,13 @@ def _kind(built: Any, family: Family) -> str:
 
 
 def _batches(
-    section: DataSection, train_set: Any, test_set: Any, shuffle: Generator
+    config: Config, train_set: Any, test_set: Any, shuffle: Generator
 ) -> tuple[data.DataLoader, data.DataLoader]:
+    section = config.data
     train_batches = data.DataLoader(
         train_set,
         batch_size=section.batch_size,
-        shuffle=section.shuffle,
+        sampler=train_order(config, train_set, shuffle),
         drop_last=section.drop_last,
         generator=shuffle,
         num_workers=section.workers,

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from tinynet.core.tensors.tensor import Tensor, wrap
-from tinynet.data import Subset, random_split
+from tinynet.data import RandomSampler, Subset, random_split
 from tinynet.data.dataset import Samples, fetch
 from tinynet.data.readers.columns import number
 from tinynet.data.splits import Split, grouped_split, stratified_split, time_split
 from tinynet.random import Generator
-from tinynet.train.config.sections import DataSection
+from tinynet.train.config.amounts import count_of
+from tinynet.train.config.sections import Config, DataSection
 from tinynet.train.exhibits import dataset_attribute
 
 
@@ -46,6 +47,24 @@ def split(dataset: Any, section: DataSection, generator: Generator) -> Split:
     count = round(len(dataset) * fraction)
     train, test = random_split(dataset, [len(dataset) - count, count], generator)
     return [*train.indices], [*test.indices]
+
+
+def train_order(config: Config, train_set: Any, generator: Generator) -> Iterable[int]:
+    """Return the sampler of the training set, with the batches that the limits of the run leave.
+
+    Args:
+        config: a config; ``run.overfit_batches`` draws once, all other settings in each epoch.
+        train_set: the training set.
+        generator: the generator of the order.
+    """
+    run, size, total = config.run, config.data.batch_size, len(train_set)
+    batches = (total if config.data.drop_last else total + size - 1) // size
+    amount = run.overfit_batches or run.limit_batches
+    count = total if amount is None else min(count_of(amount, batches) * size, total)
+    if not config.data.shuffle:
+        return range(count)
+    sampler = RandomSampler(train_set, num_samples=count, generator=generator)
+    return sampler if run.overfit_batches is None else [*sampler]
 
 
 def divided(dataset: Any, parts: Split, state: Any) -> tuple[Any, Any]:

@@ -14,7 +14,7 @@ from tinynet.capture.compiled import CAPTURES, CompileError
 from tinynet.capture.graph import program_graph
 from tinynet.train.build.build import Parts, copied, first_batch
 from tinynet.train.build.method import Batch
-from tinynet.train.build.optimizers import PlateauSchedule, advances, rehearse, updaters_for
+from tinynet.train.build.optimizers import PlateauSchedule, rehearse, updaters_for
 from tinynet.train.build.seeds import isolated
 from tinynet.train.build.shapes import shape_of
 from tinynet.train.build.task import Task, Updater
@@ -134,7 +134,7 @@ def try_schedules(parts: Parts) -> None:
         section = config.schedule and config.schedule.of(name)
         if not section or isinstance(updater.schedule, PlateauSchedule):
             continue
-        text = rehearse(config, name, advances(config, section, len(parts.train_batches)) - 1)
+        text = rehearse(config, name, parts.length.of(section))
         if text:
             path = f"schedule.{name}" if config.schedule and config.schedule.named else "schedule"
             origin = config.origins.get(f"{path}.type") or config.origin(path)

@@ -159,5 +159,6 @@ def describe_test_figures(figures: Mapping[str, float]) -> str:
 def recorded_figures(config: Config, saved: Mapping[str, Any]) -> dict[str, float]:
     """Return the figures evaluated with the weights in a checkpoint; an empty dict if none were."""
     run, epoch = config.run, saved["epoch"]
-    is_measured = epoch == run.epochs or epoch % run.eval_every == 0
-    return dict(saved["test"]) if saved.get("epoch_is_complete", True) and is_measured else {}
+    is_due = epoch == run.epochs or epoch % run.eval_every == 0
+    older = saved.get("epoch_is_complete", True) and is_due  # as versions without "measured" did
+    return dict(saved["test"]) if saved.get("measured", older) else {}

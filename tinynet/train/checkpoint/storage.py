@@ -109,13 +109,16 @@ class Storage:
         if not self._attempt(self._write_best):
             self._best = copy.deepcopy(content)  # training changes the weights
 
-    def commit(self, content: dict[str, Any], events: Mapping[str, int]) -> bool:
+    def commit(
+        self, content: dict[str, Any], events: Mapping[str, int], seconds: float = 0.0
+    ) -> bool:
         """Write a checkpoint, and everything that is still unwritten.
 
         Args:
             content: the content of the checkpoint.
             events: the positions in the event files of TensorBoard. ``run.json`` stores them, so
                 that the checkpoints of equal runs are equal.
+            seconds: the time of training so far; ``run.json`` stores it, too.
 
         Returns:
             Whether everything is on the disk; if not, a warning was given.
@@ -126,7 +129,7 @@ class Storage:
         writers = (self._rewrite_missing, self._write_rows, self._write_best)
         return self._attempt(
             *writers,
-            lambda: self._write_positions(content["step"], events),
+            lambda: self._write_positions(content["step"], events=events, seconds=seconds),
             lambda: self._write(content),
         )
 
@@ -181,12 +184,13 @@ class Storage:
                 warnings.warn(text, StorageWarning, stacklevel=5)
         self.written, self._rows = rows, []
 
-    def _write_positions(self, step: int, events: Mapping[str, int]) -> None:
-        """Write the positions in the event files for a checkpoint and those that still exist."""
+    def _write_positions(self, step: int, **positions: Any) -> None:
+        """Write the positions of a checkpoint beside those of the checkpoints that still exist."""
         kept = {str(one) for one in (self._newest, *self.folder.older_checkpoints())}
-        known = self._record.get("events", {})
-        earlier = {one: position for one, position in known.items() if one in kept}
-        self._record["events"] = {**earlier, str(step): {**events}}
+        for key, position in positions.items():
+            known = self._record.get(key, {})
+            earlier = {one: value for one, value in known.items() if one in kept}
+            self._record[key] = {**earlier, str(step): position}
         write_record(self.folder, self._record)
 
     def _write_best(self) -> None:
@@ -240,7 +244,9 @@ def newest_checkpoint(folder: RunFolder) -> tuple[Path, dict[str, Any]] | None:
 # ---- resuming ----
 
 
-def cut_rows(path: Path, step: int, epochs: int = 0, *, sealed: bool = False) -> list[str]:
+def cut_rows(
+    path: Path, step: int, epochs: int = 0, *, partial: bool = True, sealed: bool = False
+) -> list[str]:
     """Remove the rows of ``metrics.jsonl`` from a step on.
 
     Args:
@@ -248,6 +254,7 @@ def cut_rows(path: Path, step: int, epochs: int = 0, *, sealed: bool = False) ->
         step: the first step whose rows are removed.
         epochs: the expected number of rows, one per epoch; if some are missing, warn, and keep the
             old file beside the new one.
+        partial: whether to keep the row of an incomplete epoch after these, which a limit ended.
         sealed: whether each row must have a checksum.
 
     Returns:
@@ -259,6 +266,7 @@ def cut_rows(path: Path, step: int, epochs: int = 0, *, sealed: bool = False) ->
         text = ""
     rows = [row for line in text.splitlines() if (row := row_of(line, must=sealed))]
     rows = [row for row in rows if isinstance(row.get("step"), int) and row["step"] < step]
+    rows = [row for row in rows if partial or row.get("epoch", 0) <= epochs]
     lost = {*range(1, epochs + 1)} - {row.get("epoch") for row in rows}
     if lost:
         if text:

@@ -53,6 +53,9 @@ class Family:
     nests: bool = False
     """Whether its types can contain each other, and get the same argument from the trainer."""
 
+    lasts: bool = False
+    """Whether its types last for a number of steps or epochs, which can be a share of the run."""
+
     calls: Callable[[Any], bool] = lambda target: True
     """Whether building calls a target; otherwise it is used as it is, and takes no arguments."""
 
@@ -175,6 +178,7 @@ FAMILIES = {
             given="optimizer",
             rates=True,
             nests=True,
+            lasts=True,
         ),
     )
 }

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tinynet.train.build.optimizers import LENGTHS
 from tinynet.train.checkpoint.sources import NO_STAND_INS, StandIns, of_stored_config
-from tinynet.train.config import metric_list
+from tinynet.train.config import limits, metric_list
+from tinynet.train.config.amounts import follows_run, or_share
 from tinynet.train.config.bounds import not_sensible, not_usable
 from tinynet.train.config.coercion import (
     MismatchError,
@@ -114,10 +114,12 @@ class _Resolver:
             self.suggested.add(nearest(name, SECTIONS))
             hint = did_you_mean(name, SECTIONS) or self.placed(name) or "."
             self.problem((name,), f"unknown section{hint} There are: {one_of(SECTIONS)}")
-        run = self.section("run")
+        run = limits.limited(self.section("run"), tree.get("run"))
         sections = {name: self.section(name) for name in SECTIONS if name != "run"}
         for key, text in metric_list.undirected(sections["evaluation"]):
             self.problem(("evaluation", key), text)
+        for key, text in limits.contradictions(run):
+            self.problem(("run", key), text)
         self.problems.raise_if_any()
         sections["schedule"] = metric_list.directed(sections["schedule"], sections["evaluation"])
         assert isinstance(run, RunSection)
@@ -262,16 +264,16 @@ class _Resolver:
         for key in [key for key in table if key != "type"]:
             if self.check_known((*path, key), key, signature, table["type"], family, also):
                 declared = known[key].declared if key in known else Any
-                value = self.argument((*path, key), table[key], declared, inside(family, declared))
+                type_ = or_share(key, declared) if family.lasts else declared
+                value = self.argument((*path, key), table[key], type_, inside(family, declared))
                 arguments[key], written[key] = value
                 if key in known and family.rates and ":" not in name:
                     self.check_sensible((*path, key), value[0], known[key])
         for parameter in [p for p in known.values() if p.name not in table]:
-            if family is FAMILIES["schedule"] and parameter.name in LENGTHS:
-                written[parameter.name] = None if parameter.required else parameter.default
-                continue
-            self.use_default(path, parameter, table["type"], signature)
-            written[parameter.name] = parameter.default
+            follows = family.lasts and follows_run(parameter, name)
+            if not follows:
+                self.use_default(path, parameter, table["type"], signature)
+            written[parameter.name] = None if follows else parameter.default
         if len(self.problems) > before:
             return None
         return Component(dotted(path), name, target, arguments, written, takes, given, is_called)
@@ -325,7 +327,7 @@ class _Resolver:
         if key in signature.parameters or signature.open:
             return True
         hint = did_you_mean(key, [*signature.parameters, "type", *also])
-        self.problem(path, f"unknown key{hint or '.'} {_takes(name, signature)}")
+        self.problem(path, f"unknown key{hint or '.'} {name} takes: {signature}")
         return False
 
     def use_default(
@@ -333,7 +335,7 @@ class _Resolver:
     ) -> None:
         if parameter.required:
             must = f"is missing; it must be {describe_type(parameter.declared)}"
-            text = f"{sentence(must)} {_takes(name, signature)}"
+            text = f"{sentence(must)} {name} takes: {signature}"
             origin = self.source.origin(*path)
             self.problems.add(origin, dotted((*path, parameter.name)), text)
 
@@ -390,10 +392,6 @@ class _Resolver:
         """Add a problem, and return None."""
         self.problems.add(self.source.origin(*path), dotted(path), text)
         return None
-
-
-def _takes(name: str, signature: Signature) -> str:
-    return f"{name} takes: {signature}"
 
 
 def _has(name: str, keys: Iterable[str]) -> str:

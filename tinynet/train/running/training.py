@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import math
 import signal
 import time
 from collections.abc import Mapping
@@ -35,6 +36,7 @@ from tinynet.train.running.best import EARLY_STOPPING, Best
 from tinynet.train.running.compilation import Compilation
 from tinynet.train.running.inputs import input_files
 from tinynet.train.running.interrupt import StopRequest
+from tinynet.train.running.limits import Limits, examples_per_epoch
 from tinynet.train.running.loop import Step, evaluate_into, fit
 from tinynet.train.running.processes import ending_together
 from tinynet.train.running.result import Result
@@ -54,6 +56,7 @@ class Training:
         show: what to print.
         saved: the checkpoint to resume from.
         ranks: the processes of the run; None if this is the only one.
+        seconds: the time of training before the checkpoint.
     """
 
     def __init__(
@@ -64,6 +67,7 @@ class Training:
         show: Show = "text",
         saved: Mapping[str, Any] | None = None,
         ranks: Ranks | None = None,
+        seconds: float = 0.0,
     ) -> None:
         config = parts.config
         self.is_first = ranks is None or ranks.is_first
@@ -73,10 +77,8 @@ class Training:
         self.config_text = config_text
         newest = saved["step"] if saved else None
         self.storage = Storage(folder, config.run.keep_checkpoints, newest)
-        examples = len(parts.train_set)
-        if config.data.drop_last:
-            examples -= examples % config.data.batch_size
-        self.progress = ProgressPrinter(config.run.epochs, examples, show)
+        self.limits = Limits(config.run, seconds, self.ranks)
+        self.progress = ProgressPrinter(parts.length.epochs, examples_per_epoch(parts), show)
         self.totals = Totals()
         self.best = Best(config.evaluation, parts.method.compares)
         self.average = MovingAverage(parts.model, config.ema.decay) if config.ema else None
@@ -94,8 +96,12 @@ class Training:
             self.starting_point = load_state(parts, saved, self.average, self.best, self.totals)
             self.metrics = dict(saved["test"])
             self.incidents.skipped = saved["skipped"]
-        early = self.is_complete and self.starting_point.epoch < config.run.epochs
+            self.limits.check(saved["step"])
+        early = self.is_complete and not self.is_last(self.starting_point.epoch)
         self.stopped_by: int | str | None = self.reason_to_stop if early else None
+
+    measured_at = 0
+    """The number of steps before the last evaluation in this process."""
 
     def train(self, record: dict[str, Any], recording: Recording | None = None) -> Result:
         """Train to the end, and record how the run ended in ``run.json``, whatever happens.
@@ -191,22 +197,33 @@ class Training:
     @property
     def is_complete(self) -> bool:
         """Whether the checkpoint was the last of a complete run."""
-        start, epochs = self.starting_point, self.parts.config.run.epochs
-        return start.batch == 0 and (start.epoch >= epochs or self.reason_to_stop is not None)
+        start = self.starting_point
+        is_over = self.is_last(start.epoch) or self.reason_to_stop is not None
+        return self.limits.reason is not None or (start.batch == 0 and is_over)
+
+    def is_last(self, epochs: int) -> bool:
+        """Return whether a number of complete epochs is that of the run."""
+        return epochs >= (self.parts.config.run.epochs or math.inf)
+
+    @property
+    def limit(self) -> str:
+        """The key of the config that ends the run."""
+        return self.limits.reason or "run.epochs"
 
     @property
     def reason_to_stop(self) -> str | None:
         """What ends the run before its last epoch, if anything."""
         early = EARLY_STOPPING if self.best.is_over else None
-        return self.callbacks.stopped_by or early
+        return self.limits.reason or self.callbacks.stopped_by or early
 
     def loop(self, log: BoardLog, stop: StopRequest) -> bool:
         """Iterate over `fit`, and act between its steps; return whether the run is complete."""
         parts, config, start = self.parts, self.parts.config, self.starting_point
         ended = True
+        self.limits.begin()
         for step in fit(
             *(parts.model, parts.loss, parts.updaters, parts.train_batches),
-            range(start.epoch, config.run.epochs),
+            parts.length.epochs_from(start.epoch),
             accumulate=config.optimizer.accumulate,
             first_step=start.step,
             first_batch=start.batch,
@@ -220,16 +237,17 @@ class Training:
             self.count_step(step)
             if step.batches and (step.number % config.run.log_every == 0 or step.ends_epoch):
                 log.log_step(step)
-            saving = step.ends_epoch or stopping is not None or self.is_time_to_save(step)
+            is_end = self.limits.see(step.number + 1) is not None or step.ends_epoch
+            saving = is_end or stopping is not None or self.is_time_to_save(step)
             if saving:
                 where = Place(step.epoch, step.number, step.batch, len(parts.train_batches))
                 check_weights(parts.model, parts.updaters, where)
-            if step.ends_epoch:
+            if is_end:
                 self.end_epoch(log, step)
             if saving:
                 self.save_checkpoint(log, step)
-            is_last = step.epoch + 1 == config.run.epochs
-            over = step.ends_epoch and (is_last or self.reason_to_stop is not None)
+            is_last = step.ends_epoch and self.is_last(step.epoch + 1)
+            over = is_end and (is_last or self.reason_to_stop is not None)
             if over or stopping is not None:
                 early = None if is_last else self.reason_to_stop
                 self.stopped_by = early if over else stopping
@@ -262,12 +280,13 @@ class Training:
         self.progress.update(sum(share.examples for share in shares), self.epoch_figures(step))
 
     def end_epoch(self, log: BoardLog, step: Step) -> None:
-        """Evaluate if it is time, then print and log the figures."""
+        """Evaluate if it is time, then print and log the figures of the epoch, or of its part."""
         run = self.parts.config.run
         test: dict[str, float] = {}
-        if step.epoch + 1 == run.epochs or (step.epoch + 1) % run.eval_every == 0:
+        is_last = self.is_last(step.epoch + 1) or self.limits.reason is not None
+        if is_last or (step.epoch + 1) % run.eval_every == 0:
             with self.evaluation_weights():
-                self.metrics = self.evaluate(log, step)
+                self.metrics, self.measured_at = self.evaluate(log, step), step.number + 1
                 if self.best.see(self.metrics, step.epoch + 1):
                     self.storage.set_best(self.evaluation_state(step))
             test = {f"test/{name}": value for name, value in self.metrics.items()}
@@ -291,7 +310,7 @@ class Training:
         """Write a checkpoint, and flush the events for TensorBoard."""
         position = log.flush()
         if self.is_first:
-            self.storage.commit(self.checkpoint_state(step), position)
+            self.storage.commit(self.checkpoint_state(step), position, self.limits.seconds)
         self.saved_at = time.monotonic()
 
     def save_rest(self, log: BoardLog, step: Step) -> None:
@@ -302,7 +321,7 @@ class Training:
         """
         if not self.storage.is_failing and not (log.was_behind and self.is_first):
             return
-        if not self.storage.commit(self.checkpoint_state(step), log.flush()):
+        if not self.storage.commit(self.checkpoint_state(step), log.flush(), self.limits.seconds):
             text = f"the end of the run cannot be saved in {self.folder.path}: the disk is full, or"
             raise CheckpointError(f"{text} cannot be written to (see the warning)")
 
@@ -346,6 +365,7 @@ class Training:
             "step": step.number + 1,
             "model": self.parts.model.state_dict(),
             "test": self.metrics,
+            "measured": self.measured_at == step.number + 1,
             **({"preprocessing": self.preprocessing} if self.preprocessing else {}),
         }
 

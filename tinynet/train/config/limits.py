@@ -1,0 +1,29 @@
+"""The limits of a run that go together, and those that do not."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any
+
+from tinynet.train.config.sections import RunSection
+
+
+def limited(run: RunSection, given: Any) -> RunSection:
+    """Return the section with its number of epochs, which other limits replace.
+
+    Args:
+        run: the section; None after a mistake.
+        given: its table in the config.
+    """
+    if not run or "epochs" in (given or {}) or not (run.max_steps or run.max_time):
+        return run
+    return dataclasses.replace(run, epochs=0)
+
+
+def contradictions(run: RunSection | None) -> Iterator[tuple[str, str]]:
+    """Yield the keys that do not go together with others, and the reason."""
+    if run and run.epochs == 0 and not (run.max_steps or run.max_time):
+        yield "epochs", "must be at least 1, got 0. 0 needs run.max_steps or run.max_time"
+    if run and run.limit_batches and run.overfit_batches:
+        yield "overfit_batches", "cannot stand beside run.limit_batches"

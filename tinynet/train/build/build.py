@@ -9,7 +9,7 @@ from typing import Any
 
 from tinynet import data, nn
 from tinynet.random import Generator
-from tinynet.train.build.data_rules import takes_class_weights
+from tinynet.train.build.class_weights import balanced
 from tinynet.train.build.fine_tuning import freeze
 from tinynet.train.build.lengths import (
     Length,
@@ -28,7 +28,7 @@ from tinynet.train.build.optimizers import (
 from tinynet.train.build.seeds import derive, isolated, seed_all
 from tinynet.train.build.shapes import shape_of
 from tinynet.train.build.source_lines import point_to
-from tinynet.train.build.splitting import balanced_weights, divided, split, train_order
+from tinynet.train.build.splitting import divided, split, train_order
 from tinynet.train.build.targets import InputsAsTargets
 from tinynet.train.build.task import Loss, Updater
 from tinynet.train.callbacks.callback import EVENTS, unknown_events
@@ -297,16 +297,11 @@ class _Builder:
         section = self.config.loss
         if section.class_weights == "none" or train_set is None:
             return self.make("loss", section.component)
-        path = "loss.class_weights"
-        if not takes_class_weights(section.component.target):
-            return self.problem_at(path, f"{section.component.type} does not weigh classes")
-        if "weight" in section.component.arguments:
-            return self.problem_at(path, "the loss has a weight of its own")
         try:
-            weights = balanced_weights(train_set)
+            weights = balanced(section.component, train_set)
         except ValueError as error:
-            return self.problem_at(path, str(error))
-        return self.make("loss", section.component, weight=weights)
+            return self.problem_at("loss.class_weights", str(error))
+        return self.make("loss", section.component, **weights)
 
     def has_length(self, component: Component, dataset: Any) -> bool:
         """Return whether a data set has a usable length; if not, add the problem."""

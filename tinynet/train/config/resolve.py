@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tinynet.train.checkpoint.sources import NO_STAND_INS, StandIns, of_stored_config
-from tinynet.train.config import limits, metric_list
+from tinynet.train.config import metric_list, short_forms
 from tinynet.train.config.amounts import follows_run, or_share
 from tinynet.train.config.bounds import not_sensible, not_usable
 from tinynet.train.config.coercion import (
@@ -90,6 +90,7 @@ def resolve(
     if out is not None:
         override(source, {"run.out": str(out)}, problems)
         source.origins["run", "out"] = Origin("command line")
+    short_forms.expand_short_forms(source)
     return _Resolver(source, problems, stand_ins).checked_config()
 
 
@@ -114,11 +115,11 @@ class _Resolver:
             self.suggested.add(nearest(name, SECTIONS))
             hint = did_you_mean(name, SECTIONS) or self.placed(name) or "."
             self.problem((name,), f"unknown section{hint} There are: {one_of(SECTIONS)}")
-        run = limits.limited(self.section("run"), tree.get("run"))
+        run = short_forms.limited(self.section("run"), tree.get("run"))
         sections = {name: self.section(name) for name in SECTIONS if name != "run"}
         for key, text in metric_list.undirected(sections["evaluation"]):
             self.problem(("evaluation", key), text)
-        for key, text in limits.contradictions(run):
+        for key, text in short_forms.contradictions(run):
             self.problem(("run", key), text)
         self.problems.raise_if_any()
         sections["schedule"] = metric_list.directed(sections["schedule"], sections["evaluation"])

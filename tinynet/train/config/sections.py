@@ -189,7 +189,9 @@ class LossSection:
     class_weights: Literal["none", "balanced"] = "none"
     """Whether the loss weighs classes: `balanced` gives a class the weight examples / (classes *
     examples of the class) in the training set, so that rare classes count as much as frequent
-    ones. It sets the argument `weight` of CrossEntropyLoss, NLLLoss and MultiMarginLoss."""
+    ones. It sets the argument `weight` of CrossEntropyLoss, NLLLoss and MultiMarginLoss, and
+    `pos_weight` of BCEWithLogitsLoss: examples of class 0 / examples of class 1. The short form
+    `weights = "balanced"` means the same."""
 
 
 @dataclass(frozen=True)

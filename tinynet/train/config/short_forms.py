@@ -1,4 +1,4 @@
-"""The limits of a run that go together, and those that do not."""
+"""Values that stand for others, and values that exclude each other."""
 
 from __future__ import annotations
 
@@ -6,7 +6,16 @@ import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
+from tinynet.train.config.document import Source
 from tinynet.train.config.sections import RunSection
+
+
+def expand_short_forms(source: Source) -> None:
+    """Rename ``loss.weights = "balanced"``, except for the user's own losses."""
+    loss = source.tree.get("loss")
+    is_short = isinstance(loss, dict) and loss.get("weights") in ("balanced", "none")
+    if is_short and "class_weights" not in loss and ":" not in str(loss.get("type")):
+        source.rename(("loss", "weights"), ("loss", "class_weights"))
 
 
 def limited(run: RunSection, given: Any) -> RunSection:

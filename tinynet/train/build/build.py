@@ -28,7 +28,7 @@ from tinynet.train.build.optimizers import (
 from tinynet.train.build.seeds import derive, isolated, seed_all
 from tinynet.train.build.shapes import shape_of
 from tinynet.train.build.source_lines import point_to
-from tinynet.train.build.splitting import divided, split, train_order
+from tinynet.train.build.splitting import divided, evaluated_part, split, train_order
 from tinynet.train.build.targets import InputsAsTargets
 from tinynet.train.build.task import Loss, Updater
 from tinynet.train.callbacks.callback import EVENTS, unknown_events
@@ -117,6 +117,7 @@ def build(config: Config, preprocessing: Any = None, *, trackers: bool = False) 
         method = builder.make("method", config.method.component)
         builder.problems.raise_if_any()
         assert sets is not None
+        sets = sets[0], evaluated_part(config, sets[1])
         shuffle = Generator().manual_seed(derive(seed, "shuffle"))
         train_batches, test_batches = _batches(config, *sets, shuffle)
         length = length_of(config, len(train_batches))

@@ -66,6 +66,15 @@ def train_order(config: Config, train_set: Any, generator: Generator) -> Iterabl
     return sampler if run.overfit_batches is None else [*sampler]
 
 
+def evaluated_part(config: Config, examples: Any) -> Any:
+    """Return the examples to evaluate, which ``evaluation.limit_batches`` may limit."""
+    amount, size = config.evaluation.limit_batches, config.data.batch_size
+    if amount is None:
+        return examples
+    count = count_of(amount, -(-len(examples) // size)) * size
+    return Subset(examples, range(min(count, len(examples))))
+
+
 def divided(dataset: Any, parts: Split, state: Any) -> tuple[Any, Any]:
     """Return the parts of a data set.
 

@@ -24,6 +24,7 @@ from tinynet.train.commands import (
     search,
     show,
     sweep,
+    test_run,
     train,
 )
 
@@ -33,6 +34,7 @@ COMMANDS = (
     evaluate,
     predict,
     check,
+    test_run,
     show,
     profile,
     graph,

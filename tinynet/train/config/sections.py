@@ -229,6 +229,10 @@ class EvaluationSection:
     )
     """The number of test examples whose predictions TensorBoard shows after each evaluation."""
 
+    limit_batches: int | float | str | None = field(default=None, metadata=AMOUNT)
+    """Evaluate on this part only: the first batches, a count or a share such as `"10%"`. All
+    figures are then those of this part."""
+
     show: tuple[Component, ...] = field(default=(), metadata={"family": "exhibit"})
     """Exhibits for TensorBoard, written after each evaluation."""
 

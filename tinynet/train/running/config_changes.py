@@ -22,6 +22,7 @@ FIXED = {
     "run.init_skip": "the weights are those of the checkpoint",
     "run.limit_batches": "the rest of the epoch would be undefined",
     "run.overfit_batches": "the rest of the epoch would be undefined",
+    "evaluation.limit_batches": "the figures would not be comparable",
     "optimizer.layer_lr": "the learning rates are those of the checkpoint",
     "run.callbacks": "their state is that of the checkpoint",
     "data": "the rest of the epoch would be undefined",

@@ -23,6 +23,7 @@ from tinynet.train.config.constraints import (
     must,
 )
 from tinynet.train.config.field_docs import field_docs as field_docs
+from tinynet.train.config.log_section import LogSection
 from tinynet.train.config.problems import Origin
 from tinynet.train.config.signatures import Component
 from tinynet.train.config.update_sections import EmaSection as EmaSection
@@ -275,6 +276,9 @@ class Config:
     ema: EmaSection | None = None
     """The moving average of the weights, or None."""
 
+    log: LogSection = field(default_factory=LogSection)
+    """What to log besides the figures."""
+
     file: str = ""
     """The file it was read from."""
 
@@ -303,6 +307,7 @@ SECTIONS: dict[str, type] = {
     "schedule": ScheduleSection,
     "evaluation": EvaluationSection,
     "ema": EmaSection,
+    "log": LogSection,
 }
 
 _SUPERVISED = Component("method", "supervised", Supervised, written={"type": "supervised"})
@@ -313,6 +318,7 @@ LEFT_OUT: dict[str, Callable[[], Any]] = {
     "schedule": lambda: None,
     "evaluation": EvaluationSection,
     "ema": lambda: None,
+    "log": LogSection,
 }
 """The optional sections, and their values if left out."""
 

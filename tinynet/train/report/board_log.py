@@ -64,9 +64,10 @@ class BoardLog:
             text = f"the graph of the model is not written. {type(error).__name__}: {error}"
             warnings.warn(text, RuntimeWarning, stacklevel=2)
 
-    def log_step(self, step: Step) -> None:
-        """Write the losses (``train/loss``) and learning rates (``lr``) of a step."""
-        self._log_scalars(step, step_figures(step))
+    def log_step(self, step: Step, also: Mapping[str, float]) -> None:
+        """Write the losses (``train/loss``), learning rates (``lr``) and others of a step."""
+        own = {f"train/{name}": value for name, value in also.items()}
+        self._log_scalars(step, step_figures(step) | own)
 
     def log_epoch(
         self, step: Step, figures: Mapping[str, float], test: Mapping[str, float]

@@ -38,6 +38,7 @@ from tinynet.train.running.inputs import input_files
 from tinynet.train.running.interrupt import StopRequest
 from tinynet.train.running.limits import Limits, examples_per_epoch
 from tinynet.train.running.loop import Step, evaluate_into, fit
+from tinynet.train.running.norms import LoggedNorms
 from tinynet.train.running.processes import ending_together
 from tinynet.train.running.result import Result
 from tinynet.train.running.tracked import track
@@ -82,6 +83,7 @@ class Training:
         self.totals = Totals()
         self.best = Best(config.evaluation, parts.method.compares)
         self.average = MovingAverage(parts.model, config.ema.decay) if config.ema else None
+        self.norms = LoggedNorms(parts.updaters, config.log.norms)
         self.compilation = Compilation()
         self.metrics: dict[str, float] = {}
         self.starting_point = StartingPoint()
@@ -236,7 +238,7 @@ class Training:
             stopping = self.signal_of(stop)  # read once: it may change at any moment
             self.count_step(step)
             if step.batches and (step.number % config.run.log_every == 0 or step.ends_epoch):
-                log.log_step(step)
+                log.log_step(step, self.norms.figures())
             is_end = self.limits.see(step.number + 1) is not None or step.ends_epoch
             saving = is_end or stopping is not None or self.is_time_to_save(step)
             if saving:
@@ -272,7 +274,9 @@ class Training:
             if step.epoch != self.starting_point.epoch or not self.starting_point.batch:
                 self.totals = Totals()
             self.progress.start_epoch(step.epoch, self.totals.examples)
+        norms = self.norms.figures()
         shares = [self.totals.share_of(batch) for batch in step.batches]
+        shares = [share._replace(losses={**share.losses, **norms}) for share in shares]
         if self.ranks is not None and shares:
             shares = self.ranks.in_order(shares, step.count)
         for share in shares:

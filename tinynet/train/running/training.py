@@ -87,7 +87,6 @@ class Training:
         self.compilation = Compilation()
         self.metrics: dict[str, float] = {}
         self.starting_point = StartingPoint()
-        self.epoch = -1
         self.incidents = Incidents(config.run, folder, self.progress.message)
         self.callbacks = parts.callbacks
         self.preprocessing = preprocessing_of(parts)
@@ -102,6 +101,7 @@ class Training:
         early = self.is_complete and not self.is_last(self.starting_point.epoch)
         self.stopped_by: int | str | None = self.reason_to_stop if early else None
 
+    epoch = -1
     measured_at = 0
     """The number of steps before the last evaluation in this process."""
 

@@ -9,6 +9,7 @@ a copy of a generator passed explicitly.
 
 from tinynet.data.transforms.affine import *
 from tinynet.data.transforms.augmentation import *
+from tinynet.data.transforms.automatic import *
 from tinynet.data.transforms.base import *
 from tinynet.data.transforms.color import *
 from tinynet.data.transforms.conversion import *

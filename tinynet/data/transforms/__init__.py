@@ -14,5 +14,6 @@ from tinynet.data.transforms.base import *
 from tinynet.data.transforms.color import *
 from tinynet.data.transforms.conversion import *
 from tinynet.data.transforms.geometry import *
+from tinynet.data.transforms.mixtures import *
 from tinynet.data.transforms.noise import *
 from tinynet.data.transforms.resizing import *

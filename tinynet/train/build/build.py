@@ -19,6 +19,7 @@ from tinynet.train.build.lengths import (
     schedule_of,
 )
 from tinynet.train.build.method import Method
+from tinynet.train.build.mixing import MixedBatches, count_classes
 from tinynet.train.build.optimizers import (
     PlateauSchedule,
     distribution,
@@ -115,11 +116,12 @@ def build(config: Config, preprocessing: Any = None, *, trackers: bool = False) 
         model = builder.model()
         loss = builder.loss(sets and sets[0])
         method = builder.make("method", config.method.component)
+        mixtures = builder.mixtures(sets and sets[0])
         builder.problems.raise_if_any()
         assert sets is not None
         sets = sets[0], evaluated_part(config, sets[1])
         shuffle = Generator().manual_seed(derive(seed, "shuffle"))
-        train_batches, test_batches = _batches(config, *sets, shuffle)
+        train_batches, test_batches = _batches(config, *sets, shuffle, mixtures)
         length = length_of(config, len(train_batches))
         updaters = builder.updaters(model, method, length)
         builder.problems.raise_if_any()
@@ -191,6 +193,15 @@ class _Builder:
         exhibits = [Shown(component, self.make("exhibit", component)) for component in shown]
         names = [component.path for component in (*listed, *shown)]
         return Callbacks([*callbacks, *exhibits], names, self.config.run.seed)
+
+    def mixtures(self, train_set: Any) -> list[Any]:
+        """Return the mixtures of training batches."""
+        mixtures = [self.make("mixture", one) for one in self.config.data.mix]
+        try:
+            count_classes(mixtures, train_set)
+        except ValueError as error:
+            self.problem_at("data.mix", f"{error}: a mixture needs num_classes")
+        return mixtures
 
     def trackers(self) -> dict[str, Any]:
         """Return the trackers by their places and types."""
@@ -334,13 +345,14 @@ def _kind(built: Any, family: Family) -> str:
 
 
 def _batches(
-    config: Config, train_set: Any, test_set: Any, shuffle: Generator
+    config: Config, train_set: Any, test_set: Any, shuffle: Generator, mixtures: Sequence[Any]
 ) -> tuple[data.DataLoader, data.DataLoader]:
     section = config.data
     train_batches = data.DataLoader(
         train_set,
         batch_size=section.batch_size,
         sampler=train_order(config, train_set, shuffle),
+        collate_fn=MixedBatches(mixtures) if mixtures else None,
         drop_last=section.drop_last,
         generator=shuffle,
         num_workers=section.workers,

@@ -14,6 +14,7 @@ from tinynet.capture.compiled import CAPTURES, CompileError
 from tinynet.capture.graph import program_graph
 from tinynet.train.build.build import Parts, copied, first_batch
 from tinynet.train.build.method import Batch
+from tinynet.train.build.mixing import MixedBatches
 from tinynet.train.build.optimizers import PlateauSchedule, rehearse, updaters_for
 from tinynet.train.build.seeds import isolated
 from tinynet.train.build.shapes import shape_of
@@ -55,6 +56,9 @@ def trial(parts: Parts) -> board.Recording | None:
             # First the evaluation: it compiles the operations, so the recorded times are typical.
             with as_evaluated(model, config.run.seed):
                 evaluated = parts.method.measure(model, parts.loss, batch)
+            collate = parts.train_batches.collate_fn
+            if isinstance(collate, MixedBatches):
+                batch = collate.mixed(batch)
             recording = recorded_step(parts, model, updaters, batch)
         except Exception as error:
             raise UsageError(_misfit(config, error, *batch)) from error

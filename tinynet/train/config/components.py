@@ -193,6 +193,14 @@ INSIDE = {
             lambda: _classes(data.transforms, data.transforms.Transform),
         ),
         Family(
+            "mixture",
+            "a mixture of the samples of a batch (a function of inputs and targets)",
+            callable,
+            lambda: {"CutMix": data.transforms.CutMix, "MixUp": data.transforms.MixUp},
+            hidden=frozenset({"generator"}),
+            calls=inspect.isclass,
+        ),
+        Family(
             "exhibit",
             "an exhibit (with a method show)",
             lambda built: callable(getattr(built, "show", None)),

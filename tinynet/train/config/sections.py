@@ -165,6 +165,10 @@ class DataSection:
     test_by: str = ""
     """The column of a table to group by, to stratify by (instead of the target), or to sort by."""
 
+    mix: tuple[Component, ...] = field(default=(), metadata={"family": "mixture"})
+    """Mixtures of the samples of training batches: `["MixUp"]`, `[{type = "CutMix", alpha = 0.5}]`;
+    of several, each batch gets one at random. The targets become shares of classes."""
+
     targets: Literal["own", "inputs"] = "own"
     """The targets: those of the data set, or its inputs (for autoencoders)."""
 

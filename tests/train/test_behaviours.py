@@ -132,7 +132,7 @@ def test_08_check_tries_everything_and_writes_nothing(write, digits, capsys, tmp
     assert main(["check", path]) == 0
     out = capsys.readouterr().out
     for telling in (
-        "inputs [64, 1, 8, 8]",
+        "inputs [57, 1, 8, 8]",
         "parameters: 1,210",
         "memory: ",
         "ms per step, 2 epochs",

@@ -41,7 +41,7 @@ OWN = """
 
         def on_epoch_end(self, at):
             assert "train/loss" in at.figures
-            self.write("end", at.epoch, self.steps, at.updaters[""].lr, "test/loss" in at.figures)
+            self.write("end", at.epoch, self.steps, at.updaters[""].lr, "val/loss" in at.figures)
 
         def on_run_end(self, at):
             self.write("over", at.step)

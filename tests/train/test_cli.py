@@ -219,7 +219,7 @@ def test_a_bar_on_a_terminal(write, digits, tmp_path):
     for number, bar in enumerate(bars, 1):
         assert bar.startswith(f"epoch {number}/2 100%|")
         assert "k ex/s" in bar
-        assert re.search(r"loss [\d.]+, acc [\d.]+ %, test acc [\d.]+ %, lr 0.1$", bar)
+        assert re.search(r"loss [\d.]+, acc [\d.]+ %, val acc [\d.]+ %, lr 0.1$", bar)
     assert screen[-4].startswith("test accuracy")
     assert all(len(line) <= 120 for line in screen)
 

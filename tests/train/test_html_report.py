@@ -240,10 +240,13 @@ def test_several_runs_are_compared(write, digits, capsys):
     page = Page(text)
     assert page.titles == ["Best run", "Runs", "Parallel coordinates", "Curves", "Warnings"]
     assert (
-        "lr=0.1" in page.texts["Best run"] and "4 runs, by test accuracy" in page.texts["Best run"]
+        "lr=0.1" in page.texts["Best run"]
+        and "4 runs, by validation accuracy" in page.texts["Best run"]
     )
     rows = re.findall(r"<tr>(.*?)</tr>", sections(text)["Runs"])
-    assert re.findall(r">([^<>]+)</th>", rows[0])[:4] == ["seed", "lr", "accuracy", "loss"]
+    assert re.findall(r">([^<>]+)</th>", rows[0])[:4] == [
+        *("seed", "lr", "validation accuracy", "validation loss")
+    ]
     assert [">0.1<" in row for row in rows[1:]] == [True, True, False, False]  # the best first
     links = [own["href"] for tag, own in page.elements if tag == "a" and own["href"][0] != "#"]
     assert len(links) == 5 and all((folder / unquote(link)).is_file() for link in links)

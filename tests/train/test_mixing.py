@@ -13,13 +13,13 @@ from .test_resume import killed, rows, same
 @pytest.fixture
 def mixed(digits):
     """A config whose batches are mixed."""
-    return digits.replace("batch_size = 64", 'batch_size = 64\nmix = ["MixUp", "CutMix"]')
+    return digits.replace("batch_size = 57", 'batch_size = 57\nmix = ["MixUp", "CutMix"]')
 
 
 def test_training_batches_are_mixed_and_others_are_not(write, mixed):
     parts = build(load_config(write(mixed)))
     inputs, targets = next(iter(parts.train_batches))
-    assert targets.shape == (64, 10) and targets.dtype is tn.float32
+    assert targets.shape == (57, 10) and targets.dtype is tn.float32
     assert (targets.sum(1) - 1).abs().max() < 1e-6 and ((targets > 0) & (targets < 1)).any()
     assert next(iter(parts.test_batches))[1].dtype is tn.int64
     drawn = {type(one).__name__: one.num_classes for one in parts.train_batches.collate_fn.mixtures}
@@ -31,7 +31,7 @@ def test_both_are_drawn(write, mixed):
     whole = [
         bool(((inputs > 0) & (inputs * 16 % 1 > 1e-3)).any()) for inputs, _ in parts.train_batches
     ]
-    assert 40 < sum(whole) < 140  # of 180: with MixUp, gray values between those of the data
+    assert 35 < sum(whole) < 125  # of 162: with MixUp, gray values between those of the data
 
 
 @pytest.mark.parametrize("given", [[], ["loss.label_smoothing=0.1"], ["run.compile=true"]])

@@ -13,7 +13,8 @@ from tinynet.train import resume, run
 from tinynet.train.build.task import Updater
 from tinynet.train.running.norms import Norms
 
-from .test_resume import killed, rows, same
+from .test_limits import rows
+from .test_resume import killed, same
 
 LOG = "\n[log]\nnorms = true\n"
 
@@ -41,13 +42,13 @@ def test_each_step_and_the_mean_of_an_epoch(write, digits, whole_run):
     (row,) = rows(result.folder)
     steps = curves(result.folder)
     assert {len(curve) for curve in steps.values()} == {23}
-    sizes = [64] * 22 + [25]
+    sizes = [57] * 22 + [36]
     for name in ("grad_norm", "weight_norm"):
         mean = np.average(steps[f"train/{name}"], weights=sizes)
         assert row[f"train/{name}"] == pytest.approx(mean, rel=1e-6)
     plain = whole_run(digits, "run.epochs=1")
-    assert [row[key] for key in ("train/loss", "test/loss")] == [
-        rows(plain.folder)[0][key] for key in ("train/loss", "test/loss")
+    assert [row[key] for key in ("train/loss", "val/loss")] == [
+        rows(plain.folder)[0][key] for key in ("train/loss", "val/loss")
     ]
 
 

@@ -234,7 +234,7 @@ def test_a_schedule_that_is_changed_counts(write, digits, tmp_path, dies):
     "change, message",
     [
         ("run.seed=4", "run.seed: 3 -> 4 is not possible when resuming: all random numbers"),
-        ("data.batch_size=32", "data.batch_size: 64 -> 32 is not possible when resuming: the rest"),
+        ("data.batch_size=32", "data.batch_size: 57 -> 32 is not possible when resuming: the rest"),
         ("model.sizes=[64, 8, 10]", "the checkpoint does not fit .* shape"),
         ("schedule={type='StepLR', step_size=1}", "schedule.type: left out -> 'StepLR' is not"),
     ],
@@ -402,7 +402,7 @@ def test_a_sweep_that_is_resumed_goes_on_with_its_unfinished_runs(write, digits,
     (folder / "run.json").write_text(json.dumps({**record, "status": "running"}))
     capsys.readouterr()
     assert main(["sweep", "--resume", str(sweep)]) == 0
-    assert re.search(r"^\[2/2\] run.seed=2: accuracy ", capsys.readouterr().out, re.M)
+    assert re.search(r"^\[2/2\] run.seed=2: validation accuracy ", capsys.readouterr().out, re.M)
     assert all_of(folder) == whole
     assert len([*sweep.glob("001*/*/run.json")]) == 1  # in the same folder
     assert json.loads((folder / "run.json").read_text())["resumed"][0]["step"] == 23

@@ -10,7 +10,8 @@ from tinynet.train.build.build import build
 from tinynet.train.checkpoint.files import read_checkpoint
 from tinynet.train.cli import main
 
-from .test_resume import killed, rows, same
+from .test_limits import rows
+from .test_resume import killed, same
 
 COSINE = '[schedule]\ntype = "CosineAnnealingLR"\n'
 CYCLE = '[schedule]\ntype = "OneCycleLR"\nmax_lr = 0.2\nper = "step"\n'

@@ -234,7 +234,7 @@ lr = 0.1
 def test_balanced_positives_come_from_the_training_set_only(tmp_path, shape, key):
     (tmp_path / "marked.py").write_text(MARKED)
     (tmp_path / "config.toml").write_text(BINARY)
-    given = {f"loss.{key}": "balanced", "data.shape": shape}
+    given = {f"loss.{key}": "balanced", "data.shape": shape, "data.validation": 0.0}
     loss = build(load_config(tmp_path / "config.toml", given)).loss
     assert loss.pos_weight.tolist() == near(
         [3.0, 3 / 9] if shape == [2] else [3.0] * len(shape) or 3.0

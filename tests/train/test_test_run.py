@@ -47,17 +47,17 @@ def test_everything_works(write, digits, tmp_path, capsys, given, schedule):
     steps, last = lines_of(capsys)
     assert [*steps] == STEPS and {outcome for outcome, _ in steps.values()} == {"ok"}
     batches = 3 if given[:1] == ["--batches"] else 1
-    assert f"({64 * batches} examples, epoch 2)" in steps["evaluate the checkpoint"][1]
+    assert f"({57 * batches} examples, epoch 2)" in steps["evaluate the checkpoint"][1]
     assert last == "everything works; nothing was kept"
     assert [path.name for path in tmp_path.iterdir()] == ["digits.toml"]
 
 
-METRIC = "def broken(outputs, targets):\n    return 1 / (len(targets) - 64)\n"
+METRIC = "def broken(outputs, targets):\n    return 1 / (len(targets) - 57)\n"
 BROKEN = ["evaluation.metrics=['./own.py:broken']", "evaluation.monitor=loss"]
 
 
 def test_a_line_names_what_fails(write, digits, capsys):
-    config = write(digits, own=METRIC.replace("64", "63"))
+    config = write(digits, own=METRIC.replace("57", "56"))
     assert main(["test-run", config, *BROKEN]) == 0
     capsys.readouterr()
     config = write(digits, own=METRIC)
@@ -90,7 +90,7 @@ def test_mistakes_in_the_config_are_listed(write, digits, capsys):
 
 
 def test_a_part_of_the_evaluation(write, digits):
-    parts = build(load_config(write(digits), {"evaluation.limit_batches": "34%"}))
-    assert (len(parts.test_batches), len(parts.test_set)) == (2, 128)
+    parts = build(load_config(write(digits), {"evaluation.limit_batches": "30%"}))
+    assert (len(parts.test_batches), len(parts.test_set)) == (2, 114)
     parts = build(load_config("digits.toml", {"evaluation.limit_batches": 1.0}))
-    assert (len(parts.test_batches), len(parts.test_set)) == (6, 364)
+    assert (len(parts.test_batches), len(parts.test_set)) == (7, 364)

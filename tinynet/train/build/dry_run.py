@@ -56,6 +56,7 @@ class Checkup:
     """The findings of `examine`."""
 
     train_examples: int
+    validation_examples: int
     test_examples: int
     looked_at: dict[str, int]
     """The number of checked examples per data set; empty with ``data.check = false``."""
@@ -108,6 +109,7 @@ def examine(parts: Parts) -> Checkup:
     parameters = [*model.parameters()]
     return Checkup(
         train_examples=len(parts.train_set),
+        validation_examples=len(parts.sets.get("validation", ())),
         test_examples=len(parts.test_set),
         looked_at={name: report.checked for name, report in reports.items()},
         batches=len(parts.train_batches),
@@ -131,12 +133,18 @@ def examine(parts: Parts) -> Checkup:
 
 def _total_seconds(parts: Parts, step: float, evaluation: float) -> float:
     """Return the time of the whole run, given that of a step and of an evaluated batch."""
-    run, length = parts.config.run, parts.length
-    limit = seconds_of(run.max_time) or math.inf
-    if length.steps is None or length.epochs is None:
+    limit = seconds_of(parts.config.run.max_time) or math.inf
+    steps, epochs = parts.length.steps, parts.length.epochs
+    if steps is None or epochs is None:
         return limit
-    evaluations = -(-length.epochs // run.eval_every)
-    return min(step * length.steps + evaluation * len(parts.test_batches) * evaluations, limit)
+    return min(step * steps + evaluation * _evaluated_batches(parts, epochs), limit)
+
+
+def _evaluated_batches(parts: Parts, epochs: int) -> int:
+    """Return the number of batches that a run evaluates: the test set twice, unless it selects."""
+    evaluations = -(-epochs // parts.config.run.eval_every)
+    count = len(parts.batches[parts.selection]) * evaluations
+    return count if parts.selection == "test" else count + 2 * len(parts.test_batches)
 
 
 def _lengths(parts: Parts) -> Iterator[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import json
+import math
 import time
 import warnings
 from collections.abc import Callable, Mapping
@@ -31,6 +32,7 @@ from tinynet.train.checkpoint.writing import (
     write_text,
 )
 from tinynet.train.config.problems import TrainError
+from tinynet.train.metrics.criterion import is_test
 
 _PAUSE = 10.0  # seconds between two attempts to write to a full disk
 _NAMED = 10  # epochs to name in a message
@@ -108,6 +110,17 @@ class Storage:
         self._best = content
         if not self._attempt(self._write_best):
             self._best = copy.deepcopy(content)  # training changes the weights
+
+    def best_weights(self) -> Mapping[str, Any] | None:
+        """Return the best weights so far; None, with a warning, if they cannot be read."""
+        if self._best is not None:  # the disk is full
+            return dict(self._best["model"])
+        try:
+            return dict(read_checkpoint(self.folder.best)["model"])
+        except (CheckpointError, OSError) as error:
+            text = f"the best weights cannot be tested: {error}"
+            warnings.warn(text, StorageWarning, stacklevel=3)
+            return None
 
     def commit(
         self, content: dict[str, Any], events: Mapping[str, int], seconds: float = 0.0
@@ -245,17 +258,23 @@ def newest_checkpoint(folder: RunFolder) -> tuple[Path, dict[str, Any]] | None:
 
 
 def cut_rows(
-    path: Path, step: int, epochs: int = 0, *, partial: bool = True, sealed: bool = False
+    path: Path,
+    step: int,
+    epochs: int | None = None,
+    *,
+    sealed: bool = False,
+    complete: bool = False,
 ) -> list[str]:
-    """Remove the rows of ``metrics.jsonl`` from a step on.
+    """Remove the rows of ``metrics.jsonl`` from a step on, and those of the end of a run.
 
     Args:
         path: the file.
         step: the first step whose rows are removed.
         epochs: the expected number of rows, one per epoch; if some are missing, warn, and keep the
-            old file beside the new one.
-        partial: whether to keep the row of an incomplete epoch after these, which a limit ended.
+            old file beside the new one. None if it is unknown.
         sealed: whether each row must have a checksum.
+        complete: whether to keep the rows of the end: those of the test set, and that of an epoch
+            which a limit of the run left incomplete.
 
     Returns:
         The remaining lines, with checksums.
@@ -266,15 +285,16 @@ def cut_rows(
         text = ""
     rows = [row for line in text.splitlines() if (row := row_of(line, must=sealed))]
     rows = [row for row in rows if isinstance(row.get("step"), int) and row["step"] < step]
-    rows = [row for row in rows if partial or row.get("epoch", 0) <= epochs]
-    lost = {*range(1, epochs + 1)} - {row.get("epoch") for row in rows}
+    lost = {*range(1, (epochs or 0) + 1)} - {row.get("epoch") for row in rows if not is_test(row)}
     if lost:
         if text:
             write_text(path.with_suffix(".damaged"), text)
         listed = ", ".join(map(str, sorted(lost)[:_NAMED])) + ", ..." * (len(lost) > _NAMED)
         message = f"{path} is damaged: it has no good row for epoch {listed} any more"
         warnings.warn(message, StorageWarning, stacklevel=3)
-    lines = [sealed_row(json.dumps(row, ensure_ascii=False)) for row in rows]
+    most = math.inf if epochs is None else epochs
+    kept = [row for row in rows if complete or not (is_test(row) or row.get("epoch", 0) > most)]
+    lines = [sealed_row(json.dumps(row, ensure_ascii=False)) for row in kept]
     if text and text != "".join(f"{line}\n" for line in lines):
         write_lines(path, lines)
     return lines

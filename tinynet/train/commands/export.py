@@ -88,7 +88,7 @@ def _saved(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the checkpoint; warn of changes since the run, if its config can still be built."""
     path, saved = find_checkpoint(arguments.run, best=arguments.best)
     drift = Drift(RunFolder(path.parent))
-    figures: dict[str, float] = {}
+    figures: dict[str, dict[str, float]] = {}
     with contextlib.suppress(TrainError):  # the weights need neither source files nor data
         config = config_in(saved, path, drift)
         figures = recorded_figures(config, saved)

@@ -15,6 +15,7 @@ from tinynet.train.config.grid import brief
 from tinynet.train.config.problems import UsageError
 from tinynet.train.config.resolve import load_config
 from tinynet.train.config.space import probes
+from tinynet.train.metrics.criterion import SELECTED_ON_TEST
 from tinynet.train.report.progress import as_json, figure_text
 from tinynet.train.report.table import aligned, write_csv
 from tinynet.train.running.interrupt import resumable
@@ -35,7 +36,7 @@ from tinynet.train.search.study import PRUNERS, SAMPLERS, require_optuna
 NAME = "search"
 HELP = "search for good values of some keys"
 DESCRIPTION = """\
-Search for the values of some keys with the best test figure, with Optuna (pip install
+Search for the values of some keys with the best validation figure, with Optuna (pip install
 optuna). A trial is a run with values that depend on the results of earlier trials; it is
 pruned if others were better after as many epochs. The values of a key are log(LOW,HIGH),
 float(LOW,HIGH), int(LOW,HIGH) or logint(LOW,HIGH), or a list as in a sweep (SGD,Adam or 0..4); a
@@ -98,7 +99,8 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--metric",
         metavar="NAME",
-        help="the test figure to compare by (default: evaluation.monitor, or the first metric)",
+        help="the validation figure to compare by (default: evaluation.monitor, or the first "
+        "metric)",
     )
     parser.add_argument(
         "--seed", type=int, metavar="N", help="the seed of the sampler (default: 0)"
@@ -156,7 +158,7 @@ def _new(arguments: argparse.Namespace) -> Search:
     if not arguments.json:
         better = "highest" if plan.higher_is_better else "lowest"
         trials = "1 trial" if plan.trials == 1 else f"{plan.trials} trials"
-        text = f"{trials} for the {better} test {plan.metric}"
+        text = f"{trials} for the {better} {plan.selected_on} {plan.metric}"
         print(f"{text} ({plan.sampler}, pruner {plan.pruner}) in {folder}", flush=True)
     return search
 
@@ -210,11 +212,13 @@ def _print_results(search: Search, results: Results, files: Sequence[str]) -> No
     counts = [(results.count(status), status) for status in ("finished", "pruned", "failed")]
     print("", ", ".join(f"{count} {status}" for count, status in counts if count), sep="\n")
     if (best := results.best) is not None and best.figure is not None:
-        figure = f"test {results.metric} {figure_text(results.metric, best.figure)}"
+        figure = f"{results.figure_name} {figure_text(results.metric, best.figure)}"
         print(f"best: trial {best.number}, {figure} after epoch {best.epoch}")
         settings = [*search.runs.settings, *(f"{k}={v}" for k, v in best.values.items())]
         config = Path(search.runs.config)
         print(f"  evaluate it:    {command('eval', search.folder / best.folder, '--best')}")
         print(f"  train it again: {command('train', config, '--set', *settings)}")
+        if results.selected_on == "test":
+            print(SELECTED_ON_TEST)
     print(*files, sep="\n")
     print(f"view it: {command('board', search.folder)}")

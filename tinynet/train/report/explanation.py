@@ -17,7 +17,13 @@ from tinynet.train.checkpoint.run_record import parse_record
 from tinynet.train.config.problems import TrainError
 from tinynet.train.incidents.post_mortem import REPORT, Report, read_report
 from tinynet.train.incidents.response import brief
-from tinynet.train.metrics.criterion import recorded_criterion
+from tinynet.train.metrics.criterion import (
+    SELECTED_ON_TEST,
+    SETS,
+    is_test,
+    recorded_criterion,
+    selection_of,
+)
 from tinynet.train.report.progress import describe_figures
 from tinynet.train.report.table import aligned
 from tinynet.train.running.best import EARLY_STOPPING
@@ -113,7 +119,8 @@ def _summary(path: Path) -> tuple[str, str, str]:
     """Return the start, status and last figures of a run."""
     folder = RunFolder(path)
     row = _last_row(folder) or {}
-    figures = {k: v for k, v in row.items() if k.startswith("test/") and isinstance(v, float)}
+    measured = tuple(f"{SETS[name]}/" for name in ("validation", "test"))
+    figures = {k: v for k, v in row.items() if k.startswith(measured) and isinstance(v, float)}
     epoch = f"{row['epoch']}: {describe_figures(figures)}" if "epoch" in row else "none"
     try:
         record = _record(folder)
@@ -151,11 +158,19 @@ def _figures(folder: RunFolder, record: Mapping[str, Any]) -> list[str]:
         lines.append(f"epoch {row.get('epoch')}: {describe_figures(figures)}")
     best = record.get("best")
     if isinstance(best, dict) and best.get("epoch"):
-        figures = {f"test/{k}": v for k, v in best.items() if isinstance(v, float)}
-        lines.append(f"best, after epoch {best['epoch']}: {describe_figures(figures)}")
+        selection = selection_of(record)
+        figures = {k: v for k, v in best.items() if isinstance(v, float)}
+        described = describe_figures({f"{selection}/{k}": v for k, v in figures.items()})
+        lines.append(f"best, after epoch {best['epoch']}: {described}")
         criterion = recorded_criterion(record)
         if criterion is not None and (doubt := criterion.doubt(best)):
             lines[-1] += f" ({doubt})"
+        lines += [SELECTED_ON_TEST] if selection == "test" else []
+    for key, weights in (("test", "last"), ("test_best", "best")):
+        tested = record.get(key) if selection_of(record) == "validation" else None
+        if isinstance(tested, dict) and tested:
+            figures = {f"test/{k}": v for k, v in tested.items() if isinstance(v, float)}
+            lines.append(f"with the {weights} weights: {describe_figures(figures)}")
     if folder.checkpoint.exists():
         try:
             saved = read_checkpoint(folder.checkpoint)
@@ -166,8 +181,8 @@ def _figures(folder: RunFolder, record: Mapping[str, Any]) -> list[str]:
 
 
 def _last_row(folder: RunFolder) -> dict[str, Any] | None:
-    """Return the last complete row of the metrics; a killed process may leave half of one."""
-    rows = read_rows(folder.metrics)
+    """Return the last complete row of an epoch; a killed process may leave half of one."""
+    rows = [row for row in read_rows(folder.metrics) if not is_test(row)]
     return rows[-1] if rows else None
 
 

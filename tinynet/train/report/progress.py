@@ -34,13 +34,13 @@ def brief_figures(figures: Mapping[str, float]) -> str:
     Example:
         >>> brief_figures({"train/loss": 0.1, "train/accuracy": 0.975, "lr": 0.01})
         'loss 0.1, acc 97.5 %, lr 0.01'
-        >>> brief_figures({"test/loss": 0.2, "test/accuracy": 0.96})
-        'test acc 96.0 %'
+        >>> brief_figures({"val/loss": 0.2, "val/accuracy": 0.96})
+        'val acc 96.0 %'
     """
     shown = {
         name.removeprefix("train/").replace("accuracy", "acc").replace("/", " "): (name, value)
         for name, value in figures.items()
-        if not (name == "test/loss" and "test/accuracy" in figures)
+        if name not in ("val/loss", "test/loss") or name.replace("loss", "accuracy") not in figures
     }
     return ", ".join(f"{short} {figure_text(*pair, digits=3)}" for short, pair in shown.items())
 

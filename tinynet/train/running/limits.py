@@ -58,10 +58,20 @@ class Limits:
         self.reason: str | None = None
         """The limit that the run has reached, if any."""
 
+        self._most_epochs = run.epochs or math.inf
         self._most_steps = run.max_steps or math.inf
         self._most_seconds = seconds_of(run.max_time) or math.inf
         self._ranks = ranks
         self._began = time.monotonic()
+
+    @property
+    def key(self) -> str:
+        """The key of the config that ends the run."""
+        return self.reason or "run.epochs"
+
+    def is_last(self, epochs: int) -> bool:
+        """Return whether a number of complete epochs is that of the run."""
+        return epochs >= self._most_epochs
 
     def begin(self) -> None:
         """Start the clock: what comes before is no training."""

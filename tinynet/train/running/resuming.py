@@ -26,6 +26,7 @@ from tinynet.train.config.problems import UsageError
 from tinynet.train.config.rendering import to_toml
 from tinynet.train.config.resolve import load_config, resolve
 from tinynet.train.config.sections import Config
+from tinynet.train.config.validation import recorded
 from tinynet.train.report.tokens import check_vocabulary
 from tinynet.train.running.config_changes import ChangedValues, changes_of, refuse_fixed
 from tinynet.train.running.interrupt import resumable
@@ -135,11 +136,11 @@ def _resume(
     changed_values.apply()
     _refuse_too_few_epochs(training)
     where = f"epoch {saved['epoch']}, step {saved['step']}"
-    rows = {"partial": training.is_complete, "sealed": "files" in record}
     epochs = training.starting_point.epoch
-    training.storage.written = cut_rows(folder.metrics, saved["step"], epochs, **rows)
+    kept = {"sealed": "files" in record, "complete": training.is_complete}
+    training.storage.written = cut_rows(folder.metrics, saved["step"], epochs, **kept)
     if training.is_complete:
-        _print(show, f"the run is complete ({where}); --set {training.limit}=N extends it")
+        _print(show, f"the run is complete ({where}); --set {training.limits.key}=N extends it")
         if problem := training.storage.finish(record | training.outcome("finished")):
             raise problem
         return training.result
@@ -186,7 +187,7 @@ def _refuse_too_few_epochs(training: Training) -> None:
         training.parts.config.run,
         training.parts.train_batches,
     )
-    if start.batch and training.is_last(start.epoch) and not training.is_complete:
+    if start.batch and training.limits.is_last(start.epoch) and not training.is_complete:
         raise UsageError(
             f"run.epochs must be at least {start.epoch + 1} to resume this run: it has trained "
             f"{start.epoch} epochs and {start.batch} of {len(batches)} batches of the next. "
@@ -223,7 +224,7 @@ def _in_full(text: Any, drift: Drift) -> str:
     """Return a stored config with the keys that have been added to tinynet drift."""
     folder = drift.folder
     source = parse(str(text).encode(), file=str(folder.config), folder=folder.path)
-    return to_toml(resolve(source, stand_ins=drift.stand_ins))
+    return to_toml(resolve(recorded(source), stand_ins=drift.stand_ins))
 
 
 def _print(show: Show, *lines: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import math
 import signal
 import time
 from collections.abc import Mapping
@@ -17,7 +16,6 @@ from tinynet.train.build.build import Parts, preprocessing_of
 from tinynet.train.build.ema import MovingAverage
 from tinynet.train.build.ranks import Ranks
 from tinynet.train.build.task import check_weights
-from tinynet.train.callbacks.callback import Moment
 from tinynet.train.checkpoint.checksums import sealed_row
 from tinynet.train.checkpoint.files import CheckpointError
 from tinynet.train.checkpoint.run_folder import RunFolder
@@ -28,6 +26,7 @@ from tinynet.train.config.problems import TrainError
 from tinynet.train.html_report.writing import costs_of, write_report
 from tinynet.train.incidents.nonfinite import Place
 from tinynet.train.incidents.response import Incidents, error_text
+from tinynet.train.metrics.criterion import figures_on
 from tinynet.train.metrics.totals import Totals
 from tinynet.train.report.board_log import BoardLog
 from tinynet.train.report.figures import rates
@@ -37,7 +36,8 @@ from tinynet.train.running.compilation import Compilation
 from tinynet.train.running.inputs import input_files
 from tinynet.train.running.interrupt import StopRequest
 from tinynet.train.running.limits import Limits, examples_per_epoch
-from tinynet.train.running.loop import Step, evaluate_into, fit
+from tinynet.train.running.loop import Step, fit
+from tinynet.train.running.measures import Measures
 from tinynet.train.running.norms import LoggedNorms
 from tinynet.train.running.processes import ending_together
 from tinynet.train.running.result import Result
@@ -81,11 +81,11 @@ class Training:
         self.limits = Limits(config.run, seconds, self.ranks)
         self.progress = ProgressPrinter(parts.length.epochs, examples_per_epoch(parts), show)
         self.totals = Totals()
-        self.best = Best(config.evaluation, parts.method.compares)
+        self.best = Best(config.evaluation, parts.method.compares, parts.selection)
         self.average = MovingAverage(parts.model, config.ema.decay) if config.ema else None
         self.norms = LoggedNorms(parts.updaters, config.log.norms)
         self.compilation = Compilation()
-        self.metrics: dict[str, float] = {}
+        self.measures = Measures(parts, self.compilation, self.average, self.ranks)
         self.starting_point = StartingPoint()
         self.incidents = Incidents(config.run, folder, self.progress.message)
         self.callbacks = parts.callbacks
@@ -95,10 +95,10 @@ class Training:
         self.log: BoardLog | None = None
         if saved is not None:
             self.starting_point = load_state(parts, saved, self.average, self.best, self.totals)
-            self.metrics = dict(saved["test"])
+            self.measures.load(saved)
             self.incidents.skipped = saved["skipped"]
             self.limits.check(saved["step"])
-        early = self.is_complete and not self.is_last(self.starting_point.epoch)
+        early = self.is_complete and not self.limits.is_last(self.starting_point.epoch)
         self.stopped_by: int | str | None = self.reason_to_stop if early else None
 
     epoch = -1
@@ -122,11 +122,9 @@ class Training:
                 log = self.log = self.open_log(record)
                 if recording is not None:
                     log.log_graph(recording)
-                sets = self.parts.train_set, self.parts.test_set
                 start = self.starting_point
-                self.callbacks.attach(
-                    Moment(self.parts.model, log.writer, start.step, start.epoch + 1, *sets)
-                )
+                moment = self.parts.moment(log.writer, start.step, start.epoch + 1)
+                self.callbacks.attach(moment)
                 with showing(self.progress):
                     ended = self.loop(log, stop)
                 status = "finished" if ended else "interrupted"
@@ -183,34 +181,35 @@ class Training:
         """Return the entries of the record about the end of the run."""
         best = {"epoch": self.best.epoch, **self.best.figures}
         skipped = self.incidents.skipped
-        figures = {"test": self.metrics, "best": best, "skipped": skipped}
-        if self.metrics and (criterion := self.best.criterion(self.metrics)) is not None:
+        figures = {**self.measures.record(), "best": best, "skipped": skipped}
+        measured = self.measures.figures
+        if measured and (criterion := self.best.criterion(measured)) is not None:
             figures["criterion"] = dataclasses.asdict(criterion)
         compiled = {"compiled": summary} if (summary := self.compilation.summary()) else {}
         return {"status": status, "stopped_by": self.stopped_by, **figures, **compiled}
 
     def result(self, is_complete: bool = True) -> Result:
         """Return the result of the run."""
-        parts = self.parts
-        content = (self.folder.path, self.metrics, parts.model, parts.config)
-        compiled = self.compilation.summary()
-        return Result(*content, self.stopped_by, self.best, is_complete, compiled)
+        last, best, validation = self.measures.results(self.best)
+        return Result(
+            self.folder.path,
+            last,
+            self.parts.model,
+            self.parts.config,
+            self.stopped_by,
+            self.best,
+            is_complete,
+            self.compilation.summary(),
+            validation,
+            best,
+        )
 
     @property
     def is_complete(self) -> bool:
         """Whether the checkpoint was the last of a complete run."""
         start = self.starting_point
-        is_over = self.is_last(start.epoch) or self.reason_to_stop is not None
+        is_over = self.limits.is_last(start.epoch) or self.reason_to_stop is not None
         return self.limits.reason is not None or (start.batch == 0 and is_over)
-
-    def is_last(self, epochs: int) -> bool:
-        """Return whether a number of complete epochs is that of the run."""
-        return epochs >= (self.parts.config.run.epochs or math.inf)
-
-    @property
-    def limit(self) -> str:
-        """The key of the config that ends the run."""
-        return self.limits.reason or "run.epochs"
 
     @property
     def reason_to_stop(self) -> str | None:
@@ -246,10 +245,12 @@ class Training:
                 check_weights(parts.model, parts.updaters, where)
             if is_end:
                 self.end_epoch(log, step)
+            is_last = step.ends_epoch and self.limits.is_last(step.epoch + 1)
+            over = is_end and (is_last or self.reason_to_stop is not None)
+            if over:
+                self.test(log, step)
             if saving:
                 self.save_checkpoint(log, step)
-            is_last = step.ends_epoch and self.is_last(step.epoch + 1)
-            over = is_end and (is_last or self.reason_to_stop is not None)
             if over or stopping is not None:
                 early = None if is_last else self.reason_to_stop
                 self.stopped_by = early if over else stopping
@@ -286,21 +287,36 @@ class Training:
     def end_epoch(self, log: BoardLog, step: Step) -> None:
         """Evaluate if it is time, then print and log the figures of the epoch, or of its part."""
         run = self.parts.config.run
-        test: dict[str, float] = {}
-        is_last = self.is_last(step.epoch + 1) or self.limits.reason is not None
+        found: dict[str, float] = {}
+        is_last = self.limits.is_last(step.epoch + 1) or self.limits.reason is not None
         if is_last or (step.epoch + 1) % run.eval_every == 0:
-            with self.evaluation_weights():
-                self.metrics, self.measured_at = self.evaluate(log, step), step.number + 1
-                if self.best.see(self.metrics, step.epoch + 1):
+            with self.measures.weights():
+                measured, self.measured_at = self.evaluate(log, step), step.number + 1
+                if self.best.see(measured, step.epoch + 1):
                     self.storage.set_best(self.evaluation_state(step))
-            test = {f"test/{name}": value for name, value in self.metrics.items()}
-            self.parts.update_plateau_schedules(self.metrics)
-        figures = self.epoch_figures(step, test)
+            found = figures_on(self.parts.selection, measured)
+            self.parts.update_plateau_schedules(measured)
+        figures = self.epoch_figures(step, found)
         self.progress.finish_epoch(step.epoch, step.number, figures)
-        log.log_epoch(step, figures, test)
+        log.log_epoch(step, figures, found)
         self.callbacks.end_epoch(figures)
-        row = as_json({"epoch": step.epoch + 1, "step": step.number, **figures})
-        self.storage.add_row(sealed_row(row))
+        self.add_row({"epoch": step.epoch + 1, "step": step.number, **figures})
+
+    def add_row(self, row: Mapping[str, Any]) -> None:
+        """Add a row to ``metrics.jsonl``."""
+        self.storage.add_row(sealed_row(as_json(row)))
+
+    def test(self, log: BoardLog, step: Step) -> None:
+        """Measure the test set at the end, with the last and the best weights.
+
+        If the test set selects, it has been measured after each epoch.
+        """
+        tests = self.measures.test(step.epoch + 1, self.best.epoch, self.storage.best_weights)
+        epochs = {"last": step.epoch + 1, "best": self.best.epoch}
+        for name, figures in tests.items():
+            row = {"epoch": epochs[name], "step": step.number, "weights": name}
+            self.add_row(row | figures_on("test", figures))
+        log.log_tests(step, tests)
 
     def is_time_to_save(self, step: Step) -> bool:
         """Return whether to save within an epoch: as the config says, or after a failure."""
@@ -330,33 +346,22 @@ class Training:
             raise CheckpointError(f"{text} cannot be written to (see the warning)")
 
     def evaluate(self, log: BoardLog, step: Step) -> dict[str, float]:
-        """Return the figures of the test set; log images and samples, and call the callbacks."""
-        parts, config = self.parts, self.parts.config
-        totals = Totals(parts.metrics)
-        batches, seed = parts.test_batches, config.run.seed
-        model = self.compilation.to_evaluate(parts)
-        evaluate_into(model, parts.loss, batches, totals, seed, parts.method, self.ranks)
+        """Return the figures of the set that selects; log images and samples, call callbacks."""
+        config = self.parts.config
+        totals = self.measures.on(self.parts.selection)
         log.log_confusion_matrix(totals.confusion_matrix(), step)
         if config.evaluation.samples:
             log.log_samples(config.evaluation.samples, step)
-        figures = totals.figures()
-        if self.ranks is not None:  # they decide together
-            (figures, *_) = self.ranks.in_order([figures], self.ranks.size)
-        self.callbacks.evaluated(figures)
+        figures = self.measures.decide(totals)
+        self.callbacks.evaluated(figures, self.parts.selection)
         return figures
 
-    def evaluation_weights(self) -> contextlib.AbstractContextManager[None]:
-        """Swap in the weights to evaluate: the moving average, if there is one."""
-        if self.average is None:
-            return contextlib.nullcontext()
-        return self.average.in_place_of_weights()
-
     def epoch_figures(
-        self, step: Step, test: Mapping[str, float] | None = None
+        self, step: Step, evaluated: Mapping[str, float] | None = None
     ) -> dict[str, float]:
         """Return the figures of the epoch so far, in display order."""
-        train = {f"train/{name}": value for name, value in self.totals.figures().items()}
-        return {**train, **(test or {}), **rates(step)}
+        train = figures_on("training", self.totals.figures())
+        return {**train, **(evaluated or {}), **rates(step)}
 
     def evaluation_state(self, step: Step) -> dict[str, Any]:
         """Return the state that a later evaluation needs."""
@@ -368,7 +373,7 @@ class Training:
             "batch": 0 if step.ends_epoch else step.batch + 1,
             "step": step.number + 1,
             "model": self.parts.model.state_dict(),
-            "test": self.metrics,
+            **self.measures.state_dict(),
             "measured": self.measured_at == step.number + 1,
             **({"preprocessing": self.preprocessing} if self.preprocessing else {}),
         }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from tinynet.train.config.grid import short_keys
-from tinynet.train.html_report.run_data import RunData
+from tinynet.train.html_report.run_data import RunData, finite
 from tinynet.train.html_report.sections.config import sections_of
 from tinynet.train.metrics.criterion import Criterion, criterion_of, recorded_criterion
 from tinynet.train.search.results import Results
@@ -45,7 +44,7 @@ class Comparison:
 
     @functools.cached_property
     def _names(self) -> list[str]:
-        """The names of the test figures; losses last."""
+        """The names of the figures that select; losses last."""
         names = dict.fromkeys(name for n in range(len(self.runs)) for name in self.figures_of(n))
         return sorted(names, key=lambda name: name.startswith("loss"))
 
@@ -62,17 +61,30 @@ class Comparison:
 
     @functools.cached_property
     def figures(self) -> list[str]:
-        """The names of the test figures, that which decides first."""
+        """The names of the figures, that which decides first."""
         return sorted(self._names, key=lambda name: name != self.criterion.figure)
 
     def figures_of(self, number: int) -> dict[str, float]:
-        """Return the figures of a run: those of the last evaluation, or in a search of the best."""
+        """Return the figures of a run on the set that selects: of the last evaluation, or in a
+        search of the best."""
         run = self.runs[number]
         best = run.record.get("best") if self.search else None
         if not best or not best.get("epoch"):
-            return run.test_figures
-        known = {k: v for k, v in best.items() if k != "epoch" and isinstance(v, int | float)}
-        return {k: v for k, v in known.items() if math.isfinite(v)}
+            return run.figures_on(run.selection)
+        return finite({k: v for k, v in best.items() if k != "epoch"})
+
+    def tests_of(self, number: int) -> dict[str, float]:
+        """Return the figures of the test set, if the run selected on another: with the last
+        weights, or in a search with the best."""
+        run = self.runs[number]
+        if run.selection == "test":
+            return {}
+        return run.best_test if self.search else run.figures_on("test")
+
+    @functools.cached_property
+    def selection(self) -> str:
+        """The set on which the runs are compared; both names if they differ."""
+        return " or ".join(sorted({run.selection for run in self.runs}, reverse=True))
 
     @functools.cached_property
     def order(self) -> list[int]:

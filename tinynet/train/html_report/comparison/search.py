@@ -25,12 +25,12 @@ def history(compared: Comparison) -> Html | None:
     counts = [f"{count} {status}" for status in _STATUSES if (count := results.count(status))]
     how = f"Sampler {results.sampler} with seed {results.seed}, pruner {results.pruner}."
     figure = "the figure of a trial is that of its best evaluation"
-    text = f"{len(results.trials)} trials: {', '.join(counts)}. {how} By test {results.metric}; "
+    text = f"{len(results.trials)} trials: {', '.join(counts)}. {how} By {results.figure_name}; "
     paragraph = element("p", f"{text}{figure}.", class_="soft")
     curves = _curves(results)
     if not curves:
         return paragraph
-    plot = lines(f"test {results.metric} by trial", curves, "trial")
+    plot = lines(f"{results.figure_name} by trial", curves, "trial")
     return joined([paragraph, element("div", plot, class_="plots large")])
 
 
@@ -65,7 +65,7 @@ def importance(compared: Comparison) -> Html | None:
     if not results.importances:
         return element("p", f"Fewer than {LEAST} trials finished.", class_="soft")
     text = (
-        f"The share of each key in reaching a good test {results.metric} (PED-ANOVA), from "
+        f"The share of each key in reaching a good {results.figure_name} (PED-ANOVA), from "
         f"{results.count('finished')} finished trials. From few trials it is a rough guess."
     )
     bars = [bar(key, share) for key, share in results.importances.items()]

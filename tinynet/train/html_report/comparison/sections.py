@@ -10,10 +10,12 @@ from typing import Any
 from tinynet.train.config.grid import brief
 from tinynet.train.html_report.comparison import search
 from tinynet.train.html_report.comparison.compared import Comparison
+from tinynet.train.html_report.comparison.folds import folds
 from tinynet.train.html_report.markup import Html, cards, element, joined, table
 from tinynet.train.html_report.page import Section
 from tinynet.train.html_report.plots import Axis, Curve, lines, parallel
 from tinynet.train.html_report.run_data import RunData
+from tinynet.train.metrics.criterion import SELECTED_ON_TEST, SETS
 from tinynet.train.report.explanation import status_of
 from tinynet.train.report.progress import figure_text
 
@@ -25,30 +27,39 @@ _MOST_RUNS = 200
 
 def best(compared: Comparison) -> Html | None:
     """Return the best run: its figures, and the values that the others do not have."""
-    if not compared.figures:
+    if not compared.figures or {*compared.values} == {"data.fold"}:  # no fold is better
         return None
     run, number = compared.runs[compared.order[0]], compared.order[0]
     own = compared.figures_of(number)
     if compared.figures[0] not in own:
         return None
-    figures = {f"test {name}": own.get(name) for name in compared.figures}
+    figures = {f"{run.selection} {name}": own.get(name) for name in compared.figures}
+    weights = "best" if compared.search else "last"
+    tested = compared.tests_of(number).items()
+    figures |= {f"test {name} ({weights} weights)": value for name, value in tested}
     shown = {k: figure_text(k, v) for k, v in figures.items() if v is not None}
     own_values = compared.values.items()
     shown |= {compared.labels[key]: brief(values[number]) for key, values in own_values}
-    text = f"Of {len(compared.runs)} runs, by test {compared.figures[0]}: "
+    text = f"Of {len(compared.runs)} runs, by {compared.selection} {compared.figures[0]}: "
     line = element("p", text, _name(compared, run))
-    return joined([line, cards(shown)])
+    warned = [element("p", f"{SELECTED_ON_TEST}.".capitalize(), class_="soft")]
+    return joined([line, *(warned if "test" in compared.selection else []), cards(shown)])
 
 
 def runs(compared: Comparison) -> Html:
     """Return a table of the runs, the best first."""
     keys, figures = compared.values, compared.figures
-    header = [*[compared.labels[key] for key in keys], *figures, "best epoch", "status", "run"]
+    named = [f"{compared.selection} {name}" for name in figures]
+    if is_tested := any(compared.tests_of(number) for number in compared.order):
+        named.append(f"test {figures[0]}")
+    header = [*[compared.labels[key] for key in keys], *named, "best epoch", "status", "run"]
     rows = []
     for number in compared.order[:_MOST_RUNS]:
         run = compared.runs[number]
         own = [compared.figures_of(number).get(name) for name in figures]
-        shown = ["" if v is None else figure_text(n, v) for n, v in zip(figures, own, strict=True)]
+        own += [compared.tests_of(number).get(figures[0])] if is_tested else []
+        pairs = zip(named, own, strict=True)
+        shown = ["" if v is None else figure_text(n, v) for n, v in pairs]
         epoch = (run.record.get("best") or {}).get("epoch") or ""
         values = [element("code", brief(keys[key][number])) for key in keys]
         rows.append([*values, *shown, epoch, status_of(run.record), _name(compared, run)])
@@ -75,7 +86,7 @@ def coordinates(compared: Comparison) -> Html | None:
     ticks = [(0.0, figure_text(figure, low)), (1.0, figure_text(figure, high))]
     axes.append(Axis(figure, ticks if high > low else ticks[:1]))
     places.append(_scaled(values))
-    plot = parallel(f"test {figure}", axes, [*zip(*places, strict=True)])
+    plot = parallel(f"{compared.selection} {figure}", axes, [*zip(*places, strict=True)])
     return element("div", plot, class_="plots large")
 
 
@@ -91,12 +102,13 @@ def _curves(compared: Comparison, name: str) -> Html | None:
     found = []
     for colour, number in enumerate(compared.order[:_MOST_CURVES]):
         rows = compared.runs[number].rows
-        points = [(float(row["epoch"]), row.get(f"test/{name}")) for row in rows if "epoch" in row]
+        tag = f"{SETS[compared.runs[number].selection]}/{name}"
+        points = [(float(row["epoch"]), row.get(tag)) for row in rows if "epoch" in row]
         known = [(x, y) for x, y in points if isinstance(y, float) and math.isfinite(y)]
         if known:
             x, y = zip(*known, strict=True)
             found.append(Curve(_short(compared, number), x, y, colour))
-    return lines(f"test {name}", found, "epoch") if found else None
+    return lines(f"{compared.selection} {name}", found, "epoch") if found else None
 
 
 def warnings(compared: Comparison) -> Html | None:
@@ -163,6 +175,7 @@ def _parsed(text: str) -> Any:
 
 
 COMPARISON: tuple[Section[Comparison], ...] = (
+    Section("Cross-validation", folds),
     Section("Best run", best),
     Section("Search", search.history),
     Section("Importance of the values", search.importance),

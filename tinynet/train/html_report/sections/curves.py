@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from tinynet.train.html_report.markup import Html, element
 from tinynet.train.html_report.plots import GREY, Curve, lines
 from tinynet.train.html_report.run_data import RunData
+from tinynet.train.metrics.criterion import SETS
 
 _POINTS = 300  # of a curve over steps; more are averaged
 _STEEP = 30.0  # the ratio of values from which a logarithmic scale is easier to read
@@ -15,9 +16,9 @@ _MOST = 12  # plots
 
 
 def curves(run: RunData) -> Html | None:
-    """Return a plot for each loss and metric, of training and test together; and for the rates."""
+    """Return a plot for each loss and metric, of all data sets together; and for the rates."""
     names = dict.fromkeys(key for row in run.rows for key in row if key not in ("epoch", "step"))
-    figures = [*dict.fromkeys(name.removeprefix("train/").removeprefix("test/") for name in names)]
+    figures = [*dict.fromkeys(map(_short, names))]
     figures = figures or [*dict.fromkeys(map(_short, run.logged.scalars))]
     figures.sort(key=lambda name: (not name.startswith("loss"), name.startswith("lr")))
     plots = [_plot(run, name) for name in figures[:_MOST]]
@@ -28,7 +29,8 @@ def curves(run: RunData) -> Html | None:
 
 
 def _short(tag: str) -> str:
-    return tag.removeprefix("train/").removeprefix("test/")
+    part, slash, name = tag.partition("/")
+    return name if slash and part in SETS.values() else tag
 
 
 def _plot(run: RunData, name: str) -> Html | None:
@@ -42,12 +44,12 @@ def _plot(run: RunData, name: str) -> Html | None:
         is_rate = tag == name
         x, y = zip(*_thinned(points), strict=True)
         found.append(Curve("", x, y) if is_rate else Curve("each step", x, y, GREY, thin=True))
-    for number, part in enumerate(("train", "test")):
+    for number, (name_of_set, part) in enumerate(SETS.items()):
         rows = [(row["epoch"], row.get(f"{part}/{name}")) for row in run.rows if "epoch" in row]
         known = [(float(x), y) for x, y in rows if isinstance(y, float) and math.isfinite(y)]
         if known:
             x, y = zip(*known, strict=True)
-            found.append(Curve(part, x, y, number))
+            found.append(Curve(name_of_set, x, y, number))
     if not found:
         return None
     values = [value for curve in found for value in curve.y]

@@ -156,8 +156,8 @@ def test_early_stopping_says_so(write, digits, capsys):
     patience = ["--set", "evaluation.patience=1", "optimizer.lr=1e-9", "epochs=9"]
     assert main(["train", path, *patience]) == 0
     out = capsys.readouterr().out
-    line = "stopped early: validation accuracy has not improved since epoch 1 (evaluation.patience = 1)"
-    assert f"\n{line}\n" in out
+    line = "validation accuracy has not improved since epoch 1 (evaluation.patience = 1)"
+    assert f"\nstopped early: {line}\n" in out
     folder = out.partition("run folder: ")[2].splitlines()[0]
     assert main(["explain", folder]) == 0
     assert "finished by early stopping: " in capsys.readouterr().out

@@ -136,7 +136,7 @@ def test_damaged_rows_are_told_and_left_out(folder, damage):
     elif damage == "key":
         lines[1] = lines[1].replace("crc32", "crc33")
     lines = lines[:2] + [lines[2][:20]] if damage == "cut" else lines
-    path.write_text("".join(lines) if damage != "remove" else lines[0] + lines[2])
+    path.write_text("".join(lines if damage != "remove" else [lines[0], *lines[2:]]))
     damaged, lost = path.read_text(), 3 if damage == "cut" else 2
     told = told_by(lambda: resume(folder, {"run.epochs": 4}, quiet=True))
     assert f"metrics.jsonl is damaged: it has no good row for epoch {lost} any more" in told

@@ -1,14 +1,26 @@
 """The validation set: what selects looks at it, and the test set is measured once, at the end."""
 
 import json
+import re
 import shutil
+import statistics
 from collections import Counter
 
 import numpy as np
 import pytest
 
 import tinynet as tn
-from tinynet.train import ConfigError, evaluate_run, load_config, load_run, resume, run
+from tinynet import nn, optim
+from tinynet.train import (
+    ConfigError,
+    evaluate,
+    evaluate_run,
+    fit,
+    load_config,
+    load_run,
+    resume,
+    run,
+)
 from tinynet.train.build.build import build
 from tinynet.train.checkpoint import files as checkpoints
 from tinynet.train.cli import main
@@ -164,8 +176,7 @@ def test_the_end_of_a_text(write, tmp_path):
     assert parts.test_set.tokenizer is not None
 
 
-@pytest.mark.parametrize("where", ["root", "own"])
-def test_a_set_of_its_own(write, digits, where):
+def test_a_set_of_its_own(write, digits):
     own = '\nvalidation = {type = "./part.py:Part", first = 100}'
     config = digits.replace('type = "Digits"', f'type = "Digits"{own}')
     part = """
@@ -321,6 +332,152 @@ def test_an_old_run_opens_and_goes_on_as_it_was(write, digits, capsys, reports):
     assert longer.metrics == whole.metrics and all_rows(longer) == all_rows(whole)
     again = run(copy / "config.toml", quiet=True)  # trained again as it was, too
     assert weights(again.model) == weights(whole.model)
+
+
+# ---- fit ----
+
+
+def digits_loader(**options):
+    return tn.data.DataLoader(tn.data.Digits(flatten=True), batch_size=100, **options)
+
+
+def ends_of(batches, validation, **options):
+    """The last steps of two epochs, and the inputs that were trained on."""
+    model, seen = nn.Linear(64, 10), set()
+    sgd = optim.SGD(model.parameters(), lr=0.1)
+    ends = []
+    steps = fit(model, nn.CrossEntropyLoss(), sgd, batches, 2, validation=validation, **options)
+    for step in steps:
+        seen |= {row.tobytes() for row in step.inputs.numpy()}
+        ends += [step] if step.ends_epoch else []
+        assert step.ends_epoch or not step.validation
+    return model, ends, seen
+
+
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_fit_keeps_a_share(shuffle):
+    calls = []
+
+    class Listens:
+        def on_evaluation_end(self, at):
+            calls.append((at.measured_on, dict(at.figures)))
+
+    options = {"callbacks": [Listens()], "metrics": ["top3"]}
+    _, ends, seen = ends_of(digits_loader(shuffle=shuffle), 0.1, **options)
+    assert [step.number for step in ends] == [12, 25] and len(seen) == 1290
+    assert calls == [("validation", step.validation) for step in ends]
+    assert [*ends[0].validation] == ["loss", "top3"]
+
+
+def test_fit_takes_batches_and_data_sets():
+    test_set = tn.data.Digits(train=False, flatten=True)
+    batches = tn.data.DataLoader(test_set, batch_size=100)
+    for validation in (batches, test_set):
+        model, ends, seen = ends_of(digits_loader(), validation)
+        assert len(seen) == 1433
+        assert ends[-1].validation == evaluate(model, nn.CrossEntropyLoss(), batches)
+
+
+@pytest.mark.parametrize(
+    "batches, validation, error, message",
+    [
+        ([(tn.ones(2, 64), tn.tensor([0, 1]))], 0.5, TypeError, "is a share, which needs"),
+        ([(tn.ones(2, 64), tn.tensor([0, 1]))], tn.data.Digits(), TypeError, "is a data set"),
+        (digits_loader(sampler=range(10)), 0.5, TypeError, "without a sampler of its own"),
+        (digits_loader(), 1.0, ValueError, "must be between 0 and 1. Got 1.0 instead"),
+        (digits_loader(), -0.1, ValueError, "must be between 0 and 1. Got -0.1 instead"),
+        (
+            tn.data.DataLoader(tn.data.TensorDataset(tn.ones(1, 64), tn.tensor([0]))),
+            0.5,
+            ValueError,
+            "has 1 examples, too few",
+        ),
+    ],
+)
+def test_what_fit_cannot_validate_on(batches, validation, error, message):
+    with pytest.raises(error, match=message):
+        ends_of(batches, validation)
+
+
+# ---- cross-validation ----
+
+
+def folds_of(path, count, *overrides):
+    each = [f"data.fold={fold}" for fold in range(1, count + 1)]
+    return [parts_of(path, f"data.folds={count}", *overrides, fold).sets for fold in each]
+
+
+def test_each_example_is_in_one_fold(write, digits):
+    folds = folds_of(write(digits), 4)
+    chosen = [sets["validation"].indices for sets in folds]
+    assert sorted(index for part in chosen for index in part) == [*range(1433)]
+    assert {len(part) for part in chosen} == {358, 359}
+    for sets in folds:
+        assert not {*sets["validation"].indices} & {*sets["training"].indices}
+        counts = Counter(label.item() for _, label in sets["validation"])
+        assert max(counts.values()) - min(counts.values()) <= 5  # as in the whole training set
+
+
+def test_folds_of_groups_and_of_time(table):
+    more = 'ignore = ["patient", "day"]\ntest_split = "{}"\ntest_by = "{}"'
+    folds = folds_of(table(more.format("grouped", "patient")), 4)
+    groups = [{*sets["validation"].column("patient")} for sets in folds]
+    assert len(set().union(*groups)) == sum(map(len, groups)) == 16
+    folds = folds_of(table(more.format("time", "day")), 3)
+    for sets in folds:
+        days = [[*map(int, sets[name].column("day"))] for name in ("training", "validation")]
+        assert max(days[0]) + 1 == min(days[1])
+
+
+@pytest.mark.parametrize(
+    "extra, message",
+    [
+        (["data.folds=1"], "data.folds: must be 0 or at least 2"),
+        (["data.folds=2000"], "data.folds: 2000 folds need as many examples, and there are 1433"),
+        (["data.folds=2", "data.fold=3"], "data.folds: there is no fold 3 of 2"),
+    ],
+)
+def test_wrong_folds(write, digits, extra, message):
+    with pytest.raises(ConfigError, match=message):
+        parts_of(write(digits), *extra)
+
+
+def test_cross_validate(write, digits, capsys, reports, tmp_path):
+    path = write(digits)
+    assert main(["cross-validate", path, "--folds", "2", "--set", "run.epochs=1"]) == 0
+    out = capsys.readouterr().out
+    (folder,) = tmp_path.glob("runs/digits/cross-validation_*")
+    records = [json.loads(file.read_text()) for file in sorted(folder.glob("*/*/run.json"))]
+    for record in records:
+        assert "test" not in record and record["selected_on"] == "validation"
+    own = [record["validation"]["accuracy"] for record in records]
+    mean, deviation = statistics.fmean(own), statistics.stdev(own)
+    line = re.search(r"^(\S+) ± (\S+) .* 2$", out, re.M)
+    assert (float(line[1]), float(line[2])) == (
+        pytest.approx(mean, rel=1e-4),
+        pytest.approx(deviation, rel=0.1),
+    )
+    page = (folder / "report.html").read_text()
+    assert "Cross-validation" in page and f"{100 * mean:.2f} % ± " in page
+    assert "Best run" not in page  # no fold is better than another
+    (one,) = folder.glob("000_*/*/checkpoint.npz")
+    shutil.rmtree(one.parent)
+    assert main(["cross-validate", "--resume", str(folder)]) == 0
+    again = capsys.readouterr().out
+    assert len(re.findall(r"^\[", again, re.M)) == 1 and line[0] in again
+
+
+@pytest.mark.parametrize(
+    "words, message",
+    [
+        (["--folds", "1"], "--folds must be at least 2, got 1"),
+        (["--set", "data.fold=1"], "data.fold is given twice"),
+        (["--folds", "2", "--resume", "x"], "cannot be combined"),
+    ],
+)
+def test_mistakes_of_cross_validate(write, digits, capsys, words, message):
+    assert main(["cross-validate", write(digits), *words]) == 2
+    assert message in capsys.readouterr().err
 
 
 # ---- commands ----

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from tinynet.train.build.limited import evaluated_part
 from tinynet.train.build.maker import Maker
-from tinynet.train.build.splitting import Sets, divided, evaluated_part, partition, prepared
+from tinynet.train.build.splitting import Sets, divided, partition, prepared
 from tinynet.train.build.targets import InputsAsTargets
 from tinynet.train.config.constructor_errors import refusal, refused_at
 from tinynet.train.config.problems import in_users_code
@@ -41,7 +42,7 @@ class SetsBuilder(Maker):
         try:
             parts = partition(dataset, section, self.config.run.seed, tested=tests)
         except ValueError as error:
-            given = "test_by" if section.test_by else "folds" if section.folds else "test_split"
+            given = "folds" if section.folds else "test_by" if section.test_by else "test_split"
             self.problem_at(f"data.{given}", str(error))
             return None
         if not parts.train or not (tests or parts.test):

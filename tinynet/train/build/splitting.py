@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.data import IterableDataset, RandomSampler, Subset, random_split
+from tinynet.data import IterableDataset, Subset, random_split
 from tinynet.data.dataset import Samples, fetch
 from tinynet.data.readers.columns import number
 from tinynet.data.splits import (
@@ -25,12 +25,19 @@ from tinynet.data.splits import (
 )
 from tinynet.random import Generator
 from tinynet.train.build.seeds import derive
-from tinynet.train.config.amounts import count_of
-from tinynet.train.config.sections import Config, DataSection
+from tinynet.train.config.sections import DataSection
 from tinynet.train.exhibits import dataset_attribute
 
 _Divide = Callable[[Any, DataSection, Generator], Split]
 """Divides examples into a training part and a part to measure on."""
+
+_Splits = tuple[Callable[..., Split], Callable[..., list[Split]]]
+"""How to split off a share by some keys, and how to make folds."""
+
+_BY_TIME: _Splits = (
+    lambda times, share, generator: time_split(times, share),
+    lambda times, folds, generator: time_folds(times, folds),
+)
 
 
 class Indices(NamedTuple):
@@ -125,59 +132,54 @@ def _test_part(examples: Any, section: DataSection, generator: Generator) -> Spl
     return [*train.indices], [*test.indices]
 
 
-def train_order(config: Config, train_set: Any, generator: Generator) -> Iterable[int]:
-    """Return the sampler of the training set, with the batches that the limits of the run leave.
-
-    Args:
-        config: a config; ``run.overfit_batches`` draws once, all other settings in each epoch.
-        train_set: the training set.
-        generator: the generator of the order.
-    """
-    run, size, total = config.run, config.data.batch_size, len(train_set)
-    batches = (total if config.data.drop_last else total + size - 1) // size
-    amount = run.overfit_batches or run.limit_batches
-    count = total if amount is None else min(count_of(amount, batches) * size, total)
-    if not config.data.shuffle:
-        return range(count)
-    sampler = RandomSampler(train_set, num_samples=count, generator=generator)
-    return sampler if run.overfit_batches is None else [*sampler]
-
-
-def evaluated_part(config: Config, sets: Sets) -> Sets:
-    """Return the sets with the examples to evaluate, which ``evaluation.limit_batches`` limits."""
-    amount, size = config.evaluation.limit_batches, config.data.batch_size
-
-    def part(examples: Any) -> Any:
-        if examples is None or amount is None:
-            return examples
-        count = count_of(amount, -(-len(examples) // size)) * size
-        return Subset(examples, range(min(count, len(examples))))
-
-    return Sets(sets.train, part(sets.validation), part(sets.test))
-
-
-def _validation_part(examples: Any, section: DataSection, generator: Generator) -> Split:
-    """Divide training examples as the test part was, with at least one for validation.
-
-    If they cannot be divided, such as a single group, all are for training.
-    """
-    if not len(examples):
-        return [], []
-    kind, by = section.test_split, section.test_by
-    split: Callable[..., Split] = stratified_split
-    folds: Callable[..., list[Split]] = stratified_folds
-    keys, least, drawn = _classes_at_hand(examples), 1, [generator]
-    if kind == "time" or getattr(examples.dataset, "in_order", False):
-        split, folds, keys, drawn = time_split, time_folds, _times(examples, by), []
+def _validation_part(examples: Subset[Any], section: DataSection, generator: Generator) -> Split:
+    """Divide training examples as the test part was."""
+    kind, by, least = section.test_split, section.test_by, 1
+    split: _Splits = stratified_split, stratified_folds
+    if kind == "time":
+        keys, split = _times(examples, by), _BY_TIME
     elif kind == "grouped":
-        split, folds, keys = grouped_split, grouped_folds, _groups(examples, by)
-        least = min(Counter(keys).values())
+        keys, split = _groups(examples, by), (grouped_split, grouped_folds)
+        least = min(Counter(keys).values(), default=0)
     elif kind == "stratified":
         keys = _strata(examples, by)
+    else:
+        keys, split = _by_itself(examples)
     if section.folds:
-        return folds(keys, section.folds, *drawn)[section.fold - 1]
-    parts = split(keys, max(section.validation_share, least / len(keys)), *drawn)
-    return parts if all(parts) else ([*range(len(keys))], [])
+        if section.fold > section.folds:
+            raise ValueError(f"there is no fold {section.fold} of {section.folds}")
+        return split[1](keys, section.folds, generator)[section.fold - 1]
+    return _with_some(split[0], keys, section.validation_share, least, generator)
+
+
+def validation_sets(dataset: Any, share: float, generator: Generator) -> tuple[Any, Any]:
+    """Return the training part and the validation part of a data set.
+
+    The parts have the same share of each class if its attribute ``targets`` or ``labels`` has the
+    classes; a data set that is ``in_order`` is cut at its end.
+    """
+    keys, split = _by_itself(Subset(dataset, range(len(dataset))))
+    return _pair(dataset, *_with_some(split[0], keys, share, 1, generator), None)
+
+
+def _by_itself(examples: Subset[Any]) -> tuple[Sequence[Hashable], _Splits]:
+    """Return what a data set is split by if nothing else is given, and how."""
+    if getattr(examples.dataset, "in_order", False):
+        return range(len(examples)), _BY_TIME
+    return _classes_at_hand(examples), (stratified_split, stratified_folds)
+
+
+def _with_some(
+    split: Callable[..., Split],
+    keys: Sequence[Hashable],
+    share: float,
+    least: int,
+    generator: Generator,
+) -> Split:
+    """Split off a share, and at least the smallest part that can be; nothing if that is all."""
+    count = len(keys)
+    parts = split(keys, max(share, least / count), generator) if count else ([], [])
+    return parts if all(parts) else ([*range(count)], [])
 
 
 def _groups(examples: Any, by: str) -> Sequence[str]:

@@ -19,6 +19,7 @@ from tinynet.train.checkpoint.run_record import is_damaged, read_record
 from tinynet.train.checkpoint.sources import StandIns, altered, stand_ins
 from tinynet.train.config.problems import TrainError, UsageError
 from tinynet.train.config.sections import Config
+from tinynet.train.metrics.criterion import is_test
 from tinynet.train.report.progress import describe_figures
 
 
@@ -65,10 +66,11 @@ def damaged_files(folder: RunFolder, record: Mapping[str, Any]) -> dict[str, str
 
 
 def _damaged_rows(folder: RunFolder, expected: int) -> dict[str, str]:
-    """Return the same for ``metrics.jsonl``, which had a number of rows when the run ended."""
+    """Return the same for ``metrics.jsonl``, which had a row for each epoch when the run ended."""
     path = folder.metrics
     try:
-        good = len(read_rows(path, must=True)) if expected else 0
+        rows = read_rows(path, must=True) if expected else []
+        good = sum(not is_test(row) for row in rows)
     except TrainError as error:
         return {path.name: str(error)}
     if good >= expected:

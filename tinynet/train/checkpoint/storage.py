@@ -157,7 +157,8 @@ class Storage:
         for _ in range(2):
             try:
                 self._write_rows()
-                write_record(self.folder, record | {"epochs": len(self.written)})
+                epochs = [row for line in self.written if not is_test(row := row_of(line) or {})]
+                write_record(self.folder, record | {"epochs": len(epochs)})
             except TrainError as error:
                 problem = error
             else:

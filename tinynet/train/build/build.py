@@ -18,7 +18,6 @@ from tinynet.train.build.lengths import (
     length_of,
     schedule_of,
 )
-from tinynet.train.build.limited import train_order
 from tinynet.train.build.maker import Maker
 from tinynet.train.build.method import Method
 from tinynet.train.build.mixing import MixedBatches, count_classes
@@ -29,7 +28,7 @@ from tinynet.train.build.optimizers import (
     needs_metric,
 )
 from tinynet.train.build.seeds import derive, isolated, seed_all
-from tinynet.train.build.sets import SetsBuilder
+from tinynet.train.build.sets import SetsBuilder, train_order
 from tinynet.train.build.shapes import shape_of
 from tinynet.train.build.source_lines import point_to
 from tinynet.train.build.splitting import state_learned

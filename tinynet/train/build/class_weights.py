@@ -10,8 +10,8 @@ from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.nn import BCELoss, BCEWithLogitsLoss
 from tinynet.train.build.data_rules import takes_class_weights
 from tinynet.train.build.splitting import labels_of, targets_of
+from tinynet.train.callbacks.callback import dataset_attribute
 from tinynet.train.config.signatures import Component
-from tinynet.train.exhibits import dataset_attribute
 
 
 def balanced(loss: Component, train_set: Any) -> dict[str, Tensor]:

@@ -8,7 +8,7 @@ from typing import Any
 from tinynet.data import default_collate
 from tinynet.random import default_generator
 from tinynet.train.build.splitting import labels_of
-from tinynet.train.exhibits import dataset_attribute
+from tinynet.train.callbacks.callback import dataset_attribute
 
 
 class MixedBatches:

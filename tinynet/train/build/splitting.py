@@ -25,8 +25,8 @@ from tinynet.data.splits import (
 )
 from tinynet.random import Generator
 from tinynet.train.build.seeds import derive
+from tinynet.train.callbacks.callback import dataset_attribute
 from tinynet.train.config.sections import DataSection
-from tinynet.train.exhibits import dataset_attribute
 
 _Divide = Callable[[Any, DataSection, Generator], Split]
 """Divides examples into a training part and a part to measure on."""

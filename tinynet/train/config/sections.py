@@ -24,7 +24,6 @@ from tinynet.train.config.constraints import (
 )
 from tinynet.train.config.data_section import DataSection as DataSection
 from tinynet.train.config.field_docs import field_docs as field_docs
-from tinynet.train.config.log_section import LogSection
 from tinynet.train.config.problems import Origin
 from tinynet.train.config.signatures import Component
 from tinynet.train.config.update_sections import EmaSection as EmaSection
@@ -106,6 +105,13 @@ class RunSection:
         ),
     )
     """Whether to use kernels compiled by numba: faster, but the last bits differ from numpy's."""
+
+    threads: int | Literal["auto"] = field(
+        default="auto",
+        metadata=must('be "auto" or from 1 to 1024', lambda n: n == "auto" or 0 < n <= 1024),
+    )
+    """The number of threads for large products and kernels; `auto`: as many as there are
+    processors that nothing else uses. Results do not depend on it."""
 
     callbacks: tuple[Component, ...] = field(default=(), metadata={"family": "callback"})
     """Callbacks, whose methods are called at events of the run."""
@@ -189,6 +195,16 @@ class EvaluationSection:
 
     show: tuple[Component, ...] = field(default=(), metadata={"family": "exhibit"})
     """Exhibits for TensorBoard, written after each evaluation."""
+
+
+@dataclass(frozen=True)
+class LogSection:
+    """What to log besides losses, metrics and learning rates."""
+
+    norms: bool = False
+    """Whether to log the 2-norms of the gradients, before they are clipped, and of the weights:
+    `train/grad_norm` and `train/weight_norm`, per step in TensorBoard and as means of each epoch in
+    `metrics.jsonl`. With several optimizers, each has its own: `train/grad_norm_generator`."""
 
 
 @dataclass(frozen=True)

@@ -125,6 +125,7 @@ class Training:
                 start = self.starting_point
                 moment = self.parts.moment(log.writer, start.step, start.epoch + 1)
                 self.callbacks.attach(moment)
+                self.limits.begin()
                 with showing(self.progress):
                     ended = self.loop(log, stop)
                 status = "finished" if ended else "interrupted"
@@ -221,7 +222,6 @@ class Training:
         """Iterate over `fit`, and act between its steps; return whether the run is complete."""
         parts, config, start = self.parts, self.parts.config, self.starting_point
         ended = True
-        self.limits.begin()
         for step in fit(
             *(parts.model, parts.loss, parts.updaters, parts.train_batches),
             parts.length.epochs_from(start.epoch),

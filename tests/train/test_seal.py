@@ -169,7 +169,7 @@ def test_checkpoints_that_are_all_missing_are_told(folder):
         path.unlink()
     told = told_by(lambda: resume(folder, quiet=True))
     assert (
-        "has figures of 3 epochs, but its checkpoint is missing: starting from the beginning"
+        "has metrics of 3 epochs, but its checkpoint is missing: starting from the beginning"
         in told
     )
     assert all_of(folder) == whole

@@ -448,7 +448,7 @@ def test_what_cannot_be_searched(write, digits, capsys, tmp_path):
         ([path, *lr, "--sampler", "grid"], "log(1e-3,1) is no grid: list the values"),
         ([path, "--space", "run.seed=int(0,99999)", "--sampler", "grid"], "has 100,000 points"),
         ([path, *lr, "--metric", "acuracy"], "did you mean 'accuracy'"),
-        ([path, *lr, "--metric", "f1"], "'f1' is not among the figures: loss, accuracy"),
+        ([path, *lr, "--metric", "f1"], "'f1' is not among the metrics: loss, accuracy"),
         ([path], "nothing to search"),
         ([], "CONFIG is missing"),
         ([path, *lr, "--jobs", "0"], "--jobs must be at least 1"),

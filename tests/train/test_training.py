@@ -101,9 +101,9 @@ def test_the_best_by_another_figure(write, digits):
         ),
         (
             "evaluation.monitor=top5",
-            "command line: evaluation.monitor: 'top5' is not among the figures: loss, accuracy",
+            "command line: evaluation.monitor: 'top5' is not among the metrics: loss, accuracy",
         ),
-        ("evaluation.monitor=confusion_matrix", "is not among the figures"),
+        ("evaluation.monitor=confusion_matrix", "is not among the metrics"),
     ],
 )
 def test_what_does_not_fit_is_told_before_anything_is_written(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tinynet import data, nn
+from tinynet.data.readers.encoding import TableEncoder
 from tinynet.random import Generator
 from tinynet.train.build.class_weights import balanced
 from tinynet.train.build.fine_tuning import freeze
@@ -33,7 +34,7 @@ from tinynet.train.build.shapes import shape_of
 from tinynet.train.build.source_lines import point_to
 from tinynet.train.build.splitting import state_learned
 from tinynet.train.build.task import Loss, Updater
-from tinynet.train.callbacks.callback import EVENTS, Moment, unknown_events
+from tinynet.train.callbacks.callback import EVENTS, Moment, dataset_attribute, unknown_events
 from tinynet.train.callbacks.events import Callbacks
 from tinynet.train.config.problems import (
     UsageError,
@@ -47,6 +48,9 @@ from tinynet.train.config.user_code import on_path
 from tinynet.train.exhibits.shown import Shown
 from tinynet.train.metrics.criterion import SETS
 from tinynet.train.metrics.own import Own
+
+UNSCALED = (nn.PoissonNLLLoss, nn.BCELoss, nn.BCEWithLogitsLoss)
+"""Losses of counts and of labels."""
 
 
 @dataclass
@@ -149,11 +153,11 @@ def build(config: Config, preprocessing: Any = None, *, trackers: bool = False) 
         model = builder.model()
         loss = builder.loss(sets and sets.train)
         method = builder.make("method", config.method.component)
-        mixtures = builder.mixtures(sets and sets.train)
         builder.problems.raise_if_any()
         assert sets is not None
+        builder.use_units(sets.train, loss, method)
         shuffle = Generator().manual_seed(derive(seed, "shuffle"))
-        train_batches = _batches(config, sets.train, shuffle, mixtures)
+        train_batches = builder.batches(sets.train, shuffle)
         test_batches = data.DataLoader(sets.test, batch_size=config.data.batch_size)
         updaters = builder.updaters(model, method, length_of(config, len(train_batches)))
         builder.problems.raise_if_any()
@@ -220,6 +224,20 @@ class _Builder(Maker):
             self.problem_at("data.mix", f"{error}: a mixture needs num_classes")
         return mixtures
 
+    def batches(self, train_set: Any, shuffle: Generator) -> data.DataLoader:
+        """Return the batches of training, mixed if the config asks for it."""
+        section, mixtures = self.config.data, self.mixtures(train_set)
+        return data.DataLoader(
+            train_set,
+            batch_size=section.batch_size,
+            sampler=train_order(self.config, train_set, shuffle),
+            collate_fn=MixedBatches(mixtures) if mixtures else None,
+            drop_last=section.drop_last,
+            generator=shuffle,
+            num_workers=section.workers,
+            persistent_workers=section.workers > 0,
+        )
+
     def trackers(self) -> dict[str, Any]:
         """Return the trackers by their places and types."""
         return {
@@ -234,6 +252,16 @@ class _Builder(Maker):
         if listed is None:
             return None
         return [one if isinstance(one, str) else self.make("metric", one) for one in listed]
+
+    def use_units(self, train_set: Any, loss: Any, method: Method) -> None:
+        """Let the method undo the standardization of targets, which some losses do not allow."""
+        learned = dataset_attribute(train_set, "preprocessing")
+        if not isinstance(learned, TableEncoder) or self.config.data.targets == "inputs":
+            return
+        if learned.scales_target and isinstance(loss, UNSCALED):
+            text = f"{type(loss).__name__} needs targets as they are: use"
+            self.problem_at("data.standardize", f'{text} standardize = "inputs"')
+        method.original = learned.original
 
     def updaters(self, model: nn.Module, method: Method, length: Length) -> dict[str, Updater]:
         """Return the optimizers with their schedules, for a run of a length."""
@@ -294,22 +322,6 @@ class _Builder(Maker):
         except ValueError as error:
             return self.problem_at("loss.class_weights", str(error))
         return self.make("loss", section.component, **weights)
-
-
-def _batches(
-    config: Config, train_set: Any, shuffle: Generator, mixtures: Sequence[Any]
-) -> data.DataLoader:
-    section = config.data
-    return data.DataLoader(
-        train_set,
-        batch_size=section.batch_size,
-        sampler=train_order(config, train_set, shuffle),
-        collate_fn=MixedBatches(mixtures) if mixtures else None,
-        drop_last=section.drop_last,
-        generator=shuffle,
-        num_workers=section.workers,
-        persistent_workers=section.workers > 0,
-    )
 
 
 def preprocessing_of(parts: Parts) -> dict[str, Any] | None:

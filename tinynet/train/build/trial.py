@@ -166,7 +166,7 @@ def _try_metrics(parts: Parts, evaluated: Batch) -> None:
         if name and name not in figures:
             listed, hint = one_of(figures), did_you_mean(name, figures)
             raise UsageError(
-                f"{config.origin(key)}: {key}: {name!r} is not among the figures: {listed} "
+                f"{config.origin(key)}: {key}: {name!r} is not among the metrics: {listed} "
                 f"(evaluation.metrics adds to it){hint}"
             )
 

@@ -132,7 +132,7 @@ class Drift:
         lines = self.changes
         if lines and recorded:
             listed = (describe_set(name, figures) for name, figures in recorded.items())
-            lines.append(f"the recorded figures: {'; '.join(listed)}")
+            lines.append(f"the recorded metrics: {'; '.join(listed)}")
         if lines:
             warnings.warn("\n  ".join(lines), ChangedWarning, stacklevel=3)
 

@@ -22,6 +22,7 @@ _PART = {"shape": (list, None), "dtype": str, "sha256": (str, None), "sketch": (
 _HASHED = {"examples": int, "looked_at": int, str: _PART}
 _SHAPES: dict[str, Any] = {
     "command": [str],
+    "typed": str,
     "working_directory": str,
     "versions": {str: str},
     "git": (None, {"commit": str, "dirty": bool}),
@@ -43,6 +44,7 @@ _SHAPES: dict[str, Any] = {
     "best": _FIGURES,
     "compiled": {str: (int, [str])},
     "error": str,
+    "spent": {str: (int, float)},
     "epochs": int,
 }
 """The entries of ``run.json`` whose form other code relies on."""

@@ -31,6 +31,20 @@ def state_of(part: Any) -> dict[str, Any] | None:
     return part.state_dict() if hasattr(part, "state_dict") else None
 
 
+def states_of(parts: Parts) -> dict[str, Any]:
+    """Return the states of the objects of a config, for a checkpoint."""
+    callbacks = parts.callbacks.state_dict()
+    return {
+        "optimizers": {name: u.optimizer.state_dict() for name, u in parts.updaters.items()},
+        "schedules": {name: state_of(u.schedule) for name, u in parts.updaters.items()},
+        "method": parts.method.state_dict(),
+        "loss": state_of(parts.loss),
+        "generators": seeds.get_states(),
+        "loader": parts.train_batches.state_dict(),
+        **({"callbacks": callbacks} if callbacks else {}),
+    }
+
+
 def load_state(
     parts: Parts,
     saved: Mapping[str, Any],

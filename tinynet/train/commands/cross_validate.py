@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 
 from tinynet.train.commands import sweep
 from tinynet.train.commands.options import full_keys
@@ -17,7 +18,7 @@ DESCRIPTION = """\
 Cut the training set into folds, and train a config once for each: with that fold as the validation
 set and the others as the training set. Folds have the same share of each class; data.test_split
 makes them of whole groups, or trains on what lies before each in time. The test set is not
-measured. The figures of each fold, and their mean and standard deviation, are printed as tables;
+measured. The metrics of each fold, and their mean and standard deviation, are printed as tables;
 report.html in the folder has them, too. With several values of keys (--set optimizer.lr=0.1,0.01),
 each combination has its mean.
 """
@@ -57,5 +58,5 @@ def _axes(arguments: argparse.Namespace) -> list[Axis]:
     return sweep.parsed_axes([*full_keys(arguments.set), *own])
 
 
-def _means(ran: sweep.Sweep, outcomes: list[Outcome]) -> list[list[str]]:
+def _means(ran: sweep.Sweep, outcomes: Sequence[Outcome]) -> list[list[str]]:
     return means_over(FOLD, ran, outcomes)

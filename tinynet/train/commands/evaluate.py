@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--set", choices=[*SETS], default="test", help="the data set (default: test)"
     )
-    add_json(parser, "the figures")
+    add_json(parser, "the metrics")
 
 
 def run_command(arguments: argparse.Namespace) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +31,7 @@ from tinynet.train.running.sweep import (
     run_all,
     table,
 )
+from tinynet.train.running.watching import Watch, ended_line, values_of
 
 NAME = "sweep"
 HELP = "train a config with several values of some keys"
@@ -112,17 +114,16 @@ def run_sweep(arguments: argparse.Namespace, kind: Kind) -> int:
 
 def _run(arguments: argparse.Namespace, kind: Kind, places: Places) -> int:
     sweep = _resumed(arguments) if arguments.resume is not None else _new(arguments, kind)
-    count = len(sweep.points)
+    count, json = len(sweep.points), arguments.json
+    watch = Watch(sweep.runs, count, wanted=not json)
 
     def report(done: int, outcome: Outcome, seconds: float) -> None:
-        print(
-            as_json(as_dict(outcome)) if arguments.json else _line(done, count, outcome, seconds),
-            flush=True,
-        )
+        watch.done = done
+        watch.print(as_json(as_dict(outcome)) if json else _line(done, count, outcome, seconds))
 
     again = kind.name, "--resume", sweep.folder
-    with resumable(*again):
-        outcomes, stopped_by = run_all(sweep, places, report)
+    with resumable(*again), contextlib.closing(watch):
+        outcomes, stopped_by = run_all(sweep, places, report, watch)
     rows = table(sweep, outcomes)
     path = write_csv(sweep.folder / "results.csv", rows)
     pages = _report(sweep)
@@ -188,10 +189,10 @@ def _resumed(arguments: argparse.Namespace) -> Sweep:
 
 
 def _line(done: int, count: int, outcome: Outcome, seconds: float) -> str:
-    point = outcome.point
-    values = " ".join(f"{key}={point.values[key]}" for key in point.varying)
-    head = f"[{done:>{len(str(count))}}/{count}] {values}"
-    if outcome.status == "finished":
-        figures = describe_set(outcome.selected_on, outcome.metrics)
-        return f"{head}: {figures} ({seconds:.1f} s)"
-    return f"{head}: {', '.join(filter(None, (outcome.status.upper(), outcome.message)))}"
+    number = f"[{done:>{len(str(count))}}/{count}]"
+    if outcome.status != "finished":
+        text = ", ".join(filter(None, (outcome.status.upper(), outcome.message)))
+        return f"{number} {values_of(outcome.point)}: {text}"
+    metrics = sorted(outcome.metrics.items())
+    figures = [describe_set(outcome.selected_on, {name: value}) for name, value in metrics]
+    return ended_line(number, outcome.point, figures, f"{seconds:.1f} s")

@@ -103,8 +103,9 @@ class BoardLog:
         with as_evaluated(model, parts.config.run.seed):
             inputs, targets = first_batch(parts, parts.sets[parts.selection], count)
             outputs = model(inputs)
-        known = targets if parts.method.compares else None
-        rows = rows_of(outputs, known, classes=are_classes(outputs, targets))
+        original = parts.method.original
+        known = original(targets) if parts.method.compares else None
+        rows = rows_of(original(outputs), known, classes=are_classes(outputs, targets))
         self.writer.add_text(tag, table_of(rows), step.number)
         if pictures.are_images(inputs):
             self.log_picture(tag, pictures.grid(inputs), step)

@@ -11,7 +11,7 @@ from typing import Any
 from tinynet.invocation import command
 from tinynet.train.checkpoint.drift import run_damage
 from tinynet.train.checkpoint.files import read_checkpoint
-from tinynet.train.checkpoint.reading import read_rows
+from tinynet.train.checkpoint.reading import read_last_row
 from tinynet.train.checkpoint.run_folder import RunFolder, no_run, runs_in
 from tinynet.train.checkpoint.run_record import parse_record
 from tinynet.train.config.problems import TrainError
@@ -93,6 +93,17 @@ def status_of(record: Mapping[str, Any]) -> str:
     return _STATUS.get(status, status)
 
 
+def status_with_cause(record: Mapping[str, Any]) -> str:
+    """Return how a run ended, in words, with the first line of its error.
+
+    Example:
+        >>> status_with_cause({"status": "failed", "error": "the loss is nan\\nin step 3"})
+        'failed: the loss is nan'
+    """
+    error = str(record.get("error") or "").strip()
+    return ": ".join(filter(None, (status_of(record), error.partition("\n")[0])))
+
+
 _LISTED = 20
 
 
@@ -118,7 +129,7 @@ def list_runs(path: Path) -> str:
 def _summary(path: Path) -> tuple[str, str, str]:
     """Return the start, status and last figures of a run."""
     folder = RunFolder(path)
-    row = _last_row(folder) or {}
+    row = read_last_row(folder.metrics, is_test) or {}
     measured = tuple(f"{SETS[name]}/" for name in ("validation", "test"))
     figures = {k: v for k, v in row.items() if k.startswith(measured) and isinstance(v, float)}
     epoch = f"{row['epoch']}: {describe_figures(figures)}" if "epoch" in row else "none"
@@ -150,7 +161,7 @@ def _when(record: Mapping[str, Any]) -> str:
 def _figures(folder: RunFolder, record: Mapping[str, Any]) -> list[str]:
     """Return lines on the last epoch, the best evaluation and the last checkpoint."""
     lines = []
-    row = _last_row(folder)
+    row = read_last_row(folder.metrics, is_test)
     if row is None:
         lines.append("no epoch was completed")
     else:
@@ -178,12 +189,6 @@ def _figures(folder: RunFolder, record: Mapping[str, Any]) -> list[str]:
         except TrainError as error:
             lines.append(f"checkpoint: {error}")
     return lines
-
-
-def _last_row(folder: RunFolder) -> dict[str, Any] | None:
-    """Return the last complete row of an epoch; a killed process may leave half of one."""
-    rows = [row for row in read_rows(folder.metrics) if not is_test(row)]
-    return rows[-1] if rows else None
 
 
 def _last_sign(path: Path) -> str:

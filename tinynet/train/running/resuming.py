@@ -210,7 +210,7 @@ def _restart(
     _print(show, f"{folder.path} has no checkpoint yet: starting from the beginning")
     rows = cut_rows(folder.metrics, MOST)
     if len(rows) > 1:  # the first may be written before the first checkpoint
-        text = f"{folder.path} has figures of {len(rows)} epochs, but its checkpoint is missing"
+        text = f"{folder.path} has metrics of {len(rows)} epochs, but its checkpoint is missing"
         warnings.warn(f"{text}: starting from the beginning", StorageWarning, stacklevel=4)
     cut_rows(folder.metrics, 0)
     record = read_record(folder)

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
@@ -87,6 +87,14 @@ class Outcome:
 
 Answer = Callable[[Point, Mapping[str, Any]], str]
 """Takes a report of a run, with ``epoch`` and ``figures``; returns the reason to stop, or ""."""
+
+
+Watch = Callable[[Sequence[tuple[Point, float]]], object]
+"""Takes the points that are running, with the seconds since they began."""
+
+
+def unwatched(running: Sequence[tuple[Point, float]]) -> None:
+    """Do nothing with the points that are running."""
 
 
 def check_all(
@@ -235,6 +243,7 @@ def run_points(
     ended: Callable[[Outcome, float], object],
     answer: Answer | None = None,
     start: Start | None = None,
+    watch: Watch = unwatched,
 ) -> int | None:
     """Run points, at most `jobs` at once.
 
@@ -245,6 +254,7 @@ def run_points(
         ended: called after each run with its outcome and seconds.
         answer: called with each evaluation of a run.
         start: starts a program elsewhere.
+        watch: called again and again with the points that are running, and their seconds so far.
 
     Returns:
         The signal that stopped the runs early, if one did.
@@ -267,6 +277,7 @@ def run_points(
                         process.answer(line)
                 if stop.signal:
                     _stop(running)
+                watch([(one.point, time.monotonic() - one.began) for one in running])
                 for process in [one for one in running if one.popen.poll() is not None]:
                     running.remove(process)
                     process.close()

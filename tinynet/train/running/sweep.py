@@ -23,9 +23,11 @@ from tinynet.train.running.executors import Places
 from tinynet.train.running.run_group import (
     Outcome,
     RunGroup,
+    Watch,
     outcome_of,
     resolved_text,
     run_points,
+    unwatched,
 )
 
 
@@ -95,7 +97,10 @@ def open_sweep(folder: Path) -> Sweep:
 
 
 def run_all(
-    sweep: Sweep, places: Places, report: Callable[[int, Outcome, float], object]
+    sweep: Sweep,
+    places: Places,
+    report: Callable[[int, Outcome, float], object],
+    watch: Watch = unwatched,
 ) -> tuple[list[Outcome], int | None]:
     """Run all unfinished points.
 
@@ -103,6 +108,7 @@ def run_all(
         sweep: the sweep.
         places: where they run.
         report: called after each run with the number of completed runs, its outcome and seconds.
+        watch: called again and again with the runs that are training.
 
     Returns:
         The outcomes of all points, and the signal that stopped the sweep early, if one did.
@@ -117,7 +123,8 @@ def run_all(
         done += 1
         report(done, outcome, seconds)
 
-    stopped_by = run_points(sweep.runs, iter(pending), places.jobs, ended, start=places.start)
+    where = places.jobs, ended
+    stopped_by = run_points(sweep.runs, iter(pending), *where, start=places.start, watch=watch)
     return list(outcomes.values()), stopped_by
 
 

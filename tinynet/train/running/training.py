@@ -6,27 +6,31 @@ import contextlib
 import dataclasses
 import signal
 import time
+import warnings
 from collections.abc import Mapping
 from typing import Any, Literal
 
 from tinynet.board import Recording
+from tinynet.data.readers.encoding import TableEncoder
 from tinynet.invocation import command
-from tinynet.train.build import seeds
 from tinynet.train.build.build import Parts, preprocessing_of
 from tinynet.train.build.ema import MovingAverage
 from tinynet.train.build.ranks import Ranks
 from tinynet.train.build.task import check_weights
+from tinynet.train.callbacks.callback import dataset_attribute
 from tinynet.train.checkpoint.checksums import sealed_row
 from tinynet.train.checkpoint.files import CheckpointError
 from tinynet.train.checkpoint.run_folder import RunFolder
 from tinynet.train.checkpoint.run_record import recorded_warnings
-from tinynet.train.checkpoint.state import StartingPoint, load_state, state_of
+from tinynet.train.checkpoint.spending import Spending
+from tinynet.train.checkpoint.state import StartingPoint, load_state, state_of, states_of
 from tinynet.train.checkpoint.storage import Storage
 from tinynet.train.config.problems import TrainError
 from tinynet.train.html_report.writing import costs_of, write_report
 from tinynet.train.incidents.nonfinite import Place
 from tinynet.train.incidents.response import Incidents, error_text
 from tinynet.train.metrics.criterion import figures_on
+from tinynet.train.metrics.regression import PoorFitWarning, doubt
 from tinynet.train.metrics.totals import Totals
 from tinynet.train.report.board_log import BoardLog
 from tinynet.train.report.figures import rates
@@ -114,7 +118,8 @@ class Training:
         """
         if recording is not None:
             record["costs"] = costs_of(recording)
-        status, problem = "failed", None
+        status, problem, wants_report = "failed", None, True
+        spending = Spending()
         together = ending_together(self.ranks, command("resume", self.folder.path))
         with together, recorded_warnings(record), StopRequest() as stop:  # until it is recorded
             try:
@@ -128,21 +133,31 @@ class Training:
                 self.limits.begin()
                 with showing(self.progress):
                     ended = self.loop(log, stop)
+                self.warn_of_poor_fit()
                 status = "finished" if ended else "interrupted"
-            except KeyboardInterrupt:
+            except KeyboardInterrupt:  # the second one, which asks for the end at once
                 status, self.stopped_by = "interrupted", signal.SIGINT
+                wants_report = False
                 raise
             except Exception as error:
                 record["error"] = error_text(error)
                 raise
             finally:  # an earlier error matters more than a problem of recording it
-                problem = self.end(record, status)
+                record["spent"] = spending.added_to(record.get("spent"))
+                problem = self.end(record, status, wants_report)
             if problem is not None and self.is_first:  # the folders of others are removed
                 raise problem
         return self.result(ended)
 
-    def end(self, record: dict[str, Any], status: str) -> TrainError | None:
-        """End callbacks, logs and trackers, and record how the run ended.
+    def warn_of_poor_fit(self) -> None:
+        """Warn if the last evaluation is that of a model that is worse than a constant."""
+        learned = dataset_attribute(self.parts.train_set, "preprocessing")
+        is_scaled = not isinstance(learned, TableEncoder) or learned.scales_target
+        if text := doubt(self.measures.figures, self.parts.selection, is_scaled):
+            warnings.warn(text, PoorFitWarning, stacklevel=2)
+
+    def end(self, record: dict[str, Any], status: str, wants_report: bool) -> TrainError | None:
+        """End callbacks, logs and trackers, and record how the run ended; write the report.
 
         Returns:
             The problem, if that cannot be recorded.
@@ -152,9 +167,9 @@ class Training:
         if self.log is not None:
             self.log.close()
         problem = self.storage.finish(record | self.outcome(status))
-        if self.log is not None and status != "interrupted":  # it has not ended, and should soon
-            self.write_report()
         self.tracking.end(status, self.folder.results)
+        if self.log is not None and wants_report:
+            self.write_report()
         return problem
 
     def open_log(self, record: Mapping[str, Any]) -> BoardLog:
@@ -380,17 +395,6 @@ class Training:
 
     def checkpoint_state(self, step: Step) -> dict[str, Any]:
         """Return the state that resuming the run needs."""
-        parts = self.parts
-        return {
-            **self.evaluation_state(step),
-            "best": self.best.state_dict(),
-            "ema": state_of(self.average),
-            "optimizers": {n: u.optimizer.state_dict() for n, u in parts.updaters.items()},
-            "schedules": {n: state_of(u.schedule) for n, u in parts.updaters.items()},
-            "method": parts.method.state_dict(),
-            "loss": state_of(parts.loss),
-            "generators": seeds.get_states(),
-            "loader": parts.train_batches.state_dict(),
-            "totals": None if step.ends_epoch else self.totals.state_dict(),
-            **({"callbacks": state} if (state := self.callbacks.state_dict()) else {}),
-        }
+        own = {"best": self.best.state_dict(), "ema": state_of(self.average)}
+        totals = None if step.ends_epoch else self.totals.state_dict()
+        return {**self.evaluation_state(step), **own, **states_of(self.parts), "totals": totals}

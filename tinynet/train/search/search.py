@@ -32,10 +32,12 @@ from tinynet.train.running.loop import evaluate
 from tinynet.train.running.run_group import (
     Outcome,
     RunGroup,
+    Watch,
     check_all,
     outcome_of,
     resolved_text,
     run_points,
+    unwatched,
 )
 from tinynet.train.running.runner import prepare
 from tinynet.train.running.supervised import PRUNED
@@ -211,7 +213,11 @@ def _resolved(runs: RunGroup, plan: Plan) -> str:
 
 
 def run_search(
-    search: Search, study: Study, jobs: int, report: Callable[[Outcome, float], object]
+    search: Search,
+    study: Study,
+    jobs: int,
+    report: Callable[[Outcome, float], object],
+    watch: Watch = unwatched,
 ) -> int | None:
     """Run all trials, at most `jobs` at once.
 
@@ -220,6 +226,7 @@ def run_search(
         study: its study.
         jobs: the maximum number of processes.
         report: called after each trial with its outcome and seconds.
+        watch: called again and again with the trials that are training.
 
     Returns:
         The signal that stopped the search early, if one did.
@@ -254,7 +261,7 @@ def run_search(
     _wait_for(search.runs, begun)
     for point in begun:
         _report_again(search, study, point)
-    return run_points(search.runs, points(), jobs, ended, answer)
+    return run_points(search.runs, points(), jobs, ended, answer, watch=watch)
 
 
 def best_figure(outcome: Outcome, metric: str) -> float | None:

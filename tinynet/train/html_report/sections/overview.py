@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from tinynet.board.graphs.formats import size
 from tinynet.train.html_report.markup import Html, cards, element, joined
 from tinynet.train.html_report.run_data import RunData
 from tinynet.train.metrics.criterion import SELECTED_ON_TEST
-from tinynet.train.report.explanation import status_of
-from tinynet.train.report.progress import figure_text
+from tinynet.train.report.explanation import status_with_cause
+from tinynet.train.report.progress import duration_text, figure_text
 
 
 def overview(run: RunData) -> Html:
     """Return the status, the last and the best figures, and the size of the model."""
-    status = element("p", status_of(run.record), class_=_tone(run.record))
+    status = element("p", status_with_cause(run.record), class_=_tone(run.record))
     started = str(run.record.get("started", ""))[:19].replace("T", " ")
     lines = [status, element("p", f"Started {started}.", class_="soft")] if started else [status]
     shown: dict[str, str] = {}
@@ -33,7 +34,15 @@ def overview(run: RunData) -> Html:
         shown |= {f"{name} examples": f"{len(examples):,}" for name, examples in sets}
     if run.selection == "test" and best.get("epoch"):
         lines.append(element("p", f"Best weights {SELECTED_ON_TEST}.", class_="soft"))
-    return joined([*lines, cards(shown)])
+    return joined([*lines, cards(shown | _cost(run.record.get("spent") or {}))])
+
+
+def _cost(spent: Mapping[str, Any]) -> dict[str, str]:
+    """Return what the run has cost; older versions did not record it."""
+    times = {"duration": spent.get("seconds"), "processor time": spent.get("cpu_seconds")}
+    found = {name: duration_text(value) for name, value in times.items() if value is not None}
+    peak = spent.get("peak_bytes")
+    return found | ({"peak memory": size(peak)} if peak else {})
 
 
 def _named(part: str, figures: Mapping[str, float], weights: str = "") -> dict[str, str]:

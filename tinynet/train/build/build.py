@@ -10,7 +10,7 @@ from typing import Any
 from tinynet import data, nn
 from tinynet.data.readers.encoding import TableEncoder
 from tinynet.random import Generator
-from tinynet.train.build.class_weights import balanced
+from tinynet.train.build.classes import MixedBatches, balanced, count_classes
 from tinynet.train.build.fine_tuning import freeze
 from tinynet.train.build.lengths import (
     Length,
@@ -21,7 +21,6 @@ from tinynet.train.build.lengths import (
 )
 from tinynet.train.build.maker import Maker
 from tinynet.train.build.method import Method
-from tinynet.train.build.mixing import MixedBatches, count_classes
 from tinynet.train.build.optimizers import (
     PlateauSchedule,
     distribution,

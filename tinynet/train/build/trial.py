@@ -13,8 +13,8 @@ from tinynet.board.graphs.collection import Graphs
 from tinynet.capture.compiled import CAPTURES, CompileError
 from tinynet.capture.graph import program_graph
 from tinynet.train.build.build import Parts, copied, first_batch
+from tinynet.train.build.classes import MixedBatches
 from tinynet.train.build.method import Batch
-from tinynet.train.build.mixing import MixedBatches
 from tinynet.train.build.optimizers import PlateauSchedule, rehearse, updaters_for
 from tinynet.train.build.seeds import isolated
 from tinynet.train.build.shapes import shape_of

@@ -174,7 +174,10 @@ FAMILIES = {
             "schedule",
             "a schedule",
             _is_a(lr_scheduler.LRScheduler),
-            lambda: _classes(lr_scheduler, lr_scheduler.LRScheduler),
+            lambda: {
+                **_classes(lr_scheduler, lr_scheduler.LRScheduler),
+                "SWALR": optim.swa_utils.SWALR,
+            },
             given="optimizer",
             rates=True,
             nests=True,

@@ -124,8 +124,8 @@ class _Resolver:
         sections = {name: self.section(name) for name in SECTIONS if name != "run"}
         for key, text in metric_list.undirected(sections["evaluation"]):
             self.problem(("evaluation", key), text)
-        for key, text in short_forms.contradictions(run):
-            self.problem(("run", key), text)
+        for path, text in short_forms.contradictions(run, sections):
+            self.problem(path, text)
         self.problems.raise_if_any()
         sections["schedule"] = metric_list.directed(sections["schedule"], sections["evaluation"])
         sections["data"] = by_default(sections, self.source.origins)

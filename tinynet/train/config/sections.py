@@ -29,6 +29,7 @@ from tinynet.train.config.signatures import Component
 from tinynet.train.config.update_sections import EmaSection as EmaSection
 from tinynet.train.config.update_sections import OptimizerSection as OptimizerSection
 from tinynet.train.config.update_sections import ScheduleSection as ScheduleSection
+from tinynet.train.config.update_sections import SwaSection as SwaSection
 
 
 @dataclass(frozen=True)
@@ -245,6 +246,9 @@ class Config:
     ema: EmaSection | None = None
     """The moving average of the weights, or None."""
 
+    swa: SwaSection | None = None
+    """The average of the weights after the last epochs, or None."""
+
     log: LogSection = field(default_factory=LogSection)
     """What to log besides the figures."""
 
@@ -276,6 +280,7 @@ SECTIONS: dict[str, type] = {
     "schedule": ScheduleSection,
     "evaluation": EvaluationSection,
     "ema": EmaSection,
+    "swa": SwaSection,
     "log": LogSection,
 }
 
@@ -287,6 +292,7 @@ LEFT_OUT: dict[str, Callable[[], Any]] = {
     "schedule": lambda: None,
     "evaluation": EvaluationSection,
     "ema": lambda: None,
+    "swa": lambda: None,
     "log": LogSection,
 }
 """The optional sections, and their values if left out."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tinynet.train.config.document import Source
 from tinynet.train.config.sections import RunSection
+
+Problem = tuple[tuple[str, ...], str]
 
 
 def expand_short_forms(source: Source) -> None:
@@ -30,9 +32,12 @@ def limited(run: RunSection, given: Any) -> RunSection:
     return dataclasses.replace(run, epochs=0)
 
 
-def contradictions(run: RunSection | None) -> Iterator[tuple[str, str]]:
-    """Yield the keys that do not go together with others, and the reason."""
+def contradictions(run: RunSection | None, sections: Mapping[str, Any]) -> Iterator[Problem]:
+    """Yield the paths of keys that do not go together with others, and the reasons."""
     if run and run.epochs == 0 and not (run.max_steps or run.max_time):
-        yield "epochs", "must be at least 1, got 0. 0 needs run.max_steps or run.max_time"
+        text = "must be at least 1, got 0. 0 needs run.max_steps or run.max_time"
+        yield ("run", "epochs"), text
     if run and run.limit_batches and run.overfit_batches:
-        yield "overfit_batches", "cannot stand beside run.limit_batches"
+        yield ("run", "overfit_batches"), "cannot stand beside run.limit_batches"
+    if sections["ema"] and sections["swa"]:
+        yield ("swa",), "[swa] cannot stand beside [ema]"

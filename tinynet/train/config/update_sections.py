@@ -87,6 +87,23 @@ class ScheduleSection:
 
 
 @dataclass(frozen=True)
+class SwaSection:
+    """The average of the weights after the last epochs, used for evaluation (stochastic weight
+    averaging). Without this section there is none.
+
+    From its start on, each epoch adds its weights; then the statistics of BatchNorm layers are
+    those of the averaged model on the training set. A schedule of ``SWALR`` in ``SequentialLR``
+    keeps the learning rate high: ``{type = "SWALR", swa_lr = 0.05, anneal_epochs = "5%"}``.
+
+    Source: Izmailov et al., Averaging Weights Leads to Wider Optima and Better Generalization
+    (2018), https://arxiv.org/abs/1803.05407
+    """
+
+    start: int | float | str = field(default="75%", metadata=AMOUNT)
+    """The number of epochs before the first one that is averaged, or their share of the run."""
+
+
+@dataclass(frozen=True)
 class EmaSection:
     """A moving average of the weights, used for evaluation. Without this section there is none."""
 

@@ -14,8 +14,8 @@ from tinynet.board import Recording
 from tinynet.data.readers.encoding import TableEncoder
 from tinynet.invocation import command
 from tinynet.train.build.build import Parts, preprocessing_of
-from tinynet.train.build.ema import MovingAverage
 from tinynet.train.build.ranks import Ranks
+from tinynet.train.build.swa import average_of
 from tinynet.train.build.task import check_weights
 from tinynet.train.callbacks.callback import dataset_attribute
 from tinynet.train.checkpoint.checksums import sealed_row
@@ -86,7 +86,7 @@ class Training:
         self.progress = ProgressPrinter(parts.length.epochs, examples_per_epoch(parts), show)
         self.totals = Totals()
         self.best = Best(config.evaluation, parts.method.compares, parts.selection)
-        self.average = MovingAverage(parts.model, config.ema.decay) if config.ema else None
+        self.average = average_of(parts)
         self.norms = LoggedNorms(parts.updaters, config.log.norms)
         self.compilation = Compilation()
         self.measures = Measures(parts, self.compilation, self.average, self.ranks)
@@ -284,7 +284,7 @@ class Training:
     def count_step(self, step: Step) -> None:
         """Add a step to the moving average, the totals and the progress."""
         if self.average is not None and step.batches:
-            self.average.update()
+            self.average.update(step.ends_epoch, step.epoch)
         if step.epoch != self.epoch:
             self.epoch = step.epoch
             if step.epoch != self.starting_point.epoch or not self.starting_point.batch:

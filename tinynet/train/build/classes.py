@@ -1,13 +1,16 @@
-"""The weights of classes in a loss, from their shares of the training set."""
+"""What depends on the classes of the training set: weights in the loss, and mixed batches."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.data import default_collate
 from tinynet.nn import BCELoss, BCEWithLogitsLoss
+from tinynet.random import default_generator
 from tinynet.train.build.data_rules import takes_class_weights
 from tinynet.train.build.splitting import labels_of, targets_of
 from tinynet.train.callbacks.callback import dataset_attribute
@@ -84,3 +87,44 @@ def balanced_positives(train_set: Any) -> Tensor:
         raise ValueError(f"the training part has no examples of class 1{where}")
     weights: Any = (len(targets) - positive) / positive
     return wrap(np.asarray(weights, np.float32))
+
+
+class MixedBatches:
+    """Builds a batch from samples, and mixes it by one of several functions, chosen at random.
+
+    A loader seeds the default generator for each batch, so workers and interruptions change
+    nothing.
+
+    Args:
+        mixtures: functions of inputs and targets.
+
+    Example:
+        >>> from tinynet.data.transforms import MixUp
+        >>> inputs, targets = MixedBatches([MixUp(num_classes=2)])([(tn.ones(1), 0)] * 4)
+        >>> targets.shape
+        tinynet.Size([4, 2])
+    """
+
+    def __init__(self, mixtures: Sequence[Callable[[Any, Any], Any]]) -> None:
+        self.mixtures = mixtures
+
+    def __call__(self, samples: Any) -> list[Any]:
+        return self.mixed(default_collate(samples))
+
+    def mixed(self, batch: Sequence[Any]) -> list[Any]:
+        """Return the mixture of a batch."""
+        count = len(self.mixtures)
+        chosen = int(default_generator.numpy.integers(count)) if count > 1 else 0
+        return [*self.mixtures[chosen](*batch)]
+
+
+def count_classes(mixtures: Sequence[Any], train_set: Any) -> None:
+    """Give mixtures without a number of classes that of the training set.
+
+    Raises:
+        ValueError: the targets are not classes.
+    """
+    for mixture in mixtures:
+        if getattr(mixture, "num_classes", 0) is None:
+            names = dataset_attribute(train_set, "classes")
+            mixture.num_classes = len(names) if names else int(labels_of(train_set).max()) + 1

@@ -228,7 +228,7 @@ class AugMix(_Automatic):
         array = colored_array(image, "AugMix")
         options = self.severity, self.mixture_width, self.chain_depth, self.alpha, self.all_ops
         drawn = policies.draw_mix(self._numpy, array.shape[-2:], *options)
-        total = colors.as_floats(array) * np.float32(drawn.own)
+        total: Array = colors.as_floats(array) * np.float32(drawn.own)
         for weight, chain in zip(drawn.weights, drawn.chains, strict=True):
             total = total + self._applied(array, chain) * np.float32(weight)
         return wrap(total.astype(array.dtype))

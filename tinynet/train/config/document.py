@@ -53,9 +53,10 @@ class Source:
         """Move a value to another key of its table."""
         table = self.tree[str(old[0])]
         table[new[-1]] = table.pop(old[-1])
-        for known in (self.origins, self.texts):
+        tables: list[dict[KeyPath, Any]] = [self.origins, self.texts]
+        for known in tables:
             for path in [p for p in known if p[: len(old)] == old]:
-                known[(*new, *path[len(old) :])] = known.pop(path)  # type: ignore[attr-defined]
+                known[(*new, *path[len(old) :])] = known.pop(path)
 
     def forget(self, path: KeyPath) -> None:
         """Remove the origins and texts at and below a path."""

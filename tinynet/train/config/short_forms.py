@@ -15,8 +15,9 @@ Problem = tuple[tuple[str, ...], str]
 def expand_short_forms(source: Source) -> None:
     """Rename ``loss.weights = "balanced"``, except for the user's own losses."""
     loss = source.tree.get("loss")
-    is_short = isinstance(loss, dict) and loss.get("weights") in ("balanced", "none")
-    if is_short and "class_weights" not in loss and ":" not in str(loss.get("type")):
+    if not isinstance(loss, dict) or "class_weights" in loss or ":" in str(loss.get("type")):
+        return
+    if loss.get("weights") in ("balanced", "none"):
         source.rename(("loss", "weights"), ("loss", "class_weights"))
 
 

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import Any
 
-import numpy as np
-
 from tinynet.compat.vision.images import image_like, tensor_of
 from tinynet.compat.vision.modes import InterpolationMode, interpolation_mode
 from tinynet.compat.vision.transforms import functional as F
@@ -252,8 +250,8 @@ class AugMix(_Automatic):
         """Return the weighted mean, rounded down."""
         own, weights, chains = params
         tensor = img if isinstance(img, Tensor) else tensor_of(img)
-        total = tensor.float() * np.float32(own)
+        total = tensor.float() * own
         for weight, chain in zip(weights, chains, strict=True):
-            total = total + super().apply_to(tensor, *chain).float() * np.float32(weight)
+            total = total + super().apply_to(tensor, *chain).float() * weight
         mixed = total.to(tensor.dtype)
         return mixed if tensor is img else image_like(mixed, img)

@@ -14,7 +14,7 @@ from tinynet.random import Generator
 __all__ = ["CutMix", "MixUp"]
 
 
-class _Mixture(RandomTransform):
+class Mixture(RandomTransform):
     """Base class of mixtures of each sample of a batch with the one before."""
 
     def __init__(
@@ -42,7 +42,7 @@ class _Mixture(RandomTransform):
         return images, mixed_labels(labels, share)
 
 
-class MixUp(_Mixture):
+class MixUp(Mixture):
     """Averages each sample of a batch with the one before it, with a random weight.
 
     The labels become shares of classes, which ``CrossEntropyLoss`` takes, also with label
@@ -72,7 +72,7 @@ class MixUp(_Mixture):
         return mix_up(images, share), share
 
 
-class CutMix(_Mixture):
+class CutMix(Mixture):
     """Replaces a random rectangle in each image of a batch with the same part of the one before.
 
     The labels become shares of classes, those of the areas. In a config, ``data.mix = ["CutMix"]``

@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from tinynet import data, nn, optim
+from tinynet.data.transforms.mixtures import Mixture
 from tinynet.invocation import command
 from tinynet.lazy import members
 from tinynet.optim import lr_scheduler
@@ -193,13 +194,17 @@ INSIDE = {
             "transform",
             "a transform of samples",
             callable,
-            lambda: _classes(data.transforms, data.transforms.Transform),
+            lambda: _classes(
+                data.transforms,
+                data.transforms.Transform,
+                lambda cls: not issubclass(cls, Mixture),
+            ),
         ),
         Family(
             "mixture",
             "a mixture of the samples of a batch (a function of inputs and targets)",
             callable,
-            lambda: {"CutMix": data.transforms.CutMix, "MixUp": data.transforms.MixUp},
+            lambda: _classes(data.transforms, Mixture),
             hidden=frozenset({"generator"}),
             calls=inspect.isclass,
         ),

@@ -78,6 +78,7 @@ EXTRAS = {
     "search": ["report", "search"],
     "sweep": ["report"],
     "tensorboard": ["tensorboard"],
+    "test-run": ["report"],
     "train": ["report"],
 }
 # ... and those of what their arguments and configs name.

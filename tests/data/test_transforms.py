@@ -11,6 +11,7 @@ import tinynet as tn
 from tinynet import data
 from tinynet.data import transforms as T
 from tinynet.data.transforms.base import apply_to_batch
+from tinynet.data.transforms.mixtures import Mixture
 from tinynet.data.transforms.random_base import RandomTransform
 from tinynet.train.config.components import INSIDE
 
@@ -306,6 +307,10 @@ ROWS = {
     ),
     "RandomAutocontrast": Row(lambda g: T.RandomAutocontrast(generator=g), None, 3),
     "RandomAdjustSharpness": Row(lambda g: T.RandomAdjustSharpness(2, generator=g), None, 1),
+    "RandAugment": Row(lambda g: T.RandAugment(generator=g), None, 3),
+    "TrivialAugmentWide": Row(lambda g: T.TrivialAugmentWide(generator=g), None, 3),
+    "AutoAugment": Row(lambda g: T.AutoAugment(generator=g), None, 3),
+    "AugMix": Row(lambda g: T.AugMix(generator=g), None, 1),
 }
 
 for_each_row = pytest.mark.parametrize(
@@ -318,6 +323,7 @@ for_each_row = pytest.mark.parametrize(
 def test_every_random_transform_has_a_row():
     named = {name.partition("-")[0] for name in ROWS}
     classes = {name: value for name, value in vars(T).items() if isinstance(value, type)}
+    classes = {name: cls for name, cls in classes.items() if not issubclass(cls, Mixture)}
     assert named == {name for name, cls in classes.items() if issubclass(cls, RandomTransform)}
 
 
@@ -503,5 +509,6 @@ PUBLIC = sorted(name for name, value in vars(T).items() if isinstance(value, typ
 @pytest.mark.parametrize("name", PUBLIC)
 def test_a_config_can_name_it(name):
     """In a config one list of names serves all parts of a model and its data."""
-    assert name == "Transform" or INSIDE["transform"].names()[name] is getattr(T, name)
+    families = INSIDE["transform"].names() | INSIDE["mixture"].names()
+    assert name == "Transform" or families[name] is getattr(T, name)
     assert not hasattr(tn.nn, name) and not hasattr(data, name)

@@ -205,6 +205,73 @@ def test_balanced(config):
     parts = build(load_config(config, overrides))
     assert parts.loss.weight.tolist() == near([60 / (2 * 54), 60 / (2 * 6)])
     assert build(load_config(config)).loss.weight is None
+    short = {"data.test_split": "stratified", "loss.weights": "balanced"}
+    assert build(load_config(config, short)).loss.weight.tolist() == parts.loss.weight.tolist()
+
+
+MARKED = """
+import tinynet as tn
+class Marked(tn.data.TensorDataset):  # 12 training examples, with 3 and 9 positives; 4 for testing
+    def __init__(self, train, shape=(2,), top=1.0):
+        flags = [[1.0, i % 4 != 0] for i in range(3)] + [[0.0, i % 4 != 1] for i in range(9)]
+        rows = flags if train else [[1.0, 1.0]] * 4
+        labels = tn.tensor(rows)[:, :2 if list(shape) == [2] else 1].reshape(-1, *shape)
+        super().__init__(tn.zeros(len(rows), 3), labels * top)
+"""
+BINARY = """
+[data]
+type = "./marked.py:Marked"
+[model]
+type = "Linear"
+in_features = 3
+out_features = 2
+[loss]
+type = "BCEWithLogitsLoss"
+[optimizer]
+type = "SGD"
+lr = 0.1
+"""
+
+
+@pytest.mark.parametrize("shape", [[2], [1], []])
+@pytest.mark.parametrize("key", ["weights", "class_weights"])
+def test_balanced_positives_come_from_the_training_set_only(tmp_path, shape, key):
+    (tmp_path / "marked.py").write_text(MARKED)
+    (tmp_path / "config.toml").write_text(BINARY)
+    given = {f"loss.{key}": "balanced", "data.shape": shape, "data.validation": 0.0}
+    loss = build(load_config(tmp_path / "config.toml", given)).loss
+    assert loss.pos_weight.tolist() == near(
+        [3.0, 3 / 9] if shape == [2] else [3.0] * len(shape) or 3.0
+    )
+
+
+@pytest.mark.parametrize(
+    "given, message",
+    [
+        ({"loss.type": "BCELoss"}, "BCELoss does not weigh classes; BCEWithLogitsLoss does"),
+        ({"loss.pos_weight": [2.0, 2.0]}, "the loss has a pos_weight of its own"),
+        ({"data.top": 0.5}, "the targets are not 0 or 1"),
+        ({"data.top": 0.0}, "the training part has no examples of class 1 at the outputs 0, 1"),
+        ({"loss.type": "CrossEntropyLoss"}, "the targets are not classes"),
+    ],
+)
+def test_positives_that_cannot_be_balanced(tmp_path, given, message):
+    (tmp_path / "marked.py").write_text(MARKED)
+    (tmp_path / "config.toml").write_text(BINARY)
+    with pytest.raises(ConfigError, match=f"loss.class_weights: {message}"):
+        build(load_config(tmp_path / "config.toml", {"loss.weights": "balanced", **given}))
+
+
+def test_an_own_loss_may_have_weights(tmp_path):
+    (tmp_path / "marked.py").write_text(
+        MARKED
+        + "def own(weights):\n    return lambda outputs, targets: (outputs - targets).sum()\n"
+    )
+    (tmp_path / "config.toml").write_text(BINARY)
+    given = {"loss.type": "./marked.py:own", "loss.weights": "balanced"}
+    assert load_config(tmp_path / "config.toml", given).loss.component.arguments == {
+        "weights": "balanced"
+    }
 
 
 def test_weights_that_do_not_fit(config):

@@ -59,6 +59,30 @@ FUNCTIONS = [
     ("pil_to_tensor",),
 ]
 OF_PILLOW = ("to_tensor", "pil_to_tensor")
+# Operations of automatic augmentation with magnitudes, interpolations and values outside.
+OPERATIONS = [
+    *((name, x, "nearest", None) for name in ("ShearX", "ShearY") for x in (0.3, -0.99)),
+    *((name, x, "bilinear", 7) for name in ("ShearX", "ShearY") for x in (0.3, -0.2)),
+    *((name, x, "nearest", 3) for name in ("TranslateX", "TranslateY") for x in (2.9, -1.5)),
+    *(("Rotate", x, mode, None) for x in (30.0, -17.0) for mode in ("nearest", "bilinear")),
+    *(
+        (name, x, "nearest", None)
+        for name in ("Brightness", "Color", "Contrast", "Sharpness")
+        for x in (0.9, -0.45)
+    ),
+    *(("Posterize", x, "nearest", None) for x in (8.0, 5.0, 2.0)),
+    *(("Solarize", x, "nearest", None) for x in (255.0, 101.99, 0.0)),
+    *((name, 0.0, "nearest", None) for name in ("AutoContrast", "Equalize", "Invert", "Identity")),
+]
+# Transforms, and the arguments of their tables of magnitudes.
+SPACES = [
+    ("T.RandAugment()", 31, (32, 48)),
+    ("T.RandAugment()", 11, (28, 28)),
+    ("T.TrivialAugmentWide()", 31),
+    ("T.AutoAugment()", 10, (32, 48)),
+    ("T.AugMix()", 10, (32, 48)),
+    ("T.AugMix(all_ops=False)", 10, (32, 48)),
+]
 GRIDS = [
     {},
     {"nrow": 4, "padding": 1, "pad_value": 0.5},
@@ -115,6 +139,16 @@ SHOWN = [
     "v2.Lambda(abs)",
     "v2.ColorJitter(0.1, 0.2, 0.3, 0.4)",
     "v2.CutMix(num_classes=3)",
+    "T.AutoAugment()",
+    "T.AutoAugment(T.AutoAugmentPolicy.CIFAR10, fill=3)",
+    "T.RandAugment()",
+    "T.RandAugment(3, 5, 11, T.InterpolationMode.BILINEAR, [1, 2, 3])",
+    "T.TrivialAugmentWide()",
+    "T.AugMix()",
+    "v2.RandAugment()",
+    "v2.TrivialAugmentWide(11)",
+    "v2.AutoAugment(v2.AutoAugmentPolicy.SVHN)",
+    "v2.AugMix(2)",
     "D.FakeData(3, transform=T.Compose([T.ToTensor()]), target_transform=T.Lambda(int))",
     "M.ResNet18_Weights.DEFAULT.transforms()",
 ]
@@ -153,6 +187,12 @@ def called(functional, call, image):
     modes = {mode.value: mode for mode in functional.InterpolationMode}
     chosen = [modes.get(a, a) if isinstance(a, str) else a for a in arguments]
     return plain(getattr(functional, name)(image, *chosen))
+
+
+def operated(apply, operation, image, transforms):
+    """What an operation of automatic augmentation returns for an image."""
+    name, magnitude, mode, fill = operation
+    return plain(apply(image, name, magnitude, transforms.InterpolationMode(mode), fill))
 
 
 def suits(call, kind):

@@ -29,6 +29,26 @@ def main():
             }
             for call in calls.FUNCTIONS
         ],
+        "operations": [
+            {
+                kind: calls.operated(T.autoaugment._apply_op, operation, image, T)
+                for kind, image in calls.images(torch, Image).items()
+                if kind != "floats"
+            }
+            for operation in calls.OPERATIONS
+        ],
+        "spaces": [
+            {
+                name: [values.reshape(-1).tolist() if values.ndim else [], signed]
+                for name, (values, signed) in eval(text, names)
+                ._augmentation_space(*arguments)
+                .items()
+            }
+            for text, *arguments in calls.SPACES
+        ],
+        "policies": {
+            policy.value: T.AutoAugment(policy).policies for policy in T.AutoAugmentPolicy
+        },
         "shown": {text: repr(eval(text, dict(names))) for text in calls.SHOWN},
         "grids": [
             torchvision.utils.make_grid(calls.batch(torch), **options).tolist()

@@ -10,7 +10,8 @@ from PIL import Image
 import tinynet as tn
 from tests.vision import calls
 from tinynet.compat.vision import datasets, models, transforms, utils
-from tinynet.compat.vision.transforms import functional, v2
+from tinynet.compat.vision.transforms import automatic, functional, v2
+from tinynet.data.transforms import policies
 
 ANSWERS = json.loads(Path(__file__).with_name("answers.json").read_text(encoding="utf-8"))
 IMAGES = calls.images(tn, Image)
@@ -41,6 +42,66 @@ def test_functions(call, kind, answer):
     largest = max(1, *map(abs, expected))
     bound = 32 * 2.0**-24 * largest if kind == "floats" else call[0] == "resize" and kind == "bytes"
     assert np.abs(np.subtract(numbers, expected)).max() <= bound
+
+
+OPERATED = [
+    pytest.param(operation, kind, answers[kind], id=f"{operation}-{kind}")
+    for operation, answers in zip(calls.OPERATIONS, ANSWERS["operations"], strict=True)
+    for kind in answers
+]
+
+
+@pytest.mark.parametrize(("operation", "kind", "answer"), OPERATED)
+def test_operations_of_automatic_augmentation(operation, kind, answer):
+    found = calls.operated(automatic.apply_operation, operation, IMAGES[kind], transforms)
+    (numbers, texts), (expected, modes) = flat(found), flat(answer)
+    assert texts == modes and len(numbers) == len(expected)
+    bound = operation[2] == "bilinear" and kind == "bytes"  # computed from floats, where one is n/2
+    assert np.abs(np.subtract(numbers, expected)).max() <= bound
+
+
+@pytest.mark.parametrize("operation", calls.OPERATIONS, ids=str)
+def test_operations_on_arrays_are_those_on_tensors(operation):
+    name, magnitude, mode, fill = operation
+    own = tn.data.transforms.RandAugment(interpolation=mode, fill=fill or 0)
+    image = IMAGES["bytes"]
+    found = own._apply(image.numpy(), name, magnitude)
+    expected = automatic.apply_operation(
+        image, name, magnitude, transforms.InterpolationMode(mode), fill
+    ).numpy()
+    edge = fill is not None and mode == "bilinear"  # where torchvision's edges fade twice
+    assert found.dtype == expected.dtype and np.mean(found != expected) <= 0.4 * edge
+
+
+SPACES_OF = {
+    "T.RandAugment()": policies.rand_space,
+    "T.TrivialAugmentWide()": policies.wide_space,
+    "T.AutoAugment()": lambda bins, size: policies.auto_space(size),
+    "T.AugMix()": lambda bins, size: policies.mix_space(size, True),
+    "T.AugMix(all_ops=False)": lambda bins, size: policies.mix_space(size, False),
+}
+
+
+@pytest.mark.parametrize("index", range(len(calls.SPACES)))
+def test_magnitudes(index):
+    text, *arguments = calls.SPACES[index]
+    found, answer = SPACES_OF[text](*arguments), ANSWERS["spaces"][index]
+    assert found.keys() == answer.keys()
+    for name, (values, signed) in answer.items():
+        assert found[name].signed == signed and len(found[name].values) == len(values)
+        assert np.abs(found[name].values - values).max(initial=0) <= 2.0**-23 * max(
+            values, default=0
+        )
+
+
+def test_policies():
+    for name, answer in ANSWERS["policies"].items():
+        for own, pair in zip(policies.POLICIES[name], answer, strict=True):
+            for (operation, probability, index), (its, p, magnitude) in zip(own, pair, strict=True):
+                assert (operation, probability) == (its, p)
+                assert magnitude in (index, None)
+                has_none = operation in ("Equalize", "AutoContrast", "Invert")
+                assert (magnitude is None) == has_none
 
 
 @pytest.mark.parametrize("text", calls.SHOWN)

@@ -84,6 +84,25 @@ def with_autocontrast(array: Array) -> Array:
     return as_image(np.where(reach == 0, values, stretched), array)
 
 
+def equalized(array: Array) -> Array:
+    """Return an image whose channels have flat histograms; floats are rounded to bytes for it."""
+    if array.dtype.kind == "f":
+        steps = (array * (256 - 1e-3)).clip(0, 255).astype(np.uint8)
+        return (equalized(steps) / np.float32(255)).astype(array.dtype)
+    flat = array.reshape(-1, *array.shape[-2:])
+    return np.stack([_equalized(channel) for channel in flat]).reshape(array.shape)
+
+
+def _equalized(channel: Array) -> Array:
+    counts = np.bincount(channel.ravel(), minlength=256)
+    step = (channel.size - counts[counts.nonzero()[0][-1]]) // 255
+    if step == 0:
+        return channel
+    below = np.concatenate([[0], np.cumsum(counts)[:-1]])
+    table: Array = ((below + step // 2) // step).clip(0, 255).astype(np.uint8)
+    return table[channel]
+
+
 def with_sharpness(array: Array, factor: float) -> Array:
     """Return an image with the distances of its values from a blurred copy multiplied."""
     height, width = array.shape[-2:]

@@ -59,7 +59,7 @@ class RandomRotation(RandomTransform):
     ):
         super().__init__(generator)
         self.degrees = around(degrees, "'degrees' parameter of RandomRotation")
-        self.interpolation = _checked(interpolation, "RandomRotation")
+        self.interpolation = checked_interpolation(interpolation, "RandomRotation")
         self.expand = expand
         self.center = _pair(center, "center", "RandomRotation")
         self.fill = fill
@@ -119,7 +119,7 @@ class RandomAffine(RandomTransform):
         if self.scale and self.scale[0] == 0:
             raise ValueError(f"scale values should be positive. Got {scale}.")
         self.shear = None if shear is None else _shear(shear, what("shear"))
-        self.interpolation = _checked(interpolation, "RandomAffine")
+        self.interpolation = checked_interpolation(interpolation, "RandomAffine")
         self.fill = fill
         self.center = _pair(center, "center", "RandomAffine")
 
@@ -203,7 +203,8 @@ def _at(array: Array, rows: Array, columns: Array) -> tuple[Array, Array]:
     return array[..., rows.clip(0, height - 1), columns.clip(0, width - 1)], inside
 
 
-def _checked(interpolation: Interpolation, name: str) -> Interpolation:
+def checked_interpolation(interpolation: Interpolation, name: str) -> Interpolation:
+    """Return a name of an interpolation; ValueError for others."""
     if interpolation not in ("nearest", "bilinear"):
         raise ValueError(
             f"The 'interpolation' parameter of {name} must be nearest or bilinear. "

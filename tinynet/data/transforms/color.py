@@ -73,7 +73,7 @@ class Grayscale(Transform):
         self.num_output_channels = num_output_channels
 
     def __call__(self, image: Tensor) -> Tensor:
-        return wrap(_gray(_colors(image, "Grayscale"), self.num_output_channels))
+        return wrap(_gray(colored_array(image, "Grayscale"), self.num_output_channels))
 
 
 class RGB(Transform):
@@ -92,7 +92,7 @@ class RGB(Transform):
     batched = True
 
     def __call__(self, image: Tensor) -> Tensor:
-        array = _colors(image, "RGB")
+        array = colored_array(image, "RGB")
         return wrap(np.repeat(array, 3, axis=-3)) if array.shape[-3] == 1 else image
 
 
@@ -136,7 +136,7 @@ class ColorJitter(RandomTransform):
         self.hue = check_range(around(hue, what), what, -0.5, 0.5)
 
     def __call__(self, image: Tensor) -> Tensor:
-        array = _colors(image, "ColorJitter")
+        array = colored_array(image, "ColorJitter")
         order = self._numpy.permutation(4).tolist()
         ranges = [self.brightness, self.contrast, self.saturation, self.hue]
         factors = [self._uniform(one) for one in ranges]
@@ -150,7 +150,7 @@ class _Adjusted(WithProbability):
     """Base class of transforms that change an image with a probability."""
 
     def __call__(self, image: Tensor) -> Tensor:
-        array = _colors(image, type(self).__name__)
+        array = colored_array(image, type(self).__name__)
         return wrap(self._changed(array)) if self._is_applied() else image
 
     def _changed(self, array: Array) -> Array:
@@ -344,7 +344,8 @@ def _gray(array: Array, channels: int) -> Array:
     return np.repeat(gray, channels, axis=-3)
 
 
-def _colors(image: Tensor, name: str) -> Array:
+def colored_array(image: Tensor, name: str) -> Array:
+    """Return the array of an image with one channel or three; TypeError for others."""
     array = image_array(image, name)
     channels = array.shape[-3] if array.ndim > 2 else None
     if channels not in (1, 3):

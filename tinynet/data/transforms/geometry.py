@@ -9,7 +9,7 @@ from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.data.transforms.base import Transform, image_array
 from tinynet.dtypes import Array
 
-__all__ = ["CenterCrop", "Pad"]
+__all__ = ["CenterCrop", "FiveCrop", "Pad", "TenCrop"]
 
 Side = int | Sequence[int]
 Mode = Literal["constant", "edge", "reflect", "symmetric"]
@@ -89,6 +89,63 @@ class CenterCrop(Transform):
         )
         height, width = self.size
         return wrap(array[..., top : top + height, left : left + width])
+
+
+class FiveCrop(CenterCrop):
+    """Crops an image into its four corners and the center, stacked in a new first dimension.
+
+    Args:
+        size: height and width, or one number for both.
+
+    Raises:
+        ValueError: (when called) the image is smaller.
+
+    Example:
+        >>> crops = tn.data.transforms.FiveCrop(1)(tn.tensor([[[1, 2, 3], [4, 5, 6], [7, 8, 9]]]))
+        >>> crops.flatten()
+        tensor([1, 3, 7, 9, 5])
+    """
+
+    batched = False
+
+    def __call__(self, image: Tensor) -> Tensor:
+        """Return top left, top right, bottom left, bottom right and center."""
+        array = image_array(image, type(self).__name__)
+        return wrap(np.stack(self._crops(array)))
+
+    def _crops(self, array: Array) -> list[Array]:
+        (height, width), (rows, columns) = self.size, array.shape[-2:]
+        if width > columns or height > rows:
+            raise ValueError(
+                f"Requested crop size {self.size} is bigger than input size {(rows, columns)}"
+            )
+        middle = round((rows - height) / 2), round((columns - width) / 2)
+        ends = [(0, 0), (0, columns - width), (rows - height, 0), (rows - height, columns - width)]
+        return [array[..., y : y + height, x : x + width] for y, x in (*ends, middle)]
+
+
+class TenCrop(FiveCrop):
+    """The crops of ``FiveCrop``, and those of the mirror image.
+
+    Args:
+        size: height and width, or one number for both.
+        vertical_flip: mirror top to bottom.
+
+    Raises:
+        ValueError: (when called) the image is smaller.
+
+    Example:
+        >>> tn.data.transforms.TenCrop(4)(tn.ones(3, 6, 6)).shape
+        tinynet.Size([10, 3, 4, 4])
+    """
+
+    def __init__(self, size: Side, vertical_flip: bool = False):
+        super().__init__(size)
+        self.vertical_flip = vertical_flip
+
+    def _crops(self, array: Array) -> list[Array]:
+        mirrored = np.flip(array, -2 if self.vertical_flip else -1)
+        return [*super()._crops(array), *super()._crops(mirrored)]
 
 
 def padded(array: Array, border: Sequence[int], fill: float, mode: Mode) -> Array:

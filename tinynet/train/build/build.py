@@ -10,27 +10,28 @@ from typing import Any
 from tinynet import data, nn
 from tinynet.data.readers.encoding import TableEncoder
 from tinynet.random import Generator
-from tinynet.train.build.data_rules import takes_class_weights
+from tinynet.train.build.classes import MixedBatches, balanced, count_classes
 from tinynet.train.build.fine_tuning import freeze
+from tinynet.train.build.lengths import (
+    Length,
+    UnknownLengthError,
+    component_of,
+    length_of,
+    schedule_of,
+)
 from tinynet.train.build.maker import Maker
 from tinynet.train.build.method import Method
 from tinynet.train.build.optimizers import (
     PlateauSchedule,
-    advances,
-    component_of,
     distribution,
     given_to,
     needs_metric,
-    with_lengths,
 )
 from tinynet.train.build.seeds import derive, isolated, seed_all
-from tinynet.train.build.sets import SetsBuilder
+from tinynet.train.build.sets import SetsBuilder, train_order
 from tinynet.train.build.shapes import shape_of
 from tinynet.train.build.source_lines import point_to
-from tinynet.train.build.splitting import (
-    balanced_weights,
-    state_learned,
-)
+from tinynet.train.build.splitting import state_learned
 from tinynet.train.build.task import Loss, Updater
 from tinynet.train.callbacks.callback import EVENTS, Moment, dataset_attribute, unknown_events
 from tinynet.train.callbacks.events import Callbacks
@@ -40,7 +41,7 @@ from tinynet.train.config.problems import (
     in_users_code,
     one_of,
 )
-from tinynet.train.config.sections import Config, DataSection
+from tinynet.train.config.sections import Config
 from tinynet.train.config.signatures import Component
 from tinynet.train.config.user_code import on_path
 from tinynet.train.exhibits.shown import Shown
@@ -86,6 +87,11 @@ class Parts:
         """The data sets by name: ``"training"``, ``"validation"`` if there is one, ``"test"``."""
         sets = (self.train_set, self.validation_set, self.test_set)
         return {n: one for n, one in zip(SETS, sets, strict=True) if one is not None}
+
+    @property
+    def length(self) -> Length:
+        """The number of steps and epochs of the run."""
+        return length_of(self.config, len(self.train_batches))
 
     @property
     def batches(self) -> dict[str, data.DataLoader]:
@@ -150,9 +156,9 @@ def build(config: Config, preprocessing: Any = None, *, trackers: bool = False) 
         assert sets is not None
         builder.use_units(sets.train, loss, method)
         shuffle = Generator().manual_seed(derive(seed, "shuffle"))
-        train_batches = _batches(config.data, sets.train, shuffle)
+        train_batches = builder.batches(sets.train, shuffle)
         test_batches = data.DataLoader(sets.test, batch_size=config.data.batch_size)
-        updaters = builder.updaters(model, method, len(train_batches))
+        updaters = builder.updaters(model, method, length_of(config, len(train_batches)))
         builder.problems.raise_if_any()
         callbacks = builder.callbacks()
         metrics = builder.metrics(config.evaluation.metrics)
@@ -208,6 +214,29 @@ class _Builder(Maker):
         names = [component.path for component in (*listed, *shown)]
         return Callbacks([*callbacks, *exhibits], names, self.config.run.seed)
 
+    def mixtures(self, train_set: Any) -> list[Any]:
+        """Return the mixtures of training batches."""
+        mixtures = [self.make("mixture", one) for one in self.config.data.mix]
+        try:
+            count_classes(mixtures, train_set)
+        except ValueError as error:
+            self.problem_at("data.mix", f"{error}: a mixture needs num_classes")
+        return mixtures
+
+    def batches(self, train_set: Any, shuffle: Generator) -> data.DataLoader:
+        """Return the batches of training, mixed if the config asks for it."""
+        section, mixtures = self.config.data, self.mixtures(train_set)
+        return data.DataLoader(
+            train_set,
+            batch_size=section.batch_size,
+            sampler=train_order(self.config, train_set, shuffle),
+            collate_fn=MixedBatches(mixtures) if mixtures else None,
+            drop_last=section.drop_last,
+            generator=shuffle,
+            num_workers=section.workers,
+            persistent_workers=section.workers > 0,
+        )
+
     def trackers(self) -> dict[str, Any]:
         """Return the trackers by their places and types."""
         return {
@@ -233,8 +262,8 @@ class _Builder(Maker):
             self.problem_at("data.standardize", f'{text} standardize = "inputs"')
         method.original = learned.original
 
-    def updaters(self, model: nn.Module, method: Method, batches: int) -> dict[str, Updater]:
-        """Return the optimizers with their schedules, for a number of batches per epoch."""
+    def updaters(self, model: nn.Module, method: Method, length: Length) -> dict[str, Updater]:
+        """Return the optimizers with their schedules, for a run of a length."""
         sections = self.config.optimizer.each()
         for text in distribution(model, method, sections):
             self.problem_at("optimizer", text)
@@ -250,17 +279,21 @@ class _Builder(Maker):
             optimizer = self.make("optimizer", component_of(section), given)
             if optimizer is not None:
                 updater = Updater(optimizer, section.clip_norm, section.clip_value)
-                updaters[name] = self.scheduled(name, updater, batches)
+                updaters[name] = self.scheduled(name, updater, length)
         for name in (self.config.schedule.named if self.config.schedule else {}).keys() - sections:
             listed = one_of(sections) if self.config.optimizer.named else "only one"
             self.problem_at(f"schedule.{name}", f"there is no such optimizer; there is: {listed}")
         return updaters
 
-    def scheduled(self, name: str, updater: Updater, batches: int) -> Updater:
+    def scheduled(self, name: str, updater: Updater, length: Length) -> Updater:
         """Return an updater with its schedule, if the config has one."""
         section = self.config.schedule and self.config.schedule.of(name)
         if section:
-            component = with_lengths(component_of(section), advances(self.config, section, batches))
+            try:
+                component = schedule_of(section, length.of(section))
+            except UnknownLengthError as error:
+                self.problem(component_of(section), str(error))
+                return updater
             schedule = self.make("schedule", component, updater.optimizer)
             waits = schedule is not None and needs_metric(schedule)
             updater.schedule = PlateauSchedule(schedule, section.monitor) if waits else schedule
@@ -283,28 +316,11 @@ class _Builder(Maker):
         section = self.config.loss
         if section.class_weights == "none" or train_set is None:
             return self.make("loss", section.component)
-        path = "loss.class_weights"
-        if not takes_class_weights(section.component.target):
-            return self.problem_at(path, f"{section.component.type} does not weigh classes")
-        if "weight" in section.component.arguments:
-            return self.problem_at(path, "the loss has a weight of its own")
         try:
-            weights = balanced_weights(train_set)
+            weights = balanced(section.component, train_set)
         except ValueError as error:
-            return self.problem_at(path, str(error))
-        return self.make("loss", section.component, weight=weights)
-
-
-def _batches(section: DataSection, train_set: Any, shuffle: Generator) -> data.DataLoader:
-    return data.DataLoader(
-        train_set,
-        batch_size=section.batch_size,
-        shuffle=section.shuffle,
-        drop_last=section.drop_last,
-        generator=shuffle,
-        num_workers=section.workers,
-        persistent_workers=section.workers > 0,
-    )
+            return self.problem_at("loss.class_weights", str(error))
+        return self.make("loss", section.component, **weights)
 
 
 def preprocessing_of(parts: Parts) -> dict[str, Any] | None:

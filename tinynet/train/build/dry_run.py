@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 import time
 import tracemalloc
@@ -16,11 +17,13 @@ from tinynet.board.graphs.costs import Total, totals
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.train.build.build import Parts, copied, first_batch
 from tinynet.train.build.data_check import check_data
-from tinynet.train.build.optimizers import advances, component_of, other_lengths, updaters_for
+from tinynet.train.build.lengths import component_of, other_lengths
+from tinynet.train.build.optimizers import updaters_for
 from tinynet.train.build.seeds import isolated
 from tinynet.train.build.shapes import shape_of
 from tinynet.train.build.task import Task, Updater
 from tinynet.train.build.trial import trial
+from tinynet.train.config.amounts import seconds_of
 from tinynet.train.running.loop import as_evaluated, fit
 
 _STEPS = 5
@@ -62,7 +65,9 @@ class Checkup:
     steps: int
     """Steps per epoch; fewer than batches if gradients are accumulated."""
 
-    epochs: int
+    epochs: int | None
+    """None if only the time ends the run."""
+
     inputs: str
     targets: str
     loss: float
@@ -100,8 +105,7 @@ def examine(parts: Parts) -> Checkup:
         peak = _peak(parts, batch)
         updaters = updaters_for(config, model)
         loss, step_seconds = _steps(parts, model, updaters, batch)
-    steps = -(-len(parts.train_batches) // config.optimizer.accumulate)
-    evaluating = _evaluation_seconds(parts, model) * _evaluated_batches(parts)
+    total_seconds = _total_seconds(parts, step_seconds, _evaluation_seconds(parts, model))
     parameters = [*model.parameters()]
     return Checkup(
         train_examples=len(parts.train_set),
@@ -109,8 +113,8 @@ def examine(parts: Parts) -> Checkup:
         test_examples=len(parts.test_set),
         looked_at={name: report.checked for name, report in reports.items()},
         batches=len(parts.train_batches),
-        steps=steps,
-        epochs=config.run.epochs,
+        steps=parts.length.per_epoch,
+        epochs=parts.length.epochs,
         inputs=shape_of(batch[0]),
         targets=shape_of(batch[1]),
         loss=loss,
@@ -122,14 +126,23 @@ def examine(parts: Parts) -> Checkup:
         optimizer_bytes=_bytes([u.optimizer.state_dict()["state"] for u in updaters.values()]),
         peak_bytes=peak,
         step_seconds=step_seconds,
-        total_seconds=step_seconds * steps * config.run.epochs + evaluating,
+        total_seconds=total_seconds,
         notes=[*_lengths(parts)],
     )
 
 
-def _evaluated_batches(parts: Parts) -> int:
+def _total_seconds(parts: Parts, step: float, evaluation: float) -> float:
+    """Return the time of the whole run, given that of a step and of an evaluated batch."""
+    limit = seconds_of(parts.config.run.max_time) or math.inf
+    steps, epochs = parts.length.steps, parts.length.epochs
+    if steps is None or epochs is None:
+        return limit
+    return min(step * steps + evaluation * _evaluated_batches(parts, epochs), limit)
+
+
+def _evaluated_batches(parts: Parts, epochs: int) -> int:
     """Return the number of batches that a run evaluates: the test set twice, unless it selects."""
-    evaluations = -(-parts.config.run.epochs // parts.config.run.eval_every)
+    evaluations = -(-epochs // parts.config.run.eval_every)
     count = len(parts.batches[parts.selection]) * evaluations
     return count if parts.selection == "test" else count + 2 * len(parts.test_batches)
 
@@ -140,7 +153,7 @@ def _lengths(parts: Parts) -> Iterator[str]:
     for name in parts.updaters:
         section = config.schedule and config.schedule.of(name)
         if section:
-            length = advances(config, section, len(parts.train_batches))
+            length = parts.length.of(section)
             for path, given, own in other_lengths(component_of(section), length):
                 yield (
                     f"{config.origin(path)}: {path} = {given}, but the schedule lasts for {own} "

@@ -41,8 +41,8 @@ class MovingAverage:
         self._tensors = model.state_dict(keep_vars=True)
         self.arrays = {name: _array(value).copy() for name, value in self._tensors.items()}
 
-    def update(self) -> None:
-        """Update the average after a step."""
+    def update(self, ends_epoch: bool = False, epoch: int = 0) -> None:
+        """Update the average after a step, any one."""
         self.steps += 1
         decay = min(self.decay, (1 + self.steps) / (10 + self.steps))
         for name, value in self._tensors.items():

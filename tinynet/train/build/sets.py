@@ -2,19 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+from tinynet.data import RandomSampler, Subset
+from tinynet.random import Generator
 from tinynet.train.build.maker import Maker
 from tinynet.train.build.splitting import Sets, divided, partition, prepared
 from tinynet.train.build.targets import InputsAsTargets
+from tinynet.train.config.amounts import count_of
 from tinynet.train.config.constructor_errors import refusal, refused_at
 from tinynet.train.config.problems import in_users_code
+from tinynet.train.config.sections import Config
 from tinynet.train.config.signatures import Component
 from tinynet.train.metrics.criterion import SETS
 
 _MOST_EXAMPLES = 2**36
 """The limit of a data set: the order of more examples would take half a terabyte."""
+
+
+def train_order(config: Config, train_set: Any, generator: Generator) -> Iterable[int]:
+    """Return the sampler of the training set, with the batches that the limits of the run leave.
+
+    Args:
+        config: a config; ``run.overfit_batches`` draws once, all other settings in each epoch.
+        train_set: the training set.
+        generator: the generator of the order.
+    """
+    run, size, total = config.run, config.data.batch_size, len(train_set)
+    batches = (total if config.data.drop_last else total + size - 1) // size
+    amount = run.overfit_batches or run.limit_batches
+    count = total if amount is None else min(count_of(amount, batches) * size, total)
+    if not config.data.shuffle:
+        return range(count)
+    sampler = RandomSampler(train_set, num_samples=count, generator=generator)
+    return sampler if run.overfit_batches is None else [*sampler]
+
+
+def evaluated_part(config: Config, sets: Sets) -> Sets:
+    """Return the sets with the examples to evaluate, which ``evaluation.limit_batches`` limits."""
+    amount, size = config.evaluation.limit_batches, config.data.batch_size
+
+    def part(examples: Any) -> Any:
+        if examples is None or amount is None:
+            return examples
+        count = count_of(amount, -(-len(examples) // size)) * size
+        return Subset(examples, range(min(count, len(examples))))
+
+    return Sets(sets.train, part(sets.validation), part(sets.test))
 
 
 class SetsBuilder(Maker):
@@ -54,7 +90,8 @@ class SetsBuilder(Maker):
         except Exception as error:
             self.problem_at(refused_at(component, error), refusal(component, error))
             return None
-        return self.not_empty(component, replace(sets, test=test_set))
+        sets = evaluated_part(self.config, replace(sets, test=test_set))
+        return self.not_empty(component, sets)
 
     def validation_set(self, component: Component) -> Any:
         """Return the data set of its own for validation."""

@@ -1,4 +1,4 @@
-"""Splitting a data set as a config says, and the weights of its classes."""
+"""Splitting a data set as a config says, and the order of its training part."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.core.tensors.tensor import Tensor
 from tinynet.data import IterableDataset, Subset, random_split
 from tinynet.data.dataset import Samples, fetch
 from tinynet.data.readers.columns import number
@@ -25,8 +25,8 @@ from tinynet.data.splits import (
 )
 from tinynet.random import Generator
 from tinynet.train.build.seeds import derive
+from tinynet.train.callbacks.callback import dataset_attribute
 from tinynet.train.config.sections import DataSection
-from tinynet.train.exhibits import dataset_attribute
 
 _Divide = Callable[[Any, DataSection, Generator], Split]
 """Divides examples into a training part and a part to measure on."""
@@ -253,52 +253,32 @@ def labels_of(dataset: Any) -> Any:
     Raises:
         ValueError: they are not classes.
     """
+    return _as_classes(targets_of(dataset))
+
+
+def targets_of(dataset: Any) -> Any:
+    """Return the targets of all examples as an array."""
     if isinstance(dataset, Subset):
-        return labels_of(dataset.dataset)[dataset.indices]
+        return targets_of(dataset.dataset)[dataset.indices]
     targets = getattr(dataset, "targets", None)
     if targets is None:
         samples = fetch(dataset, [*range(len(dataset))])
         columns = samples.columns if isinstance(samples, Samples) else None
         targets = columns[1] if columns else [sample[1] for sample in samples]
-    return _as_classes(targets)
+    return _array(targets)
+
+
+def _array(targets: Any) -> Any:
+    if isinstance(targets, Tensor):
+        return targets.numpy()
+    return np.array([one.numpy() if isinstance(one, Tensor) else one for one in targets])
 
 
 def _as_classes(targets: Any) -> Any:
-    if isinstance(targets, Tensor):
-        array = targets.numpy()
-    else:
-        array = np.array([one.item() if isinstance(one, Tensor) else one for one in targets])
+    array = _array(targets)
     if array.ndim != 1 or array.dtype.kind not in "iu":
         raise ValueError("the targets are not classes, one integer per example")
     return array
-
-
-def balanced_weights(train_set: Any) -> Tensor:
-    """Return the weight of each class: examples / (classes * examples of the class).
-
-    That is scikit-learn's ``class_weight="balanced"``.
-
-    Raises:
-        ValueError: the targets are not classes, or a class has no examples.
-
-    Example:
-        >>> data = tn.data.TensorDataset(tn.zeros(4, 1), tn.tensor([0, 1, 1, 1]))
-        >>> balanced_weights(data)
-        tensor([2.0000, 0.6667])
-    """
-    labels = labels_of(train_set)
-    if len(labels) and labels.min() < 0:
-        raise ValueError("the targets are not classes: there are negative ones")
-    names = dataset_attribute(train_set, "classes") or ()
-    counts = np.bincount(labels, minlength=len(names))
-    absent = np.flatnonzero(counts == 0).tolist()
-    if absent:
-        listed = ", ".join(repr(names[i]) if i < len(names) else str(i) for i in absent)
-        raise ValueError(
-            f"the training part has no examples of the classes {listed} "
-            '(data.test_split = "stratified" keeps some of each class)'
-        )
-    return wrap((len(labels) / (len(counts) * counts)).astype(np.float32))
 
 
 def _column(dataset: Any, name: str) -> Sequence[str]:

@@ -55,6 +55,9 @@ class Updater:
     per: Literal["epoch", "step"] = "epoch"
     """Whether the schedule advances after each epoch or after each step."""
 
+    before: Callable[[Sequence[Tensor]], None] | None = None
+    """Called with the parameters before each step, and before clipping."""
+
     def __post_init__(self) -> None:
         groups = self.optimizer.param_groups
         self.parameters = [p for group in groups for p in group["params"]]
@@ -77,6 +80,8 @@ class Updater:
 
     def step(self) -> None:
         """Clip the gradients and update the parameters."""
+        if self.before is not None:
+            self.before(self.parameters)
         if self.clip_value is not None:
             clip_grad_value_(self.parameters, self.clip_value)
         if self.clip_norm is not None:

@@ -16,8 +16,9 @@ from tinynet.board.graphs.timing import with_medians
 from tinynet.capture.compiled import CAPTURES, CompileError
 from tinynet.capture.graph import program_graph
 from tinynet.train.build.build import Parts, copied, first_batch
+from tinynet.train.build.classes import MixedBatches
 from tinynet.train.build.method import Batch
-from tinynet.train.build.optimizers import PlateauSchedule, advances, rehearse, updaters_for
+from tinynet.train.build.optimizers import PlateauSchedule, rehearse, updaters_for
 from tinynet.train.build.seeds import isolated
 from tinynet.train.build.shapes import shape_of
 from tinynet.train.build.task import Task, Updater
@@ -69,6 +70,9 @@ def trial(parts: Parts, repeats: int | None = 0) -> board.Recording | None:
             # First the evaluation: it compiles the operations, so the recorded times are typical.
             with as_evaluated(model, config.run.seed):
                 evaluated = parts.method.measure(model, parts.loss, batch)
+            collate = parts.train_batches.collate_fn
+            if isinstance(collate, MixedBatches):
+                batch = collate.mixed(batch)
             recording = recorded_step(parts, model, updaters, batch)
         except Exception as error:
             raise UsageError(_misfit(config, error, *batch)) from error
@@ -183,7 +187,7 @@ def try_schedules(parts: Parts) -> None:
         section = config.schedule and config.schedule.of(name)
         if not section or isinstance(updater.schedule, PlateauSchedule):
             continue
-        text = rehearse(config, name, advances(config, section, len(parts.train_batches)) - 1)
+        text = rehearse(config, name, parts.length.of(section))
         if text:
             path = f"schedule.{name}" if config.schedule and config.schedule.named else "schedule"
             origin = config.origins.get(f"{path}.type") or config.origin(path)

@@ -167,8 +167,9 @@ def describe_set(name: str, figures: Mapping[str, float]) -> str:
 def recorded_figures(config: Config, saved: Mapping[str, Any]) -> dict[str, dict[str, float]]:
     """Return the figures measured with the weights in a checkpoint, by data set."""
     run, epoch = config.run, saved["epoch"]
+    is_due = epoch == run.epochs or epoch % run.eval_every == 0
+    older = saved.get("epoch_is_complete", True) and is_due  # as versions without "measured" did
     found = {"test": dict(saved["tests"]["last"])} if "tests" in saved else {}
-    is_measured = epoch == run.epochs or epoch % run.eval_every == 0
-    if saved.get("epoch_is_complete", True) and is_measured:
+    if saved.get("measured", older):
         found |= {name: dict(saved[name]) for name in ("validation", "test") if name in saved}
     return found

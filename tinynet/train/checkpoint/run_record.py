@@ -33,6 +33,7 @@ _SHAPES: dict[str, Any] = {
     "replacing": {str: [str]},
     "data": {str: ({"examples": int, "says": str}, _HASHED)},
     "events": {str: {str: int}},
+    "seconds": {str: (int, float)},
     "warnings": [str],
     "resumed": [dict],
     "status": str,
@@ -90,6 +91,11 @@ def resumed_record(
     }
     own = {"status": "running", "process": os.getpid(), "resumed": [*times, entry]}
     return {key: value for key, value in record.items() if key not in ("error", "epochs")} | own
+
+
+def seconds_of(record: Mapping[str, Any], step: int) -> float:
+    """Return the time of training before the checkpoint after a number of steps; 0 if unknown."""
+    return float(record.get("seconds", {}).get(str(step), 0.0))
 
 
 def write_record(folder: RunFolder, record: Mapping[str, Any]) -> None:

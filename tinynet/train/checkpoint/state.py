@@ -9,6 +9,7 @@ from typing import Any
 from tinynet.train.build import seeds
 from tinynet.train.build.build import Parts
 from tinynet.train.build.ema import MovingAverage
+from tinynet.train.build.swa import WeightAverage
 from tinynet.train.config.problems import UsageError
 from tinynet.train.metrics.totals import Totals
 from tinynet.train.running.best import Best
@@ -31,10 +32,24 @@ def state_of(part: Any) -> dict[str, Any] | None:
     return part.state_dict() if hasattr(part, "state_dict") else None
 
 
+def states_of(parts: Parts) -> dict[str, Any]:
+    """Return the states of the objects of a config, for a checkpoint."""
+    callbacks = parts.callbacks.state_dict()
+    return {
+        "optimizers": {name: u.optimizer.state_dict() for name, u in parts.updaters.items()},
+        "schedules": {name: state_of(u.schedule) for name, u in parts.updaters.items()},
+        "method": parts.method.state_dict(),
+        "loss": state_of(parts.loss),
+        "generators": seeds.get_states(),
+        "loader": parts.train_batches.state_dict(),
+        **({"callbacks": callbacks} if callbacks else {}),
+    }
+
+
 def load_state(
     parts: Parts,
     saved: Mapping[str, Any],
-    average: MovingAverage | None,
+    average: MovingAverage | WeightAverage | None,
     best: Best,
     totals: Totals,
 ) -> StartingPoint:
@@ -87,5 +102,5 @@ def _set_loader_position(parts: Parts, saved: Mapping[str, Any]) -> None:
 def weights_of(saved: Mapping[str, Any]) -> dict[str, Any]:
     """Return the weights used for evaluation: the moving average, if there is one."""
     average = saved.get("ema")
-    weights: dict[str, Any] = saved["model"] if average is None else average["model"]
+    weights: dict[str, Any] = average["model"] if average and average["steps"] else saved["model"]
     return weights

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import json
+import math
 import time
 import warnings
 from collections.abc import Callable, Mapping
@@ -121,13 +122,16 @@ class Storage:
             warnings.warn(text, StorageWarning, stacklevel=3)
             return None
 
-    def commit(self, content: dict[str, Any], events: Mapping[str, int]) -> bool:
+    def commit(
+        self, content: dict[str, Any], events: Mapping[str, int], seconds: float = 0.0
+    ) -> bool:
         """Write a checkpoint, and everything that is still unwritten.
 
         Args:
             content: the content of the checkpoint.
             events: the positions in the event files of TensorBoard. ``run.json`` stores them, so
                 that the checkpoints of equal runs are equal.
+            seconds: the time of training so far; ``run.json`` stores it, too.
 
         Returns:
             Whether everything is on the disk; if not, a warning was given.
@@ -138,7 +142,7 @@ class Storage:
         writers = (self._rewrite_missing, self._write_rows, self._write_best)
         return self._attempt(
             *writers,
-            lambda: self._write_positions(content["step"], events),
+            lambda: self._write_positions(content["step"], events=events, seconds=seconds),
             lambda: self._write(content),
         )
 
@@ -194,12 +198,13 @@ class Storage:
                 warnings.warn(text, StorageWarning, stacklevel=5)
         self.written, self._rows = rows, []
 
-    def _write_positions(self, step: int, events: Mapping[str, int]) -> None:
-        """Write the positions in the event files for a checkpoint and those that still exist."""
+    def _write_positions(self, step: int, **positions: Any) -> None:
+        """Write the positions of a checkpoint beside those of the checkpoints that still exist."""
         kept = {str(one) for one in (self._newest, *self.folder.older_checkpoints())}
-        known = self._record.get("events", {})
-        earlier = {one: position for one, position in known.items() if one in kept}
-        self._record["events"] = {**earlier, str(step): {**events}}
+        for key, position in positions.items():
+            known = self._record.get(key, {})
+            earlier = {one: value for one, value in known.items() if one in kept}
+            self._record[key] = {**earlier, str(step): position}
         write_record(self.folder, self._record)
 
     def _write_best(self) -> None:
@@ -254,17 +259,23 @@ def newest_checkpoint(folder: RunFolder) -> tuple[Path, dict[str, Any]] | None:
 
 
 def cut_rows(
-    path: Path, step: int, epochs: int = 0, *, sealed: bool = False, tests: bool = False
+    path: Path,
+    step: int,
+    epochs: int | None = None,
+    *,
+    sealed: bool = False,
+    complete: bool = False,
 ) -> list[str]:
-    """Remove the rows of ``metrics.jsonl`` from a step on, and those of the test set at the end.
+    """Remove the rows of ``metrics.jsonl`` from a step on, and those of the end of a run.
 
     Args:
         path: the file.
         step: the first step whose rows are removed.
         epochs: the expected number of rows, one per epoch; if some are missing, warn, and keep the
-            old file beside the new one.
+            old file beside the new one. None if it is unknown.
         sealed: whether each row must have a checksum.
-        tests: whether to keep the rows of the test set, as the run is complete.
+        complete: whether to keep the rows of the end: those of the test set, and that of an epoch
+            which a limit of the run left incomplete.
 
     Returns:
         The remaining lines, with checksums.
@@ -275,14 +286,15 @@ def cut_rows(
         text = ""
     rows = [row for line in text.splitlines() if (row := row_of(line, must=sealed))]
     rows = [row for row in rows if isinstance(row.get("step"), int) and row["step"] < step]
-    lost = {*range(1, epochs + 1)} - {row.get("epoch") for row in rows if not is_test(row)}
+    lost = {*range(1, (epochs or 0) + 1)} - {row.get("epoch") for row in rows if not is_test(row)}
     if lost:
         if text:
             write_text(path.with_suffix(".damaged"), text)
         listed = ", ".join(map(str, sorted(lost)[:_NAMED])) + ", ..." * (len(lost) > _NAMED)
         message = f"{path} is damaged: it has no good row for epoch {listed} any more"
         warnings.warn(message, StorageWarning, stacklevel=3)
-    kept = [row for row in rows if tests or not is_test(row)]
+    most = math.inf if epochs is None else epochs
+    kept = [row for row in rows if complete or not (is_test(row) or row.get("epoch", 0) > most)]
     lines = [sealed_row(json.dumps(row, ensure_ascii=False)) for row in kept]
     if text and text != "".join(f"{line}\n" for line in lines):
         write_lines(path, lines)

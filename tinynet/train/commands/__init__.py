@@ -25,6 +25,7 @@ from tinynet.train.commands import (
     search,
     show,
     sweep,
+    test_run,
     train,
 )
 
@@ -34,6 +35,7 @@ COMMANDS = (
     evaluate,
     predict,
     check,
+    test_run,
     show,
     profile,
     graph,

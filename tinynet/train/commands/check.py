@@ -61,12 +61,18 @@ def text_of(found: Checkup) -> str:
         f"optimizer {_size(found.optimizer_bytes)}, "
         f"forward and backward up to {_size(found.peak_bytes)} per batch",
         f"loss on the first batch: {found.loss:.4g}",
-        f"time: {1000 * found.step_seconds:.3g} ms per step, {found.epochs} epochs in about "
+        f"time: {1000 * found.step_seconds:.3g} ms per step, {_epochs(found)} in about "
         f"{_time(found.total_seconds)}",
         *(f"note: {note}" for note in found.notes),
         "no problems found; nothing was written",
     ]
     return "\n".join(lines)
+
+
+def _epochs(found: Checkup) -> str:
+    if found.epochs is not None:
+        return f"{found.epochs} epoch{'s' * (found.epochs != 1)}"
+    return f"{found.total_seconds / max(found.step_seconds, 1e-9):,.0f} steps"
 
 
 def _cells(row: ModuleRow) -> tuple[str, ...]:

@@ -37,6 +37,7 @@ import numpy as np
 from tinynet import dtypes
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
+from tinynet.train.config.amounts import Share, share_of
 from tinynet.train.config.problems import did_you_mean, one_of
 
 _SEQUENCES = (
@@ -242,6 +243,12 @@ def _str(value: Any, text: str | None) -> str:
     raise _mismatch(value, str)
 
 
+def _share(value: Any, text: str | None) -> Share:
+    if not isinstance(value, str) or not share_of(value):
+        raise _mismatch(value, Share)
+    return Share(value)
+
+
 def _path(value: Any, text: str | None) -> Path:
     return Path(_str(value, text))
 
@@ -333,7 +340,8 @@ def _union(value: Any, declared: Any, text: str | None) -> Any:
     only = [member for member in members if member is not type(None)]
     if len(only) == 1:
         coerce(value, only[0], text)  # raises the more specific message
-    raise _mismatch(value, declared, _quotes(value, float) if float in members else "")
+    number = next((kind for kind in (float, int) if kind in members), None)
+    raise _mismatch(value, declared, _quotes(value, number) if number else "")
 
 
 _RULES: dict[Any, Callable[[Any, str | None], Any]] = {
@@ -341,6 +349,7 @@ _RULES: dict[Any, Callable[[Any, str | None], Any]] = {
     float: _float,
     bool: _bool,
     str: _str,
+    Share: _share,
     Path: _path,
     dtypes.dtype: _dtype,
     Tensor: _tensor,
@@ -353,6 +362,7 @@ _WORDS: dict[Any, str] = {
     float: "a number",
     bool: "true or false",
     str: "a string",
+    Share: "a share of the run, such as '5%'",
     list: "a list",
     tuple: "a list",
     Callable: "a function (./file.py:name, or package.module:name)",

@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from tinynet import data, nn, optim
+from tinynet.data.transforms.mixtures import Mixture
 from tinynet.invocation import command
 from tinynet.lazy import members
 from tinynet.optim import lr_scheduler
@@ -52,6 +53,9 @@ class Family:
 
     nests: bool = False
     """Whether its types can contain each other, and get the same argument from the trainer."""
+
+    lasts: bool = False
+    """Whether its types last for a number of steps or epochs, which can be a share of the run."""
 
     calls: Callable[[Any], bool] = lambda target: True
     """Whether building calls a target; otherwise it is used as it is, and takes no arguments."""
@@ -171,10 +175,14 @@ FAMILIES = {
             "schedule",
             "a schedule",
             _is_a(lr_scheduler.LRScheduler),
-            lambda: _classes(lr_scheduler, lr_scheduler.LRScheduler),
+            lambda: {
+                **_classes(lr_scheduler, lr_scheduler.LRScheduler),
+                "SWALR": optim.swa_utils.SWALR,
+            },
             given="optimizer",
             rates=True,
             nests=True,
+            lasts=True,
         ),
     )
 }
@@ -186,7 +194,19 @@ INSIDE = {
             "transform",
             "a transform of samples",
             callable,
-            lambda: _classes(data.transforms, data.transforms.Transform),
+            lambda: _classes(
+                data.transforms,
+                data.transforms.Transform,
+                lambda cls: not issubclass(cls, Mixture),
+            ),
+        ),
+        Family(
+            "mixture",
+            "a mixture of the samples of a batch (a function of inputs and targets)",
+            callable,
+            lambda: _classes(data.transforms, Mixture),
+            hidden=frozenset({"generator"}),
+            calls=inspect.isclass,
         ),
         Family(
             "exhibit",

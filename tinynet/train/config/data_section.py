@@ -71,6 +71,10 @@ class DataSection:
     fold: int = field(default=1, metadata=POSITIVE)
     """The fold that is the validation set, from 1."""
 
+    mix: tuple[Component, ...] = field(default=(), metadata={"family": "mixture"})
+    """Mixtures of the samples of training batches: `["MixUp"]`, `[{type = "CutMix", alpha = 0.5}]`;
+    of several, each batch gets one at random. The targets become shares of classes."""
+
     targets: Literal["own", "inputs"] = "own"
     """The targets: those of the data set, or its inputs (for autoencoders)."""
 

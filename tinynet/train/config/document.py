@@ -49,6 +49,15 @@ class Source:
         """Return the folder that a ``./file.py`` at a path is relative to."""
         return self.folders.get(self.origin(*path).file, self.folder)
 
+    def rename(self, old: KeyPath, new: KeyPath) -> None:
+        """Move a value to another key of its table."""
+        table = self.tree[str(old[0])]
+        table[new[-1]] = table.pop(old[-1])
+        tables: list[dict[KeyPath, Any]] = [self.origins, self.texts]
+        for known in tables:
+            for path in [p for p in known if p[: len(old)] == old]:
+                known[(*new, *path[len(old) :])] = known.pop(path)
+
     def forget(self, path: KeyPath) -> None:
         """Remove the origins and texts at and below a path."""
         for known in (self.origins, self.texts):

@@ -1,4 +1,4 @@
-"""The section ``[log]``: what a run writes for TensorBoard besides its curves."""
+"""The section ``[log]``: what a run logs besides losses, metrics and learning rates."""
 
 from __future__ import annotations
 
@@ -10,7 +10,12 @@ from tinynet.train.config.constraints import NOT_NEGATIVE
 
 @dataclass(frozen=True)
 class LogSection:
-    """What to write for TensorBoard besides the curves, the graph and the evaluations."""
+    """What to log besides losses, metrics, learning rates and the graph."""
+
+    norms: bool = False
+    """Whether to log the 2-norms of the gradients, before they are clipped, and of the weights:
+    `train/grad_norm` and `train/weight_norm`, per step in TensorBoard and as means of each epoch in
+    `metrics.jsonl`. With several optimizers, each has its own: `train/grad_norm_generator`."""
 
     histograms: int = field(default=0, metadata=NOT_NEGATIVE)
     """Write histograms of the weights and of their gradients every this many epochs (or steps:

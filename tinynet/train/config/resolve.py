@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tinynet.train.build.optimizers import LENGTHS
 from tinynet.train.checkpoint.run_folder import is_of_run
 from tinynet.train.checkpoint.sources import NO_STAND_INS, StandIns, of_stored_config
-from tinynet.train.config import metric_list
+from tinynet.train.config import metric_list, short_forms
+from tinynet.train.config.amounts import follows_run, or_share
 from tinynet.train.config.bounds import not_sensible, not_usable
 from tinynet.train.config.coercion import (
     MismatchError,
@@ -95,6 +95,7 @@ def resolve(
     if out is not None:
         override(source, {"run.out": str(out)}, problems)
         source.origins["run", "out"] = Origin("command line")
+    short_forms.expand_short_forms(source)
     return _Resolver(source, problems, stand_ins).checked_config()
 
 
@@ -119,10 +120,12 @@ class _Resolver:
             self.suggested.add(nearest(name, SECTIONS))
             hint = did_you_mean(name, SECTIONS) or self.placed(name) or "."
             self.problem((name,), f"unknown section{hint} There are: {one_of(SECTIONS)}")
-        run = self.section("run")
+        run = short_forms.limited(self.section("run"), tree.get("run"))
         sections = {name: self.section(name) for name in SECTIONS if name != "run"}
         for key, text in metric_list.undirected(sections["evaluation"]):
             self.problem(("evaluation", key), text)
+        for path, text in short_forms.contradictions(run, sections):
+            self.problem(path, text)
         self.problems.raise_if_any()
         sections["schedule"] = metric_list.directed(sections["schedule"], sections["evaluation"])
         sections["data"] = by_default(sections, self.source.origins)
@@ -246,9 +249,6 @@ class _Resolver:
         """Return the component of a table with a ``type``.
 
         Args:
-            path: the path of the table.
-            table: the table.
-            family: the accepted types.
             also: other keys of the table, for suggestions.
         """
         found = self.target(path, table, family)
@@ -270,16 +270,16 @@ class _Resolver:
         for key in [key for key in table if key != "type"]:
             if self.check_known((*path, key), key, signature, table["type"], family, also):
                 declared = known[key].declared if key in known else Any
-                value = self.argument((*path, key), table[key], declared, inside(family, declared))
+                type_ = or_share(key, declared) if family.lasts else declared
+                value = self.argument((*path, key), table[key], type_, inside(family, declared))
                 arguments[key], written[key] = value
                 if key in known and family.rates and ":" not in name:
                     self.check_sensible((*path, key), value[0], known[key])
         for parameter in [p for p in known.values() if p.name not in table]:
-            if family is FAMILIES["schedule"] and parameter.name in LENGTHS:
-                written[parameter.name] = None if parameter.required else parameter.default
-                continue
-            self.use_default(path, parameter, table["type"], signature)
-            written[parameter.name] = parameter.default
+            follows = family.lasts and follows_run(parameter, name)
+            if not follows:
+                self.use_default(path, parameter, table["type"], signature)
+            written[parameter.name] = None if follows else parameter.default
         if len(self.problems) > before:
             return None
         return Component(dotted(path), name, target, arguments, written, takes, given, is_called)

@@ -13,13 +13,13 @@ from typing import Any, Literal
 
 from tinynet.numba_kernels import compiler
 from tinynet.train.build.method import Supervised
+from tinynet.train.config.amounts import AMOUNT, DURATION
 from tinynet.train.config.constraints import (
     FIGURE,
     FOLDER_NAME,
     METRIC_LIST,
     NOT_NEGATIVE,
     POSITIVE,
-    RATES,
     must,
 )
 from tinynet.train.config.data_section import DataSection as DataSection
@@ -27,6 +27,10 @@ from tinynet.train.config.field_docs import field_docs as field_docs
 from tinynet.train.config.log_section import LogSection as LogSection
 from tinynet.train.config.problems import Origin
 from tinynet.train.config.signatures import Component
+from tinynet.train.config.update_sections import EmaSection as EmaSection
+from tinynet.train.config.update_sections import OptimizerSection as OptimizerSection
+from tinynet.train.config.update_sections import ScheduleSection as ScheduleSection
+from tinynet.train.config.update_sections import SwaSection as SwaSection
 
 
 @dataclass(frozen=True)
@@ -41,8 +45,25 @@ class RunSection:
     )
     """The seed of all random numbers. The same config and seed give the same weights."""
 
-    epochs: int = field(default=10, metadata=POSITIVE)
-    """The number of passes over the training set."""
+    epochs: int = field(default=10, metadata=NOT_NEGATIVE)
+    """The number of passes over the training set; 0 leaves it to `max_steps` or `max_time`."""
+
+    max_steps: int | None = field(default=None, metadata=POSITIVE)
+    """The maximum number of optimizer steps, counted over the whole run. The run ends after this
+    step, within an epoch if need be, with an evaluation and a checkpoint. Without `epochs`, only
+    this limit and `max_time` count."""
+
+    max_time: str | float | None = field(default=None, metadata=DURATION)
+    """The maximum training time, such as `"90s"`, `"2h"` or `"1d2h"`, or a number of seconds. A
+    resumed run continues its count. The run ends after the step that reaches it."""
+
+    limit_batches: int | float | str | None = field(default=None, metadata=AMOUNT)
+    """The number of training batches per epoch: a count, or a share such as 0.1 or `"10%"`. With
+    `data.shuffle`, each epoch draws others. Evaluations use all examples of their set."""
+
+    overfit_batches: int | float | str | None = field(default=None, metadata=AMOUNT)
+    """Train on these batches only, the same in each epoch: a count, or a share. A model that can
+    learn reaches a training loss near 0."""
 
     eval_every: int = field(default=1, metadata=POSITIVE)
     """Evaluate on the test set every this many epochs, and always after the last one."""
@@ -130,74 +151,9 @@ class LossSection:
     class_weights: Literal["none", "balanced"] = "none"
     """Whether the loss weighs classes: `balanced` gives a class the weight examples / (classes *
     examples of the class) in the training set, so that rare classes count as much as frequent
-    ones. It sets the argument `weight` of CrossEntropyLoss, NLLLoss and MultiMarginLoss."""
-
-
-@dataclass(frozen=True)
-class OptimizerSection:
-    """How the gradients update the weights.
-
-    If the parts of a model have their own optimizers, each has a table named after the module whose
-    parameters it updates: ``[optimizer.generator]``. clip_norm and clip_value in ``[optimizer]``
-    are then the defaults for these tables.
-    """
-
-    component: Component | None
-    """The optimizer, without its parameters; None if there are several."""
-
-    clip_norm: float | None = field(
-        default=None, metadata=must("be greater than 0", lambda value: value > 0)
-    )
-    """The maximum total 2-norm of the gradients. Larger gradients are scaled down together."""
-
-    clip_value: float | None = field(
-        default=None, metadata=must("be greater than 0", lambda value: value > 0)
-    )
-    """Clip every element of the gradients to the range from -clip_value to clip_value."""
-
-    accumulate: int = field(default=1, metadata=POSITIVE)
-    """The number of batches per step, which uses the mean of their gradients. All optimizers share
-    it."""
-
-    layer_lr: Mapping[str, float] = field(default_factory=dict, metadata=RATES)
-    """Learning rates of their own for some parameters: `{"features.*" = 1e-4}`. The first pattern
-    that fits applies; all other parameters have the rate `lr`."""
-
-    named: Mapping[str, OptimizerSection] = field(default_factory=dict)
-    """The sections of several optimizers, by name."""
-
-    def each(self) -> Mapping[str, OptimizerSection]:
-        """Return all optimizers by name; a single one has the name ``""``."""
-        return self.named or {"": self}
-
-
-@dataclass(frozen=True)
-class ScheduleSection:
-    """How the learning rate changes. Without this section it stays constant.
-
-    With several optimizers, each gets this schedule. Alternatively, ``[schedule.generator]``
-    applies to the optimizer of that name only, and optimizers without a table have no schedule.
-
-    ``T_max``, ``total_steps`` and ``max_epochs`` default to the length of the run, in epochs, or in
-    steps with ``per = "step"``.
-    """
-
-    component: Component | None
-    """The schedule, without its optimizer; None if there are several."""
-
-    per: Literal["epoch", "step"] = "epoch"
-    """Whether the schedule advances after each epoch or after each step."""
-
-    monitor: str = field(default="loss", metadata=FIGURE)
-    """The test loss or metric that ReduceLROnPlateau watches. Its ``mode`` defaults to ``"max"`` if
-    a higher figure is better."""
-
-    named: Mapping[str, ScheduleSection] = field(default_factory=dict)
-    """The sections of several schedules, by the name of the optimizer."""
-
-    def of(self, optimizer: str) -> ScheduleSection | None:
-        """Return the schedule of an optimizer."""
-        return self.named.get(optimizer) if self.named else self
+    ones. It sets the argument `weight` of CrossEntropyLoss, NLLLoss and MultiMarginLoss, and
+    `pos_weight` of BCEWithLogitsLoss: examples of class 0 / examples of class 1. The short form
+    `weights = "balanced"` means the same."""
 
 
 @dataclass(frozen=True)
@@ -235,18 +191,12 @@ class EvaluationSection:
     )
     """The number of test examples whose predictions TensorBoard shows after each evaluation."""
 
+    limit_batches: int | float | str | None = field(default=None, metadata=AMOUNT)
+    """Evaluate on this part only: the first batches, a count or a share such as `"10%"`. All
+    figures are then those of this part."""
+
     show: tuple[Component, ...] = field(default=(), metadata={"family": "exhibit"})
     """Exhibits for TensorBoard, written after each evaluation."""
-
-
-@dataclass(frozen=True)
-class EmaSection:
-    """A moving average of the weights, used for evaluation. Without this section there is none."""
-
-    decay: float = field(
-        default=0.999, metadata=must("be between 0 and 1", lambda value: 0 < value < 1)
-    )
-    """The fraction of the average that is kept at each step."""
 
 
 @dataclass(frozen=True)
@@ -287,8 +237,11 @@ class Config:
     ema: EmaSection | None = None
     """The moving average of the weights, or None."""
 
+    swa: SwaSection | None = None
+    """The average of the weights after the last epochs, or None."""
+
     log: LogSection = field(default_factory=LogSection)
-    """What to write for TensorBoard besides the curves."""
+    """What to log besides losses and metrics."""
 
     file: str = ""
     """The file it was read from."""
@@ -318,6 +271,7 @@ SECTIONS: dict[str, type] = {
     "schedule": ScheduleSection,
     "evaluation": EvaluationSection,
     "ema": EmaSection,
+    "swa": SwaSection,
     "log": LogSection,
 }
 
@@ -329,6 +283,7 @@ LEFT_OUT: dict[str, Callable[[], Any]] = {
     "schedule": lambda: None,
     "evaluation": EvaluationSection,
     "ema": lambda: None,
+    "swa": lambda: None,
     "log": LogSection,
 }
 """The optional sections, and their values if left out."""

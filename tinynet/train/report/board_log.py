@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from tinynet.board import BoardWarning, Recording, SummaryWriter
@@ -65,13 +65,19 @@ class BoardLog:
             text = f"the graph of the model is not written. {type(error).__name__}: {error}"
             warnings.warn(text, RuntimeWarning, stacklevel=2)
 
-    def log_step(self, step: Step) -> None:
-        """Write the losses (``train/loss``), learning rates (``lr``) and histograms, if due."""
+    def log_step(self, step: Step, also: Callable[[], Mapping[str, float]] = dict) -> None:
+        """Write what is due after a step.
+
+        Args:
+            step: the step; nothing is written if it was skipped.
+            also: returns more figures beside the losses (``train/loss``) and learning rates.
+        """
         config = self.parts.config
-        if not step.batches:  # the step was skipped
+        if not step.batches:
             return
         if step.number % config.run.log_every == 0 or step.ends_epoch:
-            self._log_scalars(step, step_figures(step))
+            own = {f"train/{name}": value for name, value in also().items()}
+            self._log_scalars(step, step_figures(step) | own)
         if config.log.is_due(step.number, step.epoch, step.ends_epoch):
             self.log_histograms(step)
 

@@ -27,11 +27,14 @@ from tinynet.train.metrics.criterion import (
 from tinynet.train.report.progress import describe_figures
 from tinynet.train.report.table import aligned
 from tinynet.train.running.best import EARLY_STOPPING
+from tinynet.train.running.limits import MAX_STEPS, MAX_TIME
 from tinynet.train.running.supervised import PRUNED
 
 _STATUS = {
     "finished": "finished",
     EARLY_STOPPING: "finished by early stopping: no further improvement",
+    MAX_STEPS: "finished: the number of steps reached run.max_steps",
+    MAX_TIME: "finished: the time of training reached run.max_time",
     PRUNED: "pruned by the search: other trials were better after as many epochs",
     "interrupted": "stopped by Ctrl-C or SIGTERM",
     "failed": "failed",

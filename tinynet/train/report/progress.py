@@ -154,13 +154,13 @@ class ProgressPrinter:
     Bars go to stderr and lines to stdout, so a log file of either never holds control characters.
 
     Args:
-        epochs: the number of epochs.
+        epochs: the number of epochs; None if that is unknown.
         examples: the number of examples per epoch.
         show: ``"text"``, ``"json"`` (one object per epoch) or ``"nothing"``.
     """
 
     def __init__(
-        self, epochs: int, examples: int, show: Literal["text", "json", "nothing"] = "text"
+        self, epochs: int | None, examples: int, show: Literal["text", "json", "nothing"] = "text"
     ) -> None:
         self.epochs = epochs
         self.examples = examples
@@ -212,7 +212,7 @@ class ProgressPrinter:
         """Return the examples of the epoch so far, those per second, and the seconds left."""
         done = self._examples_before + self._examples_here
         speed = self._examples_here / max(now - self._epoch_start, 1e-9)
-        left = (self.epochs - self._epoch) * self.examples - done
+        left = ((self.epochs or self._epoch + 1) - self._epoch) * self.examples - done
         return done, speed, left / max(speed, 1e-9)
 
     def _report(self, figures: Mapping[str, float]) -> None:
@@ -249,7 +249,7 @@ class ProgressPrinter:
             print(f"{self._title(epoch)}: {text}{self._time_left(epoch, now)}", flush=True)
 
     def _time_left(self, epoch: int, now: float) -> str:
-        left = self.epochs - epoch - 1
+        left = 0 if self.epochs is None else self.epochs - epoch - 1
         per_epoch = (now - self._run_start) / (epoch + 1 - self._first)
         return f", {_duration(left * per_epoch)} left" if left else ""
 
@@ -259,6 +259,8 @@ class ProgressPrinter:
             self._live.clear()
 
     def _title(self, epoch: int) -> str:
+        if self.epochs is None:
+            return f"epoch {epoch + 1}"
         return f"epoch {epoch + 1:>{len(str(self.epochs))}}/{self.epochs}"
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import copy
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from tinynet.train.build.build import Parts
-from tinynet.train.build.optimizers import LENGTHS, PlateauSchedule, component_of, follows_run
+from tinynet.train.build.lengths import lengthen, with_warmup
+from tinynet.train.build.optimizers import PlateauSchedule
 from tinynet.train.config.problems import UsageError
 from tinynet.train.config.toml_text import dotted
 
@@ -18,6 +20,9 @@ FIXED = {
     "run.out": "the run stays in its folder",
     "run.init_from": "the weights are those of the checkpoint",
     "run.init_skip": "the weights are those of the checkpoint",
+    "run.limit_batches": "the rest of the epoch would be undefined",
+    "run.overfit_batches": "the rest of the epoch would be undefined",
+    "evaluation.limit_batches": "the figures would not be comparable",
     "optimizer.layer_lr": "the learning rates are those of the checkpoint",
     "run.callbacks": "their state is that of the checkpoint",
     "data": "the rest of the epoch would be undefined",
@@ -25,8 +30,12 @@ FIXED = {
     "method.type": "its state is that of the checkpoint",
     "optimizer.type": "its state is that of the checkpoint",
     "schedule.type": "its state is that of the checkpoint",
+    "schedule.warmup": "its state is that of the checkpoint",
 }
 """The keys that cannot change when a run is resumed, with the reasons; each covers its subkeys."""
+
+LENGTH = ("run.epochs", "run.max_steps", "optimizer.accumulate")
+"""The keys that change the length of the run."""
 
 FREE = ("data.workers",)
 """Exceptions: keys below these that may change."""
@@ -115,21 +124,10 @@ class ChangedValues:
                     self._optimizer.append((name, key, updater.optimizer.defaults[key]))
                 elif section == "schedule" and key not in ("per", "monitor"):
                     self._schedule.append((name, key, self._of_schedule(name, change)))
-        if any(change.key == "run.epochs" for change in changes):
-            self._schedule += self._lengths()
-
-    def _lengths(self) -> Iterator[tuple[str, str, Any]]:
-        """Yield the values that schedules derive from the length of the run."""
-        for name, updater in self.parts.updaters.items():
-            section = self.parts.config.schedule and self.parts.config.schedule.of(name)
-            if section and any(follows_run(component_of(section), key) for key in LENGTHS):
-                schedule = _inner(updater.schedule)
-                for key in (*LENGTHS, "_schedule_phases"):  # the latter of OneCycleLR
-                    if hasattr(schedule, key):
-                        yield name, key, getattr(schedule, key)
+        self._has_other_length = any(change.key in LENGTH for change in changes)
 
     def _of_schedule(self, name: str, change: Change) -> Any:
-        schedule = _inner(self.parts.updaters[name].schedule)
+        schedule = self._schedule_of(name)
         if not hasattr(schedule, change.path[-1]):
             text = f"{type(schedule).__name__} does not keep this value"
             raise UsageError(f"{change} is not possible when resuming: {text}")
@@ -145,12 +143,36 @@ class ChangedValues:
                     group["initial_lr"], group["lr"] = value, value_now
                 else:
                     group[key] = value
-            schedule = _inner(updater.schedule)
-            if key == "lr" and hasattr(schedule, "base_lrs"):
+            for schedule in _each(updater.schedule) if key == "lr" else ():
                 schedule.base_lrs = [value for _ in schedule.base_lrs]
         for name, key, value in self._schedule:
-            setattr(_inner(self.parts.updaters[name].schedule), key, value)
+            setattr(self._schedule_of(name), key, value)
+        for name in self.parts.updaters if self._has_other_length else ():
+            self._lengthen(name)
+
+    def _lengthen(self, name: str) -> None:
+        """Give a schedule the length of the run as it is now."""
+        section = self.parts.config.schedule and self.parts.config.schedule.of(name)
+        if section:
+            length = self.parts.length.of(section)
+            updater = self.parts.updaters[name]
+            other = copy.deepcopy(updater.optimizer)
+            lengthen(with_warmup(section, length), _inner(updater.schedule), other, length)
+
+    def _schedule_of(self, name: str) -> Any:
+        """Return the schedule that the config names, without its warm-up."""
+        section = self.parts.config.schedule and self.parts.config.schedule.of(name)
+        schedule = _inner(self.parts.updaters[name].schedule)
+        return schedule._schedulers[-1] if section and section.warmup is not None else schedule
 
 
 def _inner(schedule: Any) -> Any:
     return schedule.schedule if isinstance(schedule, PlateauSchedule) else schedule
+
+
+def _each(schedule: Any) -> Iterator[Any]:
+    """Yield a schedule, or those inside it, which have the initial rates."""
+    for inner in getattr(schedule, "_schedulers", ()):
+        yield from _each(inner)
+    if hasattr(_inner(schedule), "base_lrs"):
+        yield _inner(schedule)

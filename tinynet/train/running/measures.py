@@ -9,6 +9,7 @@ from typing import Any
 from tinynet.train.build.build import Parts
 from tinynet.train.build.ema import MovingAverage, loaded
 from tinynet.train.build.ranks import Ranks
+from tinynet.train.build.swa import WeightAverage
 from tinynet.train.metrics.totals import Totals
 from tinynet.train.running.best import Best
 from tinynet.train.running.compilation import Compilation
@@ -31,7 +32,7 @@ class Measures:
         self,
         parts: Parts,
         compilation: Compilation,
-        average: MovingAverage | None,
+        average: MovingAverage | WeightAverage | None,
         ranks: Ranks | None,
     ) -> None:
         self._parts = parts

@@ -17,7 +17,7 @@ from tinynet.train.build.trial import trial, try_schedules
 from tinynet.train.checkpoint.drift import Drift
 from tinynet.train.checkpoint.reading import read_text
 from tinynet.train.checkpoint.run_folder import RunFolder, StorageWarning, no_run
-from tinynet.train.checkpoint.run_record import read_record, resumed_record
+from tinynet.train.checkpoint.run_record import read_record, resumed_record, seconds_of
 from tinynet.train.checkpoint.storage import cut_rows, newest_checkpoint
 from tinynet.train.checkpoint.writing import locked, move, remove_leftovers
 from tinynet.train.config.bounds import MOST
@@ -132,15 +132,15 @@ def _resume(
     parts.callbacks.add(callbacks)
     changed_values = ChangedValues(parts, changes)
     text = now if changes else read_text(folder.config)
-    training = Training(parts, folder, text, show, saved, ranks)
+    training = Training(parts, folder, text, show, saved, ranks, seconds_of(record, saved["step"]))
     changed_values.apply()
     _refuse_too_few_epochs(training)
     where = f"epoch {saved['epoch']}, step {saved['step']}"
-    sealed, epochs = "files" in record, training.starting_point.epoch
-    kept = {"sealed": sealed, "tests": training.is_complete}
+    epochs = training.starting_point.epoch
+    kept = {"sealed": "files" in record, "complete": training.is_complete}
     training.storage.written = cut_rows(folder.metrics, saved["step"], epochs, **kept)
     if training.is_complete:
-        _print(show, f"the run is complete ({where}); --set run.epochs=N extends it")
+        _print(show, f"the run is complete ({where}); --set {training.limits.key}=N extends it")
         if problem := training.storage.finish(record | training.outcome("finished")):
             raise problem
         return training.result
@@ -187,7 +187,7 @@ def _refuse_too_few_epochs(training: Training) -> None:
         training.parts.config.run,
         training.parts.train_batches,
     )
-    if start.batch and start.epoch >= run.epochs:
+    if start.batch and training.limits.is_last(start.epoch) and not training.is_complete:
         raise UsageError(
             f"run.epochs must be at least {start.epoch + 1} to resume this run: it has trained "
             f"{start.epoch} epochs and {start.batch} of {len(batches)} batches of the next. "

@@ -34,6 +34,7 @@ from tinynet.train.report.progress import as_json, describe_figures
 from tinynet.train.report.tokens import check_vocabulary, stored_tokenizer
 from tinynet.train.running.best import EARLY_STOPPING
 from tinynet.train.running.interrupt import resumable
+from tinynet.train.running.limits import LIMITS, describe_batches, limit_of
 from tinynet.train.running.loop import evaluate
 from tinynet.train.running.processes import (
     agreeing,
@@ -117,6 +118,8 @@ def _train(
     for name, report in reports.items():
         if show == "text" and report.checked < report.examples:
             print(f"data: checked {report.extent} examples of the {name} set")
+    if show == "text" and (used := describe_batches(parts)):
+        print(used)
     with locked(folder.path), resumable("resume", folder.path):
         text = to_toml(config)
         write_text(folder.config, text)
@@ -322,7 +325,9 @@ def _print_text(result: Result) -> None:
         print(f"  {command('resume', result.folder)}")
     for line in _figures(result):
         print(line)
-    if result.stopped_by == EARLY_STOPPING and result.best:
+    if result.stopped_by in LIMITS:
+        print(f"stopped by {result.stopped_by} = {limit_of(result.config.run, result.stopped_by)}")
+    elif result.stopped_by == EARLY_STOPPING and result.best:
         patience = result.config.evaluation.patience
         print(f"stopped early: {result.best.reason} (evaluation.patience = {patience})")
     elif isinstance(result.stopped_by, str):

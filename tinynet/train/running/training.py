@@ -13,10 +13,9 @@ from typing import Any, Literal
 from tinynet.board import Recording
 from tinynet.data.readers.encoding import TableEncoder
 from tinynet.invocation import command
-from tinynet.train.build import seeds
 from tinynet.train.build.build import Parts, preprocessing_of
-from tinynet.train.build.ema import MovingAverage
 from tinynet.train.build.ranks import Ranks
+from tinynet.train.build.swa import average_of
 from tinynet.train.build.task import check_weights
 from tinynet.train.callbacks.callback import dataset_attribute
 from tinynet.train.checkpoint.checksums import sealed_row
@@ -24,7 +23,7 @@ from tinynet.train.checkpoint.files import CheckpointError
 from tinynet.train.checkpoint.run_folder import RunFolder
 from tinynet.train.checkpoint.run_record import recorded_warnings
 from tinynet.train.checkpoint.spending import Spending
-from tinynet.train.checkpoint.state import StartingPoint, load_state, state_of
+from tinynet.train.checkpoint.state import StartingPoint, load_state, state_of, states_of
 from tinynet.train.checkpoint.storage import Storage
 from tinynet.train.config.problems import TrainError
 from tinynet.train.html_report.writing import costs_of, write_report
@@ -40,8 +39,10 @@ from tinynet.train.running.best import EARLY_STOPPING, Best
 from tinynet.train.running.compilation import Compilation
 from tinynet.train.running.inputs import input_files
 from tinynet.train.running.interrupt import StopRequest
+from tinynet.train.running.limits import Limits, examples_per_epoch
 from tinynet.train.running.loop import Step, fit
 from tinynet.train.running.measures import Measures
+from tinynet.train.running.norms import LoggedNorms
 from tinynet.train.running.processes import ending_together
 from tinynet.train.running.result import Result
 from tinynet.train.running.tracked import track
@@ -60,6 +61,7 @@ class Training:
         show: what to print.
         saved: the checkpoint to resume from.
         ranks: the processes of the run; None if this is the only one.
+        seconds: the time of training before the checkpoint.
     """
 
     def __init__(
@@ -70,6 +72,7 @@ class Training:
         show: Show = "text",
         saved: Mapping[str, Any] | None = None,
         ranks: Ranks | None = None,
+        seconds: float = 0.0,
     ) -> None:
         config = parts.config
         self.is_first = ranks is None or ranks.is_first
@@ -79,17 +82,15 @@ class Training:
         self.config_text = config_text
         newest = saved["step"] if saved else None
         self.storage = Storage(folder, config.run.keep_checkpoints, newest)
-        examples = len(parts.train_set)
-        if config.data.drop_last:
-            examples -= examples % config.data.batch_size
-        self.progress = ProgressPrinter(config.run.epochs, examples, show)
+        self.limits = Limits(config.run, seconds, self.ranks)
+        self.progress = ProgressPrinter(parts.length.epochs, examples_per_epoch(parts), show)
         self.totals = Totals()
         self.best = Best(config.evaluation, parts.method.compares, parts.selection)
-        self.average = MovingAverage(parts.model, config.ema.decay) if config.ema else None
+        self.average = average_of(parts)
+        self.norms = LoggedNorms(parts.updaters, config.log.norms)
         self.compilation = Compilation()
         self.measures = Measures(parts, self.compilation, self.average, self.ranks)
         self.starting_point = StartingPoint()
-        self.epoch = -1
         self.incidents = Incidents(config.run, folder, self.progress.message)
         self.callbacks = parts.callbacks
         self.preprocessing = preprocessing_of(parts)
@@ -100,8 +101,13 @@ class Training:
             self.starting_point = load_state(parts, saved, self.average, self.best, self.totals)
             self.measures.load(saved)
             self.incidents.skipped = saved["skipped"]
-        early = self.is_complete and self.starting_point.epoch < config.run.epochs
+            self.limits.check(saved["step"])
+        early = self.is_complete and not self.limits.is_last(self.starting_point.epoch)
         self.stopped_by: int | str | None = self.reason_to_stop if early else None
+
+    epoch = -1
+    measured_at = 0
+    """The number of steps before the last evaluation in this process."""
 
     def train(self, record: dict[str, Any], recording: Recording | None = None) -> Result:
         """Train to the end, and record how the run ended in ``run.json``, whatever happens.
@@ -124,6 +130,7 @@ class Training:
                 start = self.starting_point
                 moment = self.parts.moment(log.writer, start.step, start.epoch + 1)
                 self.callbacks.attach(moment)
+                self.limits.begin()
                 with showing(self.progress):
                     ended = self.loop(log, stop)
                 self.warn_of_poor_fit()
@@ -216,14 +223,15 @@ class Training:
     @property
     def is_complete(self) -> bool:
         """Whether the checkpoint was the last of a complete run."""
-        start, epochs = self.starting_point, self.parts.config.run.epochs
-        return start.batch == 0 and (start.epoch >= epochs or self.reason_to_stop is not None)
+        start = self.starting_point
+        is_over = self.limits.is_last(start.epoch) or self.reason_to_stop is not None
+        return self.limits.reason is not None or (start.batch == 0 and is_over)
 
     @property
     def reason_to_stop(self) -> str | None:
         """What ends the run before its last epoch, if anything."""
         early = EARLY_STOPPING if self.best.is_over else None
-        return self.callbacks.stopped_by or early
+        return self.limits.reason or self.callbacks.stopped_by or early
 
     def loop(self, log: BoardLog, stop: StopRequest) -> bool:
         """Iterate over `fit`, and act between its steps; return whether the run is complete."""
@@ -231,7 +239,7 @@ class Training:
         ended = True
         for step in fit(
             *(parts.model, parts.loss, parts.updaters, parts.train_batches),
-            range(start.epoch, config.run.epochs),
+            parts.length.epochs_from(start.epoch),
             accumulate=config.optimizer.accumulate,
             first_step=start.step,
             first_batch=start.batch,
@@ -243,15 +251,16 @@ class Training:
         ):
             stopping = self.signal_of(stop)  # read once: it may change at any moment
             self.count_step(step)
-            log.log_step(step)
-            saving = step.ends_epoch or stopping is not None or self.is_time_to_save(step)
+            log.log_step(step, self.norms.figures)
+            is_end = self.limits.see(step.number + 1) is not None or step.ends_epoch
+            saving = is_end or stopping is not None or self.is_time_to_save(step)
             if saving:
                 where = Place(step.epoch, step.number, step.batch, len(parts.train_batches))
                 check_weights(parts.model, parts.updaters, where)
-            if step.ends_epoch:
+            if is_end:
                 self.end_epoch(log, step)
-            is_last = step.epoch + 1 == config.run.epochs
-            over = step.ends_epoch and (is_last or self.reason_to_stop is not None)
+            is_last = step.ends_epoch and self.limits.is_last(step.epoch + 1)
+            over = is_end and (is_last or self.reason_to_stop is not None)
             if over:
                 self.test(log, step)
             if saving:
@@ -274,13 +283,15 @@ class Training:
     def count_step(self, step: Step) -> None:
         """Add a step to the moving average, the totals and the progress."""
         if self.average is not None and step.batches:
-            self.average.update()
+            self.average.update(step.ends_epoch, step.epoch)
         if step.epoch != self.epoch:
             self.epoch = step.epoch
             if step.epoch != self.starting_point.epoch or not self.starting_point.batch:
                 self.totals = Totals()
             self.progress.start_epoch(step.epoch, self.totals.examples)
+        norms = self.norms.figures()
         shares = [self.totals.share_of(batch) for batch in step.batches]
+        shares = [share._replace(losses={**share.losses, **norms}) for share in shares]
         if self.ranks is not None and shares:
             shares = self.ranks.in_order(shares, step.count)
         for share in shares:
@@ -288,12 +299,13 @@ class Training:
         self.progress.update(sum(share.examples for share in shares), self.epoch_figures(step))
 
     def end_epoch(self, log: BoardLog, step: Step) -> None:
-        """Evaluate if it is time, then print and log the figures."""
+        """Evaluate if it is time, then print and log the figures of the epoch, or of its part."""
         run = self.parts.config.run
         found: dict[str, float] = {}
-        if step.epoch + 1 == run.epochs or (step.epoch + 1) % run.eval_every == 0:
+        is_last = self.limits.is_last(step.epoch + 1) or self.limits.reason is not None
+        if is_last or (step.epoch + 1) % run.eval_every == 0:
             with self.measures.weights():
-                measured = self.evaluate(log, step)
+                measured, self.measured_at = self.evaluate(log, step), step.number + 1
                 if self.best.see(measured, step.epoch + 1):
                     self.storage.set_best(self.evaluation_state(step))
             found = figures_on(self.parts.selection, measured)
@@ -332,7 +344,7 @@ class Training:
         """Write a checkpoint, and flush the events for TensorBoard."""
         position = log.flush()
         if self.is_first:
-            self.storage.commit(self.checkpoint_state(step), position)
+            self.storage.commit(self.checkpoint_state(step), position, self.limits.seconds)
         self.saved_at = time.monotonic()
 
     def save_rest(self, log: BoardLog, step: Step) -> None:
@@ -343,7 +355,7 @@ class Training:
         """
         if not self.storage.is_failing and not (log.was_behind and self.is_first):
             return
-        if not self.storage.commit(self.checkpoint_state(step), log.flush()):
+        if not self.storage.commit(self.checkpoint_state(step), log.flush(), self.limits.seconds):
             text = f"the end of the run cannot be saved in {self.folder.path}: the disk is full, or"
             raise CheckpointError(f"{text} cannot be written to (see the warning)")
 
@@ -376,22 +388,12 @@ class Training:
             "step": step.number + 1,
             "model": self.parts.model.state_dict(),
             **self.measures.state_dict(),
+            "measured": self.measured_at == step.number + 1,
             **({"preprocessing": self.preprocessing} if self.preprocessing else {}),
         }
 
     def checkpoint_state(self, step: Step) -> dict[str, Any]:
         """Return the state that resuming the run needs."""
-        parts = self.parts
-        return {
-            **self.evaluation_state(step),
-            "best": self.best.state_dict(),
-            "ema": state_of(self.average),
-            "optimizers": {n: u.optimizer.state_dict() for n, u in parts.updaters.items()},
-            "schedules": {n: state_of(u.schedule) for n, u in parts.updaters.items()},
-            "method": parts.method.state_dict(),
-            "loss": state_of(parts.loss),
-            "generators": seeds.get_states(),
-            "loader": parts.train_batches.state_dict(),
-            "totals": None if step.ends_epoch else self.totals.state_dict(),
-            **({"callbacks": state} if (state := self.callbacks.state_dict()) else {}),
-        }
+        own = {"best": self.best.state_dict(), "ema": state_of(self.average)}
+        totals = None if step.ends_epoch else self.totals.state_dict()
+        return {**self.evaluation_state(step), **own, **states_of(self.parts), "totals": totals}

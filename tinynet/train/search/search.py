@@ -123,7 +123,7 @@ def new_plan(
         size = _size(space)
         choices["trials"] = min(choices.get("trials", size), size)
     own: dict[str, Any] = {
-        "epochs": max(one.run.epochs for one in configs),
+        "epochs": max(max(one.run.epochs, 1) for one in configs),
         "eval_every": min(one.run.eval_every for one in configs),
     }
     own |= {"metric": criterion.figure, "higher_is_better": criterion.higher_is_better}

@@ -139,21 +139,7 @@ def equalize(img: Any) -> Any:
     """Return an image of bytes whose channels have flat histograms."""
     _bytes_only(img)
 
-    def change(array: Array) -> Array:
-        flat = array.reshape(-1, *array.shape[-2:])
-        return np.stack([_equalized(channel) for channel in flat]).reshape(array.shape)
-
-    return with_colors(img, "equalize", change)
-
-
-def _equalized(channel: Array) -> Array:
-    counts = np.bincount(channel.ravel(), minlength=256)
-    step = (channel.size - counts[counts.nonzero()[0][-1]]) // 255
-    if step == 0:
-        return channel
-    below = np.concatenate([[0], np.cumsum(counts)[:-1]])
-    table: Array = ((below + step // 2) // step).clip(0, 255).astype(np.uint8)
-    return table[channel]
+    return with_colors(img, "equalize", arrays.equalized)
 
 
 def _bytes_only(img: Tensor) -> None:

@@ -6,6 +6,7 @@ They draw random numbers from the default generator, which a DataLoader seeds fo
 from tinynet.compat.vision.modes import InterpolationMode as InterpolationMode
 from tinynet.compat.vision.transforms import functional as functional
 from tinynet.compat.vision.transforms import v2 as v2
+from tinynet.compat.vision.transforms.automatic import *
 from tinynet.compat.vision.transforms.base import *
 from tinynet.compat.vision.transforms.colors import *
 from tinynet.compat.vision.transforms.conversion import *

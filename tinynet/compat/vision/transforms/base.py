@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet.compat.vision.modes import InterpolationMode
 from tinynet.data.loading.sampler import random_source
 from tinynet.data.transforms import Compose as _Compose
 from tinynet.data.transforms import Lambda as Lambda
@@ -67,7 +68,7 @@ class Randomly(ImageTransform):
 
 def shown(value: Any) -> Any:
     """Return a value as representations have it: an interpolation by its name."""
-    return getattr(value, "value", value)
+    return value.value if isinstance(value, InterpolationMode) else value
 
 
 class Compose(_Compose):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from tinynet.compat.vision.transforms.base import generator
 from tinynet.compat.vision.transforms.v2.samples import Transform
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.nn.functional import one_hot
+from tinynet.data.transforms import mixtures
 
 __all__ = ["CutMix", "MixUp"]
 
@@ -37,18 +36,14 @@ class _Mixture(Transform):
             ValueError: the inputs are not a batch of images and a batch of labels.
         """
         images, labels = inputs if len(inputs) == 2 else inputs[0]
-        if images.ndim != 4 or len(labels) != len(images):
+        if images.ndim != 4:
             raise ValueError(
                 f"Expected a batch of images, [N, C, H, W], and one of labels. Got the shapes "
                 f"{list(images.shape)} and {list(labels.shape)}."
             )
-        if labels.ndim == 1:
-            if self.num_classes is None:
-                raise ValueError("num_classes must be passed if the labels are not one-hot-encoded")
-            labels = one_hot(labels, self.num_classes)
+        labels = mixtures.one_hot_labels(images, labels, self.num_classes)
         images, share = self.mixed(images, float(generator().beta(self.alpha, self.alpha)))
-        labels = labels.float()
-        return images, labels.roll(1, 0) * (1.0 - share) + labels * share
+        return images, mixtures.mixed_labels(labels, share)
 
 
 class MixUp(_Mixture):
@@ -70,7 +65,7 @@ class MixUp(_Mixture):
 
     def mixed(self, images: Tensor, share: float) -> tuple[Tensor, float]:
         """Return the weighted means, and the weight."""
-        return images.roll(1, 0) * (1.0 - share) + images * share, share
+        return mixtures.mix_up(images, share), share
 
 
 class CutMix(_Mixture):
@@ -86,12 +81,4 @@ class CutMix(_Mixture):
 
     def mixed(self, images: Tensor, share: float) -> tuple[Tensor, float]:
         """Return the images with their rectangles, and the area of the rest."""
-        height, width = images.shape[-2:]
-        x, y = int(generator().integers(width)), int(generator().integers(height))
-        half = 0.5 * math.sqrt(1.0 - share)
-        down, across = int(half * height), int(half * width)
-        top, bottom = max(y - down, 0), min(y + down, height)
-        left, right = max(x - across, 0), min(x + across, width)
-        result = images.clone()
-        result[..., top:bottom, left:right] = images.roll(1, 0)[..., top:bottom, left:right]
-        return result, 1.0 - (bottom - top) * (right - left) / (height * width)
+        return mixtures.cut_mix(generator(), images, share)

@@ -5,17 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 from tinynet.compat.vision.modes import InterpolationMode
-from tinynet.compat.vision.transforms import colors, crops, geometry
+from tinynet.compat.vision.transforms import automatic, colors, crops, geometry
 from tinynet.compat.vision.transforms.v2.samples import Transform, of_samples
 from tinynet.data.transforms.geometry import Mode, Side, sides
 
 __all__ = [
+    "AugMix",
+    "AutoAugment",
+    "AutoAugmentPolicy",
     "CenterCrop",
     "ColorJitter",
     "FiveCrop",
     "GaussianBlur",
     "Grayscale",
     "Pad",
+    "RandAugment",
     "RandomAdjustSharpness",
     "RandomAffine",
     "RandomAutocontrast",
@@ -32,14 +36,19 @@ __all__ = [
     "RandomVerticalFlip",
     "Resize",
     "TenCrop",
+    "TrivialAugmentWide",
 ]
 
+AugMix = of_samples(automatic.AugMix)
+AutoAugment = of_samples(automatic.AutoAugment)
+AutoAugmentPolicy = automatic.AutoAugmentPolicy
 CenterCrop = of_samples(crops.CenterCrop)
 ColorJitter = of_samples(colors.ColorJitter)
 FiveCrop = of_samples(crops.FiveCrop)
 GaussianBlur = of_samples(geometry.GaussianBlur)
 Grayscale = of_samples(colors.Grayscale)
 Pad = of_samples(geometry.Pad)
+RandAugment = of_samples(automatic.RandAugment)
 RandomAdjustSharpness = of_samples(colors.RandomAdjustSharpness)
 RandomAffine = of_samples(geometry.RandomAffine)
 RandomAutocontrast = of_samples(colors.RandomAutocontrast)
@@ -54,6 +63,7 @@ RandomRotation = of_samples(geometry.RandomRotation)
 RandomSolarize = of_samples(colors.RandomSolarize)
 RandomVerticalFlip = of_samples(geometry.RandomVerticalFlip)
 TenCrop = of_samples(crops.TenCrop)
+TrivialAugmentWide = of_samples(automatic.TrivialAugmentWide)
 
 
 class Resize(Transform, geometry.Resize):

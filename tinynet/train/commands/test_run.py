@@ -1,0 +1,120 @@
+"""``tinynet test-run CONFIG``."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import tempfile
+import time
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from tinynet.train.commands import evaluate, predict, report
+from tinynet.train.commands.options import add_config, full_keys
+from tinynet.train.config.problems import ConfigError, TrainError, UsageError, in_users_code
+from tinynet.train.config.resolve import load_config
+from tinynet.train.config.sections import Config
+from tinynet.train.running.resuming import resume
+from tinynet.train.running.runner import run
+
+NAME = "test-run"
+HELP = "try everything that a run does, with one batch"
+DESCRIPTION = """\
+Do everything that a run does, each with one batch: train, evaluate, write a checkpoint and the
+report, resume, evaluate again, predict. Print a line per step; a line names what fails, and the
+exit code is 1. It all happens in a temporary folder, without trackers.
+"""
+TRAINS = True
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    add_config(parser)
+    parser.add_argument(
+        "--batches", type=int, default=1, metavar="N", help="the number of batches (default: 1)"
+    )
+
+
+def run_command(arguments: argparse.Namespace) -> int:
+    """Print a line per step; return 1 if one fails."""
+    if arguments.batches < 1:
+        raise UsageError(f"--batches must be at least 1, got {arguments.batches}")
+    given = full_keys(arguments.set)
+    config = load_config(arguments.config, given)
+    with tempfile.TemporaryDirectory(prefix="tinynet-test-run-") as folder:
+        given += _short(config, arguments.batches, folder)
+        return _steps(arguments.config, given)
+
+
+def _short(config: Config, batches: int, folder: str) -> list[str]:
+    """Return the overrides for one epoch of a number of steps, in a temporary folder."""
+    part = "limit" if config.run.overfit_batches is None else "overfit"
+    return [
+        "run.epochs=1",
+        f"run.{part}_batches={batches * config.optimizer.accumulate}",
+        f"evaluation.limit_batches={batches}",
+        f"run.out={folder}",
+        "run.name=test-run",
+        "run.trackers=[]",
+        "run.report=true",
+        *(["run.max_steps=1000000000"] if config.run.max_steps else []),
+        *(["run.max_time=999d"] if config.run.max_time else []),
+    ]
+
+
+def _steps(path: str, given: list[str]) -> int:
+    """Take the steps of a test run; return the exit code."""
+    folder = _attempt("train and evaluate", lambda: run(path, given, quiet=True).folder)
+    if folder is None:
+        return 1
+    steps: dict[str, Callable[[], Any]] = {
+        "resume from the checkpoint": lambda: resume(folder, {"run.epochs": 2}, quiet=True),
+        "evaluate the checkpoint": lambda: _command(evaluate, str(folder)),
+        "predict": lambda: _command(predict, str(folder), "--count", "1"),
+        "write the report": lambda: bool(_command(report, str(folder))),
+    }
+    failed = [name for name, step in steps.items() if _attempt(name, step) is None]
+    print(f"failed: {', '.join(failed)}" if failed else "everything works; nothing was kept")
+    return int(bool(failed))
+
+
+def _attempt(name: str, step: Callable[[], Any]) -> Any:
+    """Take a step and print its line; return its result, or None if it failed."""
+    began = time.monotonic()
+    try:
+        result = step()
+    except ConfigError:  # all mistakes, with their lines
+        raise
+    except Exception as error:
+        print(f"failed  {name}: {_in_a_line(error)}", flush=True)
+        return None
+    shown = f": {result}" if isinstance(result, str) else ""
+    print(f"ok      {name} ({time.monotonic() - began:.1f} s){shown}", flush=True)
+    return result
+
+
+def _command(module: ModuleType, *words: str) -> str:
+    """Run a command of this program; return the first line of its output.
+
+    Raises:
+        TrainError: if its exit code is not 0.
+    """
+    parser = argparse.ArgumentParser()
+    module.add_arguments(parser)
+    with contextlib.redirect_stdout(io.StringIO()) as output:
+        code = module.run_command(parser.parse_args(words))
+    lines = output.getvalue().splitlines() or [""]
+    if code:
+        raise TrainError(lines[0])
+    return lines[0]
+
+
+def _in_a_line(error: Exception) -> str:
+    """Return an error with its cause and the last place in the user's code, in one line."""
+    text = str(error) if isinstance(error, TrainError) else in_users_code(error)
+    lines = [line.strip() for line in text.splitlines()] or [type(error).__name__]
+    places = [line for line in lines if line.startswith("File ")]
+    whole = [line for line in dict.fromkeys((lines[0], lines[-1])) if line not in places]
+    return ": ".join(whole) + "".join(f" ({place})" for place in places[-1:])

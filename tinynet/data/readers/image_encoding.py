@@ -11,10 +11,12 @@ import numpy as np
 
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.data.readers.files import FormatError, StrPath, raise_all
+from tinynet.data.readers.framing import Framing
 from tinynet.data.readers.pillow import (
     CHANNELS,
     convert_image,
     image_from_bytes,
+    opaque_image,
     read_image,
     require_pillow,
 )
@@ -46,6 +48,9 @@ class ImageEncoder:
     transform: Function | None = None
     loader: Callable[[str], Any] | None = None
     """The user's function that reads a file; None for Pillow."""
+
+    framing: Framing | None = None
+    """The framing of the training images; None if it is unknown."""
 
     def __call__(self, images: Iterable[Any]) -> Tensor:
         """Return images as a batch of inputs.
@@ -81,6 +86,28 @@ class ImageEncoder:
         for step in self.steps(self.transform):
             image = step(image)
         return image
+
+    def framed(self, path: StrPath) -> tuple[Any, str, list[str]]:
+        """Return an image that a call takes, framed like the training images.
+
+        Returns:
+            the image (an image like those of the training set is the file itself); what it was,
+            such as ``"120 x 90 color"``; and what was done to it, as for `conversion`.
+
+        Raises:
+            FormatError: the file is damaged.
+            OSError: it cannot be opened.
+        """
+        if self.framing is None or self.loader is not None or self.mode == "RGBA":
+            return path, "", []
+        require_pillow()
+        array, kind, transparent = opaque_image(path, self.mode)
+        size = self.size or (self.framing.size if self.transform is None else None)
+        image, done = self.framing.framed(array, size)
+        if transparent and not self.framing.transparent:
+            done.insert(0, "transparency removed")
+        same = not done and (self.size is not None or image.shape == array.shape)
+        return path if same else wrap(image), kind, done
 
     def steps(self, *transforms: Function | None) -> list[Function]:
         """Return the transforms that are given, followed by the normalization."""
@@ -151,7 +178,8 @@ class ImageEncoder:
         """Return the encoder as plain data, for JSON; the functions are in the config."""
         size = None if self.size is None else [*self.size]
         kept = {"classes": self.classes, "mode": self.mode, "mean": self.mean, "std": self.std}
-        return {"kind": "images", **kept, "size": size}
+        framing = None if self.framing is None else self.framing.state_dict()
+        return {"kind": "images", **kept, "size": size, "framing": framing}
 
     @classmethod
     def from_state_dict(
@@ -163,7 +191,9 @@ class ImageEncoder:
         """Return the encoder that `state_dict` described, with its functions."""
         size = None if state["size"] is None else tuple(state["size"])
         given = {key: state[key] for key in ("classes", "mode", "mean", "std")}
-        return cls(**given, size=size, transform=transform, loader=loader)
+        found = state.get("framing")
+        framing = None if found is None else Framing.from_state_dict(found)
+        return cls(**given, size=size, transform=transform, loader=loader, framing=framing)
 
 
 class _Moments:

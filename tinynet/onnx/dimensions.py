@@ -8,6 +8,7 @@ from typing import Any
 
 from tinynet.capture.program import leaves
 from tinynet.core.tensors.tensor import Tensor
+from tinynet.errors import quantity
 from tinynet.onnx.errors import OnnxExporterError
 from tinynet.onnx.tracing import Dynamic
 
@@ -59,7 +60,7 @@ def renamed(
     given = [] if given is None else [*given]
     if len(given) > len(names):
         raise OnnxExporterError(
-            f"{option} has {len(given)} names, and there are {len(names)} {what}"
+            f"{option} has {quantity(len(given), 'name')}, and there are {len(names)} {what}"
         )
     rest = [f"{n}_{what[:-1]}" if n in taken or n in given else n for n in names[len(given) :]]
     names = [*given, *rest]

@@ -12,6 +12,7 @@ from tinynet.atomic_write import write_atomically
 from tinynet.capture.program import leaves
 from tinynet.core.modes import no_grad
 from tinynet.core.tensors.tensor import Tensor
+from tinynet.errors import quantity
 from tinynet.nn.base.module import Module
 from tinynet.onnx import dimensions
 from tinynet.onnx.errors import OnnxExporterError
@@ -65,7 +66,7 @@ class ONNXProgram:
     def __repr__(self) -> str:
         graph = self.model_proto.graph
         names = ", ".join(value.name for value in (*graph.input, *graph.output))
-        return f"ONNXProgram({len(graph.node)} nodes; {names})"
+        return f"ONNXProgram({quantity(len(graph.node), 'node')}; {names})"
 
 
 def export(

@@ -23,6 +23,7 @@ from tinynet.data.readers.pillow import (
 from tinynet.data.transforms.conversion import Normalize
 from tinynet.data.transforms.resizing import resized
 from tinynet.dtypes import Array
+from tinynet.errors import quantity
 
 Function = Callable[[Any], Any]
 
@@ -150,7 +151,9 @@ class ImageEncoder:
         if len(values) == 1 and self.mode == "RGB":
             values = np.repeat(values, 3, axis=0)
         if len(values) != CHANNELS[self.mode]:
-            expected = f"{CHANNELS[self.mode]} channels, because the mode is {self.mode}"
+            expected = (
+                f"{quantity(CHANNELS[self.mode], 'channel')}, because the mode is {self.mode}"
+            )
             raise FormatError(name, expected, str(len(values)))
         return wrap(values if self.size is None else resized(values, self.size, "bilinear"))
 
@@ -210,7 +213,7 @@ class _Moments:
         if not self.count:
             self.mean, self.squares = np.zeros(len(values)), np.zeros(len(values))
         if len(values) != len(self.mean):
-            expected = f"{len(self.mean)} channels, as the first image has"
+            expected = f"{quantity(len(self.mean), 'channel')}, as the first image has"
             raise FormatError(path, expected, str(len(values)))
         mean, count = values.mean(1), values.shape[1]
         delta, total = mean - self.mean, self.count + count

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tinynet import data, nn
+from tinynet.errors import quantity
 from tinynet.random import Generator
 from tinynet.train.build.data_rules import takes_class_weights
 from tinynet.train.build.fine_tuning import freeze
@@ -304,7 +305,7 @@ class _Builder:
             self.problem(component, text)
             return False
         if count > _MOST_EXAMPLES:
-            text = f"the data set has {count:,} examples, too many to shuffle"
+            text = f"the data set has {quantity(f'{count:,}', 'example')}, too many to shuffle"
             self.problem(component, text)
         return count <= _MOST_EXAMPLES
 
@@ -370,8 +371,8 @@ def first_batch(parts: Parts, examples: Any, count: int) -> Sequence[Any]:
     place = parts.config.origin("data.type")
     if not len(parts.train_batches):
         raise UsageError(
-            f"{place}: the training set has {len(parts.train_set)} examples, fewer than "
-            f"data.batch_size = {parts.config.data.batch_size}, and data.drop_last leaves none"
+            f"{place}: the training set has {quantity(len(parts.train_set), 'example')}, fewer "
+            f"than data.batch_size = {parts.config.data.batch_size}, and data.drop_last leaves none"
         )
     plain = data.DataLoader(examples, batch_size=count)
     try:

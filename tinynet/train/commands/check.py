@@ -7,6 +7,7 @@ import dataclasses
 import datetime
 import math
 
+from tinynet.errors import quantity
 from tinynet.train.build.dry_run import Checkup, ModuleRow, examine
 from tinynet.train.commands.options import add_config, add_json, full_keys
 from tinynet.train.config.resolve import load_config
@@ -45,8 +46,10 @@ def text_of(found: Checkup) -> str:
     header = ("module", "type", "output", "parameters", "multiply-adds", "memory")
     table = aligned([header, *rows[:_MOST_ROWS]])
     lines = [
-        f"data: {found.train_examples:,} examples for training, {found.test_examples:,} for "
-        f"testing; {found.batches:,} batches and {found.steps:,} steps per epoch",
+        f"data: {quantity(f'{found.train_examples:,}', 'example')} for training, "
+        f"{found.test_examples:,} for testing; "
+        f"{quantity(f'{found.batches:,}', 'batch', 'batches')} and "
+        f"{quantity(f'{found.steps:,}', 'step')} per epoch",
         _extent(found),
         f"batch: inputs {found.inputs}, targets {found.targets}",
         "",
@@ -60,8 +63,8 @@ def text_of(found: Checkup) -> str:
         f"optimizer {_size(found.optimizer_bytes)}, "
         f"forward and backward up to {_size(found.peak_bytes)} per batch",
         f"loss on the first batch: {found.loss:.4g}",
-        f"time: {1000 * found.step_seconds:.3g} ms per step, {found.epochs} epochs in about "
-        f"{_time(found.total_seconds)}",
+        f"time: {1000 * found.step_seconds:.3g} ms per step, {quantity(found.epochs, 'epoch')} in "
+        f"about {_time(found.total_seconds)}",
         *(f"note: {note}" for note in found.notes),
         "no problems found; nothing was written",
     ]
@@ -80,7 +83,9 @@ def _extent(found: Checkup) -> str:
     """Say how much of the data was checked."""
     counts = {"training": found.train_examples, "test": found.test_examples}
     seen = [
-        f"all of the {name} set" if n == counts[name] else f"{n:,} examples of the {name} set"
+        f"all of the {name} set"
+        if n == counts[name]
+        else f"{quantity(f'{n:,}', 'example')} of the {name} set"
         for name, n in found.looked_at.items()
     ]
     what = " and ".join(seen)

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from tinynet import exchange, onnx
+from tinynet.errors import quantity
 from tinynet.train.build.build import build, first_batch
 from tinynet.train.checkpoint.drift import Drift, recorded_figures
 from tinynet.train.checkpoint.run_folder import RunFolder
-from tinynet.train.checkpoint.state import weights_of
+from tinynet.train.checkpoint.state import moment_of, weights_of
 from tinynet.train.commands.options import add_trained
 from tinynet.train.config.problems import TrainError, UsageError, did_you_mean, one_of
 from tinynet.train.running.runner import config_in, find_checkpoint, load_run
@@ -67,7 +68,8 @@ def _write_weights(arguments: argparse.Namespace, path: Path) -> int:
     weights = weights_of(saved)
     WRITERS[path.suffix](weights, path)
     count = sum(value.numel() for value in weights.values())
-    print(f"{path}: {len(weights)} tensors, {count:,} numbers, from epoch {saved['epoch']}")
+    what = f"{quantity(len(weights), 'tensor')}, {quantity(f'{count:,}', 'number')}"
+    print(f"{path}: {what}, from {moment_of(saved)}")
     return 0
 
 
@@ -80,7 +82,7 @@ def _write_model(arguments: argparse.Namespace, path: Path) -> int:
     except (onnx.OnnxExporterError, ModuleNotFoundError) as error:
         raise TrainError(f"the model is not exported: {error}") from None
     count = len(program.model_proto.graph.node)
-    print(f"{path}: {count} operations, from epoch {trained.saved['epoch']}")
+    print(f"{path}: {quantity(count, 'operation')}, from {moment_of(trained.saved)}")
     return 0
 
 

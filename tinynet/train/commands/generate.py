@@ -13,9 +13,11 @@ import numpy as np
 
 from tinynet.board.summaries.png import png
 from tinynet.core.tensors.tensor import Tensor
+from tinynet.errors import quantity
 from tinynet.invocation import command, shown
 from tinynet.train.build.shapes import shape_of
 from tinynet.train.checkpoint.run_folder import RunFolder
+from tinynet.train.checkpoint.state import moment_of
 from tinynet.train.checkpoint.writing import write_bytes
 from tinynet.train.commands.options import add_trained, add_writing, writing_of
 from tinynet.train.config.problems import TrainError, UsageError, did_you_mean, one_of
@@ -64,7 +66,7 @@ def run_command(arguments: argparse.Namespace) -> int:
             f"{command('predict', arguments.run)}"
         )
     path, text = writes(trained, arguments)
-    print(f"{shown(path)}: {text}, from epoch {trained.saved['epoch']}")
+    print(f"{shown(path)}: {text}, from {moment_of(trained.saved)}")
     return 0
 
 
@@ -104,13 +106,13 @@ def write_samples(trained: Trained, arguments: argparse.Namespace) -> tuple[Path
     if not isinstance(samples, Tensor) or not samples.ndim or len(samples) != count:
         name = type(model).__name__
         raise TrainError(
-            f"{name}.samples({count}) must be {count} examples, is {shape_of(samples)}"
+            f"{name}.samples({count}) must be {quantity(count, 'example')}, is {shape_of(samples)}"
         )
     are_images = pictures.are_images(samples)
     path = target(trained, arguments, (".png", ".npy") if are_images else (".csv", ".npy"))
     write_bytes(path, ENCODERS[path.suffix](samples))
-    shape = f"{samples.shape[3]} x {samples.shape[2]} images" if are_images else "examples"
-    return path, f"{count} {shape}"
+    one = f"{samples.shape[3]} x {samples.shape[2]} image" if are_images else "example"
+    return path, quantity(count, one)
 
 
 def _array(samples: Tensor) -> bytes:
@@ -148,4 +150,4 @@ def write_texts(trained: Trained, arguments: argparse.Namespace) -> tuple[Path, 
     text = "\n\n".join(texts) + "\n"
     write_bytes(path, text.encode())
     print(text)
-    return path, "1 text" if count == 1 else f"{count} texts"
+    return path, quantity(count, "text")

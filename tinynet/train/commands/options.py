@@ -67,7 +67,7 @@ def add_writing(parser: argparse.ArgumentParser) -> None:
         help="values below 1 favor likely tokens; 0 always picks the likeliest (default: 0.8)",
     )
     writing.add_argument("--top-k", type=int, metavar="K", help="sample from the K likeliest only")
-    writing.add_argument("--seed", type=int, default=0, help="the seed for sampling (default: 0)")
+    parser.add_argument("--seed", type=int, default=0, help="the seed for sampling (default: 0)")
 
 
 def writing_of(arguments: argparse.Namespace) -> Writing:

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+from tinynet.errors import quantity
 from tinynet.invocation import command, shown
 from tinynet.train.checkpoint.run_folder import new_folder
 from tinynet.train.checkpoint.writing import locked
@@ -155,8 +156,7 @@ def _new(arguments: argparse.Namespace) -> Search:
     search = new_search(config, settings, plan, folder)
     if not arguments.json:
         better = "highest" if plan.higher_is_better else "lowest"
-        trials = "1 trial" if plan.trials == 1 else f"{plan.trials} trials"
-        text = f"{trials} for the {better} test {plan.metric}"
+        text = f"{quantity(plan.trials, 'trial')} for the {better} test {plan.metric}"
         print(f"{text} ({plan.sampler}, pruner {plan.pruner}) in {folder}", flush=True)
     return search
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from tinynet.errors import quantity
 from tinynet.invocation import command, shown
 from tinynet.train.checkpoint.run_folder import new_folder
 from tinynet.train.commands.options import add_json, full_keys
@@ -116,7 +117,7 @@ def _new(arguments: argparse.Namespace) -> Sweep:
     folder = new_folder(Path(first.run.out) / Path(arguments.config).stem, "sweep_")
     sweep = new_sweep(arguments.config, axes, folder)
     if not arguments.json:
-        print(f"{len(sweep.points)} runs in {folder}", flush=True)
+        print(f"{quantity(len(sweep.points), 'run')} in {folder}", flush=True)
     return sweep
 
 

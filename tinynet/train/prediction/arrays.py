@@ -12,6 +12,7 @@ from tinynet.data.readers.encoding import TableEncoder
 from tinynet.data.readers.parquet import read_parquet
 from tinynet.data.readers.tables import Table, read_table
 from tinynet.dtypes import Array
+from tinynet.errors import quantity
 from tinynet.train.config.problems import UsageError
 from tinynet.train.config.sections import Config
 
@@ -88,6 +89,6 @@ def read_array(path: Path) -> Array:
 
 def _only(archive: Any) -> Array:
     if len(archive.files) != 1:
-        raise ValueError(f"it holds {len(archive.files)} arrays instead of one")
+        raise ValueError(f"it holds {quantity(len(archive.files), 'array')} instead of one")
     array: Array = archive[archive.files[0]]
     return array

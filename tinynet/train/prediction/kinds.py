@@ -15,6 +15,7 @@ from tinynet.data.readers.framing import conversion
 from tinynet.data.readers.image_encoding import ImageEncoder
 from tinynet.data.readers.image_folder import EXTENSIONS
 from tinynet.data.texts.encoding import TextEncoder
+from tinynet.errors import quantity
 from tinynet.train.prediction.arrays import ARRAYS, PACKED, read_array, table_in
 from tinynet.train.prediction.lines import LineReader
 from tinynet.train.report.predictions import Row
@@ -83,7 +84,9 @@ class Numbers(Kind):
         shape = trained.example[0].shape[1:]
         self.count = math.prod(shape)
         point = ",".join([["0.5"], ["0.5", "-1.25"]][self.count == 2] + ["..."] * (self.count > 2))
-        what = f"{self.count} numbers" if len(shape) == 1 else f"arrays of the shape {[*shape]}"
+        what = (
+            quantity(self.count, "number") if len(shape) == 1 else f"arrays of the shape {[*shape]}"
+        )
         self.accepts = (
             f"{what} per example, as an argument such as {point}, or {listed(ARRAYS)} files"
         )
@@ -103,7 +106,9 @@ class Numbers(Kind):
         if isinstance(values, str):
             raise ValueError(f"{line!r} is not numbers")
         if isinstance(values, list) and _are_flat(values) and len(values) != self.count:
-            raise ValueError(f"{line} has {len(values)} numbers, and the model takes {self.count}")
+            raise ValueError(
+                f"{line} has {quantity(len(values), 'number')}, and the model takes {self.count}"
+            )
         (row,) = self.trained.predict([values])
         return row
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from tinynet.data.readers.encoding import TableEncoder
 from tinynet.data.texts.encoding import TextEncoder
+from tinynet.errors import quantity
 from tinynet.train.running.trained import Trained
 
 
@@ -64,7 +65,7 @@ class LineReader:
         values = self._values(line)
         if len(values) != len(self.columns):
             raise ValueError(
-                f"expected {len(self.columns)} values ({', '.join(self.columns)}), "
+                f"expected {quantity(len(self.columns), 'value')} ({', '.join(self.columns)}), "
                 f"found {len(values)}"
             )
         return dict(zip(self.columns, values, strict=True))

@@ -6,6 +6,7 @@ import functools
 import itertools
 from collections.abc import Sequence
 
+from tinynet.errors import quantity
 from tinynet.train.config.grid import brief, short_keys
 from tinynet.train.html_report.comparison.compared import Comparison
 from tinynet.train.html_report.markup import Html, bar, element, joined, table
@@ -25,7 +26,8 @@ def history(compared: Comparison) -> Html | None:
     counts = [f"{count} {status}" for status in _STATUSES if (count := results.count(status))]
     how = f"Sampler {results.sampler} with seed {results.seed}, pruner {results.pruner}."
     figure = "the figure of a trial is that of its best evaluation"
-    text = f"{len(results.trials)} trials: {', '.join(counts)}. {how} By test {results.metric}; "
+    text = f"{quantity(len(results.trials), 'trial')}: {', '.join(counts)}. {how} "
+    text += f"By test {results.metric}; "
     paragraph = element("p", f"{text}{figure}.", class_="soft")
     curves = _curves(results)
     if not curves:

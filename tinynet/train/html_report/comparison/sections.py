@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Sequence
 from typing import Any
 
+from tinynet.errors import quantity
 from tinynet.train.config.grid import brief
 from tinynet.train.html_report.comparison import search
 from tinynet.train.html_report.comparison.compared import Comparison
@@ -35,7 +36,7 @@ def best(compared: Comparison) -> Html | None:
     shown = {k: figure_text(k, v) for k, v in figures.items() if v is not None}
     own_values = compared.values.items()
     shown |= {compared.labels[key]: brief(values[number]) for key, values in own_values}
-    text = f"Of {len(compared.runs)} runs, by test {compared.figures[0]}: "
+    text = f"Of {quantity(len(compared.runs), 'run')}, by test {compared.figures[0]}: "
     line = element("p", text, _name(compared, run))
     return joined([line, cards(shown)])
 

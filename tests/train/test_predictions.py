@@ -14,6 +14,7 @@ from tinynet.data.readers.framing import Framing
 from tinynet.train import load_run, run
 from tinynet.train.cli import main
 
+from .conftest import Killed
 from .test_configs import CONFIGS, SHORT, accuracy
 
 Image = pytest.importorskip("PIL.Image", reason="Pillow is not installed (the extra 'images')")
@@ -311,3 +312,17 @@ def test_the_other_commands(name, short_run, answer, tmp_path):
         if command == "eval":
             assert all(np.isfinite([*json.loads(out)["test"].values()]))
     assert all(tensor.numel() for tensor in tn.load(tmp_path / "weights.npz").values())
+
+
+def test_a_run_that_was_stopped_within_its_first_epoch(write, digits, dies, answer):
+    path = write(digits)
+    dies(3)
+    with pytest.raises(Killed):
+        run(path, {"run.save_every_steps": 2}, quiet=True)
+    (folder,) = Path("runs/digits").iterdir()
+    code, out, _ = answer("eval", folder)
+    assert code == 0 and out.endswith("(364 examples, step 2, within epoch 1)\n")
+    assert answer("export", folder, "w.npz")[1].endswith("from step 2, within epoch 1\n")
+    (folder / "checkpoint.npz").unlink()
+    code, _, err = answer("eval", folder)
+    assert code == 2 and len(err.splitlines()) == 1 and "has no checkpoint.npz" in err

@@ -9,9 +9,8 @@ _ALIASES = {
     "epochs": "n_epochs num_epochs max_epochs nb_epoch nb_epochs num_train_epochs epoch",
     "batch_size": "bs batchsize batch train_batch_size per_device_train_batch_size minibatch_size",
     "weight_decay": "l2 wd decay l2_penalty alpha",
-    "betas": "beta beta_1 beta_2 beta1 beta2",
+    "betas": "beta_1 beta_2 beta1 beta2",
     "eps": "epsilon",
-    "momentum": "beta mu",
     "clip_norm": "clipnorm max_grad_norm gradient_clip_val grad_clip gradient_clip clip_grad_norm "
     "global_clipnorm",
     "clip_value": "clipvalue clip_grad_value",

@@ -315,7 +315,8 @@ class _Resolver:
         if key in signature.parameters or signature.open:
             return True
         names = [*signature.parameters, "type", *also]
-        hint = hint_for(key, names, self.source.tree, str(path[0]))
+        nested, tree = len(path) > 2, self.source.tree
+        hint = did_you_mean(key, names) if nested else hint_for(key, names, tree, str(path[0]))
         self.problem(path, f"unknown key{hint or '.'} {_takes(name, signature)}")
         return False
 

@@ -167,8 +167,7 @@ def _figures(folder: RunFolder, record: Mapping[str, Any]) -> list[str]:
     if folder.checkpoint.exists():
         try:
             saved = read_checkpoint(folder.checkpoint)
-            where = "after" if saved.get("epoch_is_complete", True) else "within"
-            lines.append(f"checkpoint: after step {saved['step']}, {where} epoch {saved['epoch']}")
+            lines.append(f"checkpoint: after step {saved['step']}, epoch {saved['epoch']}")
         except TrainError as error:
             lines.append(f"checkpoint: {error}")
     return lines

@@ -143,8 +143,9 @@ def _parse(words: Sequence[str]) -> argparse.Namespace:
         parser.error(f"there is no command {words[0]!r}{hint} Commands: {one_of(names)}")
     points = [f" {word}" if _NEGATIVE_POINT.fullmatch(word) else word for word in words]
     arguments, others = parser.parse_known_args(points)  # the space: it is no option
+    takes_values = isinstance(getattr(arguments, "set", None), list)
     for word in others:
-        if word.startswith("-") or "=" not in word or not hasattr(arguments, "set"):
+        if word.startswith("-") or "=" not in word or not takes_values:
             parser.error(f"unrecognized arguments: {' '.join(others)}{_hint(word, arguments)}")
         arguments.set.append(word)
     return arguments

@@ -47,9 +47,9 @@ def text_of(found: Checkup) -> str:
     table = aligned([header, *rows[:_MOST_ROWS]])
     lines = [
         f"data: {quantity(f'{found.train_examples:,}', 'example')} for training, "
-        f"{found.test_examples:,} for testing; "
-        f"{quantity(f'{found.batches:,}', 'batch', 'batches')} and "
-        f"{quantity(f'{found.steps:,}', 'step')} per epoch",
+        f"{found.validation_examples:,} for validation, {found.test_examples:,} for testing",
+        f"epoch: {quantity(f'{found.batches:,}', 'batch', 'batches')} and "
+        f"{quantity(f'{found.steps:,}', 'step')}",
         _extent(found),
         f"batch: inputs {found.inputs}, targets {found.targets}",
         "",
@@ -81,7 +81,11 @@ def _cells(row: ModuleRow) -> tuple[str, ...]:
 
 def _extent(found: Checkup) -> str:
     """Say how much of the data was checked."""
-    counts = {"training": found.train_examples, "test": found.test_examples}
+    counts = {
+        "training": found.train_examples,
+        "validation": found.validation_examples,
+        "test": found.test_examples,
+    }
     seen = [
         f"all of the {name} set"
         if n == counts[name]

@@ -176,8 +176,8 @@ def of_test_set(trained: Trained) -> Generator[Row, None, None]:
     compares = parts.method.compares and parts.config.data.targets != "inputs"
     with as_evaluated(parts.model, parts.config.run.seed):
         for inputs, targets in parts.test_batches:
-            outputs = parts.model(inputs)
-            known = targets if compares else None
-            rows = rows_of(outputs, known, classes=are_classes(outputs, targets))
+            outputs, original = parts.model(inputs), parts.method.original
+            known = original(targets) if compares else None
+            rows = rows_of(original(outputs), known, classes=are_classes(outputs, targets))
             rows = as_text(labelled(rows, trained.classes), tokenizer)
             yield from trained.compared(rows, outputs, inputs)

@@ -17,22 +17,6 @@ from tinynet import invocation
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-
-def quantity(count: int | str, noun: str, many: str = "") -> str:
-    """Return a number with its noun, for a message.
-
-    Args:
-        count: the number, or its text.
-        noun: the noun of one.
-        many: its plural; by default with an ``s``.
-
-    Example:
-        >>> quantity(1, "name"), quantity("1,562", "step"), quantity(0, "batch", "batches")
-        ('1 name', '1,562 steps', '0 batches')
-    """
-    return f"{count} {noun if str(count) == '1' else many or f'{noun}s'}"
-
-
 VIEW_AND_INPLACE = (
     "This view is the output of a function that returns multiple views. Such functions do not "
     "allow the output views to be modified inplace. You should replace the inplace operation by "

@@ -14,7 +14,7 @@ from tinynet.capture.guard.keys import Identity
 from tinynet.capture.program import Call, Program, Value, leaves
 from tinynet.core.callsite import locate
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.errors import quantity
+from tinynet.printing import quantity
 
 if TYPE_CHECKING:
     from tinynet.capture.compiled import Compiled

@@ -13,7 +13,7 @@ import numpy as np
 from tinynet import errors
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
-from tinynet.errors import quantity
+from tinynet.printing import quantity
 
 T_co = TypeVar("T_co", covariant=True)
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from tinynet.capture.program import leaves
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.errors import quantity
 from tinynet.onnx.errors import OnnxExporterError
 from tinynet.onnx.tracing import Dynamic
+from tinynet.printing import quantity
 
 
 def input_names(

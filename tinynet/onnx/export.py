@@ -12,7 +12,6 @@ from tinynet.atomic_write import write_atomically
 from tinynet.capture.program import leaves
 from tinynet.core.modes import no_grad
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.errors import quantity
 from tinynet.nn.base.module import Module
 from tinynet.onnx import dimensions
 from tinynet.onnx.errors import OnnxExporterError
@@ -20,6 +19,7 @@ from tinynet.onnx.graph import Graph, Ref
 from tinynet.onnx.model_proto import model_proto, supported
 from tinynet.onnx.tracing import trace
 from tinynet.onnx.translation import Translation
+from tinynet.printing import quantity
 
 _exporting = False
 

@@ -26,7 +26,7 @@ class Framing:
     Example:
         >>> digits = tn.data.Digits(train=False).images.numpy()
         >>> Framing.of(digits[:100])
-        Framing(size=(8, 8), background=0.0, extent=1.0)
+        Framing(size=(8, 8), background=0.0, extent=1.0, transparent=False)
     """
 
     size: tuple[int, int] | None = None

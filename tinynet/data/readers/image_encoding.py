@@ -23,7 +23,7 @@ from tinynet.data.readers.pillow import (
 from tinynet.data.transforms.conversion import Normalize
 from tinynet.data.transforms.resizing import resized
 from tinynet.dtypes import Array
-from tinynet.errors import quantity
+from tinynet.printing import quantity
 
 Function = Callable[[Any], Any]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from tinynet.data.readers.files import FormatError, StrPath, listed, raise_all, text_of
-from tinynet.errors import quantity
+from tinynet.printing import quantity
 
 
 @dataclass

@@ -16,7 +16,7 @@ from tinynet.data.subset import Subset
 from tinynet.data.texts.byte_pairs import BPETokenizer
 from tinynet.data.texts.characters import CharTokenizer
 from tinynet.data.texts.tokenizer import Tokenizer
-from tinynet.errors import quantity
+from tinynet.printing import quantity
 
 _BYTE_PAIRS = 1024  # default number of tokens
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from tinynet import data, nn
 from tinynet.data.readers.encoding import TableEncoder
-from tinynet.errors import quantity
+from tinynet.printing import quantity
 from tinynet.random import Generator
 from tinynet.train.build.data_rules import takes_class_weights
 from tinynet.train.build.fine_tuning import freeze

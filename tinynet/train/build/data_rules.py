@@ -10,7 +10,7 @@ import numpy as np
 
 from tinynet import dtypes, nn
 from tinynet.dtypes import Array
-from tinynet.errors import quantity
+from tinynet.printing import quantity
 
 _OF_CLASSES = (nn.CrossEntropyLoss, nn.NLLLoss, nn.MultiMarginLoss)
 

@@ -7,7 +7,7 @@ import dataclasses
 import datetime
 import math
 
-from tinynet.errors import quantity
+from tinynet.printing import quantity
 from tinynet.train.build.dry_run import Checkup, ModuleRow, examine
 from tinynet.train.commands.options import add_config, add_json, full_keys
 from tinynet.train.config.resolve import load_config

@@ -10,7 +10,7 @@ from typing import Any
 
 from tinynet import exchange, nn, onnx
 from tinynet.data.readers.encoding import TableEncoder
-from tinynet.errors import quantity
+from tinynet.printing import quantity
 from tinynet.train.build.build import build, first_batch
 from tinynet.train.checkpoint.drift import Drift, recorded_figures
 from tinynet.train.checkpoint.run_folder import RunFolder

@@ -13,8 +13,8 @@ import numpy as np
 
 from tinynet.board.summaries.png import png
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.errors import quantity
 from tinynet.invocation import command, shown
+from tinynet.printing import quantity
 from tinynet.train.build.shapes import shape_of
 from tinynet.train.checkpoint.run_folder import RunFolder
 from tinynet.train.checkpoint.state import moment_of

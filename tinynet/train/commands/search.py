@@ -7,8 +7,8 @@ import contextlib
 from collections.abc import Sequence
 from pathlib import Path
 
-from tinynet.errors import quantity
 from tinynet.invocation import command, shown
+from tinynet.printing import quantity
 from tinynet.train.checkpoint.run_folder import new_folder
 from tinynet.train.checkpoint.writing import locked
 from tinynet.train.commands.options import add_json, add_set, full_keys

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tinynet.errors import quantity
 from tinynet.invocation import command, shown
+from tinynet.printing import quantity
 from tinynet.train.checkpoint.drift import describe_set
 from tinynet.train.checkpoint.run_folder import new_folder
 from tinynet.train.commands.options import add_json, full_keys

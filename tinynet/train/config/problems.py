@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tinynet.core.callsite import OUTSIDE
-from tinynet.errors import quantity
+from tinynet.printing import quantity
 from tinynet.train.config.aliases import aliased
 
 _PACKAGE = str(Path(__file__).absolute().parents[2]) + os.sep

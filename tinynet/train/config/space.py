@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from tinynet.errors import quantity
+from tinynet.printing import quantity
 from tinynet.train.config.grid import Point, axis
 from tinynet.train.config.problems import Origin, Problems, did_you_mean, one_of
 

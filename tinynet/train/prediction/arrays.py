@@ -12,7 +12,7 @@ from tinynet.data.readers.encoding import TableEncoder
 from tinynet.data.readers.parquet import read_parquet
 from tinynet.data.readers.tables import Table, read_table
 from tinynet.dtypes import Array
-from tinynet.errors import quantity
+from tinynet.printing import quantity
 from tinynet.train.config.problems import UsageError
 from tinynet.train.config.sections import Config
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from tinynet.data.readers.encoding import TableEncoder
 from tinynet.data.texts.encoding import TextEncoder
-from tinynet.errors import quantity
+from tinynet.printing import quantity
 from tinynet.train.running.trained import Trained
 
 

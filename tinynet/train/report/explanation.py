@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tinynet.errors import quantity
 from tinynet.invocation import command
+from tinynet.printing import quantity
 from tinynet.train.checkpoint.drift import run_damage
 from tinynet.train.checkpoint.files import read_checkpoint
 from tinynet.train.checkpoint.reading import read_last_row

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tinynet.errors import quantity
 from tinynet.invocation import command
+from tinynet.printing import quantity
 from tinynet.train.build.build import Parts, build
 from tinynet.train.build.computing import computing
 from tinynet.train.build.ranks import Ranks, join

@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 from tinynet import nn
 from tinynet.data import Tokenizer
-from tinynet.errors import quantity
 from tinynet.invocation import command, is_wrapped, python, shown
+from tinynet.printing import quantity
 from tinynet.train.build.build import Parts, build, build_model
 from tinynet.train.build.computing import computing, threads_left_to_others
 from tinynet.train.build.data_check import check_data

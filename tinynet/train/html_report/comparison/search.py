@@ -6,7 +6,7 @@ import functools
 import itertools
 from collections.abc import Sequence
 
-from tinynet.errors import quantity
+from tinynet.printing import quantity
 from tinynet.train.config.grid import brief, short_keys
 from tinynet.train.html_report.comparison.compared import Comparison
 from tinynet.train.html_report.markup import Html, bar, element, joined, table

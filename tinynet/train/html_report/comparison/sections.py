@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Sequence
 from typing import Any
 
-from tinynet.errors import quantity
+from tinynet.printing import quantity
 from tinynet.train.config.grid import distinct
 from tinynet.train.html_report.comparison import groups, search
 from tinynet.train.html_report.comparison.compared import Comparison

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from tinynet.errors import quantity
+from tinynet.printing import quantity
 from tinynet.train.html_report.comparison.compared import Comparison
 from tinynet.train.html_report.comparison.sections import COMPARISON
 from tinynet.train.html_report.page import page

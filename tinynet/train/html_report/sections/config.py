@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tinynet.errors import quantity
+from tinynet.printing import quantity
 from tinynet.train.html_report.markup import Html, element, folded, table
 from tinynet.train.html_report.run_data import RunData
 

@@ -13,6 +13,7 @@ import numpy as np
 from tinynet import errors
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
+from tinynet.printing import quantity
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -20,7 +21,7 @@ T_co = TypeVar("T_co", covariant=True)
 def counted(samples: object) -> str:
     """Return a short description with the number of samples: ``Digits(1433 samples)``."""
     try:
-        size = f"{len(samples)} samples"  # type: ignore[arg-type]
+        size = quantity(len(samples), "sample")  # type: ignore[arg-type]
     except Exception:  # the length is missing or not known yet
         size = ""
     return f"{type(samples).__name__}({size})"

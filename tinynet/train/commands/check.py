@@ -7,6 +7,7 @@ import dataclasses
 import datetime
 import math
 
+from tinynet.printing import quantity
 from tinynet.train.build.dry_run import Checkup, ModuleRow, examine
 from tinynet.train.commands.options import add_config, add_json, full_keys
 from tinynet.train.config.resolve import load_config
@@ -45,9 +46,10 @@ def text_of(found: Checkup) -> str:
     header = ("module", "type", "output", "parameters", "multiply-adds", "memory")
     table = aligned([header, *rows[:_MOST_ROWS]])
     lines = [
-        f"data: {found.train_examples:,} examples for training, {found.validation_examples:,} for "
-        f"validation, {found.test_examples:,} for testing",
-        f"epoch: {found.batches:,} batches and {found.steps:,} steps",
+        f"data: {quantity(f'{found.train_examples:,}', 'example')} for training, "
+        f"{found.validation_examples:,} for validation, {found.test_examples:,} for testing",
+        f"epoch: {quantity(f'{found.batches:,}', 'batch', 'batches')} and "
+        f"{quantity(f'{found.steps:,}', 'step')}",
         _extent(found),
         f"batch: inputs {found.inputs}, targets {found.targets}",
         "",
@@ -71,7 +73,7 @@ def text_of(found: Checkup) -> str:
 
 def _epochs(found: Checkup) -> str:
     if found.epochs is not None:
-        return f"{found.epochs} epoch{'s' * (found.epochs != 1)}"
+        return quantity(found.epochs, "epoch")
     return f"{found.total_seconds / max(found.step_seconds, 1e-9):,.0f} steps"
 
 
@@ -91,7 +93,9 @@ def _extent(found: Checkup) -> str:
         "test": found.test_examples,
     }
     seen = [
-        f"all of the {name} set" if n == counts[name] else f"{n:,} examples of the {name} set"
+        f"all of the {name} set"
+        if n == counts[name]
+        else f"{quantity(f'{n:,}', 'example')} of the {name} set"
         for name, n in found.looked_at.items()
     ]
     what = " and ".join(seen)

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Sequence
 
 from tinynet.train.config.sections import RunSection, settings
+from tinynet.train.prediction.language import Writing
 from tinynet.train.running.result import Result
 
 
@@ -45,6 +46,34 @@ def add_trained(parser: argparse.ArgumentParser) -> None:
 def add_json(parser: argparse.ArgumentParser, what: str) -> None:
     """Add ``--json``."""
     parser.add_argument("--json", action="store_true", help=f"print {what} as JSON")
+
+
+def add_writing(parser: argparse.ArgumentParser) -> None:
+    """Add the options of a text that a language model writes."""
+    writing = parser.add_argument_group("for language models")
+    writing.add_argument("--prompt", metavar="TEXT", help="the text to continue")
+    writing.add_argument(
+        "--length",
+        type=int,
+        default=300,
+        metavar="N",
+        help="number of tokens to generate (default: 300)",
+    )
+    writing.add_argument(
+        "--temperature",
+        type=float,
+        default=0.8,
+        metavar="T",
+        help="values below 1 favor likely tokens; 0 always picks the likeliest (default: 0.8)",
+    )
+    writing.add_argument("--top-k", type=int, metavar="K", help="sample from the K likeliest only")
+    parser.add_argument("--seed", type=int, default=0, help="the seed for sampling (default: 0)")
+
+
+def writing_of(arguments: argparse.Namespace) -> Writing:
+    """Return the options that `add_writing` declared."""
+    given = arguments.length, arguments.temperature, arguments.top_k, arguments.seed
+    return Writing(*given)
 
 
 def full_keys(assignments: Sequence[str]) -> list[str]:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tinynet.invocation import command, shown
+from tinynet.printing import quantity
 from tinynet.train.checkpoint.run_folder import new_folder
 from tinynet.train.checkpoint.writing import locked
 from tinynet.train.commands.options import add_json, add_set, full_keys
@@ -160,7 +161,7 @@ def _new(arguments: argparse.Namespace) -> Search:
     search = new_search(config, settings, plan, folder)
     if not arguments.json:
         better = "highest" if plan.higher_is_better else "lowest"
-        trials = "1 trial" if plan.trials == 1 else f"{plan.trials} trials"
+        trials = quantity(plan.trials, "trial")
         text = f"{trials} for the {better} {plan.selected_on} {plan.metric}"
         print(f"{text} ({plan.sampler}, pruner {plan.pruner}) in {folder}", flush=True)
     return search

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tinynet.invocation import command, shown
+from tinynet.printing import quantity
 from tinynet.train.checkpoint.drift import describe_set
 from tinynet.train.checkpoint.run_folder import new_folder
 from tinynet.train.commands.options import add_json, full_keys
@@ -151,7 +152,7 @@ def _new(arguments: argparse.Namespace, kind: Kind) -> Sweep:
     folder = new_folder(Path(first.run.out) / Path(arguments.config).stem, kind.prefix)
     sweep = new_sweep(arguments.config, axes, folder)
     if not arguments.json:
-        print(f"{len(sweep.points)} runs in {folder}", flush=True)
+        print(f"{quantity(len(sweep.points), 'run')} in {folder}", flush=True)
     return sweep
 
 

@@ -19,11 +19,12 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 ROWS = [
     ["startup", "lazy"],  # the first that are imported
     ["invocation"],
-    ["errors", "explanations", "extension_dtypes", "devices"],
-    ["atomic_write", "dtypes", "threads", "memory", "strides"],
+    ["errors", "extension_dtypes"],
+    ["atomic_write", "devices", "dtypes", "threads", "memory", "strides"],
     ["layouts", "onednn", "printing", "type_info", "widening"],
     ["numba_kernels", "sums"],
     ["core"],
+    ["explanations"],  # reads the tracebacks of all above
     ["random"],
     ["ops"],
     ["batching"],  # stands before kernels; jacobians of autograd run on it

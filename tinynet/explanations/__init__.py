@@ -3,9 +3,12 @@
 The messages name the page: ``python -m tinynet explain inplace-saved``.
 """
 
-from importlib import resources
+import os
 
-from tinynet.invocation import command
+from tinynet import invocation
+from tinynet.explanations import display as display  # shows uncaught errors from now on
+
+_FOLDER = os.path.dirname(__file__)
 
 
 def topics() -> list[str]:
@@ -15,15 +18,16 @@ def topics() -> list[str]:
         >>> "inplace-saved" in topics()
         True
     """
-    pages = (page.name for page in resources.files(__name__).iterdir())
+    pages = os.listdir(_FOLDER)
     return sorted(name.removesuffix(".md") for name in pages if name.endswith(".md"))
 
 
 def all_pages() -> str:
     """Return all pages as one Markdown document, the documentation's page on errors."""
+    shown = invocation.command("explain", "TOPIC")
     parts = [
         "# Errors, and what to do",
-        f"Each of these errors and warnings names its page: `{command('explain', 'TOPIC')}`.",
+        f"Each of these errors and warnings names its page: `{shown}`.",
     ]
     for topic in topics():
         title, _, body = explain(topic).removeprefix("# ").partition("\n")
@@ -43,4 +47,5 @@ def explain(topic: str) -> str:
     """
     if topic not in topics():
         raise KeyError(topic)
-    return (resources.files(__name__) / f"{topic}.md").read_text(encoding="utf-8")
+    with open(os.path.join(_FOLDER, f"{topic}.md"), encoding="utf-8") as page:
+        return page.read()

@@ -22,6 +22,11 @@ def name_of(array: Array) -> str:
     return dtypes.of(array).scalar_name
 
 
+def to_long(name: str) -> str:
+    """Return the remedy for indices or class numbers of another dtype."""
+    return f"`{name} = {name}.long()` makes it int64"
+
+
 def c_name(array: Array) -> str:
     """Return the name of a dtype as in some messages: ``"float"``, ``"long int"``."""
     name = name_of(array)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tinynet import errors
 from tinynet.core.callsite import warn
 from tinynet.core.tensors.tensor import Tensor
+from tinynet.optim.base.diagnosis import owner_of, why_empty
 from tinynet.optim.base.options import Group, Params
 
 
@@ -31,9 +33,16 @@ def grouped(params: Params) -> list[Group]:
             "params argument given to the optimizer should be an iterable of Tensors or dicts, "
             f"but got {type_name(params)}{hint}"
         )
+    if callable(params):
+        sentence = f"'{type(params).__name__}' object is not iterable"
+        name = getattr(params, "__name__", "parameters")
+        raise TypeError(errors.with_fix(sentence, f"call it: `.{name}()`"))
+    owner = owner_of(params)
     groups: list[Any] = list(params)
     if not groups:
-        raise ValueError("optimizer got an empty parameter list")
+        sentence = "optimizer got an empty parameter list"
+        fix = why_empty(owner)
+        raise ValueError(errors.with_fix(sentence, fix) if fix else sentence)
     return groups if isinstance(groups[0], dict) else [{"params": groups}]
 
 
@@ -49,9 +58,11 @@ def completed(group: Group, defaults: Group) -> Group:
     _read_params(group)
     for p in group["params"]:
         if not isinstance(p, Tensor):
-            raise TypeError(
+            sentence = (
                 f"optimizer can only optimize Tensors, but one of the params is {type_name(p)}"
             )
+            fix = "pass `model.parameters()`"  # in place of `state_dict()`, whose keys are names
+            raise TypeError(errors.with_fix(sentence, fix) if isinstance(p, str) else sentence)
         if not (p.is_leaf or p.retains_grad):
             raise ValueError("can't optimize a non-leaf Tensor")
     for name, default in defaults.items():

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import dtypes
+from tinynet import dtypes, errors
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 
@@ -59,11 +59,30 @@ def refuse_out_of_range(group: Group, nonnegative: Iterable[str]) -> None:
     """Raise ValueError for an option below zero (or NaN), or a beta outside [0, 1)."""
     for name in nonnegative:
         if name == "betas":
-            for index, beta in enumerate(group["betas"][:2]):
+            for index, beta in enumerate(_pair(group["betas"])[:2]):
+                _must_be_number(f"betas[{index}]", beta)
                 if not 0 <= beta < 1:
                     raise ValueError(f"Invalid beta parameter at index {index}: {beta}")
-        elif not group[name] >= 0:
+            continue
+        _must_be_number(name, group[name])
+        if not group[name] >= 0:
             raise ValueError(f"Invalid {SHOWN.get(name, f'{name} value')}: {group[name]}")
+
+
+def _must_be_number(name: str, value: Any) -> None:
+    """Raise TypeError for a text, as from a file or a command line."""
+    if isinstance(value, str):
+        fix = f"`{name}={value}`, without quotes; what is read from a file: `float(...)`"
+        sentence = "'<=' not supported between instances of 'float' and 'str'"
+        raise TypeError(errors.with_fix(sentence, fix))
+
+
+def _pair(betas: Any) -> Any:
+    if isinstance(betas, (int, float)):
+        sentence = f"'{type(betas).__name__}' object is not subscriptable"
+        fix = f"there are two: `betas=({betas}, 0.999)`"
+        raise TypeError(errors.with_fix(sentence, fix))
+    return betas
 
 
 def refuse_differentiable(group: Group) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import os
 import sysconfig
 import traceback
@@ -13,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tinynet.core.callsite import OUTSIDE
+from tinynet.explanations.arguments import nearest as nearest
 
 _PACKAGE = str(Path(__file__).absolute().parents[2]) + os.sep
 
@@ -137,25 +137,6 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """
     near = nearest(word, known)
     return "" if near is None else f"; did you mean {near!r}?"
-
-
-def nearest(word: str, known: Iterable[str]) -> str | None:
-    """Return the most similar known word, or else the shortest that contains the word, or None.
-
-    Example:
-        >>> nearest("cosine", ["StepLR", "CosineAnnealingWarmRestarts", "CosineAnnealingLR"])
-        'CosineAnnealingLR'
-    """
-    by_lower = {name.lower(): name for name in known}
-    word = word.lower()
-    near = difflib.get_close_matches(word, by_lower, n=1, cutoff=0.8)
-    near += sorted((name for name in by_lower if _is_part(word, name)), key=len)
-    near += difflib.get_close_matches(word, by_lower, n=1, cutoff=0.6)
-    return by_lower[near[0]] if near else None
-
-
-def _is_part(word: str, name: str) -> bool:
-    return len(word) > 4 and word in name or len(word) > 2 and name.startswith(word)
 
 
 def sentence(text: str) -> str:

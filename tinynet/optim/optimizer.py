@@ -98,7 +98,7 @@ class Optimizer(ChecksArguments):
         self.state: state_dicts.State = defaultdict(dict)
         self.param_groups: list[Group] = []
         self._set_up()
-        groups = grouped(params)
+        groups = grouped(params, defaults)
         self.check(defaults)
         for group in groups:
             self.add_param_group(group)

@@ -15,7 +15,7 @@ StrPath = str | os.PathLike[str]
 _GZIP = b"\x1f\x8b"
 _CHUNK = 1 << 24
 LFS_POINTER = (
-    b"version ",
+    b"versio",  # n https://git-lfs.github.com/spec/v1; formats are told apart by six bytes
     "a Git LFS pointer in place of the file. To download it: `git lfs install` and `git lfs pull`",
 )
 # Signatures of file formats that may be mistaken for the expected one.
@@ -155,7 +155,7 @@ class MissingFileError(FileNotFoundError):
     """A file that does not exist; the message names its folder, and a file of a similar name."""
 
     def __reduce__(self) -> Any:
-        return MissingFileError, (self.errno, self.strerror, self.filename)
+        return _missing, (self.errno, self.strerror, self.filename)
 
     def __str__(self) -> str:
         sentence = super().__str__()
@@ -174,6 +174,11 @@ MissingFileError.__name__ = MissingFileError.__qualname__ = "FileNotFoundError"
 MissingFileError.__module__ = "builtins"
 
 
+def _missing(*args: Any) -> MissingFileError:
+    """Return the error; pickle does not find the class by its name."""
+    return MissingFileError(*args)
+
+
 def open_existing(path: StrPath) -> IO[bytes]:
     """Open a file for reading.
 
@@ -183,7 +188,7 @@ def open_existing(path: StrPath) -> IO[bytes]:
     try:
         return open(path, "rb")
     except FileNotFoundError as error:
-        raise MissingFileError(error.errno, error.strerror, os.fspath(path)) from None
+        raise _missing(error.errno, error.strerror, os.fspath(path)) from None
 
 
 @contextlib.contextmanager

@@ -144,7 +144,8 @@ class Sequential(Module):
             IndexError: ``index`` is out of range.
         """
         if not isinstance(module, Module):
-            raise AssertionError(f"module should be of type: {Module}")
+            sentence = f"module should be of type: {Module}"
+            raise AssertionError("\n".join([sentence, *str(not_a_module(module)).split("\n")[1:]]))
         if not -len(self) <= index <= len(self):
             raise IndexError(f"Index out of range: {index}")
         _insert(self, index, module)

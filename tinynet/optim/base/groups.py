@@ -9,7 +9,7 @@ from tinynet import errors
 from tinynet.core.callsite import warn
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.optim.base.diagnosis import owner_of, why_empty
-from tinynet.optim.base.options import Group, Params
+from tinynet.optim.base.options import Group, Params, refuse_texts
 
 
 def type_name(x: Any) -> str:
@@ -20,11 +20,11 @@ def type_name(x: Any) -> str:
     return type(x).__qualname__ if module == "builtins" else f"{module}.{type(x).__qualname__}"
 
 
-def grouped(params: Params) -> list[Group]:
+def grouped(params: Params, defaults: Group) -> list[Group]:
     """Return the parameters passed to an optimizer as a list of groups.
 
     Raises:
-        TypeError: ``params`` is a single tensor or a module.
+        TypeError: ``params`` is a single tensor or a module, or a number among ``defaults`` a text.
         ValueError: ``params`` is empty.
     """
     if isinstance(params, Tensor) or hasattr(params, "parameters"):
@@ -43,6 +43,7 @@ def grouped(params: Params) -> list[Group]:
         sentence = "optimizer got an empty parameter list"
         fix = why_empty(owner)
         raise ValueError(errors.with_fix(sentence, fix) if fix else sentence)
+    refuse_texts(defaults)
     return groups if isinstance(groups[0], dict) else [{"params": groups}]
 
 
@@ -67,6 +68,7 @@ def completed(group: Group, defaults: Group) -> Group:
             raise ValueError("can't optimize a non-leaf Tensor")
     for name, default in defaults.items():
         group.setdefault(name, default)
+    refuse_texts(group)
     return group
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -60,21 +61,21 @@ def refuse_out_of_range(group: Group, nonnegative: Iterable[str]) -> None:
     for name in nonnegative:
         if name == "betas":
             for index, beta in enumerate(_pair(group["betas"])[:2]):
-                _must_be_number(f"betas[{index}]", beta)
                 if not 0 <= beta < 1:
                     raise ValueError(f"Invalid beta parameter at index {index}: {beta}")
-            continue
-        _must_be_number(name, group[name])
-        if not group[name] >= 0:
+        elif not group[name] >= 0:
             raise ValueError(f"Invalid {SHOWN.get(name, f'{name} value')}: {group[name]}")
 
 
-def _must_be_number(name: str, value: Any) -> None:
-    """Raise TypeError for a text, as from a file or a command line."""
-    if isinstance(value, str):
-        fix = f"`{name}={value}`, without quotes; what is read from a file: `float(...)`"
-        sentence = "'<=' not supported between instances of 'float' and 'str'"
-        raise TypeError(errors.with_fix(sentence, fix))
+def refuse_texts(group: Group) -> None:
+    """Raise TypeError for a number that is a text, as it comes from a file or a command line."""
+    for name, value in group.items():
+        for part in value if isinstance(value, (tuple, list)) else (value,):
+            if isinstance(part, str) and re.fullmatch(r"[-+]?[\d.]+(e[-+]?\d+)?", part):
+                fix = f"numbers have no quotes: `{name}={value}`".replace(repr(part), part)
+                fix += "; of a text that is read from a file take `float(text)`"
+                sentence = "'<=' not supported between instances of 'float' and 'str'"
+                raise TypeError(errors.with_fix(sentence, fix))
 
 
 def _pair(betas: Any) -> Any:

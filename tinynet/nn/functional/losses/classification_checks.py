@@ -46,13 +46,9 @@ def _multi_target(input: Tensor, target: Tensor) -> str:
         f"{[input.shape[0]]}, class probabilities are floating-point. "
         f"Got a target of shape {list(target.shape)} and {target.dtype} instead."
     )
-    if target.shape == input.shape:
-        fix = "of one-hot targets take `target.argmax(1)`, or `target.float()` as probabilities"
-    elif list(target.shape) == [input.shape[0], 1]:
-        fix = "`target.squeeze(1)` removes the last dimension"
-    else:
+    if list(target.shape) != [input.shape[0], 1]:
         return sentence
-    return with_fix(sentence, fix)
+    return with_fix(sentence, "`target.squeeze(1)` removes the last dimension")
 
 
 def check_weight(input: Tensor, weight: Tensor, prefix: str = "") -> None:

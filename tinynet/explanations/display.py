@@ -29,7 +29,7 @@ def install() -> None:
     get_shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)
     shell = get_shell()
     if shell is not None and not shell.custom_exceptions:  # the user may have set a handler
-        shell.set_custom_exc((Exception,), _show_in_shell)
+        shell.set_custom_exc((Exception,), show_in_shell)
 
 
 def _explaining(show: Hook) -> Hook:
@@ -58,9 +58,10 @@ def _explaining_threads(show: Callable[..., Any]) -> Callable[..., Any]:
     return excepthook
 
 
-def _show_in_shell(
+def show_in_shell(
     shell: Any, kind: Any, error: Any, traceback: Any, tb_offset: int | None = None
 ) -> None:
+    """Show an error as IPython does; the lines of its message break between words."""
     explain(error, is_last=True)
     found = kind, error, error.__traceback__
     wide = max(map(len, str(error).splitlines()), default=0) > WIDTH

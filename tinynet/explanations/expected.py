@@ -94,7 +94,8 @@ def _option(layer: Any, name: str) -> str:
 
 def _add_dimension(pattern: _Pattern, shape: list[int]) -> str:
     if len(shape) + 1 == len(pattern.dims):
-        for d in [*range(1, len(shape) + 1), 0]:
+        ones = [d for d, length in enumerate(pattern.dims) if length == 1]
+        for d in [*ones, *range(len(shape) + 1)]:
             if pattern.fits([*shape[:d], 1, *shape[d:]]):
                 return f"`x.unsqueeze({d})` adds the missing dimension"
     return ""

@@ -6,6 +6,7 @@ for it. The lines look like those of autograd's errors, see ``core/messages.py``
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import linecache
 import re
@@ -51,13 +52,14 @@ def explain(error: Exception, is_last: bool = False) -> None:
         is_last: no frames will be added to the traceback; the innermost stays if all are tinynet's.
     """
     entries = entries_of(error)
-    if not entries or not is_intended(error, entries):
+    described = hasattr(error, "explained")
+    if not entries or not (described or is_intended(error, entries)):
         return
-    if type(error) in _CLASSES and [type(text) for text in error.args] == [str]:
-        try:
+    if not described and type(error) in _CLASSES and [*map(type, error.args)] == [str]:
+        with contextlib.suppress(Exception):  # the repr of a user's module may raise any
             _describe(error, entries)
-        except Exception:  # the repr of a user's module, for example, may raise any
-            pass
+    with contextlib.suppress(AttributeError):  # a user's class may have no such attribute
+        error.explained = True  # type: ignore[attr-defined]
     fold(error, entries)
     if is_last and error.__traceback__ is None:
         error.__traceback__ = entries[-1]
@@ -68,12 +70,10 @@ def _describe(error: Exception, entries: Sequence[TracebackType]) -> None:
     if is_about_arguments(error) and not rest:
         first = meant(first, _parameters_of_called(entries))
     place = _Place(entries)
-    described = hasattr(error, "explained") or hasattr(error, "worker_origin")
-    if is_ours(entries[-1]) and not described:
+    if is_ours(entries[-1]) and not hasattr(error, "worker_origin"):
         lines, fix = _lines(place)
         fixes = [line for line in rest if line.startswith(FIX)] or fix
         rest = [*(line for line in rest if not line.startswith(FIX)), *lines, *fixes]
-        error.explained = True  # type: ignore[attr-defined]
     error.args = ("\n".join([first, *rest]),)
 
 
@@ -188,7 +188,12 @@ def _name_in(frame: FrameType | None, module: Any) -> str:
     if frame is None:
         return ""
     name, value = _called(frame, frame.f_lasti)
-    found = value, getattr(value, "__wrapped__", None)  # a compiled module wraps it
+    own = getattr(value, "__dict__", {})
+    found = (
+        value,
+        own.get("__wrapped__"),
+        own.get("_modules", {}).get("_orig_mod"),
+    )  # a compiled module wraps it
     return name if any(x is module for x in found) else ""
 
 

@@ -1,5 +1,6 @@
 """Common mistakes: PyTorch's first sentence, and a line that says what to do."""
 
+import inspect
 import pickle
 import re
 from pathlib import Path
@@ -65,6 +66,9 @@ def batch_of(*samples):
 POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 123\n"
 PARAMETERS = [*NET.parameters()]
 NAMES = {**globals(), "F": F, "np": np, "optim": optim}  # of the calls in the table
+CLASSES = [InList, InDict, Weights, Nested, Bare, NoSuper, NoSuperEither]
+# Calls that PyTorch answers otherwise, or whose sentence has the paths of its modules.
+OTHERWISE = ("cuda", "dtype=", "np.ones(2)]", "momentum", "nn.ReLU", "nn.Tanh", "F.relu")
 COMPARED = "'<=' not supported between instances of 'float' and 'str'"
 
 
@@ -95,6 +99,27 @@ def test_a_mistake_has_a_remedy(call):
         eval(call, NAMES)
     assert raised.typename == kind
     check(raised.value, sentence, remedy)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize(
+    "call", [call for call in MISTAKES if not any(o in call for o in OTHERWISE)]
+)
+def test_the_first_sentence_is_pytorchs(call):
+    torch = pytest.importorskip("torch")
+    names = {"np": np, "tn": torch, "nn": torch.nn, "optim": torch.optim, "F": torch.nn.functional}
+    names["DataLoader"] = torch.utils.data.DataLoader
+    parts = inspect.getsource(batch_of), *map(inspect.getsource, CLASSES)
+    exec("\n\n".join(parts), names)
+    for name in ("X", "FLOATS", "INTS", "ONES"):
+        names[name] = torch.from_numpy(NAMES[name].numpy())
+    names["NET"] = torch.nn.Linear(3, 3)
+    names["PARAMETERS"] = [*names["NET"].parameters()]
+    with pytest.raises(Exception) as raised:
+        eval(call, names)
+    kind, sentence, _ = MISTAKES[call]
+    assert raised.typename == kind
+    assert str(raised.value).splitlines()[0].replace("torch", "tinynet") == sentence
 
 
 OPTIMIZERS = {name for name in optim.__all__ if name[0].isupper()} - {"Optimizer"}

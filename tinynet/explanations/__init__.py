@@ -22,12 +22,29 @@ def topics() -> list[str]:
     return sorted(name.removesuffix(".md") for name in pages if name.endswith(".md"))
 
 
+_INTRODUCTION = """\
+The first sentence of an error is PyTorch's. The lines below it are tinynet's: an error of a layer
+has the path of the layer, your line, the shapes that came and that the layer expects, and the fix.
+
+    RuntimeError: mat1 and mat2 shapes cannot be multiplied (8x32 and 16x10)
+      layer    model.net.3 Linear(in_features=16, out_features=10, bias=True)
+      line     train.py:18 in forward   return self.net(x)
+                                               ^^^^^^^^^^^
+      got      input float32 [8, 32]
+      expects  float32 [..., 16]
+      fix      make the layer with `in_features=32`, or the last dimension of its input 16
+
+Tracebacks show your lines only. An error that tinynet does not raise on purpose, and may be a bug
+of tinynet, keeps all lines. With the environment variable `TINYNET_TRACEBACKS=full`, all errors do."""
+
+
 def all_pages() -> str:
     """Return all pages as one Markdown document, the documentation's page on errors."""
     shown = invocation.command("explain", "TOPIC")
     parts = [
         "# Errors, and what to do",
-        f"Each of these errors and warnings names its page: `{shown}`.",
+        _INTRODUCTION,
+        f"Each of the following errors and warnings names its page: `{shown}`.",
     ]
     for topic in topics():
         title, _, body = explain(topic).removeprefix("# ").partition("\n")

@@ -90,8 +90,9 @@ def wrapped(message: str) -> str:
             continue
         label = re.match(r"  (\w+ {2,})?", line)
         indent = " " * label.end() if label else ""
+        width = WIDTH + sum(map(len, re.findall(r"\x1b\[[\d;]*m", line)))  # colours
         parts = textwrap.wrap(
-            line, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+            line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
         )
         broken = len(parts) > 1
         lines += parts or [line]

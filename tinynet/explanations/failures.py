@@ -33,6 +33,7 @@ from tinynet.explanations.tracebacks import (
     is_about_arguments,
     is_intended,
     is_ours,
+    users_of,
 )
 
 # No subclasses: they may steer the program, and autograd's errors have lines of their own.
@@ -73,7 +74,10 @@ def _describe(error: Exception, entries: Sequence[TracebackType]) -> None:
     if is_ours(entries[-1]) and not hasattr(error, "worker_origin"):
         lines, fix = _lines(place)
         fixes = [line for line in rest if line.startswith(FIX)] or fix
-        rest = [*(line for line in rest if not line.startswith(FIX)), *lines, *fixes]
+        details = [line for line in rest if not line.startswith(FIX)]
+        if any(line.startswith("  expects ") for line in lines):  # says it better
+            details.clear()
+        rest = [*details, *lines, *fixes]
     error.args = ("\n".join([first, *rest]),)
 
 
@@ -111,15 +115,15 @@ class _Place:
 
     def __init__(self, entries: Sequence[TracebackType]):
         frames = [entry.tb_frame for entry in entries]
-        users = [i for i, entry in enumerate(entries) if not is_ours(entry)]
-        self._inside = frames[users[-1] + 1 if users else 0 :]
+        users = users_of(entries)
+        self._inside = frames[entries.index(users[-1]) + 1 if users else 0 :]
         self._calls = [frame for frame in frames if frame.f_code in MODULE_CALLS]
         self._scope: Scope | None = None
         for frame in self._calls:
             self._scope = (self._scope, weakref.ref(frame.f_locals["self"]))
         site = outward(frames[0].f_back)
         if users:
-            site = frames[users[-1]].f_code, entries[users[-1]].tb_lasti
+            site = users[-1].tb_frame.f_code, users[-1].tb_lasti
         found = (frame.f_locals.get("node") for frame in reversed(self._inside))
         self.node = next((node for node in found if isinstance(node, Node)), None)
         if self.node is not None:
@@ -212,7 +216,7 @@ def _called(frame: FrameType, offset: int) -> tuple[str, Any]:
 
 def _parameters_of_called(entries: Sequence[TracebackType]) -> list[str]:
     """Return the parameters of the function of tinynet that the user's innermost line calls."""
-    users = [entry for entry in entries if not is_ours(entry)]
+    users = users_of(entries)
     function: Any = _called(users[-1].tb_frame, users[-1].tb_lasti)[1] if users else None
     ours = callable(function) and str(function.__module__).startswith("tinynet.")
     return [*inspect.signature(function).parameters] if ours else []

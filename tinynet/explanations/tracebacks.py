@@ -41,6 +41,22 @@ def is_ours(entry: TracebackType) -> bool:
     return not is_outside(entry.tb_frame.f_code.co_filename)
 
 
+def users_of(entries: Sequence[TracebackType]) -> list[TracebackType]:
+    """Return the entries outside tinynet; without those of packages that tinynet called."""
+    kept, inside = [], False
+    for entry in entries:
+        if is_ours(entry):
+            inside = True
+        elif not (inside and _is_installed(entry)):
+            inside = False
+            kept.append(entry)
+    return kept
+
+
+def _is_installed(entry: TracebackType) -> bool:
+    return entry.tb_frame.f_code.co_filename.startswith((*_INSTALLED, "<frozen "))
+
+
 def is_intended(error: BaseException, entries: Sequence[TracebackType]) -> bool:
     """Return whether the user's code or a ``raise`` of tinynet raised the error.
 
@@ -51,12 +67,7 @@ def is_intended(error: BaseException, entries: Sequence[TracebackType]) -> bool:
     if is_ours(last):
         raises = code.co_code[last.tb_lasti] == _RAISE
         return raises or isinstance(error, OSError) or is_about_arguments(error)
-    for entry in reversed(entries):  # what other packages raise belongs to their caller
-        if is_ours(entry):
-            return False
-        if not entry.tb_frame.f_code.co_filename.startswith((*_INSTALLED, "<frozen ")):
-            return True
-    return False
+    return last in users_of(entries)
 
 
 def is_about_arguments(error: BaseException) -> bool:
@@ -74,7 +85,6 @@ def fold(error: BaseException, entries: Sequence[TracebackType]) -> None:
     if is_full():
         return
     folded = None
-    for entry in reversed(entries):
-        if not is_ours(entry):
-            folded = TracebackType(folded, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+    for entry in reversed(users_of(entries)):
+        folded = TracebackType(folded, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
     error.__traceback__ = folded

@@ -35,7 +35,7 @@ has the path of the layer, your line, the shapes that came and that the layer ex
       fix      make the layer with `in_features=32`, or the last dimension of its input 16
 
 Tracebacks show your lines only. An error that tinynet does not raise on purpose, and may be a bug
-of tinynet, keeps all lines. With the environment variable `TINYNET_TRACEBACKS=full`, all errors do."""
+of tinynet, keeps all lines. With `TINYNET_TRACEBACKS=full` in the environment, all errors do."""
 
 
 def all_pages() -> str:

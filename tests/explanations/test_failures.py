@@ -165,6 +165,13 @@ def test_dtypes_differ(raised):
     assert "`x.float()`" in lines["fix"] and str(error).splitlines()[-1].startswith("  fix ")
 
 
+def test_an_array_in_place_of_a_tensor(raised):
+    error = raised("import numpy as np\nnn.Linear(3, 4)(np.ones((2, 3)))\n")
+    lines = lines_of(error)
+    assert type(error) is TypeError and lines["got"] == "input numpy float64 [2, 3]"
+    assert lines["fix"] == "make a tensor of the array: `tn.from_numpy(x).float()`"
+
+
 def test_arguments_that_do_not_fit_forward(raised):
     error = raised("fc = nn.Linear(3, 4)\nfc(tn.ones(3), tn.ones(3))\n")
     first = "Linear.forward() takes 2 positional arguments but 3 were given"
@@ -353,6 +360,11 @@ def test_an_uncaught_error_shows_the_users_lines(tmp_path, call, last):
     assert package not in text and "<tinynet" not in text
     assert text.rstrip().endswith(last.format(folder=tmp_path))
     assert f"line 5, in {'<lambda>' if 'Thread' in call else '<module>'}" in text
+
+
+def test_the_errors_that_an_error_is_shown_with_are_folded_too(tmp_path):
+    text = shown(tmp_path, f"{HEAD}try:\n    x @ x\nexcept RuntimeError:\n    raise ValueError\n")
+    assert text.count("File ") == 2 and text.count("got      self") == 1
 
 
 def test_the_hooks_of_others_still_run(tmp_path):

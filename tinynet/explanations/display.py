@@ -32,13 +32,24 @@ def install() -> None:
         shell.set_custom_exc((Exception,), show_in_shell)
 
 
+def _explain_all(error: BaseException) -> None:
+    """Explain an error, and those that it is shown with: its causes, and what it interrupted."""
+    seen: set[int] = set()
+    found: BaseException | None = error
+    while found is not None and id(found) not in seen:
+        seen.add(id(found))
+        if isinstance(found, Exception):
+            explain(found, is_last=True)
+        found = found.__cause__ or (None if found.__suppress_context__ else found.__context__)
+
+
 def _explaining(show: Hook) -> Hook:
     @functools.wraps(show)
     def excepthook(
         kind: type[BaseException], error: BaseException, traceback: TracebackType | None
     ) -> Any:
-        if isinstance(error, Exception) and error.__traceback__ is traceback:
-            explain(error, is_last=True)
+        if error is not None and error.__traceback__ is traceback:
+            _explain_all(error)
             traceback = error.__traceback__
         return show(kind, error, traceback)
 
@@ -49,8 +60,8 @@ def _explaining_threads(show: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(show)
     def excepthook(args: Any, /) -> Any:
         error = args.exc_value
-        if isinstance(error, Exception) and error.__traceback__ is args.exc_traceback:
-            explain(error, is_last=True)
+        if error is not None and error.__traceback__ is args.exc_traceback:
+            _explain_all(error)
             found = (args.exc_type, error, error.__traceback__, args.thread)
             args = threading.ExceptHookArgs(found)
         return show(args)
@@ -62,7 +73,7 @@ def show_in_shell(
     shell: Any, kind: Any, error: Any, traceback: Any, tb_offset: int | None = None
 ) -> None:
     """Show an error as IPython does; the lines of its message break between words."""
-    explain(error, is_last=True)
+    _explain_all(error)
     found = kind, error, error.__traceback__
     wide = max(map(len, str(error).splitlines()), default=0) > WIDTH
     if wide and not hasattr(error, "_render_traceback_"):

@@ -20,7 +20,8 @@ ROWS = [
     ["startup", "lazy"],  # the first that are imported
     ["invocation"],
     ["errors", "extension_dtypes"],
-    ["atomic_write", "devices", "dtypes", "threads", "memory", "strides"],
+    ["atomic_write", "devices", "dtypes", "memory", "strides"],
+    ["threads"],
     ["layouts", "onednn", "printing", "type_info", "widening"],
     ["numba_kernels", "sums"],
     ["core"],
@@ -60,7 +61,6 @@ EDGE = {
     "numba_kernels/compiler.py": {"llvmlite", "numba"},
     "onnx/model_proto.py": {"onnx"},
     "train/html_report/plots.py": {"matplotlib"},
-    "train/report/progress.py": {"tqdm"},
     "train/search/study.py": {"optuna", "sqlite3"},  # some Pythons are built without sqlite3
     "train/trackers/mlflow.py": {"mlflow"},
     "train/trackers/wandb.py": {"wandb"},

@@ -10,6 +10,7 @@ name to `COMMANDS`.
 from tinynet.train.commands import (
     board,
     check,
+    cross_validate,
     evaluate,
     explain,
     export,
@@ -40,6 +41,7 @@ COMMANDS = (
     find_batch_size,
     sweep,
     search,
+    cross_validate,
     report,
     board,
     export,

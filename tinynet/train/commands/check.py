@@ -45,8 +45,9 @@ def text_of(found: Checkup) -> str:
     header = ("module", "type", "output", "parameters", "multiply-adds", "memory")
     table = aligned([header, *rows[:_MOST_ROWS]])
     lines = [
-        f"data: {found.train_examples:,} examples for training, {found.test_examples:,} for "
-        f"testing; {found.batches:,} batches and {found.steps:,} steps per epoch",
+        f"data: {found.train_examples:,} examples for training, {found.validation_examples:,} for "
+        f"validation, {found.test_examples:,} for testing",
+        f"epoch: {found.batches:,} batches and {found.steps:,} steps",
         _extent(found),
         f"batch: inputs {found.inputs}, targets {found.targets}",
         "",
@@ -78,7 +79,11 @@ def _cells(row: ModuleRow) -> tuple[str, ...]:
 
 def _extent(found: Checkup) -> str:
     """Say how much of the data was checked."""
-    counts = {"training": found.train_examples, "test": found.test_examples}
+    counts = {
+        "training": found.train_examples,
+        "validation": found.validation_examples,
+        "test": found.test_examples,
+    }
     seen = [
         f"all of the {name} set" if n == counts[name] else f"{n:,} examples of the {name} set"
         for name, n in found.looked_at.items()

@@ -7,7 +7,7 @@ import itertools
 import math
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
 from tinynet import capture, nn
@@ -27,6 +27,7 @@ from tinynet.train.incidents.nonfinite import NonFiniteError as NonFiniteError
 from tinynet.train.incidents.nonfinite import Place
 from tinynet.train.metrics.own import Own
 from tinynet.train.metrics.totals import Totals
+from tinynet.train.running.held_out import Validation, held_out
 
 
 class Batches(Protocol):
@@ -76,6 +77,9 @@ class Step:
     count: int
     """The number of its batches in all processes."""
 
+    validation: Mapping[str, float] = field(default_factory=dict)
+    """The figures of the validation set of `fit` after the last step of an epoch."""
+
     @property
     def lr(self) -> float:
         """The learning rate of the first optimizer in this step."""
@@ -116,6 +120,8 @@ def fit(
     compile: bool | Callable[..., Any] = False,
     callbacks: Callbacks | Sequence[Any] = (),
     ranks: Ranks | None = None,
+    validation: Validation = None,
+    metrics: Sequence[str | Own] | None = None,
 ) -> Iterator[Step]:
     """Train, one step per iteration; between steps, the caller can do anything else.
 
@@ -142,8 +148,13 @@ def fit(
             figures to the bit; or a function to use in its place, such as one that passes options.
         callbacks: objects with methods of `Callback`; or `Callbacks`, which pass on evaluations.
         ranks: the processes that share the batches of each step; all of them call `fit`.
+        validation: what to evaluate after each epoch: batches, a data set, or the share (0.1) of
+            the training set to keep for it. The last `Step` of an epoch has the figures, and
+            callbacks get them. A share or a data set needs `batches` to be a DataLoader.
+        metrics: the metrics of the validation set, as for `evaluate`.
 
     Raises:
+        TypeError, ValueError: the validation set does not fit `batches`.
         NonFiniteError: if a loss, gradient or learning rate is NaN or infinite, before the weights
             change. It names the operation that produced the first such value, its module, the batch
             and the examples.
@@ -159,6 +170,7 @@ def fit(
     if isinstance(optimizer, Optimizer):
         optimizer = {"": Updater(optimizer, clip_norm, clip_value, schedule, per)}
     method, everyone = method or Supervised(), ranks or Ranks()
+    batches, validation = held_out(batches, validation)
     number, guard = first_step, Guard(model, batches, skip)
     task = _new_task(model, loss, optimizer, everyone, compile)
     events = callbacks if isinstance(callbacks, Callbacks) else Callbacks(callbacks)
@@ -173,6 +185,10 @@ def fit(
                 _share(task, everyone, group, accumulate > 1)
                 step = _take_step(task, method, guard, is_first=number == first_step)
                 events.end_step(step)
+                if step.ends_epoch and validation is not None:
+                    found = evaluate(model, loss, validation, metrics=metrics, method=method)
+                    step = replace(step, validation=found)
+                    events.evaluated(found)
                 yield step
                 number += 1
             first_batch = 0

@@ -19,12 +19,13 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 ROWS = [
     ["startup", "lazy"],  # the first that are imported
     ["invocation"],
-    ["errors", "explanations", "extension_dtypes", "devices"],
-    ["atomic_write", "dtypes", "memory", "strides"],
+    ["errors", "extension_dtypes"],
+    ["atomic_write", "devices", "dtypes", "memory", "strides"],
     ["threads"],
     ["layouts", "onednn", "printing", "type_info", "widening"],
     ["numba_kernels", "sums"],
     ["core"],
+    ["explanations"],  # reads the tracebacks of all above
     ["random"],
     ["ops"],
     ["batching"],  # stands before kernels; jacobians of autograd run on it

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from numpy import newaxis as newaxis
 
+from tinynet import explanations as explanations
 from tinynet import sparse as sparse
 from tinynet.compat import storage as storage
 from tinynet.compat.storage import BFloat16Storage as BFloat16Storage

@@ -29,17 +29,11 @@ VIEW_OF_FUNCTION = (
     "this by cloning the output of the custom Function."
 )
 LEAF_WRITTEN = "a leaf Variable that requires grad has been used in an in-place operation."
-DIRTY_NOT_RETURNED = (
-    "Some elements marked as dirty during the forward method were not returned as output. The "
-    "inputs that are modified inplace must all be outputs of the Function."
-)
 AMBIGUOUS = (
     "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your "
     "code by moving both the view and the inplace either both inside the {} block (if you "
     "don't want the inplace to be tracked) or both outside (if you want the inplace to be tracked)."
 )
-NOT_RECORDED = "element {} of tensors does not require grad and does not have a grad_fn"
-SCALAR_ONLY = "grad can be implicitly created only for scalar outputs"
 NON_LEAF_GRAD = (
     "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad "
     "attribute won't be populated during autograd.backward(). If you indeed want the .grad field "
@@ -79,6 +73,14 @@ CREATE_GRAPH = (
     "creating the graph to avoid this. If you have to use this function, make sure to reset the "
     ".grad fields of your parameters to None after use to break the cycle and avoid the leak."
 )
+
+
+FIX = "  fix      "  # begins the line of a message that says what to do
+
+
+def with_fix(sentence: str, fix: str) -> str:
+    """Return a message: PyTorch's sentence, and a line that says what to do."""
+    return f"{sentence}\n{FIX}{fix}"
 
 
 def explained(topic: str) -> str:
@@ -180,7 +182,7 @@ class AutogradError(RuntimeError):
     ):
         body = [sentence, *lines]
         if hint:
-            body.append(f"  fix      {hint}")
+            body.append(FIX + hint)
         if topic:
             body.append(explained(topic))
         super().__init__("\n".join(body))
@@ -263,7 +265,7 @@ def view_written(origin: str, output: str | None, indirectly: bool) -> str:
 def not_recorded(index: int, needed: Any) -> AutogradError:
     """Return the error for backward on a tensor without history."""
     return AutogradError(
-        NOT_RECORDED.format(index),
+        f"element {index} of tensors does not require grad and does not have a grad_fn",
         needed_at=needed,
         hint=(
             "none of its leaves requires grad, or it was detached on the way: find the first "
@@ -277,7 +279,7 @@ def not_recorded(index: int, needed: Any) -> AutogradError:
 def not_scalar(shape: Sequence[int], needed: Any) -> AutogradError:
     """Return the error for backward on several elements without a gradient."""
     return AutogradError(
-        SCALAR_ONLY,
+        "grad can be implicitly created only for scalar outputs",
         needed_at=needed,
         hint=(
             f"this tensor has shape {list(shape)}: reduce it first, `.sum().backward()` or "
@@ -323,8 +325,11 @@ def unused(index: int, needed: Any) -> AutogradError:
 def mixed_dtypes(sentence: str) -> RuntimeError:
     """Return the error for operands, or a layer's input and weights, that differ in dtype."""
     return RuntimeError(
-        f"{sentence}\n  Convert one of them: `x.float()` converts numpy's float64, or integers, to "
-        "the float32 of layers; `module.double()` converts the weights to float64."
+        with_fix(
+            sentence,
+            "convert one of them: `x.float()` converts numpy's float64, or integers, to the "
+            "float32 of layers; `module.double()` converts the weights to float64",
+        )
     )
 
 
@@ -383,12 +388,6 @@ def must_be_tensor(function: str, argument: str, position: int, got: Any) -> Typ
     return TypeError(
         f"{function}(): argument '{argument}' (position {position}) must be Tensor, not {kind}"
     )
-
-
-def must_be_generator(function: str, got: Any) -> TypeError:
-    """Return the error for a ``generator`` argument of another type."""
-    kind = type(got).__name__
-    return TypeError(f"{function}(): argument 'generator' must be tinynet.Generator, not {kind}")
 
 
 VMAP_IN_PLACE = (

@@ -20,6 +20,11 @@ from tinynet.ops.shaping.views import alias
 
 FunctionCtx = FunctionNode  # PyTorch's name for annotations
 
+_DIRTY_NOT_RETURNED = (
+    "Some elements marked as dirty during the forward method were not returned as output. The "
+    "inputs that are modified inplace must all be outputs of the Function."
+)
+
 
 class Function:
     """A differentiable function with a custom forward and backward.
@@ -131,7 +136,7 @@ class Function:
         outputs = output if several else (output,)
         for t in node._dirty:
             if not any(t is o for o in outputs):
-                raise RuntimeError(errors.DIRTY_NOT_RETURNED)
+                raise RuntimeError(_DIRTY_NOT_RETURNED)
             if recorded and t._view is None and requires_grad(t) and t.is_leaf:
                 raise RuntimeError(errors.LEAF_WRITTEN)
             wrote(t, f"{cls.__name__}.forward")

@@ -26,6 +26,7 @@ _ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 OUTSIDE: dict[str, bool] = {}
 # The warning registry for lines of configs; Python keeps one for each module.
 _warned: dict[str | tuple[str, type[Warning], int], int] = {}
+explain: list[Callable[[Exception], None]] = []  # set by ``explanations``: describes an error
 fallback: list[Callable[[], Site | None]] = []  # set by ``train``: a site if all frames are ours
 
 

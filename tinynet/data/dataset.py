@@ -13,6 +13,7 @@ import numpy as np
 from tinynet import errors
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
+from tinynet.explanations.arguments import ChecksArguments
 from tinynet.printing import quantity
 
 T_co = TypeVar("T_co", covariant=True)
@@ -27,7 +28,7 @@ def counted(samples: object) -> str:
     return f"{type(samples).__name__}({size})"
 
 
-class Dataset(Generic[T_co]):
+class Dataset(ChecksArguments, Generic[T_co]):
     """Samples by index: a subclass defines ``__getitem__(index)`` and usually ``__len__()``.
 
     It may also define ``__getitems__(indices)``, which returns the samples of a batch as a list.

@@ -9,7 +9,7 @@ import numpy as np
 
 from tinynet import invocation
 from tinynet.core.tensors.tensor import Tensor, wrap
-from tinynet.data.readers.files import FormatError, StrPath, kind_of
+from tinynet.data.readers.files import FormatError, StrPath, kind_of, open_existing
 from tinynet.dtypes import Array
 
 CHANNELS = {"L": 1, "RGB": 3, "RGBA": 4}
@@ -109,7 +109,7 @@ def _opened(path: StrPath) -> Iterator[Any]:
     """Open an image; errors about its contents become a FormatError."""
     import PIL.Image
 
-    with open(path, "rb") as file:
+    with open_existing(path) as file:
         start = file.read(8)
         file.seek(0)
         try:

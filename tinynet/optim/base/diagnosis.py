@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from types import GeneratorType
 from typing import TYPE_CHECKING, Any
 
 from tinynet.core.callsite import locate, warn
 from tinynet.errors import LostGradientWarning
 from tinynet.nn.base import registry
+from tinynet.nn.base.module import Module
+from tinynet.nn.parameter import Parameter
 
 if TYPE_CHECKING:
     from tinynet.optim.optimizer import Optimizer
@@ -105,6 +108,41 @@ class Diagnosis:
         if kind not in self.warned:
             self.warned.add(kind)
             warn(text, LostGradientWarning)
+
+
+def owner_of(params: Any) -> Module | None:
+    """Return the module whose ``parameters()``, not yet read, are passed."""
+    while isinstance(params, GeneratorType) and params.gi_frame is not None:
+        values = params.gi_frame.f_locals
+        if isinstance(values.get("module"), Module):
+            return values["module"]
+        params = values.get(".0")  # what a generator expression reads
+    return None
+
+
+def why_empty(owner: Module | None) -> str:
+    """Return what to do about a model without parameters: it may keep its layers in a list.
+
+    Args:
+        owner: the model; unless given, all modules that exist. "" if none keeps layers in a list.
+    """
+    modules = registry.alive.values() if owner is None else owner.modules()
+    for module in [*modules]:
+        if next(module.parameters(), None) is not None:
+            continue
+        for name, value in vars(module).items():
+            if type(value) not in (list, tuple, dict):
+                continue
+            parts = [*value.values()] if isinstance(value, dict) else [*value]
+            kind = "Dict" if isinstance(value, dict) else "List"
+            for base in (Module, Parameter):
+                if any(isinstance(part, base) for part in parts):
+                    return (
+                        f"`{type(module).__name__}.{name}` is a plain {type(value).__name__}, in "
+                        "which a module does not look for parameters: write "
+                        f"`self.{name} = nn.{base.__name__}{kind}(...)`"
+                    )
+    return "" if owner is None else "assign the layers to attributes: `self.fc = nn.Linear(...)`"
 
 
 def _in_modules() -> set[int]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import os
 import sysconfig
 import traceback
@@ -13,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tinynet.core.callsite import OUTSIDE
+from tinynet.explanations import arguments
 from tinynet.printing import quantity
 from tinynet.train.config.aliases import aliased
 
@@ -151,18 +151,9 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
         >>> nearest("cosine", ["StepLR", "CosineAnnealingWarmRestarts", "CosineAnnealingLR"])
         'CosineAnnealingLR'
     """
-    by_lower = {name.lower(): name for name in known}
-    word = word.lower()
-    if others := aliased(word, by_lower.values()):
-        return others[0]
-    near = difflib.get_close_matches(word, by_lower, n=1, cutoff=0.8)
-    near += sorted((name for name in by_lower if _is_part(word, name)), key=len)
-    near += difflib.get_close_matches(word, by_lower, n=1, cutoff=0.6)
-    return by_lower[near[0]] if near else None
-
-
-def _is_part(word: str, name: str) -> bool:
-    return len(word) > 4 and word in name or len(word) > 2 and name.startswith(word)
+    known = [*known]
+    others = aliased(word.lower(), known)
+    return others[0] if others else arguments.nearest(word, known)
 
 
 def sentence(text: str) -> str:

@@ -91,12 +91,15 @@ def lost_gradient() -> str:
     return f" More: {invocation.command('explain', 'lost-gradient')}"
 
 
-class LostGradientWarning(UserWarning):
-    """A gradient that never arrives although no line raises an error.
+class TrainingWarning(UserWarning):
+    """A mistake that raises no error, but keeps a model from learning; issued once per line.
 
-    Issued once per line. ``warnings.simplefilter("ignore", tinynet.errors.LostGradientWarning)``
-    silences these warnings.
+    ``warnings.simplefilter("ignore", tinynet.errors.TrainingWarning)`` silences these warnings.
     """
+
+
+class LostGradientWarning(TrainingWarning):
+    """A gradient that never arrives although no line raises an error."""
 
 
 class LinAlgError(RuntimeError):
@@ -111,12 +114,7 @@ class AllocationError(RuntimeError, MemoryError):
 
 
 # The first words of numpy's errors for sizes that overflow; an overflow can make them negative.
-TOO_LARGE = (
-    "array is too big",
-    "iterator is too large",
-    "Maximum allowed",
-    "negative dimensions are not allowed",
-)
+TOO_LARGE = ("array is too big", "iterator is too large", "Maximum allowed", "negative dimensions")
 
 
 def unallocated(error: Exception) -> Exception:

@@ -6,7 +6,7 @@ import functools
 import itertools
 import math
 import pickle
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
@@ -27,6 +27,8 @@ from tinynet.train.incidents.nonfinite import NonFiniteError as NonFiniteError
 from tinynet.train.incidents.nonfinite import Place
 from tinynet.train.metrics.own import Own
 from tinynet.train.metrics.totals import Totals
+from tinynet.train.running.steps import Step as Step
+from tinynet.train.running.steps import Steps as Steps
 
 
 class Batches(Protocol):
@@ -34,67 +36,6 @@ class Batches(Protocol):
 
     def __iter__(self) -> Iterator[Sequence[Any]]: ...
     def __len__(self) -> int: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """The result of one training step.
-
-    Example:
-        >>> model, xs = nn.Linear(1, 1), tn.ones(4, 1)
-        >>> sgd = optim.SGD(model.parameters(), lr=0.1)
-        >>> steps = [*fit(model, nn.MSELoss(), sgd, [(xs, 2 * xs)], epochs=2)]
-        >>> [(step.number, step.epoch, step.batch, step.lr) for step in steps]
-        [(0, 0, 0, 0.1), (1, 1, 0, 0.1)]
-    """
-
-    number: int
-    """The number of the step, from 0."""
-
-    epoch: int
-    """The epoch, from 0."""
-
-    batch: int
-    """The index of its last batch in the epoch, from 0."""
-
-    ends_epoch: bool
-    """Whether it is the last step of its epoch."""
-
-    batches: tuple[Batch, ...]
-    """Its batches in this process: one, unless gradients are accumulated; none if the step was
-    skipped."""
-
-    loss: float
-    """The mean loss of its batches; NaN if the step was skipped."""
-
-    rates: Mapping[str, float]
-    """The learning rate of each optimizer (of its first parameter group) in this step."""
-
-    losses: Mapping[str, float]
-    """The mean losses by name: ``{"loss": ...}`` if there is only one."""
-
-    count: int
-    """The number of its batches in all processes."""
-
-    @property
-    def lr(self) -> float:
-        """The learning rate of the first optimizer in this step."""
-        return next(iter(self.rates.values()))
-
-    @property
-    def inputs(self) -> Any:
-        """The inputs of its last batch."""
-        return self.batches[-1].inputs
-
-    @property
-    def targets(self) -> Any:
-        """The targets of its last batch."""
-        return self.batches[-1].targets
-
-    @property
-    def outputs(self) -> Any:
-        """The outputs for its last batch."""
-        return self.batches[-1].outputs
 
 
 def fit(
@@ -116,8 +57,11 @@ def fit(
     compile: bool | Callable[..., Any] = False,
     callbacks: Callbacks | Sequence[Any] = (),
     ranks: Ranks | None = None,
-) -> Iterator[Step]:
-    """Train, one step per iteration; between steps, the caller can do anything else.
+) -> Steps:
+    """Return the steps of a training, which iterating over them takes.
+
+    ``for step in fit(...)`` takes one step per iteration; between steps, the caller can do anything
+    else. ``fit(...).run()`` takes all of them at once. ``fit(...)`` alone takes none, and warns.
 
     Args:
         model: a module; called with the inputs of a batch.
@@ -151,31 +95,60 @@ def fit(
     Example:
         >>> model, xs = nn.Linear(1, 1), tn.linspace(-1, 1, 8).unsqueeze(1)
         >>> sgd = optim.SGD(model.parameters(), lr=0.5)
-        >>> for step in fit(model, nn.MSELoss(), sgd, [(xs, 2 * xs + 1)], epochs=50):
-        ...     pass
-        >>> step.number, step.loss < 1e-3
-        (49, True)
+        >>> batches = [(xs, 2 * xs + 1)]
+        >>> for step in fit(model, nn.MSELoss(), sgd, batches, epochs=50):
+        ...     if step.loss < 1e-3:
+        ...         break
+        >>> losses = fit(model, nn.MSELoss(), sgd, batches, epochs=10).run()
+        >>> losses[-1] < losses[0] < 1e-3
+        True
     """
     if isinstance(optimizer, Optimizer):
         optimizer = {"": Updater(optimizer, clip_norm, clip_value, schedule, per)}
-    method, everyone = method or Supervised(), ranks or Ranks()
-    number, guard = first_step, Guard(model, batches, skip)
-    task = _new_task(model, loss, optimizer, everyone, compile)
-    events = callbacks if isinstance(callbacks, Callbacks) else Callbacks(callbacks)
-    with everyone.training(model), events.run(model, optimizer, first_step):
-        for epoch in events.epochs(range(epochs) if isinstance(epochs, int) else epochs):
-            model.train()
-            guard.begin_epoch()
-            _advance(optimizer, "epoch", due=number > 0 and not first_batch)
-            for first, group in _groups(batches, accumulate, first_batch):
-                _advance(optimizer, "step", due=number > 0)
-                task.place = Place(epoch, number, first, len(batches))
-                _share(task, everyone, group, accumulate > 1)
-                step = _take_step(task, method, guard, is_first=number == first_step)
-                events.end_step(step)
-                yield step
-                number += 1
-            first_batch = 0
+    everyone = ranks or Ranks()
+    loop = _Loop(
+        _new_task(model, loss, optimizer, everyone, compile),
+        method or Supervised(),
+        Guard(model, batches, skip),
+        callbacks if isinstance(callbacks, Callbacks) else Callbacks(callbacks),
+        everyone,
+        accumulate,
+    )
+    numbers = range(epochs) if isinstance(epochs, int) else epochs
+    return Steps(loop.steps(batches, numbers, first_step, first_batch))
+
+
+@dataclass(frozen=True, eq=False)
+class _Loop:
+    """The loop of `fit`."""
+
+    task: Task
+    method: Method
+    guard: Guard
+    events: Callbacks
+    ranks: Ranks
+    accumulate: int
+
+    def steps(
+        self, batches: Batches, epochs: Iterable[int], first_step: int, first_batch: int
+    ) -> Generator[Step, None, None]:
+        """Yield each step after taking it; the arguments are those of `fit`."""
+        task, number = self.task, first_step
+        model, updaters = task.model, task.updaters
+        with self.ranks.training(model), self.events.run(model, updaters, first_step):
+            for epoch in self.events.epochs(epochs):
+                model.train()
+                self.guard.begin_epoch()
+                _advance(updaters, "epoch", due=number > 0 and not first_batch)
+                for first, group in _groups(batches, self.accumulate, first_batch):
+                    _advance(updaters, "step", due=number > 0)
+                    task.place = Place(epoch, number, first, len(batches))
+                    _share(task, self.ranks, group, self.accumulate > 1)
+                    step = _take_step(task, self.method, self.guard, number == first_step)
+                    self.events.end_step(step)
+                    yield step
+                    number += 1
+                first_batch = 0
 
 
 def _new_task(

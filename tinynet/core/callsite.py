@@ -16,10 +16,8 @@ from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 Site = tuple[CodeType, int]
-
 COMPILED = "<tinynet operations>"
 _ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-
 
 # File name -> whether it is the user's, filled by ``is_outside``. Compiled operations read it, and
 # a plain dict is faster than a defaultdict.
@@ -69,11 +67,10 @@ def execute(filename: str, source: str, namespace: dict[str, Any]) -> dict[str, 
 def warn(text: str, category: type[Warning] = UserWarning, site: Site | None = None) -> None:
     """Issue a warning that names the line of ``site``, or else the nearest outside tinynet."""
     frame, level = sys._getframe(1), 2
-    if site is None:
-        while frame.f_back is not None and not is_outside(frame.f_code.co_filename):
-            frame, level = frame.f_back, level + 1
-        if not is_outside(frame.f_code.co_filename):
-            site = outward(frame)
+    while frame.f_back is not None and not is_outside(frame.f_code.co_filename):
+        frame, level = frame.f_back, level + 1
+    if site is None and not is_outside(frame.f_code.co_filename):
+        site = outward(frame)
     where = locate(site)
     if where is None:
         return warnings.warn(text, category, stacklevel=level)

@@ -107,7 +107,11 @@ class Steps(Iterator[Step]):
         return next(self._steps)
 
     def run(self) -> list[float]:
-        """Take all steps that are left; return the mean loss of each epoch."""
+        """Take all steps that are left; return the mean loss of each epoch.
+
+        Raises:
+            NonFiniteError: if a loss, gradient or learning rate is NaN or infinite.
+        """
         losses: dict[int, list[float]] = {}
         for step in self:
             losses.setdefault(step.epoch, []).extend([step.loss] if step.batches else [])

@@ -86,9 +86,9 @@ def explained(topic: str) -> str:
     return f"  explain  {invocation.command('explain', topic)}"
 
 
-def lost_gradient() -> str:
-    """Return the last sentence of warnings about gradients that never arrive."""
-    return f" More: {invocation.command('explain', 'lost-gradient')}"
+def more(topic: str) -> str:
+    """Return the last sentence of a warning, which names its page."""
+    return f" More: {invocation.command('explain', topic)}"
 
 
 class TrainingWarning(UserWarning):

@@ -128,6 +128,7 @@ def _steps(
         *(model, parts.loss, updaters, batches, _STEPS),
         accumulate=accumulate,
         method=parts.method,
+        hints=False,
     ):
         seconds.append(time.perf_counter() - began)
         losses.append(step.loss)

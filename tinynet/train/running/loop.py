@@ -25,6 +25,7 @@ from tinynet.train.config.problems import TrainError
 from tinynet.train.incidents.guard import Guard, Skip
 from tinynet.train.incidents.nonfinite import NonFiniteError as NonFiniteError
 from tinynet.train.incidents.nonfinite import Place
+from tinynet.train.incidents.silent import Hints
 from tinynet.train.metrics.own import Own
 from tinynet.train.metrics.totals import Totals
 from tinynet.train.running.steps import Step as Step
@@ -57,6 +58,7 @@ def fit(
     compile: bool | Callable[..., Any] = False,
     callbacks: Callbacks | Sequence[Any] = (),
     ranks: Ranks | None = None,
+    hints: bool = True,
 ) -> Steps:
     """Return the steps of a training, which iterating over them takes.
 
@@ -86,6 +88,8 @@ def fit(
             figures to the bit; or a function to use in its place, such as one that passes options.
         callbacks: objects with methods of `Callback`; or `Callbacks`, which pass on evaluations.
         ranks: the processes that share the batches of each step; all of them call `fit`.
+        hints: whether to warn about mistakes that raise no error, such as a softmax before
+            cross_entropy: see `tinynet explain silent-mistakes`.
 
     Raises:
         NonFiniteError: if a loss, gradient or learning rate is NaN or infinite, before the weights
@@ -113,6 +117,7 @@ def fit(
         callbacks if isinstance(callbacks, Callbacks) else Callbacks(callbacks),
         everyone,
         accumulate,
+        hints and everyone.is_first,
     )
     numbers = range(epochs) if isinstance(epochs, int) else epochs
     return Steps(loop.steps(batches, numbers, first_step, first_batch))
@@ -128,6 +133,7 @@ class _Loop:
     events: Callbacks
     ranks: Ranks
     accumulate: int
+    hints: bool
 
     def steps(
         self, batches: Batches, epochs: Iterable[int], first_step: int, first_batch: int
@@ -135,6 +141,8 @@ class _Loop:
         """Yield each step after taking it; the arguments are those of `fit`."""
         task, number = self.task, first_step
         model, updaters = task.model, task.updaters
+        count = -(-len(batches) // self.accumulate)
+        hints = Hints(model, task.loss, updaters, self.method, count) if self.hints else None
         with self.ranks.training(model), self.events.run(model, updaters, first_step):
             for epoch in self.events.epochs(epochs):
                 model.train()
@@ -145,6 +153,8 @@ class _Loop:
                     task.place = Place(epoch, number, first, len(batches))
                     _share(task, self.ranks, group, self.accumulate > 1)
                     step = _take_step(task, self.method, self.guard, number == first_step)
+                    if hints is not None:
+                        hints.see(step)
                     self.events.end_step(step)
                     yield step
                     number += 1

@@ -213,7 +213,7 @@ MISTAKES = {
     ),
     "chance": (
         "The accuracy has stayed at chance for 5 epochs",
-        lambda: trained(net(3), CE, classes, lambda model: sgd(model, lr=1e-7)),
+        lambda: trained(net(3), CE, classes, lambda model: sgd(model, lr=1e-7), epochs=5),
         [
             lambda: trained(net(3), CE, classes, lambda model: sgd(model, lr=1e-7), epochs=4),
             lambda: trained(net(3), CE, classes, lambda model: sgd(model, lr=0.01), epochs=12),

@@ -25,7 +25,8 @@ from tinynet.train.build.task import Loss, Updater
 from tinynet.train.incidents.hints import LARGE
 from tinynet.train.running.steps import Step
 
-_LOOKS = 20  # steps of an epoch to look at
+_LOOKS = 20  # the first steps of a training, and steps of an epoch, to look at
+_STRIDE = 10  # at most every tenth step after the first ones: a look takes a part of a small step
 _EPOCHS, _STEPS = 5, 50  # without any progress, before it is a hint
 _DEAD = 0.75  # of the units of a layer; models that train well have up to 0.6 (digits_vae)
 _REGRESSION = (
@@ -56,7 +57,8 @@ class Hints:
         method: Method,
         steps: int,
     ) -> None:
-        self._stride = max(1, steps // _LOOKS)
+        self._stride = max(_STRIDE, steps // _LOOKS)
+        self._seen = 0
         self._checks = [Rate(updaters), Divergence(steps), DeadUnits(model)]
         if method.compares:
             self._checks += [Probabilities(loss), Constant(), Chance(), Scale(loss)]
@@ -65,7 +67,8 @@ class Hints:
         """Look at a step that was just taken, and warn about what it shows."""
         if not step.batches:
             return
-        looks = step.number % self._stride == 0
+        looks = self._seen < _LOOKS or step.number % self._stride == 0
+        self._seen += 1
         for check in self._checks:
             found = check.step(step)
             if looks and not found:
@@ -85,7 +88,7 @@ class Check:
         return ""
 
     def look(self, batch: Batch) -> str:
-        """Look at the last batch of a step, some twenty times per epoch."""
+        """Look at the last batch of some steps."""
         return ""
 
     def epoch(self, step: Step) -> str:
@@ -204,12 +207,12 @@ class Chance(Check):
 
     def __init__(self) -> None:
         self._losses: list[float] = []
-        self._epochs = self._steps = 0  # without progress
-        self._start = math.inf  # the loss of the first of them
-        self._reset()
+        self._reset(math.inf)
 
-    def _reset(self) -> None:
-        self._right: int = 0
+    def _reset(self, loss: float) -> None:
+        """Begin a time without progress at a loss."""
+        self._start = loss
+        self._epochs = self._steps = self._right = 0
         self._counts = np.zeros(0, np.int64)
 
     def step(self, step: Step) -> str:
@@ -232,15 +235,14 @@ class Chance(Check):
 
     def epoch(self, step: Step) -> str:
         """Compare the accuracy with that of guessing, and the loss with that of epochs before."""
-        loss, steps, total = fmean(self._losses), len(self._losses), int(self._counts.sum())
-        share, right = self._counts.max(initial=0) / max(total, 1), self._right / max(total, 1)
-        margin = 2 * math.sqrt(share * (1 - share) / max(total, 1))
+        loss, total = fmean(self._losses), max(int(self._counts.sum()), 1)
+        share, right = self._counts.max(initial=0) / total, self._right / total
+        is_better = right > share + 2 * math.sqrt(share * (1 - share) / total)
+        if not 0 < share < 1 or is_better or loss < self._start - 0.01 * abs(loss):
+            self._reset(loss)
+        self._epochs, self._steps = self._epochs + 1, self._steps + len(self._losses)
         self._losses = []
-        self._reset()
-        if not 0 < share < 1 or right > share + margin or loss < self._start - 0.01 * abs(loss):
-            self._epochs, self._steps, self._start = 0, 0, loss
-        self._epochs, self._steps = self._epochs + 1, self._steps + steps
-        if self._epochs < _EPOCHS or self._steps < _STEPS or not 0 < share < 1:
+        if self._epochs < _EPOCHS or self._steps < _STEPS:
             return ""
         return (
             f"The accuracy has stayed at chance for {self._epochs} epochs ({right:.1%} of the "

@@ -81,6 +81,7 @@ OPENS_FILES = {
     "train/checkpoint/run_folder.py": "a new folder, before there is a run",
     "train/checkpoint/sources.py": "the user's source files",
     "train/config/document.py": "the user's configs",
+    "train/commands/new.py": "the files of a new project, which are in this package",
     "train/commands/raw_inputs.py": "the user's data",
     "train/finders/memory.py": "/proc",
     "train/html_report/page.py": "a file of this package",

@@ -13,6 +13,7 @@ from tinynet.train.callbacks.callback import Moment as Moment
 from tinynet.train.callbacks.events import Callbacks as Callbacks
 from tinynet.train.checkpoint.drift import ChangedWarning as ChangedWarning
 from tinynet.train.checkpoint.files import CheckpointError as CheckpointError
+from tinynet.train.checkpoint.run_folder import latest_run as latest_run
 from tinynet.train.checkpoint.storage import StorageWarning as StorageWarning
 from tinynet.train.config.problems import ConfigError as ConfigError
 from tinynet.train.config.problems import Origin as Origin

@@ -17,6 +17,7 @@ from tinynet.train.commands import (
     find_lr,
     graph,
     listing,
+    new,
     predict,
     profile,
     report,
@@ -28,6 +29,7 @@ from tinynet.train.commands import (
 )
 
 COMMANDS = (
+    new,
     train,
     resume,
     evaluate,

@@ -7,7 +7,7 @@ import dataclasses
 import datetime
 
 from tinynet.train.build.dry_run import Checkup, examine
-from tinynet.train.commands.options import add_config, add_json, full_keys
+from tinynet.train.commands.options import add_config, add_json, add_set, full_keys
 from tinynet.train.config.resolve import load_config
 from tinynet.train.report.progress import as_json
 from tinynet.train.report.summary import counted, forward_cost, module_table, size_text
@@ -25,6 +25,7 @@ training, and an estimate of its time. Nothing is written.
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_config(parser)
+    add_set(parser)
     add_json(parser, "the findings")
 
 

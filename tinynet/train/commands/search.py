@@ -9,7 +9,7 @@ from pathlib import Path
 from tinynet.invocation import command, shown
 from tinynet.train.checkpoint.run_folder import new_folder
 from tinynet.train.checkpoint.writing import locked
-from tinynet.train.commands.options import add_json, add_set, full_keys
+from tinynet.train.commands.options import add_config, add_json, add_set, full_keys
 from tinynet.train.commands.outcomes import as_dict, write_comparison
 from tinynet.train.config.grid import brief
 from tinynet.train.config.problems import UsageError
@@ -51,7 +51,7 @@ _CHOICES = ("out", "sampler", "pruner", "metric", "seed")  # not with --resume
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("config", metavar="CONFIG", nargs="?", help="the TOML file")
+    add_config(parser, nargs="?")
     parser.add_argument(
         "--space",
         action="extend",

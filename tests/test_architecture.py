@@ -20,7 +20,8 @@ ROWS = [
     ["startup", "lazy"],  # the first that are imported
     ["invocation"],
     ["errors", "explanations", "extension_dtypes", "devices"],
-    ["atomic_write", "dtypes", "threads", "memory", "strides"],
+    ["atomic_write", "dtypes", "memory", "strides"],
+    ["threads"],
     ["layouts", "onednn", "printing", "type_info", "widening"],
     ["numba_kernels", "sums"],
     ["core"],

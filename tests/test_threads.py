@@ -11,6 +11,7 @@ import pytest
 
 import tinynet as tn
 from tinynet import memory, threads
+from tinynet.threads import processors, products
 
 
 @pytest.fixture
@@ -87,14 +88,168 @@ def test_work_of_work_and_of_other_threads_is_done_by_whoever_has_it(three):
     assert not failures and not any(thread.is_alive() for thread in others)
 
 
-def test_blas_uses_one_thread_meanwhile(three):
-    if threads._blas() is None:
+def test_blas_has_one_thread():
+    found = threads.openblas.blas_function("openblas_get_num_threads")
+    if found is None:
         pytest.skip("another BLAS")
-    get, _ = threads._blas()
-    assert get() == 3
-    during = []
-    threads.share(lambda _: during.append(get()), range(4))
-    assert during == [1] * 4 and get() == 3
+    assert found[0]() == 1
+
+
+SIZES = [
+    (128, 784, 512), (512, 128, 784), (784, 128, 512), (1024, 128, 384), (577, 732, 110),
+    (217, 274, 726), (97, 1024, 257), (4099, 64, 64), (64, 1024, 1024), (48, 2000, 2000),
+]  # fmt: skip
+
+
+@pytest.fixture(params=["OpenBLAS", "Python"])
+def pool(request, monkeypatch):
+    """Whose threads compute the parts of products."""
+    if request.param == "Python":
+        monkeypatch.setattr(threads.openblas, "product", lambda a, b, parts: None)
+        monkeypatch.setattr(products, "_LARGE", products.SHARED)
+    yield
+    threads.set_count(1)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("turned", [(False, False), (True, False), (False, True)])
+def test_products_do_not_depend_on_the_number_of_threads(turned, dtype, pool):
+    rng = np.random.default_rng(0)
+    for n, m, p in SIZES:
+        a, b = (
+            rng.standard_normal(shape[::-1] if turn else shape).astype(dtype)
+            for turn, shape in zip(turned, ((n, m), (m, p)), strict=True)
+        )
+        a, b = (x.T if turn else x for turn, x in zip(turned, (a, b), strict=True))
+        threads.set_count(1)
+        expected = products.dot(a, b)
+        for count in (2, 3, 7):
+            threads.set_count(count)
+            np.testing.assert_array_equal(products.dot(a, b), expected)
+
+
+def test_views_and_other_dtypes_have_the_same_products(pool):
+    rng, found = np.random.default_rng(0), {}
+    x = rng.standard_normal((600, 300)).astype("f4")
+    pairs = [
+        (x, x.T), (x.T, x), (x[:, 3:], x.T[3:, :400]), (x[::2], x.T), (x[:, ::2], x.T[::2]),
+        (x[::-1], x.T), (x.astype(int), x.T.astype(int)), (x.astype(complex), x.T.astype(complex)),
+        (np.broadcast_to(x[:1], x.shape), x.T), (x, np.asfortranarray(x.T)),
+    ]  # fmt: skip
+    for count in (1, 3):
+        threads.set_count(count)
+        found[count] = [products.dot(a, b) for a, b in pairs]
+    for one, other, (a, b) in zip(found[1], found[3], pairs, strict=True):
+        np.testing.assert_array_equal(one, other)
+        np.testing.assert_allclose(one, a @ b, rtol=0, atol=1e-3)
+        assert one.dtype == (a @ b).dtype and one.flags.c_contiguous
+
+
+def test_stacks_do_not_depend_on_the_number_of_threads(pool):
+    a, b = np.random.default_rng(0).standard_normal((2, 30, 128, 128)).astype("f4")
+    found = []
+    for count in (1, 4):
+        threads.set_count(count)
+        found.append(products.matmul(a, b))
+    np.testing.assert_array_equal(*found)
+
+
+def test_training_does_not_depend_on_the_number_of_threads():
+    found = []
+    for count in (1, 3):
+        threads.set_count(count)
+        tn.manual_seed(0)
+        net = tn.nn.Sequential(tn.nn.Linear(600, 400), tn.nn.GELU(), tn.nn.Linear(400, 300))
+        adam = tn.optim.Adam(net.parameters())
+        for _ in range(3):
+            adam.zero_grad()
+            net(tn.randn(200, 600)).square().mean().backward()
+            adam.step()
+        found.append([p.detach().numpy() for p in net.parameters()])
+    threads.set_count(1)
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.fixture
+def unchosen(monkeypatch):
+    """Let the number of threads be found; the clock and the system's figures are given."""
+    now = Now()
+    monkeypatch.setattr(threads.sharing, "_pool", threads.sharing._Pool())
+    for name in threads.VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(processors, "usable", lambda: 4)
+    monkeypatch.setattr(processors._Sample, "take", now.sample)
+    monkeypatch.setattr(processors, "_last", now.sample())
+    monkeypatch.setattr(threads.sharing.time, "perf_counter", lambda: now.clock)
+    now.clock += 5
+    return now
+
+
+class Now:
+    """Times of a system with four processors."""
+
+    clock, idle, own = 10.0, 0.0, 0.0
+
+    def sample(self):
+        return processors._Sample(self.clock, self.idle, self.own)
+
+    def pass_by(self, seconds, busy):
+        """Let other programs use ``busy`` processors, and this one another."""
+        self.clock += seconds
+        self.idle += seconds * max(0, 3 - busy)
+        self.own += seconds * min(1, 4 / (busy + 1))
+
+
+@pytest.mark.parametrize(
+    "busy, count", [(0, 4), (1, 3), (2, 2), (3, 1), (6, 1), (0.1, 4), (1.5, 2)]
+)
+def test_threads_leave_busy_processors_to_others(unchosen, busy, count):
+    unchosen.clock -= 5
+    unchosen.pass_by(5, busy)
+    assert threads.get_count() == count
+    unchosen.pass_by(5, 0)
+    assert threads.get_count() == 4  # they are free again
+    threads.set_count(2)
+    unchosen.pass_by(5, 0)
+    assert threads.get_count() == 2
+
+
+@pytest.mark.parametrize("value, count", [("3", 3), ("2,4", 2), ("0", 4), ("many", 4), ("", 4)])
+def test_the_environment_chooses(unchosen, monkeypatch, value, count):
+    unchosen.clock -= 5
+    unchosen.pass_by(5, 0)
+    monkeypatch.setenv("OMP_NUM_THREADS", value)
+    assert threads.get_count() == count
+    threads.limit(1)
+    assert threads.get_count() == (1 if count == 4 else count)
+
+
+def test_a_system_that_does_not_tell(unchosen):
+    unchosen.idle = None
+    assert threads.get_count() == 4
+
+
+@pytest.mark.parametrize(
+    "groups, files, expected",
+    [
+        ("0::/", {"cpu.max": "150000 100000"}, [1.5]),
+        ("0::/a/b", {"cpu.max": "max 100000", "a/cpu.max": "300000 100000"}, [3.0]),
+        ("0::/a", {"a/cpu.max": "nonsense"}, []),
+        ("4:cpu,cpuacct:/x", {"cpu/x/cpu.cfs_quota_us": "200000",
+                              "cpu/x/cpu.cfs_period_us": "100000"}, [2.0]),
+        ("4:cpu:/", {"cpu/cpu.cfs_quota_us": "-1", "cpu/cpu.cfs_period_us": "100000"}, []),
+        ("3:memory:/", {}, []),
+    ],
+)  # fmt: skip
+def test_limits_of_cgroups(groups, files, expected, monkeypatch, tmp_path):
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    (tmp_path / "own").write_text(groups)
+    monkeypatch.setattr(processors, "GROUPS", f"{tmp_path}/own")
+    monkeypatch.setattr(processors, "LIMITS", str(tmp_path))
+    assert [*processors._quotas()] == expected
 
 
 def test_floating_point_reports_are_those_of_the_caller(three):
@@ -129,7 +284,7 @@ def test_without_threads_the_caller_does_it_all(three, monkeypatch):
     def refuse(self):
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr(threads, "_pool", threads._Pool())
+    monkeypatch.setattr(threads.sharing, "_pool", threads.sharing._Pool())
     threads.set_count(3)
     monkeypatch.setattr(threading.Thread, "start", refuse)
     done = []

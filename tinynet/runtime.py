@@ -12,10 +12,9 @@ T = TypeVar("T")
 
 
 def set_num_threads(count: int) -> None:
-    """Set the number of threads for matrix products and large kernels (convolutions, GELU, ...).
+    """Set the number of threads for large matrix products and kernels (convolutions, ...).
 
-    For matrix products it requires the OpenBLAS of numpy's wheels; for others, set the environment
-    variables of the BLAS. On a busy machine, 1 makes small networks faster.
+    Results do not depend on it. Without this call, tinynet uses the processors that are idle.
 
     Raises:
         RuntimeError: the count is not positive.
@@ -33,8 +32,8 @@ def set_num_threads(count: int) -> None:
 def get_num_threads() -> int:
     """Return the number of threads.
 
-    By default it is that of BLAS: one per processor, or the number set in the environment (1 if
-    unknown).
+    By default, it is the number of processors that nothing else uses now, or the number set in the
+    environment.
 
     Example:
         >>> tn.get_num_threads() >= 1

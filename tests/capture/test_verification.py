@@ -245,15 +245,22 @@ def test_two_threads_verify_their_own():
 
 @pytest.mark.parametrize("cost", [0.1, 5, 20, 60])
 def test_what_verification_may_cost(cost, monkeypatch):
-    """After the first one, the cost stays below its share of 10,000 replays."""
+    """After the first one, the cost stays below its share of 10,000 calls."""
+    now = 0.0
     monkeypatch.setattr(schedule, "SHARE", SHARE)
+    monkeypatch.setattr(schedule.time, "perf_counter", lambda: now)
     times, done = Schedule(None), []
-    for replay in range(1, 10_000):
-        if replay >= times.due:
+    for replay in range(1, OVER):
+        now += 1.0
+        if replay >= times.due and not times.is_affordable():
+            times.postpone()
+        elif replay >= times.due:
             done.append(replay)
-            times.verified(1.0, cost)
+            now += cost
+            times.verified(cost)
     assert done[0] == 3 and cost * len(done) <= max(cost, SHARE * OVER)
     assert done == [3, 10, 100, 1000][: len(done)]
+    assert len(done) == {0.1: 4, 5: 4, 20: 2, 60: 1}[cost]
 
 
 def test_values_that_are_rounding_only_are_no_difference():

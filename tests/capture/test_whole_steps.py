@@ -41,11 +41,14 @@ class Pair:
     @staticmethod
     def step(net, optimizer, clear):
         def step(x, y):
-            if clear:
+            if clear is True:
                 optimizer.zero_grad()
             loss = F.cross_entropy(net(x), y)
             loss.backward()
             optimizer.step()
+            if clear == "by hand":
+                for p in optimizer.param_groups[0]["params"]:
+                    p.grad = None
             return loss
 
         return step
@@ -172,13 +175,33 @@ def hook_a_leaf(pair):
         net[0].bias.register_hook(lambda g: g * 3)
 
 
+def replace_parameter(pair):
+    """Let the optimizer forget a parameter, whose gradients are added up from now on."""
+    for optimizer in pair.optimizers:
+        optimizer.param_groups[0]["params"][0] = nn.Parameter(tn.ones(5, 4))
+
+
+def replace_group(pair):
+    """Leave a group without gradients; another one still has some."""
+    move_parameter(pair)
+    for optimizer in pair.optimizers:
+        optimizer.param_groups[0]["params"][:] = [nn.Parameter(tn.ones(5, 4))]
+
+
+def move_parameter(pair):
+    for optimizer in pair.optimizers:
+        optimizer.add_param_group({"params": [optimizer.param_groups[0]["params"].pop()]})
+
+
 CHANGES = (load, set_rate, switch_momentum, switch_nesterov, replace_state, write_state,
-           clear_state, add_group, set_hooks, hook_a_leaf)  # fmt: skip
+           clear_state, add_group, set_hooks, hook_a_leaf, replace_parameter,
+           replace_group, move_parameter)  # fmt: skip
 
 
+@pytest.mark.parametrize("clear", [True, False, "by hand"])
 @pytest.mark.parametrize("change", CHANGES, ids=lambda f: f.__name__)
-def test_changes_between_steps_count(change):
-    pair = Pair()
+def test_changes_between_steps_count(change, clear):
+    pair = Pair(clear=clear)
     pair.run(5)
     change(pair)
     pair.run(5)

@@ -104,13 +104,13 @@ class Entry:
     def _function(self, title: str, source: Source, calls: list[Call]) -> Any:
         """Return the function of the tensors that are passed, behind its guards."""
         count = len(self.captured.program.arguments)
-        names = ", ".join(f"A{place}" for place in range(count))
+        names = ", ".join([*(f"A{place}" for place in range(count)), "asked=False"])
         test = " and ".join(condition.text for condition in self.conditions) or "True"
         head = [
             f"def run({names}):",
             f"    try: fits = {test}",
             "    except Exception: fits = False",
-            "    if not fits: return STALE",
+            "    if asked or not fits: return None if fits else STALE",
         ]
         body = [f"    {line}" for line in _surrounded(source.lines, source.handled)]
         run = compiled(title, "run", head + body, source.namespace)
@@ -120,7 +120,7 @@ class Entry:
 
     def fits(self, tensors: list[Tensor]) -> bool:
         """Return whether the guards hold."""
-        return next(self._failing(tensors), None) is None
+        return self.run(*tensors, asked=True) is not STALE
 
     def missed(self, tensors: list[Tensor]) -> None:
         """Note that the guards failed, and which."""

@@ -1,4 +1,4 @@
-"""The threads of BLAS and of kernels, which the ranks of a machine divide among themselves."""
+"""The threads of kernels, which the ranks of a machine divide among themselves."""
 
 from __future__ import annotations
 
@@ -8,9 +8,6 @@ from collections.abc import Sequence
 from tinynet import threads
 from tinynet.distributed.channel import Channel, Patience, pickled, unpickled
 from tinynet.distributed.ordered import to_all
-
-VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
-"""The environment variables with which users choose the number of threads."""
 
 Host = tuple[str, int, tuple[int, ...]]
 """The machine of a rank, its process, and the processors that it may use."""
@@ -32,8 +29,6 @@ def divide(ranks: Sequence[Host], own: int) -> None:
         ranks: where each rank runs.
         own: the rank of this process.
     """
-    if any(os.environ.get(name) for name in VARIABLES):
-        return
     name, _, processors = ranks[own]
     # A launcher may give each rank processors of its own.
     sharing = [p for host, _, p in ranks if host == name and set(p) & set(processors)]

@@ -79,7 +79,7 @@ def prepare() -> None:
 def _find_sgemm() -> None:
     """Choose the function for products: oneDNN's, BLAS's, or loops where numpy has no OpenBLAS."""
     t = numba().types
-    matrix, by_blas = t.uintp, threads.blas_function("cblas_sgemm")
+    matrix, by_blas = t.uintp, threads.openblas.blas_function("cblas_sgemm")
     if onednn.is_available():
         turned, size = t.int8, t.int64
         takes = [*(turned,) * 2, *(size,) * 3, t.float32, *(matrix, size) * 2, t.float32]

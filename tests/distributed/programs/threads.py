@@ -23,10 +23,10 @@ assert dist.get_world_size() == int(os.environ["WORLD_SIZE"])
 dist.destroy_process_group()
 if not sys.argv[1:] and not os.environ.get("OPENBLAS_NUM_THREADS"):
     # Of 8 processors, two ranks share the first 4, and a rank on another machine none of them.
-    threads._set(4)
+    threads.sharing._set(4)
     divide([("a", 1, (0, 1, 2, 3)), ("a", 2, (0, 1, 2, 3)), ("b", 3, (0, 1, 2, 3))], 0)
     assert tn.get_num_threads() == 2
-    threads._set(4)
+    threads.sharing._set(4)
     divide([("a", 1, (0, 1)), ("a", 2, (2, 3))], 0)
     assert tn.get_num_threads() == 2
 print("passed", flush=True)

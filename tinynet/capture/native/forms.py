@@ -14,12 +14,14 @@ from typing import Any
 
 import numpy as np
 
+from tinynet import onednn
 from tinynet.capture.native.symbols import KERNELS, UFUNCS, NotElementwise, Symbol, form_of
 from tinynet.capture.native.writer import Writer, last_uses
 from tinynet.capture.program import Call, Value
 from tinynet.core import arrays
 from tinynet.core.declaration.broadcasting import broadcast_axes, sum_to
 from tinynet.core.declaration.operation import REGISTRY
+from tinynet.threads import products
 
 Form = Callable[[Writer, Call], bool]
 _FORMS: dict[tuple[str, str], Form] = {}
@@ -227,10 +229,18 @@ def _matrices(w: Writer, *values: Value) -> bool:
     return single and all(v.shape is not None and len(v.shape) > 1 and v.size for v in values)
 
 
+def _multiplies(w: Writer, a: Value, b: Value, made: Value) -> bool:
+    """Return whether native code computes a product; its own threads share a large one."""
+    if not _matrices(w, a, b, made):
+        return False
+    size = math.sqrt(a.size * b.size * made.size)  # each length occurs in two of them
+    return size < products.SHARED or onednn.is_available()
+
+
 @form("affine_map")
 def _affine(w: Writer, call: Call) -> bool:
     x, weight, bias = call.args
-    if not _matrices(w, x, weight, call.result) or bias.shape != weight.shape[:1]:
+    if not _multiplies(w, x, weight, call.result) or bias.shape != weight.shape[:1]:
         return False
     a, b, c = _rows(w, x), w.array(weight), w.array(bias)
     w.new(call.result)
@@ -242,7 +252,7 @@ def _affine(w: Writer, call: Call) -> bool:
 @form("linear_map")
 def _linear(w: Writer, call: Call) -> bool:
     x, weight = call.args
-    if not _matrices(w, x, weight, call.result):
+    if not _multiplies(w, x, weight, call.result):
         return False
     a, b = _rows(w, x), w.array(weight)
     w.new(call.result)
@@ -252,7 +262,7 @@ def _linear(w: Writer, call: Call) -> bool:
 
 def _of_input(w: Writer, call: Call) -> bool:
     g, weight = call.args
-    if not _matrices(w, g, weight, call.result):
+    if not _multiplies(w, g, weight, call.result):
         return False
     a, b = _rows(w, g), w.array(weight)
     w.new(call.result)
@@ -262,7 +272,7 @@ def _of_input(w: Writer, call: Call) -> bool:
 
 def _of_weight(w: Writer, call: Call) -> bool:
     g, x = call.args
-    if not _matrices(w, g, x, call.result):
+    if not _multiplies(w, g, x, call.result):
         return False
     a, b = _rows(w, g), _rows(w, x)
     out = w.new(call.result)

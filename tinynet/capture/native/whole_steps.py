@@ -46,7 +46,7 @@ def _join_last(made: list[Call], later: set[int]) -> None:
     cleared = at > 0 and _clears(made[at - 1]) and made[at - 1].args[0] is step.args[0]
     groups = _groups(step.args[0])
     grads = _gradients(made[at], made[at + 1 : -1])
-    if groups and grads and {id(p) for one in groups for p in one.plan.params} == grads.keys():
+    if groups and grads and _take(groups, grads):
         whole = WholeStep(made[at - cleared :], groups, grads)
         made[at - cleared :] = [whole.call(later)]
 
@@ -62,6 +62,16 @@ def _groups(optimizer: Any) -> list[GroupStep] | None:
     groups = [GroupStep(optimizer, plan) for plan in plans if plan is not None]
     has_loops = len(groups) == len(plans) and all(group.loop(optimizer) for group in groups)
     return groups if has_loops else None
+
+
+def _take(groups: list[GroupStep], grads: dict[int, Value]) -> bool:
+    """Return whether the steps are those of the parameters that get these gradients.
+
+    A plan may be of an earlier step, with parameters that the group has no longer.
+    """
+    members = [id(p) for step in groups for p in step.plan.group["params"] if id(p) in grads]
+    planned = [id(p) for step in groups for p in step.plan.params]
+    return members == planned and len(members) == len(grads)
 
 
 def _gradients(call: Call, stores: list[Call]) -> dict[int, Value] | None:
@@ -117,7 +127,7 @@ class WholeStep:
         groups = _groups(self._optimizer)
         known = [step.plan for step in self._groups]
         if groups and [step.plan for step in groups] != known:
-            if {id(p) for step in groups for p in step.plan.params} == self._grads.keys():
+            if _take(groups, self._grads):
                 self._groups = groups
                 for namespace, name in self._places:
                     namespace[name] = self._function()

@@ -69,12 +69,14 @@ class Closeness:
             return a._replace(strides=None) == b._replace(strides=None)
         if not _are_floats(a, b):
             return sight.role == OF_RESULT and _mostly_equal(a, b)
+        noise = NOISE * self._largest[_kin(sight)] * float(np.sqrt(a.size))
         with np.errstate(all="ignore"):
+            if _norm(a - b) <= noise / 2:  # the usual case; not so with NaN
+                return True
             a, b = (np.atleast_1d(x).astype(np.float64) for x in (a, b))
             compared = np.isfinite(a) & np.isfinite(b)
             if not _mostly_equal(np.isfinite(a), np.isfinite(b)):
                 return False
-            noise = NOISE * self._largest[_kin(sight)] * np.sqrt(a.size)
             if sight.role in (OF_RESULT, OF_GRADIENT):
                 bound = CLOSE * _norm(b[compared]) + noise
             else:
@@ -116,4 +118,6 @@ def _norm(x: Array) -> float:
 def _largest(value: Any) -> float:
     if not isinstance(value, np.ndarray) or value.dtype.kind not in "fV" or not value.size:
         return 0.0
-    return float(np.max(np.abs(value), where=np.isfinite(value), initial=0))
+    finite = np.isfinite(value)
+    sizes = np.abs(value) if finite.all() else np.abs(value[finite])
+    return float(np.max(sizes, initial=0))

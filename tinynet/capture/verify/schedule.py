@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
+
 FIRST = 3  # the replay of a function that is verified first; then the 10th, 100th, ...
-# The largest share of the time of that many replays. It shall stay below a hundredth, and the one
-# replay that is timed takes up to twice as long as those that follow each other.
-SHARE, OVER = 0.004, 10_000
+# The largest share of the time of that many calls. It shall stay below a hundredth, and the first
+# calls take up to twice as long as those that follow.
+SHARE, OVER = 0.005, 10_000
 
 
 class Schedule:
@@ -23,26 +25,30 @@ class Schedule:
     def __init__(self, every: int | None, first: int = FIRST):
         self._every = every
         self.due: float = first if every is None else every or float("inf")
-        self.count, self._spent = 0, 0.0
+        self.count, self._spent, self._cost = 0, 0.0, 0.0
+        self._replays: float = 0  # those that there were,
+        self._ended = 0.0  # and when the last one ended
 
-    def verified(self, replay: float, cost: float) -> None:
+    def is_affordable(self) -> bool:
+        """Return whether what is due now stays below its share of the time of the calls."""
+        if self._every is not None or not self.count:
+            return True
+        each = (time.perf_counter() - self._ended) / (self.due - self._replays)
+        return self._spent + self._cost <= SHARE * max(self.due, OVER) * each
+
+    def verified(self, cost: float) -> None:
         """Note a verification, and choose the next one.
 
         Args:
-            replay: seconds of the replay.
-            cost: seconds of the rest.
+            cost: seconds that it took beside the replay.
         """
         self.count += 1
-        self._spent += cost
-        if self._every is not None:
-            self.due += self._every
-            return
-        self._grow()
-        while self._spent + cost > SHARE * max(self.due, OVER) * replay:
-            self._grow()
+        self._cost, self._spent = cost, self._spent + cost
+        self._replays, self._ended = self.due, time.perf_counter()
+        self.postpone()
 
     def postpone(self) -> None:
-        """Choose a later replay: this one could not be verified."""
+        """Choose a later replay."""
         if self._every is not None:
             self.due += self._every
         else:

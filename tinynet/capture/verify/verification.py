@@ -24,6 +24,7 @@ from tinynet.capture.verify.appearance import (
     OF_RESULT,
     OF_TENSOR,
     Appearance,
+    Form,
     Sight,
     World,
     flat,
@@ -62,35 +63,49 @@ def verify(
         tensors: those that are passed to the function.
         eagerly: calls the function.
     """
+    schedule = entry.schedule
+    if not schedule.is_affordable():
+        schedule.postpone()
+        return None, None
     began = time.perf_counter()
     world = World(entry.captured, tensors)
     shares = entry.captured.draws and threading.active_count() > 1
     if shares or world.has_hooks() or distributed.is_initialized():
         # Other threads may draw the same numbers; hooks must run once; other ranks would wait.
-        entry.schedule.postpone()
+        schedule.postpone()
         return None, None
+    outcome, found, replay = _compared(world, entry, tensors, eagerly)
+    if outcome is not None:
+        schedule.verified(time.perf_counter() - began - replay)
+    return outcome, found
+
+
+def _compared(
+    world: World, entry: Entry, tensors: list[Tensor], eagerly: Callable[[], Any]
+) -> tuple[Outcome | None, CaptureError | None, float]:
+    """Return an outcome, how the two differ, and the seconds of the replay."""
     exact = entry.is_exact
     before, start = Snapshot(world.roots()), {} if exact else world.look()
     try:
-        started = time.perf_counter()
+        began = time.perf_counter()
         replayed = _outcome(lambda: entry.run(*tensors))
-        took = time.perf_counter() - started
+        took = time.perf_counter() - began
         if replayed.result is STALE:
-            return None, None
+            return None, None, took
         seen = _look(world, entry, tensors, replayed)
         after = None if exact else Snapshot(world.roots())
     finally:
         before.restore()
-    outcome, found = _outcome(eagerly), None
-    if not isinstance(replayed.error, HandledError):
-        mine = _look(world, entry, tensors, outcome)
-        accepts = is_same if exact else Closeness(start, seen, mine).accepts
-        found = _difference(world, seen, mine, accepts)
-        if found is None and after is not None:
-            after.restore()
-            outcome = replayed
-    entry.schedule.verified(took, time.perf_counter() - began - took)
-    return outcome, found
+    outcome = _outcome(eagerly)
+    if isinstance(replayed.error, HandledError):
+        return outcome, None, took
+    mine = _look(world, entry, tensors, outcome)
+    accepts = is_same if exact else Closeness(start, seen, mine).accepts
+    found = _difference(world, seen, mine, accepts)
+    if found is not None or after is None:
+        return outcome, found, took
+    after.restore()
+    return replayed, None, took
 
 
 def _outcome(call: Callable[[], Any]) -> Outcome:
@@ -119,11 +134,8 @@ def _difference(
     world: World, seen: Appearance, mine: Appearance, accepts: Callable[[Sight, Any, Any], bool]
 ) -> CaptureError | None:
     """Return the first thing that a replay did otherwise, in the order of the program."""
-    different = [
-        sight
-        for sight in seen.keys() | mine.keys()
-        if sight not in seen or sight not in mine or not accepts(sight, seen[sight], mine[sight])
-    ]
+    different = [s for s in seen if s not in mine or not accepts(s, seen[s], mine[s])]
+    different += [s for s in mine if s not in seen]
     if not different:
         return None
     roles = (OF_RESULT, OF_GRADIENT, OF_TENSOR)
@@ -144,4 +156,7 @@ def _values(was: Any, now: Any) -> str:
         at = tuple(unlike[0].tolist()) if len(unlike) else (0,) * was.ndim
         place = f" at {list(at)}" if at else ""
         was, now = was[at], now[at]
+    elif isinstance(was, Form) and isinstance(now, Form):
+        name = next(n for n in Form._fields if getattr(was, n) != getattr(now, n))
+        was, now, place = getattr(was, name), getattr(now, name), f": its {name}"
     return f"was {now!s:.60} instead of {was!s:.60}{place}"

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from tinynet import threads
 from tinynet.core import float_errors
 from tinynet.data.loading.seeding import in_thread
 from tinynet.data.loading.worker import Died, Reply, Server, Work, replica
@@ -81,8 +82,12 @@ def _serve(
     closed: threading.Event,
 ) -> None:
     float_errors.install()  # core/modes.py may not have run in this thread yet
-    while (message := messages.get()) is not None and not closed.is_set():
-        reply = server.answer(message)
-        if reply is not None:
-            replies.put(reply)
-        del message, reply  # they are as large as a batch
+    threads.beside.begin()
+    try:
+        while (message := messages.get()) is not None and not closed.is_set():
+            reply = server.answer(message)
+            if reply is not None:
+                replies.put(reply)
+            del message, reply  # they are as large as a batch
+    finally:
+        threads.beside.end()

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NamedTuple
 
+from tinynet import threads
 from tinynet.data.dataset import Dataset, Samples, fetch
 from tinynet.data.loading.collate import default_collate
 from tinynet.data.loading.seeding import mix
@@ -280,6 +281,8 @@ class Server:
         # In a process the class attribute also serves threads that the dataset starts.
         state: Any = _thread_state if self.method == "thread" else _ThreadState
         state.info = WorkerInfo(*known)
+        if self.method != "thread":
+            threads.limit(1)  # of each process: there are several
         if self.work.init_fn is not None:
             try:
                 with self.seeded(mix(seed, self.worker, -2)):

@@ -22,6 +22,7 @@ from tinynet.ops.out_dtypes import EXPECTED
 from tinynet.ops.products.gemm import dot
 from tinynet.ops.products.matmul import matmul, mm
 from tinynet.sums import column_sums
+from tinynet.threads import products
 
 __all__ = ["linear", "bilinear"]
 
@@ -46,7 +47,7 @@ def _product(input: Array, weight: Array, bias: Array | None = None) -> Array:
     if not _is_faster_transposed(len(flat), *weight.shape):
         product = dot(flat, weight.T, bias)
     else:
-        product = np.ascontiguousarray(np.dot(weight, flat.T).T)
+        product = np.ascontiguousarray(products.dot(weight, flat.T).T)
         if bias is not None:
             product += bias
     return product if input.ndim == 2 else product.reshape(*input.shape[:-1], weight.shape[0])

@@ -6,10 +6,11 @@ import numpy as np
 
 from tinynet import numba_kernels, onednn
 from tinynet.dtypes import Array
+from tinynet.threads import products
 
 
 def dot(a: Array, b: Array, bias: Array | None = None) -> Array:
-    """Return ``a @ b + bias``; BLAS runs large products on several threads.
+    """Return ``a @ b + bias``; several threads share large products.
 
     Args:
         a: ``[rows, inputs]``.
@@ -37,8 +38,7 @@ def _product(a: Array, b: Array) -> Array:
         (a, a_turned), (b, b_turned) = map(_as_rows, (a, b))
         numba_kernels.blas.product(a, a_turned, b, b_turned, out, np.float32(0))
         return out
-    found: Array = np.dot(a, b)
-    return found
+    return products.dot(a, b)
 
 
 def _as_rows(x: Array) -> tuple[Array, bool]:

@@ -16,6 +16,7 @@ from tinynet.ops.argument_errors import c_name, name_of, refuse_others
 from tinynet.ops.out_dtypes import EXPECTED, same_dtype
 from tinynet.ops.products import gemm
 from tinynet.ops.shaping import flipping, views
+from tinynet.threads import products
 
 # ---- checks -------------------------------------------------------------------------------------
 
@@ -99,7 +100,7 @@ def bmm(self: Array, mat2: Array, /) -> Array:
         return np.zeros((*self.shape[:2], mat2.shape[2]), mat2.dtype)
     if self.dtype != mat2.dtype or self.dtype.kind == "b":
         raise refused("bmm", self, mat2)
-    return np.matmul(_solid(self), _solid(mat2))
+    return products.matmul(_solid(self), _solid(mat2))
 
 
 def _solid(x: Array) -> Array:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import numba_kernels, onednn
+from tinynet import numba_kernels, onednn, threads
 from tinynet.numba_kernels import compiler
 
 _TIMEOUT = 10.0  # seconds, for git in a huge repository
@@ -39,6 +39,8 @@ def surroundings() -> dict[str, Any]:
             ),
         },
         "platform": platform.platform(),
+        "threads": threads.get_count(),
+        "processors": threads.processors.usable(),
     }
 
 

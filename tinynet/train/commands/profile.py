@@ -6,9 +6,9 @@ import argparse
 import dataclasses
 from collections.abc import Mapping
 
-from tinynet import numba_kernels
 from tinynet.board.graphs.costs import Total
 from tinynet.board.graphs.formats import duration, size
+from tinynet.train.build.computing import computing
 from tinynet.train.build.profiling import Profile, profile
 from tinynet.train.commands.options import add_config, add_json, add_set, full_keys
 from tinynet.train.config.problems import UsageError
@@ -45,7 +45,7 @@ def run_command(arguments: argparse.Namespace) -> int:
         if value < 1:
             raise UsageError(f"--{name} must be at least 1, got {value}")
     config = load_config(arguments.config, full_keys(arguments.set))
-    with numba_kernels.used(config.run.numba):
+    with computing(config.run):
         found = profile(prepare(config), arguments.steps)
     print(as_json(_content(found)) if arguments.json else text_of(found, arguments.top))
     return 0

@@ -7,8 +7,8 @@ import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from tinynet import numba_kernels
 from tinynet.invocation import shown
+from tinynet.train.build.computing import computing
 from tinynet.train.checkpoint.files import CheckpointError
 from tinynet.train.checkpoint.run_folder import RunFolder, no_run, runs_in
 from tinynet.train.checkpoint.writing import write_text
@@ -81,5 +81,5 @@ def _report(folder: RunFolder) -> str:
         raise
     except TrainError as error:  # its data or its source files are gone
         return report_of(folder, None, str(error))
-    with numba_kernels.used(parts.config.run.numba):
+    with computing(parts.config.run):
         return report_of(folder, parts)

@@ -85,6 +85,13 @@ class RunSection:
     )
     """Whether to use kernels compiled by numba: faster, but the last bits differ from numpy's."""
 
+    threads: int | Literal["auto"] = field(
+        default="auto",
+        metadata=must('be "auto" or from 1 to 1024', lambda n: n == "auto" or 0 < n <= 1024),
+    )
+    """The number of threads for large products and kernels; `auto`: as many as there are
+    processors that nothing else uses. Results do not depend on it."""
+
     callbacks: tuple[Component, ...] = field(default=(), metadata={"family": "callback"})
     """Callbacks, whose methods are called at events of the run."""
 

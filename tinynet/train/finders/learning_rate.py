@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from tinynet import numba_kernels
 from tinynet.train.build.build import Parts, copied
+from tinynet.train.build.computing import computing
 from tinynet.train.build.data_check import check_data
 from tinynet.train.build.optimizers import updaters_for
 from tinynet.train.build.seeds import isolated
@@ -145,7 +145,7 @@ def range_test(
         name: the optimizer to vary; None for all.
         bar: whether to show a bar on a terminal.
     """
-    with numba_kernels.used(config.run.numba), isolated(config.run.seed, "training"):
+    with computing(config.run), isolated(config.run.seed, "training"):
         parts = prepare(config)
         model = copied(parts)
         updaters = updaters_for(config, model)

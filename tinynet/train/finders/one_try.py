@@ -16,8 +16,8 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tinynet import numba_kernels
 from tinynet.train.build.build import Parts
+from tinynet.train.build.computing import computing
 from tinynet.train.build.ema import MovingAverage
 from tinynet.train.build.trial import trial
 from tinynet.train.config.problems import TrainError
@@ -64,7 +64,7 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 def _found(request: Mapping[str, Any]) -> dict[str, Any]:
     overrides = with_override(request["overrides"], "data.batch_size", request["batch_size"])
     config = load_config(request["config"], overrides)
-    with numba_kernels.used(config.run.numba):
+    with computing(config.run):
         parts = prepare(config)
         before = resident()
         trial(parts)  # as before each training; it keeps more than a step does

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tinynet import numba_kernels
 from tinynet.invocation import command
 from tinynet.train.build.build import Parts, build
+from tinynet.train.build.computing import computing
 from tinynet.train.build.ranks import Ranks, join
 from tinynet.train.build.trial import trial, try_schedules
 from tinynet.train.checkpoint.drift import Drift
@@ -98,7 +98,7 @@ def resume(
             folder = copied(folder, own, ranks)
             drift = Drift(folder)
             config = load_config(folder.config, overrides, stand_ins=drift.stand_ins)
-            stack.enter_context(numba_kernels.used(config.run.numba))
+            stack.enter_context(computing(config.run))
             stack.enter_context(locked(folder.path))
             remove_leftovers(folder.path)
             train = _resume(drift, config, show, force, ranks, named(callbacks))

@@ -20,8 +20,8 @@ from typing import IO, Any
 
 from tinynet.board import SummaryWriter
 from tinynet.distributed.launcher import without_launcher
-from tinynet.distributed.local_threads import VARIABLES
 from tinynet.invocation import VARIABLE, command
+from tinynet.threads import VARIABLES
 from tinynet.train.build.trial import trial
 from tinynet.train.checkpoint.run_folder import RunFolder
 from tinynet.train.checkpoint.run_record import parse_record

@@ -7,10 +7,11 @@ from importlib import util
 from pathlib import Path
 from typing import Any
 
-from tinynet import nn, numba_kernels
+from tinynet import nn
 from tinynet.data import Tokenizer
 from tinynet.invocation import command, is_wrapped, python, shown
 from tinynet.train.build.build import Parts, build, build_model
+from tinynet.train.build.computing import computing, threads_left_to_others
 from tinynet.train.build.data_check import check_data
 from tinynet.train.build.fine_tuning import WEIGHT_FILES, load_initial, read_weights
 from tinynet.train.build.ranks import Ranks, join
@@ -91,7 +92,7 @@ def run(
             if ranks is not None and config.optimizer.accumulate == 1:
                 overrides = with_override(overrides, "optimizer.accumulate", ranks.size)
                 config = load_config(config_path, overrides, out=out)
-        with numba_kernels.used(config.run.numba):
+        with computing(config.run):
             result = _train(config, show, ranks, own, callbacks)
     print_result(result, show)
     return result
@@ -109,6 +110,8 @@ def _train(
         folder = new_run_folder(own or config.run.out, config.run.name)
     if show == "text" and ranks is not None:
         print(sharing(ranks, config))
+    if show == "text" and (line := threads_left_to_others()):
+        print(line)
     for name, report in reports.items():
         if show == "text" and report.checked < report.examples:
             print(f"data: checked {report.extent} examples of the {name} set")
@@ -279,7 +282,7 @@ def evaluate_run(
     """
     trained = load_run(place, best=best)
     parts, config = trained.parts, trained.parts.config
-    with numba_kernels.used(config.run.numba):
+    with computing(config.run):
         metrics = evaluate(
             parts.model,
             parts.loss,

@@ -1,4 +1,4 @@
-"""``run.numba``: a run with the kernels that numba compiles, and no trace of them after it."""
+"""``run.numba`` and ``run.threads``: how a run computes, and no trace of that after it."""
 
 import json
 
@@ -6,6 +6,7 @@ import pytest
 
 import tinynet as tn
 from tests.rounding import near
+from tinynet import threads
 from tinynet.numba_kernels import compiler
 from tinynet.train import ConfigError, evaluate_run, load_config, resume, run
 
@@ -46,3 +47,33 @@ def test_where_it_is_missing(write, digits, monkeypatch):
         ConfigError, match="run.numba: must be false: numba is not installed: .* -m pip"
     ):
         load_config(write(digits), ["run.numba=true"])
+
+
+def test_the_number_of_threads(write, digits):
+    config, before = write(digits), threads.get_count()
+    results = [run(config, {"run.threads": count}, quiet=True) for count in (1, 3)]
+    assert weights(results[0].model) == weights(results[1].model)
+    assert threads.get_count() == before
+    counts = [json.loads((r.folder / "run.json").read_text())["threads"] for r in results]
+    assert counts == [1, 3]
+    resume(results[1].folder, {"run.epochs": 3}, quiet=True)
+    assert json.loads((results[1].folder / "run.json").read_text())["threads"] == 3
+    assert run(config, quiet=True).config.run.threads == "auto"
+
+
+def test_a_busy_machine_is_mentioned(write, digits, monkeypatch, capsys):
+    for name in threads.VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(threads.sharing, "_pool", threads.sharing._Pool())
+    monkeypatch.setattr(threads.processors, "usable", lambda: 4)
+    monkeypatch.setattr(threads.processors, "free", lambda: 2)
+    run(write(digits))
+    assert "other programs are using processors: 2 threads of 4" in capsys.readouterr().out
+    run(write(digits), {"run.threads": 2})
+    assert "other programs" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("threads", [0, -1, 2000, "many", True, 1.5])
+def test_a_wrong_number_of_threads(write, digits, threads):
+    with pytest.raises(ConfigError, match="run.threads"):
+        load_config(write(digits), {"run.threads": threads})

@@ -1,0 +1,24 @@
+"""Threads: how many there are, what they share, and what a fork does to them.
+
+Results do not depend on the number of threads, nor on their timing.
+"""
+
+from tinynet.threads import openblas as openblas
+from tinynet.threads import processors as processors
+from tinynet.threads.forks import Tally as Tally
+from tinynet.threads.forks import fork_safe_lock as fork_safe_lock
+from tinynet.threads.forks import in_child as in_child
+from tinynet.threads.sharing import VARIABLES as VARIABLES
+from tinynet.threads.sharing import add_pool as add_pool
+from tinynet.threads.sharing import alone as alone
+from tinynet.threads.sharing import beside as beside
+from tinynet.threads.sharing import chosen as chosen
+from tinynet.threads.sharing import get_count as get_count
+from tinynet.threads.sharing import in_turn as in_turn
+from tinynet.threads.sharing import limit as limit
+from tinynet.threads.sharing import set_count as set_count
+from tinynet.threads.sharing import share as share
+from tinynet.threads.sharing import slices as slices
+from tinynet.threads.sharing import used as used
+
+openblas.use_one_thread()

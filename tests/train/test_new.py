@@ -87,3 +87,14 @@ def test_nothing_is_overwritten(start, capsys):
     assert "cannot be made" in capsys.readouterr().err
     Path("empty").mkdir()
     assert main(["new", "empty"]) == 0
+
+
+def test_data_may_call_its_labels_classes(start, capsys):
+    """They are names only if they are a list."""
+    assert main(["new", "."]) == 0
+    data = Path("data.py")
+    data.write_text(data.read_text(encoding="utf-8").replace("self.labels", "self.classes"))
+    assert main(["train", "config.toml", "run.epochs=1", "--quiet"]) == 0
+    capsys.readouterr()
+    assert main(["predict", "latest", "--count", "1"]) == 0
+    assert capsys.readouterr().out.startswith("0: ")

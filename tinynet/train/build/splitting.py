@@ -13,8 +13,8 @@ from tinynet.data.dataset import Samples, fetch
 from tinynet.data.readers.columns import number
 from tinynet.data.splits import Split, grouped_split, stratified_split, time_split
 from tinynet.random import Generator
+from tinynet.train.callbacks.callback import class_names
 from tinynet.train.config.sections import DataSection
-from tinynet.train.exhibits import dataset_attribute
 
 
 def split(dataset: Any, section: DataSection, generator: Generator) -> Split:
@@ -100,7 +100,7 @@ def balanced_weights(train_set: Any) -> Tensor:
     labels = labels_of(train_set)
     if len(labels) and labels.min() < 0:
         raise ValueError("the targets are not classes: there are negative ones")
-    names = dataset_attribute(train_set, "classes") or ()
+    names = class_names(train_set)
     counts = np.bincount(labels, minlength=len(names))
     absent = np.flatnonzero(counts == 0).tolist()
     if absent:

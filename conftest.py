@@ -10,6 +10,7 @@ import hypothesis
 import pytest
 
 os.environ["TINYNET_COMMAND"] = "python -m tinynet"  # whatever started pytest
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # whatever else the processors do
 
 DOCSTRING_NAMES = {
     "tn": "tinynet",

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Set tinynet up in a .venv of its own and run it there. Needs Python >= 3.11 and a package index.
 
-    python3 run.py train configs/digits_mlp.toml   any subcommand of tinynet, with its arguments
-    python3 run.py tensorboard --logdir runs       TensorBoard
+    python3 run.py train configs/digits_mlp.toml   any command of tinynet, with its arguments
+    python3 run.py board runs                      view the runs of a folder in TensorBoard
     python3 run.py test [pytest arguments]         the tests (with --oracle: against live PyTorch)
     python3 run.py check [pytest arguments]        all that CI does: format, lint, types, tests
     python3 run.py check CONFIG.toml               tinynet's own: tries a config, writes nothing
@@ -407,10 +407,22 @@ def check(arguments: list[str]) -> int:
     return 1 if failed else 0
 
 
+def help_text() -> str:
+    """The text of --help: that of this file, and the commands of tinynet from their own files."""
+    folder = ROOT / "tinynet" / "train" / "commands"
+    listed = (folder / "__init__.py").read_text(encoding="utf-8").partition("COMMANDS = (")[2]
+    lines = [f"{__doc__}\nThe commands of tinynet (python3 run.py COMMAND --help prints more):\n"]
+    for file in re.findall(r"\w+", listed.partition(")")[0]):
+        text = (folder / f"{file}.py").read_text(encoding="utf-8")
+        own = dict(re.findall(r'^(NAME|HELP) = "(.*)"$', text, re.M))
+        lines.append(f"    {own['NAME']:<16} {own['HELP']}")
+    return "\n".join(lines)
+
+
 def main(argv: list[str]) -> int:
     """Set up what the command needs and run it; returns the exit code."""
     if not argv or argv[0] in ("-h", "--help", "help"):
-        print(__doc__)
+        print(help_text())
         return 0 if argv else 2
     command, *arguments = argv
     try:

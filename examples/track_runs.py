@@ -1,4 +1,4 @@
-"""The figures of a loop in an experiment tracker: one of your own, MLflow, or Weights & Biases.
+"""The metrics of a loop in an experiment tracker: one of your own, MLflow, or Weights & Biases.
 
 Run: python examples/track_runs.py
 """

@@ -1,4 +1,4 @@
-"""Training in TensorBoard: figures, histograms, images, and the graphs of a step.
+"""Training in TensorBoard: curves, histograms, images, and the graphs of a step.
 
 Run: python examples/watch_in_tensorboard.py runs/watched
 then: tensorboard --logdir runs   (it comes with `pip install tensorboard`)

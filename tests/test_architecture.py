@@ -60,7 +60,6 @@ EDGE = {
     "numba_kernels/compiler.py": {"llvmlite", "numba"},
     "onnx/model_proto.py": {"onnx"},
     "train/html_report/plots.py": {"matplotlib"},
-    "train/report/progress.py": {"tqdm"},
     "train/search/study.py": {"optuna", "sqlite3"},  # some Pythons are built without sqlite3
     "train/trackers/mlflow.py": {"mlflow"},
     "train/trackers/wandb.py": {"wandb"},

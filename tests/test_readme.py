@@ -185,8 +185,10 @@ def test_the_picture_is_of_such_a_training():
     root = ElementTree.parse(ROOT / "docs/images/training.svg").getroot()
     texts = [e.text for e in root.iter("{http://www.w3.org/2000/svg}text")]
     assert texts[0] == "$ " + " ".join(["python3 run.py", *COMMANDS[0]])
-    assert re.fullmatch(r"epoch +25/25 100%\|.* test acc \d+\.\d %, lr .*", texts[-5])
-    accuracy = re.fullmatch(r"test accuracy (\d+\.\d+) %, test loss 0\.\d+", texts[-4])
+    bar, chosen, *tested = texts[-5 - len(re.findall("test accuracy", "".join(texts))) : -3]
+    assert re.fullmatch(r"epoch +25/25 100%\|.* val acc \d+\.\d %, lr .*", bar)
+    assert re.match(r"validation accuracy \d+\.\d+ %, validation loss 0\.\d+", chosen)
+    accuracy = re.match(r"test accuracy (\d+\.\d+) %, test loss 0\.\d+ \(with the last", tested[0])
     assert float(accuracy[1]) > 97
     assert [text.partition(":")[0] for text in texts[-3:]] == ["run folder", "report", "view it"]
 

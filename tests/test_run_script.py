@@ -4,6 +4,7 @@ import ast
 import importlib.util
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -13,6 +14,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
+
+from tinynet.train.commands import COMMANDS
 
 RUN = Path(__file__).parents[1] / "run.py"
 
@@ -379,6 +382,11 @@ def test_a_state_that_was_cut_off_counts_as_unfinished(script):
 
 @pytest.mark.parametrize("arguments", [[], ["--help"]])
 def test_help_sets_nothing_up(script, capsys, arguments):
+    commands = Path("tinynet", "train", "commands")
+    shutil.copytree(RUN.parent / commands, script.ROOT / commands)
     assert script.main(arguments) == (0 if arguments else 2)
-    assert "python3 run.py train" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "python3 run.py train" in out
+    for command in COMMANDS:
+        assert re.search(rf"^    {command.NAME} +{re.escape(command.HELP)}$", out, re.M)
     assert not script.VENV.exists()

@@ -46,12 +46,12 @@ MARK = re.compile(r"<!-- generated: ([\w ]+) -->")
 def on_config(config: Any) -> Any:
     """Fill the section API, and append unlisted pages to a section."""
     sections = {title: pages for section in config.nav for title, pages in section.items()}
-    sections["Look up"].append({"API": list(api.addresses())})
+    sections["Reference"].append({"API": list(api.addresses())})
     placed = {page for pages in sections.values() for page in pages if isinstance(page, str)}
     docs = Path(config.docs_dir)
     found = {path.relative_to(docs).as_posix() for path in docs.rglob("*.md")}
     for page in sorted(found - placed):  # those are of `python -m benchmarks --save`
-        sections["Understand" if page.startswith("benchmarks/") else "Do"].append(page)
+        sections["Background" if page.startswith("benchmarks/") else "Guides"].append(page)
     return config
 
 

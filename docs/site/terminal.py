@@ -5,6 +5,7 @@ Trains with the first config of the README in a terminal of 100 columns, and wri
 """
 
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -60,7 +61,8 @@ def shown(text: str) -> list[str]:
 
 
 def _percent(bar: str) -> int:
-    return int(bar.partition("%")[0].split()[-1]) if "%" in bar else 0
+    found = re.match(r"epoch +\d+/\d+ +(\d+) % \|", bar)
+    return int(found[1]) if found else 0
 
 
 def picture(lines: list[str]) -> str:

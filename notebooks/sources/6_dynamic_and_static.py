@@ -111,7 +111,7 @@ def compare(name, model, x):
                 kind(x)
             found.append((perf_counter() - start) / 5)
     dynamic, static = (median(found[1:]) * 1e6 for found in times)
-    print(f"{name:16} dynamic {dynamic:5.0f} us    static {static:5.0f} us")
+    print(f"{name:16} dynamic {dynamic:5.0f} µs    static {static:5.0f} µs")
 
 
 class Loop(nn.Module):
@@ -216,7 +216,7 @@ for value in (1.0, 1.0, 1.0, 2.0, 2.0, 2.0, 1.0):
 # Effects on Python objects cannot be repeated either: a `print`, a counter, an item appended to a list.
 # Return the value instead, and do the rest outside:
 # %% [markdown] zh
-# 对 Python 对象的改动也没法照放：`print`、计数器、往列表里添东西，都是。
+# 对 Python 对象的改动也无法重放：`print`、计数器、往列表里添东西，都是。
 # 应当把值返回来，其余的放到函数外面做：
 # %% raises
 history = []

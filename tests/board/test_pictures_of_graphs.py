@@ -166,16 +166,16 @@ def test_outline():
     ]
     found = outline(Graph(nodes), ["Net/x: 3 repeats"])
     assert [" ".join(line.split()) for line in found.splitlines()] == [
-        "2 operations, 13.0 us, 2.0 kB, 4,800 flops, 6 parameters",
+        "2 operations, 13.0 µs, 2.0 kB, 4,800 flops, 6 parameters",
         "folded: Net/x: 3 repeats",
         "input: Input float32[2, 3]",
         "Net/",
         "w: Parameter float32[2, 3]",
         "fc/",
-        "mm float32[2, 3] 12.3 us 2.0 kB 4,800 flops model.py:41 <- input, Net/w",
-        "add float32[2, 3] 0.7 us <- fc/mm, ^input",
+        "mm float32[2, 3] 12.3 µs 2.0 kB 4,800 flops model.py:41 <- input, Net/w",
+        "add float32[2, 3] 0.7 µs <- fc/mm, ^input",
     ]
-    assert outline(Graph()) == "0 operations, 0.0 us, 0 B\n"
+    assert outline(Graph()) == "0 operations, 0.0 µs, 0 B\n"
 
 
 def test_every_node_has_a_line(recordings):
@@ -186,7 +186,7 @@ def test_every_node_has_a_line(recordings):
 
 
 @pytest.mark.parametrize(
-    ("value", "text"), [(0, "0.0 us"), (999_949, "999.9 us"), (1e6, "1.0 ms"), (2.5e9, "2.5 s")]
+    ("value", "text"), [(0, "0.0 µs"), (999_949, "999.9 µs"), (1e6, "1.0 ms"), (2.5e9, "2.5 s")]
 )
 def test_duration(value, text):
     assert duration(value) == text

@@ -51,7 +51,6 @@ def test_fit_drawings_and_files_do_too(run):
 @pytest.mark.parametrize(
     ("code", "said"),
     [
-        ("import tqdm", "No module named 'tqdm'"),
         ("import tensorboardX", "No module named 'tensorboardX'"),
         ("import multiprocessing", "import of multiprocessing halted"),
         ("import threading; threading.Thread(target=print).start()", "can't start new thread"),

@@ -13,7 +13,7 @@ epochs = 2
 
 [data]
 type = "Digits"
-batch_size = 64
+batch_size = 57
 
 [model]
 type = "mlp"

@@ -9,6 +9,7 @@ from tinynet.train.cli import main
 from tinynet.train.exhibits import DecisionBoundary
 
 from .conftest import Killed
+from .test_resume import rows
 
 OWN = """
     import json, pathlib
@@ -41,7 +42,7 @@ OWN = """
 
         def on_epoch_end(self, at):
             assert "train/loss" in at.figures
-            self.write("end", at.epoch, self.steps, at.updaters[""].lr, "test/loss" in at.figures)
+            self.write("end", at.epoch, self.steps, at.updaters[""].lr, "val/loss" in at.figures)
 
         def on_run_end(self, at):
             self.write("over", at.step)
@@ -123,7 +124,7 @@ def test_a_callback_ends_the_run(digits, write, capsys, tmp_path):
     assert "stopped by a callback: enough seen" in capsys.readouterr().out
     assert main(["explain", str(result.folder)]) == 0
     assert "finished, stopped by a callback: enough seen" in capsys.readouterr().out
-    assert len((result.folder / "metrics.jsonl").read_text().splitlines()) == 2
+    assert len(rows(result.folder)) == 2
     resume(result.folder)
     assert "the run is complete" in capsys.readouterr().out
 

@@ -118,8 +118,9 @@ def test_show_prints_a_config_with_the_origin_of_each_value(write, digits, say, 
 def test_check_says_what_a_run_would_be_like_and_writes_nothing(write, digits, say, tmp_path):
     path = write(digits)
     out = say("check", path)
-    assert "1,433 examples for training, 364 for testing; 23 batches and 23 steps per epoch" in out
-    assert "inputs [64, 1, 8, 8] tinynet.float32, targets [64] tinynet.int64" in out
+    assert "1,290 examples for training, 143 for validation, 364 for testing\n" in out
+    assert "epoch: 23 batches and 23 steps\n" in out
+    assert "inputs [57, 1, 8, 8] tinynet.float32, targets [57] tinynet.int64" in out
     row = r"^1 +Linear +\[64, 16\] tinynet.float32 +1,040 +65,536 +4.1 kB$"  # 64 x 64 x 16
     assert re.search(row, out, re.M)
     assert "forward pass of a batch: 75,776 multiply-adds, 10.8 kB of results" in out

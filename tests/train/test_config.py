@@ -38,7 +38,7 @@ def test_values_and_their_origins(write, digits):
     config = load_config(write(digits), ["optimizer.lr=3e-4", "run.name=5"])
     assert config.run.seed == 3
     assert config.run.name == "5"
-    assert config.data.batch_size == 64
+    assert config.data.batch_size == 57
     assert config.data.shuffle is True
     assert config.model.component.target is mlp
     assert config.model.component.arguments == {"sizes": [64, 16, 10]}

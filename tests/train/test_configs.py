@@ -136,14 +136,15 @@ def test_the_example_finds_its_files_from_anywhere(tmp_path, monkeypatch):
 
 def test_digits_mlp_reaches_what_it_promises(tmp_path):
     result = run(ROOT / "configs" / "digits_mlp.toml", out=tmp_path, quiet=True)
-    assert result.metrics["accuracy"] >= 0.975
+    assert result.metrics["accuracy"] > 0.97  # as the README says
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS_OF_DIGITS_MLP)
 def test_digits_mlp_with_any_seed(seed, tmp_path):
     path = ROOT / "configs" / "digits_mlp.toml"
-    assert run(path, {"run.seed": seed}, out=tmp_path, quiet=True).metrics["accuracy"] >= 0.975
+    result = run(path, {"run.seed": seed}, out=tmp_path, quiet=True)
+    assert result.metrics["accuracy"] > 0.97  # as the README says; a tenth is for validation
 
 
 # ---- what the other configs promise ----

@@ -153,7 +153,7 @@ def test_a_changed_source_file_is_named(folder, tmp_path, capsys):
         after = evaluate_run(folder)
     (warning,) = caught
     assert f"{tmp_path}/net.py has changed since the run" in str(warning.message)
-    assert "the recorded figures: test accuracy" in str(warning.message)
+    assert "the recorded metrics: test accuracy" in str(warning.message)
     assert after.metrics != before
     new, recorded = capsys.readouterr().out.splitlines()
     assert new.startswith("test accuracy") and recorded.endswith("(recorded when it was trained)")

@@ -8,6 +8,7 @@ import pytest
 from tinynet.train import load_config
 from tinynet.train.build.build import build
 from tinynet.train.checkpoint.files import read_checkpoint
+from tinynet.train.checkpoint.reading import read_rows
 from tinynet.train.cli import main
 from tinynet.train.config.problems import ConfigError
 from tinynet.train.report import progress as progress_module
@@ -109,7 +110,7 @@ SCRIPTED = """
             def update(self, outputs, targets): pass
             def compute(self):
                 self.number += 1
-                return values[max(self.number - 1, 0)]
+                return values[min(max(self.number - 1, 0), len(values) - 1)]
 
         Scripted.__name__ = name
         return Scripted
@@ -124,9 +125,9 @@ SCRIPTED = """
 @pytest.mark.parametrize(
     "metric, best, epochs, line",
     [
-        ("Up", 4, 4, "stopped early: test Up has not improved since epoch 2 ("),
-        ("Never", 1, 3, "stopped early: test Never was NaN in each evaluation ("),
-        ("Down", 5, 5, "stopped early: test Down has not improved since epoch 3 ("),
+        ("Up", 4, 4, "stopped early: validation Up has not improved since epoch 2 ("),
+        ("Never", 1, 3, "stopped early: validation Never was NaN in each evaluation ("),
+        ("Down", 5, 5, "stopped early: validation Down has not improved since epoch 3 ("),
     ],
 )
 def test_patience_counts_the_watched_figure_only(
@@ -141,7 +142,7 @@ def test_patience_counts_the_watched_figure_only(
     record = json.loads((folder / "run.json").read_text())
     assert record["stopped_by"] == "early stopping" and record["best"]["epoch"] == best
     assert record["criterion"] == {"figure": metric, "higher_is_better": metric != "Down"}
-    assert len((folder / "metrics.jsonl").read_text().splitlines()) == epochs
+    assert len(read_rows(folder / "metrics.jsonl")) == epochs + 2  # and those of the test set
     assert read_checkpoint(folder / "best.npz")["epoch"] == best
     assert main(["explain", str(folder)]) == 0
     explained = capsys.readouterr().out
@@ -155,8 +156,8 @@ def test_early_stopping_says_so(write, digits, capsys):
     patience = ["--set", "evaluation.patience=1", "optimizer.lr=1e-9", "epochs=9"]
     assert main(["train", path, *patience]) == 0
     out = capsys.readouterr().out
-    line = "stopped early: test accuracy has not improved since epoch 1 (evaluation.patience = 1)"
-    assert f"\n{line}\n" in out
+    line = "validation accuracy has not improved since epoch 1 (evaluation.patience = 1)"
+    assert f"\nstopped early: {line}\n" in out
     folder = out.partition("run folder: ")[2].splitlines()[0]
     assert main(["explain", folder]) == 0
     assert "finished by early stopping: " in capsys.readouterr().out

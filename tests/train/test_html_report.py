@@ -1,11 +1,14 @@
 """The report of a run: its sections, what hostile names do to it, what it never does to a run."""
 
 import json
+import os
 import re
+import signal
 import subprocess
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
+from unittest.mock import ANY
 from urllib.parse import unquote
 
 import pytest
@@ -13,6 +16,7 @@ import pytest
 from tinynet.invocation import installation
 from tinynet.train import resume, run
 from tinynet.train.cli import main
+from tinynet.train.running import training as trainings
 
 pytestmark = pytest.mark.usefixtures("reports")
 
@@ -61,7 +65,8 @@ def report_of(result):
 def sections(text):
     """The sections of a page by title, without the times and paths that no two runs share."""
     found = re.findall(r"<h2>([^<]*)</h2>(.*?)</section>", text, re.DOTALL)
-    return {title: re.sub(r"Started [\d :-]*", "", content) for title, content in found}
+    own = r"Started [\d :-]*|<b>[^<]*</b><span>(duration|processor time|peak memory)</span>"
+    return {title: re.sub(own, "", content) for title, content in found}
 
 
 SHORT = {
@@ -196,6 +201,39 @@ def test_rows_of_a_table_are_shown_as_values(write):
         assert (float(right), float(rooms)) == (3 * float(size), float(size) % 7)
 
 
+@pytest.mark.parametrize("standardize", [True, False])
+def test_predictions_of_numbers(write, standardize):
+    """Inputs are those of the file, numbers short, and a fit worse than the mean is marked."""
+    cities = ["Bern", "Ulm"]
+    rows = [f"0{30 + x}.50,{cities[x % 2]},{12300.123413 + 1700 * x}" for x in range(90)]
+    Path("houses.csv").write_text("\n".join(["area,city,price", *rows]))
+    config = """
+        run.epochs = 40
+        data = {type = "CSV", path = "houses.csv", target = "price", batch_size = 8}
+        model = {type = "mlp", sizes = [3, 8, 1]}
+        loss = {type = "MSELoss"}
+        optimizer = {type = "Adam", lr = 0.01}
+    """
+    text = report_of(run(write(config), {"data.standardize": standardize}, quiet=True))
+    page = Page(text)
+    score = float(re.match(r"(-?[\d.]+) R² [\d,.]+ mean abs", words_of(page, "Predictions"))[1])
+    assert (score > 0.9) is standardize
+    assert ("R² is below 0" in page.texts["Predictions"]) is not standardize
+    assert re.findall(r"<b>(price: [^<]+)</b>", text) == [
+        "price: predicted and actual",
+        "price: residuals",
+    ]
+    assert re.search(r"<title>actual [\d,]+: predicted -?[\d,.]+</title>", text)
+    for cells in rows_of(text, "Examples"):
+        found = re.findall(r">([^<>]+)</t[dh]>", cells)
+        if found[0] == "example":
+            assert found == ["example", "predicted", "actual", "loss", "area", "city"]
+            continue
+        assert re.fullmatch(r"0\d+\.50", found[4]) and found[5] in cities
+        assert re.fullmatch(r"\d\d\d?,\d00", found[2])
+        assert f"{float(found[2].replace(',', '')):,.0f}" == found[2]
+
+
 # ---- a run never fails because of its report ----
 
 
@@ -218,16 +256,77 @@ def test_a_report_that_cannot_be_written_costs_a_line(write, digits, capsys):
     assert "\nreport.html is not written. TrainError: " in capsys.readouterr().out
 
 
+def words_of(page, title="Overview"):
+    return " ".join(page.texts[title].split())
+
+
+def test_a_stopped_run_has_a_report(write, digits, monkeypatch, capsys):
+    """After the first Ctrl-C; the second one asks for the end at once."""
+    steps = iter(range(1000))
+
+    class Stop:
+        signal = None
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            pass
+
+    stop = Stop()
+
+    def count(self, step, usual=trainings.Training.count_step):
+        if next(steps) == 30:
+            stop.signal = signal.SIGINT
+        usual(self, step)
+
+    monkeypatch.setattr(trainings.Training, "count_step", count)
+    monkeypatch.setattr(trainings, "StopRequest", lambda: stop)
+    result = run(write(digits))
+    assert not result.is_complete
+    page = Page(report_of(result))
+    assert page.texts["Overview"].startswith("stopped by Ctrl-C or SIGTERM")
+    assert "Examples" in page.titles
+    assert f"\nreport: {result.folder / 'report.html'}\n" in capsys.readouterr().out
+
+
+def test_the_cost_of_a_run_and_its_command(write, digits):
+    first = run(write(digits), {"run.epochs": 1}, quiet=True)
+    page = Page(report_of(first))
+    cost = re.search(
+        r"([\d.]+) s +duration +([\d.]+) s +processor time +([\d.]+) MB", words_of(page)
+    )
+    assert 0 < float(cost[1]) and 0 < float(cost[2]) and float(cost[3]) > 20
+    before = json.loads((first.folder / "run.json").read_text())["spent"]
+    resume(first.folder, {"run.epochs": 2}, quiet=True)
+    after = json.loads((first.folder / "run.json").read_text())["spent"]
+    assert all(after[name] >= before[name] for name in ("seconds", "cpu_seconds", "peak_bytes"))
+    assert after["seconds"] > before["seconds"]
+
+
+def test_the_command_is_shown_as_it_was_typed(write, digits):
+    command = [sys.executable, "-m", "tinynet", "train", write(digits), "--set", "epochs=1"]
+    own = {"PYTHONPATH": ROOT, "TINYNET_COMMAND": "python3 run.py"}
+    subprocess.run(command, check=True, env={**os.environ, **own}, capture_output=True)
+    (path,) = Path("runs/digits").glob("*/report.html")
+    page = Page(path.read_text())
+    assert "python3 run.py train digits.toml --set epochs=1" in page.texts["Environment"]
+
+
 def test_a_failed_run_has_a_report(write, digits):
     with pytest.raises(Exception, match="the loss is nan"):
         run(write(digits.replace("lr = 0.1", "lr = 1e30")), quiet=True)
     (path,) = Path("runs/digits").glob("*/report.html")
     page = Page(path.read_text())
-    assert page.texts["Overview"].split()[0] == "failed"
+    assert page.texts["Overview"].startswith("failed: the loss is nan")
     assert "the loss is nan" in page.texts["Warnings"]
 
 
 # ---- several runs ----
+
+
+def rows_of(text, title):
+    return re.findall(r"<tr>(.*?)</tr>", sections(text)[title])
 
 
 def test_several_runs_are_compared(write, digits, capsys):
@@ -238,15 +337,33 @@ def test_several_runs_are_compared(write, digits, capsys):
     assert f"\nreport: {folder}/report.html\n" in out
     text = (folder / "report.html").read_text()
     page = Page(text)
-    assert page.titles == ["Best run", "Runs", "Parallel coordinates", "Curves", "Warnings"]
+    seeds = ["Over the seeds"]
+    last = ["Curves", "Parallel coordinates", "Warnings"]
+    assert page.titles == ["Best run", *seeds, "Runs", *last]
     assert (
-        "lr=0.1" in page.texts["Best run"] and "4 runs, by test accuracy" in page.texts["Best run"]
+        "lr=0.1" in page.texts["Best run"]
+        and "4 runs, by validation accuracy" in page.texts["Best run"]
     )
-    rows = re.findall(r"<tr>(.*?)</tr>", sections(text)["Runs"])
-    assert re.findall(r">([^<>]+)</th>", rows[0])[:4] == ["seed", "lr", "accuracy", "loss"]
+    rows = rows_of(text, "Runs")
+    assert re.findall(r">([^<>]+)</th>", rows[0])[:4] == [
+        *("seed", "lr", "validation accuracy", "validation loss")
+    ]
     assert [">0.1<" in row for row in rows[1:]] == [True, True, False, False]  # the best first
     links = [own["href"] for tag, own in page.elements if tag == "a" and own["href"][0] != "#"]
     assert len(links) == 5 and all((folder / unquote(link)).is_file() for link in links)
+    means = [re.findall(r">([^<>]+)</", row) for row in rows_of(text, "Over the seeds")]
+    assert [row[:2] + row[-1:] for row in means] == [
+        ["lr", "validation accuracy", "runs"],
+        *[[ANY] * 3] * 2,
+    ]
+    assert [(row[0], row[-1]) for row in means[1:]] == [("0.1", "2"), ("1e-09", "2")]
+    assert all(re.fullmatch(r"[\d.]+ % ± [\d.]+ %", row[1]) for row in means[1:])
+    curves = sections(text)["Curves"]
+    assert re.findall(r'class="key (\w+)"[^>]*>([^<]+)<', curves) == [
+        *[("solid", f"lr={lr}") for lr in ("0.1", "1e-09")],
+        *[("dashed", "training"), ("solid", "validation")],
+    ]
+    assert re.search(r"<title>lr=0.1, validation, epoch 1: [\d.]+ % ± [\d.]+ %</title>", curves)
     again = [str(path.parent) for path in sorted(folder.glob("*/*/run.json"))]
     assert main(["report", *again, "--save", str(folder / "again.html")]) == 0
     assert sections((folder / "again.html").read_text()) == sections(text)
@@ -271,7 +388,7 @@ def test_runs_are_compared_by_what_is_monitored(write, digits, capsys, monitor):
     rates = [line.split()[0] for line in table]
     (folder,) = Path("runs/digits").iterdir()
     text = (folder / "report.html").read_text()
-    assert f"3 runs, by test {monitor or 'right'}" in Page(text).texts["Best run"]
+    assert f"3 runs, by validation {monitor or 'right'}" in Page(text).texts["Best run"]
     listed = re.findall(r"<tr>(.*?)</tr>", sections(text)["Runs"])
     found = [re.search(r">(0.0001|0.02|0.1|lr)<", row)[1] for row in listed]
     assert rates == found == ["lr", "0.1", "0.02", "0.0001"]

@@ -15,6 +15,7 @@ from tinynet.train.incidents import post_mortem as post_mortems
 from tinynet.train.incidents.post_mortem import read_report
 from tinynet.train.incidents.replay import replay
 
+from .test_resume import rows
 from .test_runner import own_model
 
 NET = """
@@ -72,7 +73,7 @@ def test_the_run_folder_keeps_the_step(failed):
     assert (report.epoch, report.step, report.batch, report.batches) == (2, 30, 7, 23)
     (suspect,) = report.suspects
     assert (suspect.name, suspect.module, suspect.line.line) == ("log", "Net.head", 15)
-    assert len(report.indices) == 64
+    assert len(report.indices) == 57
     record = json.loads((folder / "run.json").read_text())
     assert record["status"] == "failed"
     assert record["error"] == "the loss is inf in epoch 2, step 30 (batch 7 of 23)"
@@ -86,7 +87,7 @@ def test_explain_reads_it_back(failed, say):
     text = say("explain", folder)
     for line in (
         rf"{folder}: failed \(started ....-..-.. ..:..:..\)",
-        r"epoch 1: train loss .*, test accuracy .*",
+        r"epoch 1: train loss .*, val accuracy .*",
         r"checkpoint: after step 23, epoch 1",
         r"the loss is inf in epoch 2, step 30 \(batch 7 of 23\); the weights are .* this step\.",
         r"  made     net\.py:15 in forward .*scores\.relu\(\)\.log\(\) .*by log in Net\.head",
@@ -123,7 +124,7 @@ def test_what_is_kept_are_numbers_and_nothing_that_can_run(failed):
     assert state["model"].keys() == {*saved["model"], "head.calls"}
     assert not (state["model"]["body.1.weight"] == saved["model"]["body.1.weight"]).all()
     ((inputs, targets),) = state["batches"]
-    assert (inputs.shape, targets.shape) == ((64, 1, 8, 8), (64,))
+    assert (inputs.shape, targets.shape) == ((57, 1, 8, 8), (57,))
 
 
 @pytest.fixture
@@ -143,6 +144,7 @@ def holed(write, digits):
         """
         model = own_model(digits).replace(':Net"', ':Net"\nat = []')
         config = model.replace('"Digits"', '"./made.py:holed"\ncheck = false')
+        config = config.replace("batch_size = 57", "batch_size = 64\nvalidation = 0")  # all rows
         return write(config.replace("check =", "shuffle = false\ncheck ="), net=NET, made=made)
 
     return write_config
@@ -157,8 +159,7 @@ def test_steps_are_skipped_and_counted(holed, capsys, say):
     record = json.loads((result.folder / "run.json").read_text())
     assert (record["status"], record["skipped"]) == ("finished", 2)
     assert checkpoints.read_checkpoint(result.folder / "checkpoint.npz")["skipped"] == 2
-    rows = [json.loads(line) for line in (result.folder / "metrics.jsonl").read_text().splitlines()]
-    assert all(row["train/loss"] is not None for row in rows)
+    assert all(row["train/loss"] is not None for row in rows(result.folder))
     text = say("explain", result.folder)
     assert f"{result.folder}: finished" in text and "2 steps were skipped:" in text
     assert f"tinynet explain {result.folder}/post_mortem/step_25" in text
@@ -176,7 +177,7 @@ def test_skipping_has_a_limit(holed):
 
 def test_the_last_step_of_an_epoch_can_be_skipped(holed):
     result = run(holed(1432), ["run.non_finite=skip"], quiet=True)
-    assert len((result.folder / "metrics.jsonl").read_text().splitlines()) == 2
+    assert len(rows(result.folder)) == 2
     assert result.metrics["accuracy"] > 0.5
 
 
@@ -289,7 +290,7 @@ def test_explain_lists_the_runs_in_a_folder(write, digits, say, capsys):
     assert heading == "runs is not the folder of a run; there are 3 in it, the newest first:"
     assert columns.split() == ["status", "last", "epoch", "details"]
     assert rows[1].split()[0] == "finished" and rows[1].endswith(f"  tinynet explain {first}")
-    assert "1: test loss" in rows[1] and rows[2].startswith("damaged   none  ")
+    assert "1: val loss" in rows[1] and rows[2].startswith("damaged   none  ")
     assert rows[2].endswith(f"  tinynet explain {lost}")
     assert f"tinynet explain {first}" not in say("explain", lost.parents[1])
     for command in ("eval", "resume", "predict"):

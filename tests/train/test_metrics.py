@@ -374,7 +374,7 @@ def test_metrics_of_users_in_a_config(digits, write):
         (['metrics = ["f1", "./m.py:broken"]'], ["a metric failed", "outputs.nonsense"]),
         (
             ['metrics = ["f1", "./m.py:margin"]', 'monitor = "margin_most"'],
-            ["'margin_most' is not among the figures", "did you mean 'margin_least'?"],
+            ["'margin_most' is not among the metrics", "did you mean 'margin_least'?"],
         ),
     ],
 )

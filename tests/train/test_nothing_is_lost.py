@@ -132,7 +132,7 @@ def test_a_full_disk_keeps_the_old_checkpoint_warns_once_goes_on_and_retries(
     best, expected = (
         flat(checkpoints.read_checkpoint(place / "best.npz")) for place in (folder, whole)
     )
-    assert best["model"] == expected["model"] and best["test"] == expected["test"]
+    assert best["model"] == expected["model"] and best["validation"] == expected["validation"]
 
 
 @pytest.mark.filterwarnings(OF_TENSORBOARD)

@@ -97,7 +97,7 @@ def test_profile_for_programs(write, digits, capsys, tmp_path):
     assert main(["profile", path, "--steps", "1", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     rows = {row["module"]: row for row in found["modules"]}
-    assert rows["1"]["type"] == "Linear" and rows["1"]["flops"] == 2 * 64 * 64 * 16
+    assert rows["1"]["type"] == "Linear" and rows["1"]["flops"] == 2 * 57 * 64 * 16
     assert found["step_seconds"] > 0 and found["batch_seconds"] > 0
     assert [p.name for p in tmp_path.iterdir()] == [path]
 

@@ -4,6 +4,7 @@ Screenshots go to the folder that TINYNET_SCREENSHOTS names, if it does.
 """
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,18 @@ pytestmark = [
 ]
 
 CONFIGS = Path(__file__).parents[2] / "configs"
-SCREENS = {"desktop": (1280, 900), "phone": (390, 844), "small phone": (320, 600)}
+SCREENS = {"desktop": (1400, 900), "phone": (390, 844), "small phone": (320, 600)}
+TALLEST = 150  # pixels of a row of a table on a phone
+FLATTEN = '{type="Flatten"}'
+LINEAR = '{type="Linear", in_features=64, out_features=10}'
+HIDDEN = '{type="Linear", in_features=64, out_features=64}, {type="BatchNorm1d", num_features=64}'
+LAYERS = """
+run.epochs = 2
+data = {type = "Digits"}
+model = {type = "sequential", layers = []}
+loss = {type = "CrossEntropyLoss"}
+optimizer = {type = "SGD", lr = 0.01}
+"""
 LONG = "a_very_long_name_without_any_place_to_break_it_" * 3
 
 
@@ -38,9 +50,11 @@ def pages(tmp_path_factory):
     for name, own in changes.items():
         result = run(CONFIGS / f"{name}.toml", {"run.epochs": 2, **own}, out=out, quiet=True)
         found[name] = result.folder / "report.html"
-    lr = ["--set", "optimizer.lr=0.001,0.01", "--set", "run.epochs=1", "--out", str(out)]
-    assert main(["sweep", str(CONFIGS / "spiral.toml"), *lr]) == 0
-    (found["sweep"],) = out.glob("spiral/sweep_*/report.html")
+    (out / "layers.toml").write_text(LAYERS)
+    layers = f"model.layers=[{FLATTEN}, {LINEAR}],[{FLATTEN}, {HIDDEN}, {LINEAR}]"
+    points = ["--set", layers, "optimizer.lr=0.01,1e38", "run.seed=0,1", "--out", str(out)]
+    assert main(["sweep", str(out / "layers.toml"), *points]) == 1  # the large rate diverges
+    (found["sweep"],) = out.glob("layers/sweep_*/report.html")
     found["find-lr"] = out / "lr.html"
     assert main(["find-lr", str(CONFIGS / "spiral.toml"), "--report", str(found["find-lr"])]) == 0
     return found
@@ -65,9 +79,58 @@ def test_a_page_fits_the_screen(name, screen, scheme, driver, pages):
     widths = "return [document.documentElement.scrollWidth, window.innerWidth]"
     page, window = driver.execute_script(widths)
     assert page <= window == SCREENS[screen][0]
+    if screen != "desktop" and name != "find-lr":
+        rows = "[...document.querySelectorAll('tr')].map(row => row.offsetHeight)"
+        assert max(driver.execute_script(f"return {rows}")) <= TALLEST
     assert driver.get_log("browser") == []  # such as something that its policy refused
     if folder := os.environ.get("TINYNET_SCREENSHOTS"):
         driver.save_screenshot(str(Path(folder, f"report_{name}_{screen}_{scheme}.png")))
+
+
+SORTED = """
+const table = [...document.querySelectorAll('table.sortable')].pop();
+const titles = [...table.tHead.rows[0].cells];
+const column = titles.findIndex(title => title.textContent.endsWith(' loss'));
+titles[column].click();
+return [...table.tBodies[0].rows].map(row => row.cells[column].textContent);
+"""
+
+
+def test_a_click_sorts(driver, pages):
+    show(driver, pages["sweep"], "desktop", "light")
+    up, down = driver.execute_script(SORTED), driver.execute_script(SORTED)
+    measured = [float(text) for text in up if text]
+    assert len(up) == 8 and len(measured) == 4
+    assert measured == sorted(measured)
+    assert [float(text) for text in down if text] == sorted(measured, reverse=True)
+    assert driver.get_log("browser") == []
+
+
+OVERLAPS = """
+const boxes = [...document.querySelectorAll('.plot svg')].filter(svg => svg.getClientRects().length)
+  .map(svg => [...svg.querySelectorAll('text')].map(text => text.getBoundingClientRect()));
+const meet = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+return boxes.map(texts =>
+  texts.filter((text, n) => texts.some((other, m) => m < n && meet(text, other))).length);
+"""
+
+
+@pytest.mark.parametrize("screen", ["desktop", "phone"])
+@pytest.mark.parametrize("name", ["digits_vae", "spiral", "sweep", "find-lr"])
+def test_no_label_covers_another(name, screen, driver, pages):
+    show(driver, pages[name], screen, "light")
+    found = driver.execute_script(OVERLAPS)
+    assert found and not any(found)
+
+
+def test_points_show_their_values(driver, pages):
+    show(driver, pages["sweep"], "desktop", "light")
+    tips = "[...document.querySelectorAll('circle title')].map(title => title.textContent)"
+    found = driver.execute_script(f"return {tips}")
+    assert any(
+        re.search(r"lr=0.01, validation, epoch 2: [\d.]+ % ± [\d.]+ %$", tip) for tip in found
+    )
+    assert any(re.search(r"lr=0.01: accuracy [\d.]+ %$", tip) for tip in found)
 
 
 LIGHTNESS = """

@@ -42,18 +42,26 @@ def test_the_run_folder(write, digits, tmp_path, capsys, reports):
     record = json.loads((result.folder / "run.json").read_text())
     assert record["seed"] == 3
     assert record["status"] == "finished"
-    assert record["test"] == result.metrics
+    assert (record["test"], record["validation"]) == (result.metrics, result.validation)
+    assert record["test_best"] == result.best_metrics and record["selected_on"] == "validation"
     assert set(record["versions"]) == {"tinynet", "numpy", "python"}
 
     rows = [json.loads(row) for row in (result.folder / "metrics.jsonl").read_text().splitlines()]
-    assert [row["epoch"] for row in rows] == [1, 2]
-    assert rows[-1]["test/accuracy"] == result.metrics["accuracy"]
+    assert [row["epoch"] for row in rows[:2]] == [1, 2]
+    assert rows[1]["val/accuracy"] == result.validation["accuracy"]
     assert rows[1]["train/loss"] < rows[0]["train/loss"]
+    assert not any("test/accuracy" in row for row in rows[:2])
+    assert [(row["weights"], row["test/accuracy"]) for row in rows[2:]] == [
+        ("last", result.metrics["accuracy"]),
+        ("best", result.best_metrics["accuracy"]),
+    ]
 
-    *epochs, accuracy, place, report, look = capsys.readouterr().out.splitlines()
+    *epochs, chosen, accuracy, place, report, look = capsys.readouterr().out.splitlines()
     assert len(epochs) == 2
-    assert epochs[0].startswith("epoch 1/2: train loss ")
+    assert epochs[0].startswith("epoch 1/2: train loss ") and ", val accuracy " in epochs[0]
+    assert chosen.startswith(f"validation accuracy {100 * result.validation['accuracy']:.2f} %, ")
     assert accuracy.startswith(f"test accuracy {100 * result.metrics['accuracy']:.2f} %, test loss")
+    assert accuracy.endswith("(with the last weights, which are the best)")
     assert place == f"run folder: {result.folder}"
     assert report == f"report: {result.folder}/report.html"
     assert look.startswith("view it: tinynet board runs")
@@ -75,18 +83,23 @@ def test_tensorboard_reads_scalars_and_graph(write, digits):
     events.Reload()
     assert sorted(events.Tags()["scalars"]) == [
         "epoch/lr",
-        "epoch/test_accuracy",
-        "epoch/test_loss",
         "epoch/train_accuracy",
         "epoch/train_loss",
+        "epoch/val_accuracy",
+        "epoch/val_loss",
         "lr",
         "test/accuracy",
         "test/loss",
+        "test_best/accuracy",
+        "test_best/loss",
         "train/loss",
+        "val/accuracy",
+        "val/loss",
     ]
     steps = [event.step for event in events.Scalars("train/loss")]
     assert steps == [*range(46)]
-    assert [event.step for event in events.Scalars("test/accuracy")] == [22, 45]
+    assert [event.step for event in events.Scalars("val/accuracy")] == [22, 45]
+    assert [event.step for event in events.Scalars("test/accuracy")] == [45]
     assert [event.step for event in events.Scalars("epoch/lr")] == [1, 2]
     last = events.Scalars("test/accuracy")[-1].value
     assert last == near(result.metrics["accuracy"])
@@ -100,7 +113,7 @@ def test_logging_less_often(write, digits):
     events = EventAccumulator(str(result.folder), size_guidance={"scalars": 0})
     events.Reload()
     assert [e.step for e in events.Scalars("train/loss")] == [0, 10, 20, 22, 30, 40, 45]
-    assert [e.step for e in events.Scalars("test/loss")] == [45]
+    assert [e.step for e in events.Scalars("val/loss")] == [45]
 
 
 # ---- repeating ----
@@ -203,7 +216,7 @@ def test_eval_of_a_split_that_is_drawn(write, digits):
     result = run(write(config, half=half), quiet=True)
     assert evaluate_run(result.folder, quiet=True).metrics == result.metrics
     state = checkpoints.read_checkpoint(result.folder / "checkpoint.npz")
-    assert state["step"] == 2 * 5  # 300 examples in batches of 64
+    assert state["step"] == 2 * 5  # 270 examples in batches of 57
 
 
 def test_eval_from_elsewhere_after_a_move(write, digits, tmp_path, monkeypatch):
@@ -233,8 +246,8 @@ def test_the_checkpoint_has_all_that_going_on_needs(write, digits):
     state = checkpoints.read_checkpoint(result.folder / "checkpoint.npz")
     assert sorted(state) == sorted(
         ["batch", "best", "config", "ema", "epoch", "epoch_is_complete", "generators", "loader"]
-        + ["loss", "method", "model", "optimizers", "schedules", "skipped", "step", "test"]
-        + ["totals"]
+        + ["loss", "method", "model", "optimizers", "schedules", "skipped", "step", "tests"]
+        + ["totals", "validation"]
     )
     assert (state["epoch"], state["step"], state["epoch_is_complete"]) == (2, 46, True)
     assert set(state["generators"]) == {"numpy", "python", "tinynet"}
@@ -290,7 +303,7 @@ def test_shapes_that_do_not_fit_are_told_before_anything_is_written(write, digit
     first, *rest = str(caught.value).splitlines()
     assert first == (
         "digits.toml:10: the model, the loss and the data do not fit together: "
-        "inputs are [64, 1, 8, 8] tinynet.float32, targets [64] tinynet.int64"
+        "inputs are [57, 1, 8, 8] tinynet.float32, targets [57] tinynet.int64"
     )
     assert rest
     assert not (tmp_path / "runs").exists()
@@ -308,7 +321,7 @@ def test_a_batch_that_is_no_pair(write, digits, tmp_path):
 
 
 def test_no_batch_is_left(write, digits):
-    with pytest.raises(UsageError, match="has 1433 examples, fewer than data.batch_size = 2000"):
+    with pytest.raises(UsageError, match="has 1290 examples, fewer than data.batch_size = 2000"):
         run(write(digits), ["data.batch_size=2000", "data.drop_last=true"], quiet=True)
 
 

@@ -136,7 +136,7 @@ def test_damaged_rows_are_told_and_left_out(folder, damage):
     elif damage == "key":
         lines[1] = lines[1].replace("crc32", "crc33")
     lines = lines[:2] + [lines[2][:20]] if damage == "cut" else lines
-    path.write_text("".join(lines) if damage != "remove" else lines[0] + lines[2])
+    path.write_text("".join(lines if damage != "remove" else [lines[0], *lines[2:]]))
     damaged, lost = path.read_text(), 3 if damage == "cut" else 2
     told = told_by(lambda: resume(folder, {"run.epochs": 4}, quiet=True))
     assert f"metrics.jsonl is damaged: it has no good row for epoch {lost} any more" in told
@@ -169,7 +169,7 @@ def test_checkpoints_that_are_all_missing_are_told(folder):
         path.unlink()
     told = told_by(lambda: resume(folder, quiet=True))
     assert (
-        "has figures of 3 epochs, but its checkpoint is missing: starting from the beginning"
+        "has metrics of 3 epochs, but its checkpoint is missing: starting from the beginning"
         in told
     )
     assert all_of(folder) == whole

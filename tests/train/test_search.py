@@ -280,19 +280,19 @@ def test_a_search(write, digits, search, capsys, seeds, finished, failed):
         write(digits), "--space", failing, f"seed={seeds}", "--sampler", "grid",
         "--pruner", "none", "--jobs", 2,
     )  # fmt: skip
-    first = f"{count} trials for the highest test accuracy (grid, pruner none)"
+    first = f"{count} trials for the highest validation accuracy (grid, pruner none)"
     assert err == "" and out.startswith(first)
     folder = folder_of(out)
     assert out.count("FAILED, exit code 1: the loss is ") == failed
     assert f"\n{finished} finished, {failed} failed\nbest: trial " in out
     rows = rows_of(folder)
     assert [row["status"] for row in rows] == ["finished"] * finished + ["failed"] * failed
-    accuracies = [row["accuracy"] for row in rows[:finished]]
+    accuracies = [row["validation accuracy"] for row in rows[:finished]]
     assert accuracies == sorted(accuracies, reverse=True)
 
     evaluate, again = re.findall(r"^  (?:evaluate it|train it again): +tinynet (.*)$", out, re.M)
     assert main(shlex.split(evaluate)) == 0
-    best = re.search(r"best: .*, test (accuracy \d\S+ %)", out)[1]
+    best = re.search(r"best: .*, validation (accuracy \d\S+ %)", out)[1]
     assert f"test {best}" in capsys.readouterr().out
     assert main([*shlex.split(again), "--quiet"]) == 0
 
@@ -317,7 +317,7 @@ def optuna_tools_read(path):
 def test_a_search_is_extended(write, digits, search):
     own = "--trials", 1, "--metric", "loss", "--set", "run.epochs=1", "run.report=false"
     out, _ = search(write(digits), *FEW, *own)
-    assert out.startswith("1 trial for the lowest test loss (tpe, pruner median)")
+    assert out.startswith("1 trial for the lowest validation loss (tpe, pruner median)")
     assert "report: " not in out and "--set run.epochs=1 run.report=false evaluation.monitor" in out
     more, _ = search("--resume", folder_of(out), "--trials", 3, "--jobs", 2, "--json")
     said = [json.loads(line) for line in more.splitlines()]
@@ -448,7 +448,7 @@ def test_what_cannot_be_searched(write, digits, capsys, tmp_path):
         ([path, *lr, "--sampler", "grid"], "log(1e-3,1) is no grid: list the values"),
         ([path, "--space", "run.seed=int(0,99999)", "--sampler", "grid"], "has 100,000 points"),
         ([path, *lr, "--metric", "acuracy"], "did you mean 'accuracy'"),
-        ([path, *lr, "--metric", "f1"], "'f1' is not among the figures: loss, accuracy"),
+        ([path, *lr, "--metric", "f1"], "'f1' is not among the metrics: loss, accuracy"),
         ([path], "nothing to search"),
         ([], "CONFIG is missing"),
         ([path, *lr, "--jobs", "0"], "--jobs must be at least 1"),

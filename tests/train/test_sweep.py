@@ -109,10 +109,12 @@ def test_a_sweep_with_a_failure(write, digits, sweep, tmp_path):
     with open(f"{folder}/results.csv", encoding="utf-8") as file:
         rows = [*csv.DictReader(file)]
     assert [row["status"] for row in rows] == ["finished"] * 2 + ["failed"] * 2
-    assert float(rows[0]["accuracy"]) >= float(rows[1]["accuracy"]) > 0.5
+    assert float(rows[0]["validation accuracy"]) >= float(rows[1]["validation accuracy"]) > 0.5
     assert {row["seed"] for row in rows[:2]} == {"0", "1"}
     run = json.loads((tmp_path / folder / rows[0]["folder"] / "run.json").read_text())
-    assert run["test"]["accuracy"] == pytest.approx(float(rows[0]["accuracy"]), abs=1e-4)
+    for name in ("validation", "test"):
+        found = float(rows[0][f"{name} accuracy"])
+        assert run[name]["accuracy"] == pytest.approx(found, abs=1e-4)
     assert re.search(r"^0\.1 +0\.\d+ ± ", out, re.M)  # over the seeds
     pages = f"table: {folder}/results.csv\nreport: {folder}/report.html\n"
     assert f"{pages}view it: tinynet board {folder}\n" in out
@@ -135,8 +137,9 @@ def test_tensorboard_shows_the_hyperparameters(write, digits, sweep, tmp_path):
     assert len(runs) == 2
     for record in runs:
         events = EventAccumulator(str(record.parent)).Reload()
-        accuracy = events.Scalars("hparam/accuracy")[0].value
-        assert accuracy == pytest.approx(json.loads(record.read_text())["test"]["accuracy"])
+        for name, short in (("validation", "val"), ("test", "test")):
+            accuracy = events.Scalars(f"hparam/{short}_accuracy")[0].value
+            assert accuracy == pytest.approx(json.loads(record.read_text())[name]["accuracy"])
         plugins = events.SummaryMetadata("_hparams_/session_start_info")
         data = HParamsPluginData.FromString(plugins.plugin_data.content)
         values = data.session_start_info.hparams

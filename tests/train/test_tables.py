@@ -4,18 +4,22 @@ import csv
 import io
 import json
 import subprocess
+from pathlib import Path
 
 import numpy as np
+import onnxruntime
 import pytest
 
 import tinynet as tn
 from tests.rounding import near
 from tinynet.data import CSV, FormatError, Parquet
+from tinynet.data.readers.encoding import TableEncoder
 from tinynet.data.splits import grouped_split, stratified_split, time_split
 from tinynet.train import ConfigError, UsageError, evaluate_run, load_config, load_run, resume, run
 from tinynet.train.build.build import build
 from tinynet.train.checkpoint.files import read_checkpoint
 from tinynet.train.cli import main
+from tinynet.train.metrics.regression import PoorFitWarning
 
 from .test_cli import ENVIRONMENT, PROGRAM
 
@@ -349,3 +353,115 @@ def test_a_header_in_standard_input(folder, capsys, monkeypatch):
     rows = [{"age": 41, "color": "red", "dose": 0.5}, {"age": "", "color": "blue", "dose": 0.5}]
     expected = load_run(folder, data=False).predict(rows)
     assert found == [{"example": i, **row} for i, row in enumerate(expected)]
+
+
+# ---- regression ----
+
+HOUSES = """
+run.epochs = 3
+data = {type = "CSV", path = "houses.csv", target = "price", standardize = true, batch_size = 8}
+model = {type = "mlp", sizes = [4, 8, 1]}
+loss = {type = "MSELoss"}
+optimizer = {type = "Adam", lr = 0.02}
+evaluation = {metrics = ["r2", "mae", "rmse"]}
+"""
+
+
+@pytest.fixture
+def houses(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    cities = ["Bern", "Ulm"]
+    rows = [f"{20 + 3 * i},{cities[i % 2]},{i % 5},{100000 + 9000 * i + i % 7}" for i in range(60)]
+    Path("houses.csv").write_text("\n".join(["area,city,floor,price", *rows]))
+    Path("houses.toml").write_text(HOUSES)
+    return run("houses.toml", quiet=True)
+
+
+def prices(part):
+    return [float(value) for value in part.column("price")]
+
+
+def test_a_standardized_target(houses):
+    """It is learned from the training part; metrics, predictions and exports have its units."""
+    trained = load_run(houses.folder)
+    parts, encoder = trained.parts, trained.preprocessing
+    values = prices(parts.train_set)
+    assert encoder.target.mean == pytest.approx(np.mean(values), rel=1e-12)
+    assert encoder.target.std == pytest.approx(np.std(values), rel=1e-12)
+    targets = np.array([target.item() for _, target in parts.test_set])
+    own = (np.array(prices(parts.test_set)) - encoder.target.mean) / encoder.target.std
+    assert np.allclose(targets, own, rtol=0, atol=1e-6)
+    predicted = [row["output"][0] for row in trained.predict(rows_of_houses(parts.test_set))]
+    errors = np.array(predicted) - prices(parts.test_set)
+    assert houses.metrics["mae"] == pytest.approx(np.abs(errors).mean(), rel=1e-4)
+    assert houses.metrics["mae"] > 1000 > houses.metrics["loss"]
+    assert houses.metrics["loss"] == pytest.approx(
+        np.square(errors / encoder.target.std).mean(), rel=1e-4
+    )
+
+
+def rows_of_houses(part):
+    return [part.row(index) for index in range(len(part))]
+
+
+def test_its_units_in_commands_and_exports(houses, capsys):
+    trained = load_run(houses.folder)
+    assert main(["predict", str(houses.folder), "--json"]) == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [row["target"][0] for row in rows] == pytest.approx(
+        prices(trained.parts.test_set), rel=1e-6
+    )
+    assert main(["export", str(houses.folder), "model.onnx"]) == 0
+    session = onnxruntime.InferenceSession("model.onnx")
+    inputs = np.stack([features.numpy() for features, _ in trained.parts.test_set])
+    (found,) = session.run(None, {session.get_inputs()[0].name: inputs})
+    assert found[:, 0] == pytest.approx([row["output"][0] for row in rows], rel=1e-5)
+    capsys.readouterr()
+    assert main(["export", str(houses.folder), "model.npz"]) == 0
+    target = trained.preprocessing.target
+    line = f"price was standardized: for its units, multiply by {target.std:g} and add"
+    assert line in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "changes, scales",
+    [
+        ({}, True),
+        ({"data.standardize": "inputs"}, False),
+        ({"data.standardize": False}, False),
+        ({"data.target": "label"}, False),  # 0 or 1
+    ],
+)
+def test_which_targets_are_standardized(changes, scales, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{i},{i % 2},{i * i}" for i in range(40)]
+    Path("houses.csv").write_text("\n".join(["area,label,price", *rows]))
+    Path("houses.toml").write_text(HOUSES.replace("[4, 8, 1]", "[2, 8, 1]"))
+    parts = build(load_config("houses.toml", changes))
+    assert parts.train_set.preprocessing.scales_target == scales
+
+
+def test_a_loss_of_counts_needs_them_as_they_are(houses, capsys):
+    count = ["train", "houses.toml", "--set", "loss.type=PoissonNLLLoss"]
+    assert main(count) == 2
+    err = capsys.readouterr().err
+    assert 'PoissonNLLLoss needs targets as they are: use standardize = "inputs"' in err
+    assert main([*count, "data.standardize=inputs", "evaluation.metrics=[]"]) == 0
+
+
+def test_a_run_before_targets_were_standardized(houses):
+    """Its checkpoint has a target without mean and deviation, which stay 0 and 1."""
+    trained = load_run(houses.folder)
+    state = trained.preprocessing.state_dict()
+    for key in ("mean", "std"):
+        del state["target"][key]
+    old = TableEncoder.from_state_dict(state)
+    assert not old.scales_target
+    assert old.original(tn.ones(2)).tolist() == [1, 1]
+
+
+def test_worse_than_the_mean(houses):
+    with pytest.warns(
+        PoorFitWarning, match=r"r2 is -[\d.]+ on the validation set: the mean .* better"
+    ):
+        run("houses.toml", {"data.standardize": False, "run.epochs": 1}, quiet=True)

@@ -127,7 +127,7 @@ def test_a_tracker_gets_what_tensorboard_gets(digits, write, reports):
     result = run(write(text, own=OWN), quiet=True)
     (begin, about), *_, (end, status, files) = calls()
     in_tensorboard, found = curves(result.folder), as_curves(points(calls()))
-    assert found.keys() == in_tensorboard.keys() > {"train/loss", "lr", "epoch/test_accuracy"}
+    assert found.keys() == in_tensorboard.keys() > {"train/loss", "lr", "epoch/val_accuracy"}
     for name, curve in in_tensorboard.items():
         assert_same_curve(found[name], curve, name)
     assert (begin, end, status) == ("begin", "end", "finished")
@@ -400,15 +400,15 @@ def test_fit(tmp_path):
     for step in loop(callbacks):
         if step.ends_epoch:
             callbacks.evaluated({"loss": 0.5})
-            callbacks.end_epoch({"test/loss": 0.5})
+            callbacks.end_epoch({"val/loss": 0.5})
     assert (memory.run.name, memory.run.experiment) == ("first", "lines")
     assert memory.run.config == {"lr": 0.25}
     found = [(p.step, p.epoch, dict(p.figures)) for p in memory.points]
     assert found[:4] == [
         (0, 1, {"train/loss": 4.0, "lr": 0.25}),
         (1, 1, {"train/loss": 1.0, "lr": 0.25}),
-        (1, 1, {"test/loss": 0.5}),
-        (1, 1, {"epoch/test_loss": 0.5}),
+        (1, 1, {"val/loss": 0.5}),
+        (1, 1, {"epoch/val_loss": 0.5}),
     ]
     assert len(found) == 8 and memory.ended == ["finished", ["weights.npz"]]
 

@@ -14,8 +14,13 @@ from tinynet.train.checkpoint import files as checkpoints
 from .test_runner import weights
 
 
-def rows(result):
+def all_rows(result):
     return [json.loads(row) for row in (result.folder / "metrics.jsonl").read_text().splitlines()]
+
+
+def rows(result):
+    """The rows of the epochs, without those of the test set at the end."""
+    return [row for row in all_rows(result) if "weights" not in row]
 
 
 def test_metrics_reach_lines_files_and_tensorboard(write, digits, capsys):
@@ -23,15 +28,16 @@ def test_metrics_reach_lines_files_and_tensorboard(write, digits, capsys):
     result = run(write(digits), extra)
     assert [*result.metrics] == ["loss", "accuracy", "top3"]
     assert result.metrics["top3"] > result.metrics["accuracy"]
-    assert " %, test top3 9" in capsys.readouterr().out
-    assert rows(result)[-1]["test/top3"] == result.metrics["top3"]
+    assert " %, val top3 9" in capsys.readouterr().out
+    assert rows(result)[-1]["val/top3"] == result.validation["top3"]
+    assert all_rows(result)[-1]["test/top3"] == result.metrics["top3"]
     events = EventAccumulator(str(result.folder)).Reload()
-    assert "test/top3" in events.Tags()["scalars"]
+    assert {"val/top3", "test/top3", "test_best/top3"} <= {*events.Tags()["scalars"]}
     tensors = events.Tags()["tensors"]
-    assert "test/samples/text_summary" in tensors
-    assert "test/confusion_matrix/text_summary" in tensors
-    assert {"test/samples", "test/confusion_matrix"} <= {*events.Tags()["images"]}
-    picture = events.Images("test/confusion_matrix")[-1]
+    assert "val/samples/text_summary" in tensors
+    assert "val/confusion_matrix/text_summary" in tensors
+    assert {"val/samples", "val/confusion_matrix"} <= {*events.Tags()["images"]}
+    picture = events.Images("val/confusion_matrix")[-1]
     assert (picture.width, picture.height) == (331, 331)  # 10 cells of 32 pixels, and lines
     assert evaluate_run(result.folder, quiet=True).metrics == result.metrics
 
@@ -52,21 +58,25 @@ def test_the_moving_average_is_what_is_measured_and_kept(write, digits):
     trained = load_run(result.folder)
     assert weights(trained.parts.model) != weights(result.model)
     assert evaluate_run(result.folder, quiet=True).metrics == result.metrics
-    assert evaluate_run(result.folder, best=True, quiet=True).metrics == result.best.figures
+    assert evaluate_run(result.folder, best=True, quiet=True).metrics == result.best_metrics
+    own = {"best": True, "on": "validation", "quiet": True}
+    assert evaluate_run(result.folder, **own).metrics == result.best.figures
 
 
 def test_early_stopping_and_the_best_checkpoint(write, digits, capsys):
     extra = ["run.epochs=50", "evaluation.patience=2", "optimizer.lr=0.3", "run.seed=2"]
     result = run(write(digits), extra)
     done = rows(result)
-    accuracies = [row["test/accuracy"] for row in done]
+    accuracies = [row["val/accuracy"] for row in done]
     best = accuracies.index(max(accuracies)) + 1
     assert len(done) == best + 2 < 50
     assert 0.5 < accuracies[-1] < max(accuracies)
     assert result.best.epoch == best
     assert checkpoints.read_checkpoint(result.folder / "best.npz")["epoch"] == best
-    again = evaluate_run(result.folder, best=True, quiet=True)
+    again = evaluate_run(result.folder, best=True, on="validation", quiet=True)
     assert again.metrics["accuracy"] == max(accuracies)
+    tested = evaluate_run(result.folder, best=True, quiet=True).metrics
+    assert tested == result.best_metrics != result.metrics
     assert f"(best: accuracy {100 * max(accuracies):.2f} %, after epoch {best})" in (
         capsys.readouterr().out
     )
@@ -77,7 +87,7 @@ def test_early_stopping_and_the_best_checkpoint(write, digits, capsys):
 
 def test_the_best_by_another_figure(write, digits):
     result = run(write(digits), ["evaluation.monitor=loss", "run.epochs=3"], quiet=True)
-    losses = [row["test/loss"] for row in rows(result)]
+    losses = [row["val/loss"] for row in rows(result)]
     assert result.best.epoch == losses.index(min(losses)) + 1
 
 
@@ -87,13 +97,13 @@ def test_the_best_by_another_figure(write, digits):
         (
             'evaluation.metrics=["mse"]',
             r"command line: evaluation.metrics: mse needs outputs and targets of the same shape; "
-            r"outputs are \[64, 10\]",
+            r"outputs are \[57, 10\]",
         ),
         (
             "evaluation.monitor=top5",
-            "command line: evaluation.monitor: 'top5' is not among the figures: loss, accuracy",
+            "command line: evaluation.monitor: 'top5' is not among the metrics: loss, accuracy",
         ),
-        ("evaluation.monitor=confusion_matrix", "is not among the figures"),
+        ("evaluation.monitor=confusion_matrix", "is not among the metrics"),
     ],
 )
 def test_what_does_not_fit_is_told_before_anything_is_written(
@@ -137,9 +147,9 @@ def test_a_schedule_that_waits_for_a_figure(write, digits):
     assert [row["lr"] for row in rows(result)] == [0.1, 0.1, 0.05, 0.05, 0.025]
     state = checkpoints.read_checkpoint(result.folder / "checkpoint.npz")["schedules"][""]
     assert [round(figure, 9) for figure in state["schedule"]["seen"]] == [
-        round(rows(result)[epoch]["test/loss"], 9) for epoch in (1, 3)
+        round(rows(result)[epoch]["val/loss"], 9) for epoch in (1, 3)
     ]
-    assert state["figure"] == result.metrics["loss"]
+    assert state["figure"] == result.validation["loss"]
 
 
 @pytest.mark.parametrize("extra, mode", [("", "max"), ('\nmode = "min"', "min")])
@@ -205,11 +215,14 @@ def test_json_lines_are_for_programs(write, digits, capsys):
     result = run(write(digits), json=True)
     *epochs, end = map(json.loads, capsys.readouterr().out.splitlines())
     assert [row["epoch"] for row in epochs] == [1, 2]
-    assert epochs[-1]["test/accuracy"] == result.metrics["accuracy"]
+    assert epochs[-1]["val/accuracy"] == result.validation["accuracy"]
     assert end == {
         "folder": str(result.folder),
         "stopped_by": None,
+        "selected_on": "validation",
+        "validation": result.validation,
         "test": result.metrics,
+        "test_best": result.best_metrics,
         "best": {"epoch": result.best.epoch, **result.best.figures},
     }
     evaluate_run(result.folder, json=True)

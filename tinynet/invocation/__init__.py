@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from tinynet.invocation.commands import is_wrapped as is_wrapped
     from tinynet.invocation.commands import python as python
     from tinynet.invocation.commands import shown as shown
+    from tinynet.invocation.commands import typed as typed
     from tinynet.invocation.installing import installation as installation
 else:
     __getattr__, __dir__, __all__ = _attach(__name__)

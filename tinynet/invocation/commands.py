@@ -30,6 +30,13 @@ def command(*words: object) -> str:
     return " ".join([os.environ.get(VARIABLE) or _started(), *map(_typed, words)])
 
 
+def typed() -> str:
+    """Return the command that started this process, as the user typed it."""
+    if is_wrapped() or is_module() or is_command():
+        return command(*sys.argv[1:])
+    return " ".join([_python(), *map(_typed, sys.orig_argv[1:])])
+
+
 def python(*words: object) -> str:
     """Return a command of the Python that runs this process, as the user can type it."""
     return " ".join([_python(), *map(_typed, words)])

@@ -119,6 +119,7 @@ HOMES = {
         "is_wrapped": "tinynet.invocation.commands:is_wrapped",
         "python": "tinynet.invocation.commands:python",
         "shown": "tinynet.invocation.commands:shown",
+        "typed": "tinynet.invocation.commands:typed",
         "installing": "tinynet.invocation.installing",
         "installation": "tinynet.invocation.installing:installation",
     },

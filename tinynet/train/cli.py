@@ -138,8 +138,9 @@ def _parse(words: Sequence[str]) -> argparse.Namespace:
         hint = did_you_mean(words[0], names) or "."
         parser.error(f"there is no command {words[0]!r}{hint} Commands: {one_of(names)}")
     arguments, others = parser.parse_known_args(words)
+    takes_values = isinstance(getattr(arguments, "set", None), list)
     for word in others:
-        if word.startswith("-") or "=" not in word or not hasattr(arguments, "set"):
+        if word.startswith("-") or "=" not in word or not takes_values:
             parser.error(f"unrecognized arguments: {' '.join(others)}{_hint(word, arguments)}")
         arguments.set.append(word)
     return arguments

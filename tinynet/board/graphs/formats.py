@@ -16,12 +16,12 @@ def duration(nanoseconds: float) -> str:
     Example:
         >>> from tinynet.board.graphs.formats import duration
         >>> duration(1500), duration(2_340_000)
-        ('1.5 us', '2.3 ms')
+        ('1.5 µs', '2.3 ms')
     """
     for unit, length in (("s", 1e9), ("ms", 1e6)):
         if nanoseconds >= length:
             return f"{nanoseconds / length:.1f} {unit}"
-    return f"{nanoseconds / 1e3:.1f} us"
+    return f"{nanoseconds / 1e3:.1f} µs"
 
 
 def size(count: float) -> str:

@@ -13,6 +13,7 @@ from tinynet.dtypes import Array
 Fill = Literal["refuse", "drop", "mean", "median"] | float
 Encode = Literal["one_hot", "index"]
 Unknown = Literal["refuse", "ignore"]
+Standardize = bool | Literal["inputs"]
 
 MISSING = "(missing)"
 _MOST_CATEGORIES = 1000

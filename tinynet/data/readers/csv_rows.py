@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tinynet import dtypes
-from tinynet.data.readers.columns import Encode, Fill, Unknown
+from tinynet.data.readers.columns import Encode, Fill, Standardize, Unknown
 from tinynet.data.readers.files import StrPath
 from tinynet.data.readers.table_rows import MISSING_VALUES, TableRows
 from tinynet.data.readers.tables import read_table
@@ -36,8 +36,10 @@ class CSV(TableRows):
         encode: ``"one_hot"``, or ``"index"`` for one number per category.
         unknown: how to handle categories that were not among the rows learned from:
             ``"refuse"``, or ``"ignore"`` (a one-hot vector of zeros, or a number of its own).
-        standardize: scale numeric columns to mean 0 and variance 1. In a config, means, fillers
-            and categories come from the training part alone.
+        standardize: scale numeric columns to mean 0 and variance 1, the target included (but not
+            one of two numbers, a label); ``"inputs"`` leaves the target as it is.
+            ``preprocessing.original`` undoes it. In a config, means, fillers and categories come
+            from the training part alone.
         dtype: the dtype of features and numeric targets.
         names: the column names, for a file without a header line.
         delimiter, encoding: the format of the file.
@@ -79,7 +81,7 @@ class CSV(TableRows):
         fill: Fill = "refuse",
         encode: Encode = "one_hot",
         unknown: Unknown = "refuse",
-        standardize: bool = False,
+        standardize: Standardize = False,
         dtype: dtypes.dtype = dtypes.float32,
         names: Sequence[str] | None = None,
         delimiter: str = ",",

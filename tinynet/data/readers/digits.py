@@ -68,7 +68,9 @@ class Digits(Rows[tuple[Tensor, Tensor]]):
         if normalize:
             images /= _LARGEST
         shape = (-1, 64) if flatten else (-1, 1, 8, 8)
-        super().__init__([images.reshape(shape), labels[chosen]], augment if train else None)
+        rows = [images.reshape(shape), labels[chosen]]
+        super().__init__(rows, augment if train else None)
+        self._plain = None
 
     @property
     def images(self) -> Tensor:

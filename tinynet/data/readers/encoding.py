@@ -15,6 +15,7 @@ from tinynet.data.readers.columns import (
     Column,
     Encode,
     Fill,
+    Standardize,
     Unknown,
     learn,
     to_classes,
@@ -24,6 +25,8 @@ from tinynet.data.readers.columns import (
 from tinynet.data.readers.files import FormatError
 from tinynet.data.readers.tables import Table
 from tinynet.dtypes import Array
+
+_LABELS = 2  # a target with as many different numbers is a label, such as 0 or 1
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,7 @@ class Options:
     fill: Fill
     encode: Encode
     unknown: Unknown
-    standardize: bool
+    standardize: Standardize
     dtype: dtypes.dtype
 
 
@@ -78,7 +81,7 @@ class TableEncoder:
             target = learn(table, options.target, bool(classify), options.missing, "refuse")
         if table.mistakes:  # all at once
             _report(table, options, [*inputs, target])
-        return cls(options, _scaled(table, options, [one for one in inputs if one]), target)
+        return cls(options, *_scaled(table, options, [one for one in inputs if one], target))
 
     def fitted(self, table: Table) -> TableEncoder:
         """Return the encoder with fillers, means and categories learned from other rows.
@@ -96,7 +99,7 @@ class TableEncoder:
                 found = replace(found, categories=[*known, MISSING])
             inputs.append(found)
         table.check()
-        return TableEncoder(options, _scaled(table, options, inputs), self.target)
+        return TableEncoder(options, *_scaled(table, options, inputs, self.target))
 
     def features(self, table: Table) -> tuple[Array, list[str]]:
         """Return the features of a table, shape (rows, features), and their names."""
@@ -116,7 +119,35 @@ class TableEncoder:
         if self.target.categories is not None:
             return to_classes(table, self.target, self.options.missing)
         numbers = to_numbers(table, self.target, self.options.missing)
-        return _converted(table, numbers[:, None], self.options.dtype, [self.target.name])
+        scaled = (numbers - self.target.mean) / self.target.std
+        return _converted(table, scaled[:, None], self.options.dtype, [self.target.name])
+
+    @property
+    def scales_target(self) -> bool:
+        """Whether targets are standardized."""
+        return self.target is not None and (self.target.mean, self.target.std) != (0.0, 1.0)
+
+    def original(self, numbers: Any) -> Any:
+        """Return targets, or the outputs for them, in the units of the target's column.
+
+        Args:
+            numbers: a tensor of any shape; everything else is returned as it is.
+
+        Example:
+            >>> from tinynet.data import CSV
+            >>> path = getfixture("tmp_path") / "houses.csv"
+            >>> _ = path.write_text("rooms,price\\n2,100\\n3,200\\n7,600\\n")
+            >>> houses = CSV(path, "price", standardize=True)
+            >>> houses.preprocessing.original(houses.targets)[2].item()
+            600.0
+        """
+        if not self.scales_target or not isinstance(numbers, Tensor) or self.target is None:
+            return numbers
+        array = numbers.detach().numpy()
+        if array.dtype.kind != "f":
+            return numbers
+        scaled = array.astype(float) * self.target.std + self.target.mean
+        return wrap(np.asarray(scaled, array.dtype))
 
     @property
     def classes(self) -> list[str]:
@@ -211,17 +242,25 @@ def _report(table: Table, options: Options, columns: Sequence[Column | None]) ->
     table.check()
 
 
-def _scaled(table: Table, options: Options, columns: list[Column]) -> list[Column]:
-    if not options.standardize:
-        return columns
-    scaled = []
-    for column in columns:
-        if column.categories is None:
-            numbers = to_numbers(table, column, options.missing)
-            mean, std = float(numbers.mean()), float(numbers.std()) or 1.0
-            column = replace(column, mean=mean, std=std)
-        scaled.append(column)
-    return scaled
+def _scaled(
+    table: Table, options: Options, columns: list[Column], target: Column | None
+) -> tuple[list[Column], Column | None]:
+    """Return the columns, and the target, with the means and deviations of a table."""
+    if options.standardize:
+        columns = [_standardized(table, options, column) for column in columns]
+    if target is not None and options.standardize is True:
+        target = _standardized(table, options, target, least=_LABELS + 1)
+    return columns, target
+
+
+def _standardized(table: Table, options: Options, column: Column, least: int = 1) -> Column:
+    """Return a numeric column with its mean and deviation, if it has at least `least` values."""
+    if column.categories is not None:
+        return column
+    numbers = to_numbers(table, column, options.missing)
+    if len(np.unique(numbers)) < least:
+        return column
+    return replace(column, mean=float(numbers.mean()), std=float(numbers.std()) or 1.0)
 
 
 def _converted(table: Table, numbers: Array, dtype: dtypes.dtype, names: Sequence[str]) -> Array:

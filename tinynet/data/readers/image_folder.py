@@ -14,7 +14,6 @@ from tinynet.data.readers.files import FormatError, StrPath, errors_in, raise_al
 from tinynet.data.readers.folder import DatasetFolder
 from tinynet.data.readers.image_encoding import ImageEncoder
 from tinynet.data.readers.pillow import read_image, require_pillow, size_of_image
-from tinynet.data.splits import Split
 from tinynet.data.transforms.base import Compose
 from tinynet.data.transforms.geometry import Side, height_and_width
 
@@ -45,9 +44,11 @@ class ImageFolder(DatasetFolder):
         standardize: scale each channel to mean 0 and variance 1 after the transform, with the
             mean and deviation of the training part (without augmentation).
         test_root: a folder with the same classes, whose images are the test part.
+        validation_root: another one, whose images are the validation part.
 
-    The last four apply to the two parts that ``divided`` returns, which a config trains and tests
-    on. In the data set itself, the images of ``test_root`` follow those of ``root``.
+    The last five apply to the parts that ``divided`` returns, which a config trains and measures
+    on. In the data set itself, the images of ``validation_root`` and then those of ``test_root``
+    follow those of ``root``.
 
     Attributes:
         classes: the names of the classes.
@@ -87,6 +88,7 @@ class ImageFolder(DatasetFolder):
         train_transform: Callable[[Any], Any] | None = None,
         standardize: bool = False,
         test_root: StrPath | None = None,
+        validation_root: StrPath | None = None,
     ):
         if mode not in ("RGB", "RGBA", "L"):
             raise ValueError(
@@ -103,9 +105,11 @@ class ImageFolder(DatasetFolder):
         self.augment = augment
         self.train_transform = train_transform
         self.standardize = standardize
-        self._train_count = len(self.samples)
-        if test_root is not None:
-            self._add_tests(os.fspath(test_root))
+        self._ends = [len(self.samples)]  # of the training, validation and test part
+        for part, place in (("validation", validation_root), ("test", test_root)):
+            if place is not None:
+                self._add(part, os.fspath(place))
+            self._ends.append(len(self.samples))
         self.preprocessing = ImageEncoder(
             self.classes, mode, shape, transform=transform, loader=self._own_loader
         )
@@ -115,10 +119,10 @@ class ImageFolder(DatasetFolder):
         """``samples`` under torchvision's name."""
         return self.samples
 
-    def own_split(self) -> Split | None:
-        """Return the indices of the training part and of the test part with ``test_root``."""
-        count, all_ = self._train_count, len(self.samples)
-        return None if count == all_ else ([*range(count)], [*range(count, all_)])
+    def own_split(self) -> tuple[list[int], list[int], list[int]]:
+        """Return the indices for training, for ``validation_root`` and for ``test_root``."""
+        first, second, third = self._ends
+        return [*range(first)], [*range(first, second)], [*range(second, third)]
 
     def divided(
         self,
@@ -159,19 +163,19 @@ class ImageFolder(DatasetFolder):
         part = copy.copy(self)
         part.samples = [self.samples[index] for index in rows]
         part.targets = [number for _, number in part.samples]
-        part._train_count = len(part.samples)
+        part._ends = [len(part.samples)] * 3
         part.transform = Compose(steps) if steps else None
         part.preprocessing = encoder
         return part
 
-    def _add_tests(self, root: str) -> None:
+    def _add(self, part: str, root: str) -> None:
         names, _ = self.find_classes(root)
         unknown = [name for name in names if name not in self.class_to_idx]
         tests = self._samples_in(root, {n: self.class_to_idx[n] for n in names if n not in unknown})
         if unknown or not tests:
             found = f"the classes {', '.join(unknown)}" if unknown else "no images"
             raise FileNotFoundError(
-                f"{root}: the test images must be of the classes in {self.root} "
+                f"{root}: the {part} images must be of the classes in {self.root} "
                 f"({', '.join(self.classes)}), but it has {found}."
             )
         self.samples += tests

@@ -39,9 +39,10 @@ class LabelledImages(Rows[tuple[Tensor, Tensor]]):
         normalize: bool,
     ):
         floats = ToDtype(dtypes.float32, scale=normalize)
-        steps = [floats, augment, transform, _Flatten() if flatten else None]
-        chain = Compose([part for step in steps for part in _parts(step)])
+        last = _Flatten() if flatten else None
+        chain, plain = (_chain(floats, one, transform, last) for one in (augment, None))
         super().__init__([images, labels], chain, target_transform)
+        self._plain = plain
 
     @property
     def targets(self) -> Tensor:
@@ -61,6 +62,10 @@ class LabelledImages(Rows[tuple[Tensor, Tensor]]):
             row = int(wrong[0])
             expected = f"labels from 0 to {len(cls.classes) - 1}"
             raise FormatError(path, expected, str(labels[row]), f"row {row}")
+
+
+def _chain(*steps: Any) -> Compose:
+    return Compose([part for step in steps for part in _parts(step)])
 
 
 def _parts(step: Any) -> list[Any]:

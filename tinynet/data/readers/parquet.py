@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tinynet import dtypes, invocation
-from tinynet.data.readers.columns import Encode, Fill, Unknown
+from tinynet.data.readers.columns import Encode, Fill, Standardize, Unknown
 from tinynet.data.readers.encoding import as_text
 from tinynet.data.readers.files import FormatError, StrPath
 from tinynet.data.readers.table_rows import MISSING_VALUES, TableRows
@@ -55,7 +55,7 @@ class Parquet(TableRows):
         fill: Fill = "refuse",
         encode: Encode = "one_hot",
         unknown: Unknown = "refuse",
-        standardize: bool = False,
+        standardize: Standardize = False,
         dtype: dtypes.dtype = dtypes.float32,
         like: "TableRows | None" = None,
         transform: Callable[[Any], Any] | None = None,

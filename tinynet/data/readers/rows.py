@@ -1,12 +1,14 @@
 """The base class of readers whose samples are rows of arrays, in memory or memory-mapped."""
 
-from collections.abc import Callable, Sequence
+import copy
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.data.dataset import Dataset, Samples
+from tinynet.data.subset import Subset
 from tinynet.data.transforms.base import apply_to_batch
 from tinynet.dtypes import Array
 
@@ -39,11 +41,25 @@ class Rows(Dataset[T_co]):
         target_transform: Callable[[Any], Any] | None = None,
     ):
         self._arrays = [np.asarray(array) for array in arrays]
-        self.transform = transform
+        self.transform = self._plain = transform  # the latter is without augmentation
         self.target_transform = target_transform
 
     def __len__(self) -> int:
         return len(self._arrays[0])
+
+    def divided(
+        self, train: Sequence[int], test: Sequence[int], state: Mapping[str, Any] | None = None
+    ) -> tuple[Any, Any]:
+        """Return the training part, and another part without augmentation.
+
+        Args:
+            train: the indices of the rows for training.
+            test: those of the rows to measure on.
+            state: not used: nothing is learned from the rows.
+        """
+        measured = copy.copy(self)
+        measured.transform = self._plain
+        return Subset(self, train), Subset(measured, test)
 
     def __getitem__(self, index: Any) -> Any:
         sample: list[Any] = [

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from tinynet import dtypes
 from tinynet.core.tensors.tensor import Tensor, wrap
-from tinynet.data.readers.columns import Encode, Fill, Unknown
+from tinynet.data.readers.columns import Encode, Fill, Standardize, Unknown
 from tinynet.data.readers.encoding import Options, TableEncoder, complete
 from tinynet.data.readers.files import raise_all
 from tinynet.data.readers.rows import Rows
@@ -34,7 +34,7 @@ class TableRows(Rows[tuple[Tensor, ...]]):
         fill: Fill,
         encode: Encode,
         unknown: Unknown,
-        standardize: bool,
+        standardize: Standardize,
         dtype: dtypes.dtype,
         like: "TableRows | None",
         transform: Callable[[Any], Any] | None,
@@ -98,6 +98,12 @@ class TableRows(Rows[tuple[Tensor, ...]]):
     def targets(self) -> Tensor | None:
         """The targets of all rows; None without a target."""
         return wrap(self._arrays[1]) if len(self._arrays) > 1 else None
+
+    def row(self, index: int) -> dict[str, str]:
+        """Return the values of a row that are features, by column, as the file has them."""
+        return {
+            column.name: self.column(column.name)[index] for column in self.preprocessing.inputs
+        }
 
     def column(self, name: str) -> list[str]:
         """Return the values of a column as text, such as those to split the rows by."""

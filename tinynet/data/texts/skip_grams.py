@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import re
 import sysconfig
 from collections import Counter
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
 
 import numpy as np
 
@@ -66,6 +67,9 @@ class SkipGrams(Dataset[tuple[Tensor, ...]]):
         (tinynet.Size([4]), tensor([1., 0., 0.]))
     """
 
+    in_order = True
+    """A later part of the text serves for validation, not words from all over it."""
+
     def __init__(
         self,
         path: StrPath | list[StrPath] | None = None,
@@ -101,8 +105,7 @@ class SkipGrams(Dataset[tuple[Tensor, ...]]):
             )
         self._labels = np.zeros(1 + negatives, np.float32)
         self._labels[0] = 1
-        every = np.arange(len(self._words))
-        self._fixed = None if train else self._drawn(every, steady)
+        self._fixed = None if train else self._all(steady)
 
     def _drawn(self, places: Array, generator: np.random.Generator) -> Array:
         """Return the words at some positions, a neighbor of each, and random words."""
@@ -119,6 +122,26 @@ class SkipGrams(Dataset[tuple[Tensor, ...]]):
         rows[:, 1] = self._words[neighbours]
         rows[:, 2:] = np.searchsorted(self._chances, drawn, side="right")
         return rows
+
+    def _all(self, generator: np.random.Generator) -> Array:
+        """Return samples for all words."""
+        return self._drawn(np.arange(len(self._words)), generator)
+
+    def divided(
+        self, train: Sequence[int], test: Sequence[int], state: Mapping[str, Any] | None = None
+    ) -> tuple[Self, Self]:
+        """Return the training part, and a later part of the text whose samples are fixed.
+
+        Args:
+            train: the indices of words.
+            test: those of later words, in order.
+            state: not used.
+        """
+        parts = copy.copy(self), copy.copy(self)
+        for part, chosen in zip(parts, (train, test), strict=True):
+            part._words = self._words[chosen]
+        parts[1]._fixed = parts[1]._all(np.random.Generator(np.random.PCG64(_SEED)))
+        return parts
 
     def __len__(self) -> int:
         return len(self._words)

@@ -4,7 +4,7 @@ import glob
 import math
 import os
 import sysconfig
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.data.dataset import Dataset, Samples
 from tinynet.data.readers.files import StrPath, text_of
+from tinynet.data.subset import Subset
 from tinynet.data.texts.byte_pairs import BPETokenizer
 from tinynet.data.texts.characters import CharTokenizer
 from tinynet.data.texts.tokenizer import Tokenizer
@@ -59,6 +60,9 @@ class Text(Dataset[tuple[Tensor, ...]]):
         >>> [text.tokenizer.decode(window) for window in text[1]]
         ['o wo', ' wor']
     """
+
+    in_order = True
+    """A later part of the text serves for validation, not windows from all over it."""
 
     def __init__(
         self,
@@ -108,6 +112,21 @@ class Text(Dataset[tuple[Tensor, ...]]):
         start = index % len(self) * self._stride
         window = self._tokens[start : start + self.length + 1].astype(np.int64)
         return wrap(window[:-1]), wrap(window[1:])
+
+    def divided(
+        self, train: Sequence[int], test: Sequence[int], state: Mapping[str, Any] | None = None
+    ) -> tuple[Any, Any]:
+        """Return the training part, and a later part of the text whose windows do not overlap.
+
+        Args:
+            train: the indices of windows; those that reach into the later part are left out.
+            test: the indices of the later windows, in order.
+            state: not used.
+        """
+        last = test[0] * self._stride - self.length
+        apart = -(-self.length // self._stride)
+        kept = [index for index in train if index * self._stride <= last]
+        return Subset(self, kept), Subset(self, test[::apart])
 
     def __getitems__(self, indices: Sequence[int]) -> Sequence[Any]:
         """Return the windows at ``indices``, gathered together."""

@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tinynet import data, nn
+from tinynet.data.readers.encoding import TableEncoder
 from tinynet.random import Generator
 from tinynet.train.build.data_rules import takes_class_weights
 from tinynet.train.build.fine_tuning import freeze
+from tinynet.train.build.maker import Maker
 from tinynet.train.build.method import Method
 from tinynet.train.build.optimizers import (
     PlateauSchedule,
@@ -22,31 +24,31 @@ from tinynet.train.build.optimizers import (
     with_lengths,
 )
 from tinynet.train.build.seeds import derive, isolated, seed_all
+from tinynet.train.build.sets import SetsBuilder
 from tinynet.train.build.shapes import shape_of
 from tinynet.train.build.source_lines import point_to
-from tinynet.train.build.splitting import balanced_weights, divided, split
-from tinynet.train.build.targets import InputsAsTargets
+from tinynet.train.build.splitting import (
+    balanced_weights,
+    state_learned,
+)
 from tinynet.train.build.task import Loss, Updater
-from tinynet.train.callbacks.callback import EVENTS, unknown_events
+from tinynet.train.callbacks.callback import EVENTS, Moment, dataset_attribute, unknown_events
 from tinynet.train.callbacks.events import Callbacks
-from tinynet.train.config.components import EVERY, Family
-from tinynet.train.config.constructor_errors import refusal, refused_at
 from tinynet.train.config.problems import (
-    Problems,
     UsageError,
     did_you_mean,
     in_users_code,
     one_of,
 )
 from tinynet.train.config.sections import Config, DataSection
-from tinynet.train.config.signatures import Component, construct
+from tinynet.train.config.signatures import Component
 from tinynet.train.config.user_code import on_path
-from tinynet.train.exhibits import dataset_attribute
 from tinynet.train.exhibits.shown import Shown
+from tinynet.train.metrics.criterion import SETS
 from tinynet.train.metrics.own import Own
 
-_MOST_EXAMPLES = 2**36
-"""The limit of a data set: the order of more examples would take half a terabyte."""
+UNSCALED = (nn.PoissonNLLLoss, nn.BCELoss, nn.BCEWithLogitsLoss)
+"""Losses of counts and of labels."""
 
 
 @dataclass
@@ -70,11 +72,47 @@ class Parts:
     callbacks: Callbacks = field(default_factory=Callbacks)
     """The callbacks in ``run.callbacks``, and the exhibits in ``evaluation.show``."""
 
+    validation_set: Any = None
+    """The examples that select; None without any: then the test set selects."""
+
     metrics: Sequence[str | Own] | None = None
     """The metrics in ``evaluation.metrics``: names, and the user's own."""
 
     trackers: Mapping[str, Any] = field(default_factory=dict)
     """The trackers in ``run.trackers`` by name; without any if the run is only evaluated."""
+
+    @property
+    def sets(self) -> dict[str, Any]:
+        """The data sets by name: ``"training"``, ``"validation"`` if there is one, ``"test"``."""
+        sets = (self.train_set, self.validation_set, self.test_set)
+        return {n: one for n, one in zip(SETS, sets, strict=True) if one is not None}
+
+    @property
+    def batches(self) -> dict[str, data.DataLoader]:
+        """Their batches by name, in order: those of training without shuffling."""
+        size = self.config.data.batch_size
+        sets = self.sets.items()
+        return {name: data.DataLoader(examples, batch_size=size) for name, examples in sets}
+
+    @property
+    def selection(self) -> str:
+        """The name of the set on which the run selects: the best weights, when to stop."""
+        return "test" if self.validation_set is None else "validation"
+
+    def moment(
+        self, writer: Any, step: int = 0, epoch: int = 1, model: nn.Module | None = None
+    ) -> Moment:
+        """Return the argument of callbacks and exhibits; its model can be a copy."""
+        return Moment(
+            self.model if model is None else model,
+            writer,
+            step,
+            epoch,
+            self.train_set,
+            self.test_set,
+            self.validation_set,
+            measured_on=self.selection,
+        )
 
     def update_plateau_schedules(self, metrics: Mapping[str, float]) -> None:
         """Pass the metrics of an evaluation to the schedules that monitor one."""
@@ -100,18 +138,20 @@ def build(config: Config, preprocessing: Any = None, *, trackers: bool = False) 
         ConfigError: if a constructor refuses its arguments, or returns an unsuitable object.
     """
     seed = config.run.seed
-    builder = _Builder(config, preprocessing)
+    builder = _Builder(config)
     with on_path(config.run.path):
         seed_all(seed, "data")
-        sets = builder.sets(config.data)
+        sets = SetsBuilder(config, builder.problems).build(preprocessing)
         seed_all(seed, "model")
         model = builder.model()
-        loss = builder.loss(sets and sets[0])
+        loss = builder.loss(sets and sets.train)
         method = builder.make("method", config.method.component)
         builder.problems.raise_if_any()
         assert sets is not None
+        builder.use_units(sets.train, loss, method)
         shuffle = Generator().manual_seed(derive(seed, "shuffle"))
-        train_batches, test_batches = _batches(config.data, *sets, shuffle)
+        train_batches = _batches(config.data, sets.train, shuffle)
+        test_batches = data.DataLoader(sets.test, batch_size=config.data.batch_size)
         updaters = builder.updaters(model, method, len(train_batches))
         builder.problems.raise_if_any()
         callbacks = builder.callbacks()
@@ -122,7 +162,8 @@ def build(config: Config, preprocessing: Any = None, *, trackers: bool = False) 
     seed_all(seed, "training")
     return Parts(
         config,
-        *sets,
+        sets.train,
+        sets.test,
         train_batches,
         test_batches,
         shuffle,
@@ -131,6 +172,7 @@ def build(config: Config, preprocessing: Any = None, *, trackers: bool = False) 
         method,
         updaters,
         callbacks,
+        sets.validation,
         metrics,
         tracked,
     )
@@ -149,24 +191,8 @@ def build_model(config: Config) -> nn.Module:
     return model
 
 
-class _Builder:
-    """Calls the constructors that a config names, and collects the problems."""
-
-    def __init__(self, config: Config, preprocessing: Any = None) -> None:
-        self.config = config
-        self.preprocessing = preprocessing
-        self.problems = Problems()
-
-    def make(self, section: str, component: Component, *supplied: Any, **hidden: Any) -> Any:
-        """Return the object of a component; None after a problem."""
-        family = EVERY[section]
-        try:
-            built = construct(component, *supplied, **hidden)
-        except (Exception, SystemExit) as error:
-            return self.problem_at(refused_at(component, error), refusal(component, error))
-        if not family.fits(built):
-            return self.problem(component, f"must give {family.what}, gave {_kind(built, family)}")
-        return built
+class _Builder(Maker):
+    """Builds everything but the data sets."""
 
     def callbacks(self) -> Callbacks:
         """Return the callbacks and the exhibits."""
@@ -197,15 +223,15 @@ class _Builder:
             return None
         return [one if isinstance(one, str) else self.make("metric", one) for one in listed]
 
-    def problem(self, component: Component, text: str) -> None:
-        self.problem_at(component.path, text)
-
-    def problem_at(self, path: str, text: str) -> None:
-        origins, place = self.config.origins, path
-        while place and place not in origins and f"{place}.type" not in origins:
-            place = place.rpartition(".")[0]
-        origin = origins.get(f"{place}.type") or self.config.origin(place)
-        self.problems.add(origin, path, text)
+    def use_units(self, train_set: Any, loss: Any, method: Method) -> None:
+        """Let the method undo the standardization of targets, which some losses do not allow."""
+        learned = dataset_attribute(train_set, "preprocessing")
+        if not isinstance(learned, TableEncoder) or self.config.data.targets == "inputs":
+            return
+        if learned.scales_target and isinstance(loss, UNSCALED):
+            text = f"{type(loss).__name__} needs targets as they are: use"
+            self.problem_at("data.standardize", f'{text} standardize = "inputs"')
+        method.original = learned.original
 
     def updaters(self, model: nn.Module, method: Method, batches: int) -> dict[str, Updater]:
         """Return the optimizers with their schedules, for a number of batches per epoch."""
@@ -241,33 +267,6 @@ class _Builder:
             updater.per = section.per
         return updater
 
-    def sets(self, section: DataSection) -> tuple[Any, Any] | None:
-        """Return the training set and the test set; None after a problem."""
-        component = section.component
-        if "train" in component.takes:
-            train_set = self.make("data", component, train=True)
-            if train_set is None:  # the test set has the same problem
-                return None
-            test_set = self.make("data", component, train=False)
-            return None if test_set is None else self.not_empty(component, train_set, test_set)
-        dataset = self.make("data", component)
-        if dataset is None or not self.has_length(component, dataset):
-            return None
-        generator = Generator().manual_seed(derive(self.config.run.seed, "split"))
-        try:
-            parts = split(dataset, section, generator)
-        except ValueError as error:
-            given = "test_by" if section.test_by else "test_split"
-            self.problem_at(f"data.{given}", str(error))
-            return None
-        if not all(parts):
-            return self.not_empty(component, *parts)
-        try:
-            return self.not_empty(component, *divided(dataset, parts, self.preprocessing))
-        except Exception as error:
-            self.problem_at(refused_at(component, error), refusal(component, error))
-            return None
-
     def model(self) -> Any:
         """Return the model, with its frozen parameters; None after a problem."""
         section = self.config.model
@@ -295,39 +294,9 @@ class _Builder:
             return self.problem_at(path, str(error))
         return self.make("loss", section.component, weight=weights)
 
-    def has_length(self, component: Component, dataset: Any) -> bool:
-        """Return whether a data set has a usable length; if not, add the problem."""
-        try:
-            count = len(dataset)
-        except Exception as error:  # Python's own for an invalid length, or the user's
-            text = f"the length of the data set cannot be used\n{in_users_code(error)}"
-            self.problem(component, text)
-            return False
-        if count > _MOST_EXAMPLES:
-            text = f"the data set has {count:,} examples, too many to shuffle"
-            self.problem(component, text)
-        return count <= _MOST_EXAMPLES
 
-    def not_empty(self, component: Component, *sets: Any) -> tuple[Any, Any] | None:
-        """Return the data sets, with the targets of the config; None after a problem."""
-        if not all([self.has_length(component, dataset) for dataset in sets]):
-            return None
-        for name, dataset in zip(("training", "test"), sets, strict=True):
-            if not len(dataset):
-                self.problem(component, f"the {name} set is empty")
-        if self.config.data.targets == "inputs":
-            return InputsAsTargets(sets[0]), InputsAsTargets(sets[1])
-        return sets[0], sets[1]
-
-
-def _kind(built: Any, family: Family) -> str:
-    return f"{built!r} ({type(built).__name__})"[:200]
-
-
-def _batches(
-    section: DataSection, train_set: Any, test_set: Any, shuffle: Generator
-) -> tuple[data.DataLoader, data.DataLoader]:
-    train_batches = data.DataLoader(
+def _batches(section: DataSection, train_set: Any, shuffle: Generator) -> data.DataLoader:
+    return data.DataLoader(
         train_set,
         batch_size=section.batch_size,
         shuffle=section.shuffle,
@@ -336,13 +305,11 @@ def _batches(
         num_workers=section.workers,
         persistent_workers=section.workers > 0,
     )
-    return train_batches, data.DataLoader(test_set, batch_size=section.batch_size)
 
 
 def preprocessing_of(parts: Parts) -> dict[str, Any] | None:
     """Return what the data set learned from its training part, as plain data; None if nothing."""
-    learned = dataset_attribute(parts.train_set, "preprocessing")
-    return learned.state_dict() if hasattr(learned, "state_dict") else None
+    return state_learned(parts.train_set)
 
 
 def copied(parts: Parts) -> nn.Module:

@@ -95,7 +95,7 @@ class DataReport:
 
 
 def check_data(parts: Parts) -> dict[str, DataReport]:
-    """Check the training set and the test set, and return their reports by name.
+    """Check the training, validation and test set, and return their reports by name.
 
     Raises:
         ConfigError: if examples cannot be trained on; the message names their rows.
@@ -105,7 +105,7 @@ def check_data(parts: Parts) -> dict[str, DataReport]:
         return {}
     reports, problems = {}, []
     outputs = _outputs(parts)
-    for name, examples in (("training", parts.train_set), ("test", parts.test_set)):
+    for name, examples in parts.sets.items():
         if isinstance(examples, IterableDataset):
             continue
         with undisturbed(examples, config.run.seed):

@@ -29,6 +29,7 @@ class Checkup:
     """The findings of `examine`."""
 
     train_examples: int
+    validation_examples: int
     test_examples: int
     looked_at: dict[str, int]
     """The number of checked examples per data set; empty with ``data.check = false``."""
@@ -76,11 +77,11 @@ def examine(parts: Parts) -> Checkup:
         updaters = updaters_for(config, model)
         loss, step_seconds = _steps(parts, model, updaters, batch)
     steps = -(-len(parts.train_batches) // config.optimizer.accumulate)
-    evaluations = -(-config.run.epochs // config.run.eval_every)
-    evaluating = _evaluation_seconds(parts, model) * len(parts.test_batches) * evaluations
+    evaluating = _evaluation_seconds(parts, model) * _evaluated_batches(parts)
     parameters = [*model.parameters()]
     return Checkup(
         train_examples=len(parts.train_set),
+        validation_examples=len(parts.sets.get("validation", ())),
         test_examples=len(parts.test_set),
         looked_at={name: report.checked for name, report in reports.items()},
         batches=len(parts.train_batches),
@@ -100,6 +101,13 @@ def examine(parts: Parts) -> Checkup:
         total_seconds=step_seconds * steps * config.run.epochs + evaluating,
         notes=[*_lengths(parts)],
     )
+
+
+def _evaluated_batches(parts: Parts) -> int:
+    """Return the number of batches that a run evaluates: the test set twice, unless it selects."""
+    evaluations = -(-parts.config.run.epochs // parts.config.run.eval_every)
+    count = len(parts.batches[parts.selection]) * evaluations
+    return count if parts.selection == "test" else count + 2 * len(parts.test_batches)
 
 
 def _lengths(parts: Parts) -> Iterator[str]:

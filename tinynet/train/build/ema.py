@@ -55,12 +55,8 @@ class MovingAverage:
     @contextlib.contextmanager
     def in_place_of_weights(self) -> Iterator[None]:
         """Swap the averaged weights into the model, and restore its own at the end."""
-        weights = {name: _array(value).copy() for name, value in self._tensors.items()}
-        self._copy_into_model(self.arrays)
-        try:
+        with _in_place(self._tensors, self.arrays):
             yield
-        finally:
-            self._copy_into_model(weights)
 
     def state_dict(self) -> dict[str, Any]:
         """Return the average; its weights have the names of the model's."""
@@ -72,10 +68,44 @@ class MovingAverage:
         for name, value in state["model"].items():
             np.copyto(self.arrays[name], _array(value))
 
-    def _copy_into_model(self, arrays: Mapping[str, Array]) -> None:
-        with no_grad():
-            for name, value in self._tensors.items():
-                value.copy_(wrap(arrays[name]))
+
+@contextlib.contextmanager
+def loaded(model: nn.Module, weights: Mapping[str, Tensor]) -> Iterator[None]:
+    """Swap weights into a model, and restore its own at the end.
+
+    Args:
+        model: the model.
+        weights: parameters and buffers of the model by name.
+
+    Example:
+        >>> model = nn.Linear(1, 1, bias=False)
+        >>> before = model.weight.item()
+        >>> with loaded(model, {"weight": tn.ones(1, 1)}):
+        ...     model.weight.item()
+        1.0
+        >>> model.weight.item() == before
+        True
+    """
+    tensors = model.state_dict(keep_vars=True)
+    known = {name: _array(value) for name, value in weights.items() if isinstance(value, Tensor)}
+    with _in_place({name: tensors[name] for name in known}, known):
+        yield
+
+
+@contextlib.contextmanager
+def _in_place(tensors: Mapping[str, Tensor], arrays: Mapping[str, Array]) -> Iterator[None]:
+    own = {name: _array(value).copy() for name, value in tensors.items()}
+    _copy(arrays, tensors)
+    try:
+        yield
+    finally:
+        _copy(own, tensors)
+
+
+def _copy(arrays: Mapping[str, Array], tensors: Mapping[str, Tensor]) -> None:
+    with no_grad():
+        for name, value in tensors.items():
+            value.copy_(wrap(arrays[name]))
 
 
 def _array(value: Tensor) -> Array:

@@ -6,7 +6,7 @@ type = "./my_method.py:MyMethod"``. A `Task` holds what a step needs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -81,6 +81,10 @@ class Method:
     """Whether the method compares outputs with the targets of the data. If not, the best weights
     are tracked only if ``evaluation.monitor`` names a figure."""
 
+    original: Callable[[Any], Any] = staticmethod(lambda values: values)
+    """Returns outputs and targets in the units of the data, where the data set has standardized
+    its targets (`CSV`). What `measure` returns has these units; its loss has those of training."""
+
     def step(self, task: Task) -> list[Batch]:
         """Update the parameters, and return the result of each batch of the task."""
         raise NotImplementedError
@@ -123,4 +127,5 @@ class Supervised(Method):
         """Return the outputs and their loss."""
         inputs, targets = batch
         outputs = model(inputs)
-        return Batch(inputs, targets, outputs, loss(outputs, targets).item())
+        value = loss(outputs, targets).item()
+        return Batch(inputs, self.original(targets), self.original(outputs), value)

@@ -28,7 +28,6 @@ from tinynet.train.config.problems import (
 )
 from tinynet.train.config.sections import Config
 from tinynet.train.config.signatures import construct
-from tinynet.train.exhibits import Moment
 from tinynet.train.exhibits.shown import refusal_to_show
 from tinynet.train.metrics.metric import UnsuitableError
 from tinynet.train.metrics.totals import Totals
@@ -163,7 +162,7 @@ def _try_metrics(parts: Parts, evaluated: Batch) -> None:
         if name and name not in figures:
             listed, hint = one_of(figures), did_you_mean(name, figures)
             raise UsageError(
-                f"{config.origin(key)}: {key}: {name!r} is not among the figures: {listed} "
+                f"{config.origin(key)}: {key}: {name!r} is not among the metrics: {listed} "
                 f"(evaluation.metrics adds to it){hint}"
             )
 
@@ -174,7 +173,7 @@ def _try_exhibits(parts: Parts, model: nn.Module) -> None:
     if not config.evaluation.show:
         return
     with tempfile.TemporaryDirectory() as folder, board.SummaryWriter(folder) as writer:
-        at = Moment(model, writer, 0, 1, parts.train_set, parts.test_set)
+        at = parts.moment(writer, model=model)
         for component in config.evaluation.show:
             exhibit = construct(component)  # the one of the run stays unused
             try:

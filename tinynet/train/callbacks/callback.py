@@ -9,6 +9,7 @@ from typing import Any
 from tinynet import nn
 from tinynet.data import DataLoader
 from tinynet.dtypes import Array
+from tinynet.train.metrics.criterion import figures_on
 
 
 def _nothing(reason: str) -> None:
@@ -22,8 +23,8 @@ class Moment:
     Example:
         >>> from tinynet.data import Digits
         >>> at = Moment(nn.Flatten(), None, 0, 1, Digits(train=True), Digits(train=False))
-        >>> at.examples(5)[0].shape
-        tinynet.Size([5, 1, 8, 8])
+        >>> at.examples(5)[0].shape, at.tag("samples")
+        (tinynet.Size([5, 1, 8, 8]), 'val/samples')
     """
 
     model: nn.Module
@@ -45,9 +46,16 @@ class Moment:
     test_set: Any = None
     """The test set; None in `fit`."""
 
+    validation_set: Any = None
+    """The validation set, on which the run selects; None without one, and in `fit`."""
+
     figures: Mapping[str, float] = field(default_factory=dict)
-    """The figures of the event. After an evaluation: ``loss`` and the metrics; after an epoch:
-    ``train/loss``, ``test/loss``, ``lr`` and so on."""
+    """The figures of the event. After an evaluation: ``loss`` and the metrics on the validation set
+    (without one, on the test set); after an epoch: ``train/loss``, ``val/loss``, ``lr`` and so on.
+    """
+
+    measured_on: str = "validation"
+    """The data set of an evaluation: ``"test"`` if the run has no validation set."""
 
     last: Any = None
     """The result of the last step, a `Step`, for callbacks of steps and epochs; else None."""
@@ -59,8 +67,12 @@ class Moment:
     """``at.stop("reason")`` ends the run after the current epoch."""
 
     def examples(self, count: int, *, train: bool = False) -> Any:
-        """Return the first examples of the test set (or of the training set) as a batch."""
-        examples = self.train_set if train else self.test_set
+        """Return the first examples of the validation set, or of the training set, as a batch.
+
+        Without a validation set, they are those of the test set.
+        """
+        measured = self.test_set if self.validation_set is None else self.validation_set
+        examples = self.train_set if train else measured
         return next(iter(DataLoader(examples, batch_size=count)))
 
     def about(self, name: str, default: Any = None) -> Any:
@@ -69,6 +81,11 @@ class Moment:
         A subset (`data.Subset`) has the attributes of its data set.
         """
         return dataset_attribute(self.test_set, name, default)
+
+    def tag(self, name: str) -> str:
+        """Return the tag of something about the examples: ``val/name``, or ``test/name``."""
+        (tag,) = figures_on(self.measured_on, {name: None})
+        return tag
 
     def picture(self, tag: str, pixels: Array) -> None:
         """Write an image, (height, width, 3) of bytes."""

@@ -112,13 +112,13 @@ class Callbacks:
             self._epoch_is_over = step.ends_epoch
             self._call("on_step_end")
 
-    def evaluated(self, figures: Mapping[str, float]) -> None:
-        """Pass on the figures of an evaluation."""
+    def evaluated(self, figures: Mapping[str, float], on: str = "validation") -> None:
+        """Pass on the figures of an evaluation on a data set, such as ``"test"``."""
         if self._at is None:
             raise RuntimeError("Callbacks.evaluated() must be called inside a loop over fit()")
         for hook in self._hooks["on_evaluation_end"]:
             with as_evaluated(self._at.model, self._seed):
-                hook(replace(self._at, figures=figures))
+                hook(replace(self._at, figures=figures, measured_on=on))
 
     def end_epoch(self, figures: Mapping[str, float] | None = None) -> None:
         """End the epoch, if that has not happened yet."""

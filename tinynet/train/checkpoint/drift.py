@@ -19,6 +19,7 @@ from tinynet.train.checkpoint.run_record import is_damaged, read_record
 from tinynet.train.checkpoint.sources import StandIns, altered, stand_ins
 from tinynet.train.config.problems import TrainError, UsageError
 from tinynet.train.config.sections import Config
+from tinynet.train.metrics.criterion import is_test
 from tinynet.train.report.progress import describe_figures
 
 
@@ -65,10 +66,11 @@ def damaged_files(folder: RunFolder, record: Mapping[str, Any]) -> dict[str, str
 
 
 def _damaged_rows(folder: RunFolder, expected: int) -> dict[str, str]:
-    """Return the same for ``metrics.jsonl``, which had a number of rows when the run ended."""
+    """Return the same for ``metrics.jsonl``, which had a row for each epoch when the run ended."""
     path = folder.metrics
     try:
-        good = len(read_rows(path, must=True)) if expected else 0
+        rows = read_rows(path, must=True) if expected else []
+        good = sum(not is_test(row) for row in rows)
     except TrainError as error:
         return {path.name: str(error)}
     if good >= expected:
@@ -120,16 +122,17 @@ class Drift:
                     for difference in differences(one, self.data[name])
                 ]
 
-    def warn(self, recorded: Mapping[str, float] | None = None) -> None:
+    def warn(self, recorded: Mapping[str, Mapping[str, float]] | None = None) -> None:
         """Warn of all changes.
 
         Args:
-            recorded: the figures recorded in training.
+            recorded: the figures recorded in training, by data set.
         """
         self.warn_of_damage()
         lines = self.changes
         if lines and recorded:
-            lines.append(f"the recorded figures: {describe_test_figures(recorded)}")
+            listed = (describe_set(name, figures) for name, figures in recorded.items())
+            lines.append(f"the recorded metrics: {'; '.join(listed)}")
         if lines:
             warnings.warn("\n  ".join(lines), ChangedWarning, stacklevel=3)
 
@@ -151,13 +154,21 @@ class Drift:
         self.warn()
 
 
-def describe_test_figures(figures: Mapping[str, float]) -> str:
-    """Format the figures of the test set in a line, accuracy before loss."""
-    return describe_figures({f"test/{name}": figures[name] for name in sorted(figures)})
+def describe_set(name: str, figures: Mapping[str, float]) -> str:
+    """Format the figures of a data set in a line, accuracy before loss.
+
+    Example:
+        >>> describe_set("validation", {"loss": 0.5, "accuracy": 0.9})
+        'validation accuracy 90.00 %, validation loss 0.5'
+    """
+    return describe_figures({f"{name}/{figure}": figures[figure] for figure in sorted(figures)})
 
 
-def recorded_figures(config: Config, saved: Mapping[str, Any]) -> dict[str, float]:
-    """Return the figures evaluated with the weights in a checkpoint; an empty dict if none were."""
+def recorded_figures(config: Config, saved: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+    """Return the figures measured with the weights in a checkpoint, by data set."""
     run, epoch = config.run, saved["epoch"]
+    found = {"test": dict(saved["tests"]["last"])} if "tests" in saved else {}
     is_measured = epoch == run.epochs or epoch % run.eval_every == 0
-    return dict(saved["test"]) if saved.get("epoch_is_complete", True) and is_measured else {}
+    if saved.get("epoch_is_complete", True) and is_measured:
+        found |= {name: dict(saved[name]) for name in ("validation", "test") if name in saved}
+    return found

@@ -30,14 +30,14 @@ Fingerprint = dict[str, Any]
 
 
 def fingerprints(parts: Parts, like: Mapping[str, Any] | None = None) -> dict[str, Fingerprint]:
-    """Return the fingerprints of the training set and the test set.
+    """Return the fingerprints of the training, validation and test set.
 
     Args:
         parts: the objects of a run.
         like: earlier fingerprints, whose numbers of examples are used again.
     """
     found = {}
-    for name, examples in (("training", parts.train_set), ("test", parts.test_set)):
+    for name, examples in parts.sets.items():
         if not isinstance(examples, IterableDataset):
             then = (like or {}).get(name, {})
             found[name] = fingerprint(examples, then.get("looked_at"), parts.config.run.seed)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import numba_kernels, onednn, threads
+from tinynet.invocation import typed
 from tinynet.numba_kernels import compiler
 
 _TIMEOUT = 10.0  # seconds, for git in a huge repository
@@ -26,6 +27,7 @@ def surroundings() -> dict[str, Any]:
     """Return the command line, its folder and time, the versions, and the platform."""
     return {
         "command": sys.argv,
+        "typed": typed(),
         "working_directory": os.getcwd(),
         "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
         "versions": {

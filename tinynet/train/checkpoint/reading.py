@@ -7,13 +7,15 @@ causes a warning where the rest of the run can be used without it.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import NoneType
 from typing import Any
 
 from tinynet.train.checkpoint.checksums import row_of
 from tinynet.train.config.problems import TrainError
+
+_END = 100_000  # bytes, of which a row has a few hundred
 
 
 class DamagedError(TrainError, ValueError):
@@ -71,6 +73,31 @@ def read_rows(path: Path, *, must: bool = False) -> list[dict[str, Any]]:
     except FileNotFoundError:  # it was stopped in its first epoch
         return []
     return [row for line in lines if (row := row_of(line, must=must)) is not None]
+
+
+def read_last_row(path: Path, unless: Callable[[Mapping[str, Any]], bool]) -> dict[str, Any] | None:
+    """Return the last undamaged row of ``metrics.jsonl``; None without one.
+
+    A process that has been killed may leave half of a row behind it. Only the end of the file is
+    read, as a long run has many rows.
+
+    Args:
+        path: the file.
+        unless: returns whether to pass over a row.
+
+    Raises:
+        TrainError: if it cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, size_of(path) - _END))
+            text = file.read().decode(errors="replace")
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise TrainError(f"{path} cannot be read: {error.strerror or error}") from error
+    rows = (row_of(line, must=False) for line in reversed(text.splitlines()))
+    return next((row for row in rows if row is not None and not unless(row)), None)
 
 
 def holds(path: Path, data: bytes) -> bool:

@@ -62,7 +62,7 @@ class RunFolder:
 
     @property
     def best(self) -> Path:
-        """The best weights on the test set, if they are tracked."""
+        """The best weights on the validation set, if they are tracked."""
         return self.path / "best.npz"
 
     @property
@@ -114,6 +114,14 @@ class RunFolder:
     def metrics(self) -> Path:
         """The figures: one JSON object per epoch."""
         return self.path / "metrics.jsonl"
+
+
+def is_of_run(config: Path) -> bool:
+    """Return whether a config is the one that a run recorded in its folder."""
+    folder = RunFolder(config.parent)
+    return config.name == folder.config.name and (
+        folder.record.is_file() or folder.checkpoint.is_file()
+    )
 
 
 def new_run_folder(out: str | Path, name: str) -> RunFolder:

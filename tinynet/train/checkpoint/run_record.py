@@ -22,6 +22,7 @@ _PART = {"shape": (list, None), "dtype": str, "sha256": (str, None), "sketch": (
 _HASHED = {"examples": int, "looked_at": int, str: _PART}
 _SHAPES: dict[str, Any] = {
     "command": [str],
+    "typed": str,
     "working_directory": str,
     "versions": {str: str},
     "git": (None, {"commit": str, "dirty": bool}),
@@ -35,10 +36,14 @@ _SHAPES: dict[str, Any] = {
     "resumed": [dict],
     "status": str,
     "stopped_by": (int, str, None),
+    "selected_on": str,
+    "validation": _FIGURES,
     "test": _FIGURES,
+    "test_best": _FIGURES,
     "best": _FIGURES,
     "compiled": {str: (int, [str])},
     "error": str,
+    "spent": {str: (int, float)},
     "epochs": int,
 }
 """The entries of ``run.json`` whose form other code relies on."""

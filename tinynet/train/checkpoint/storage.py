@@ -31,6 +31,7 @@ from tinynet.train.checkpoint.writing import (
     write_text,
 )
 from tinynet.train.config.problems import TrainError
+from tinynet.train.metrics.criterion import is_test
 
 _PAUSE = 10.0  # seconds between two attempts to write to a full disk
 _NAMED = 10  # epochs to name in a message
@@ -109,6 +110,17 @@ class Storage:
         if not self._attempt(self._write_best):
             self._best = copy.deepcopy(content)  # training changes the weights
 
+    def best_weights(self) -> Mapping[str, Any] | None:
+        """Return the best weights so far; None, with a warning, if they cannot be read."""
+        if self._best is not None:  # the disk is full
+            return dict(self._best["model"])
+        try:
+            return dict(read_checkpoint(self.folder.best)["model"])
+        except (CheckpointError, OSError) as error:
+            text = f"the best weights cannot be tested: {error}"
+            warnings.warn(text, StorageWarning, stacklevel=3)
+            return None
+
     def commit(self, content: dict[str, Any], events: Mapping[str, int]) -> bool:
         """Write a checkpoint, and everything that is still unwritten.
 
@@ -141,7 +153,8 @@ class Storage:
         for _ in range(2):
             try:
                 self._write_rows()
-                write_record(self.folder, record | {"epochs": len(self.written)})
+                epochs = [row for line in self.written if not is_test(row := row_of(line) or {})]
+                write_record(self.folder, record | {"epochs": len(epochs)})
             except TrainError as error:
                 problem = error
             else:
@@ -240,8 +253,10 @@ def newest_checkpoint(folder: RunFolder) -> tuple[Path, dict[str, Any]] | None:
 # ---- resuming ----
 
 
-def cut_rows(path: Path, step: int, epochs: int = 0, *, sealed: bool = False) -> list[str]:
-    """Remove the rows of ``metrics.jsonl`` from a step on.
+def cut_rows(
+    path: Path, step: int, epochs: int = 0, *, sealed: bool = False, tests: bool = False
+) -> list[str]:
+    """Remove the rows of ``metrics.jsonl`` from a step on, and those of the test set at the end.
 
     Args:
         path: the file.
@@ -249,6 +264,7 @@ def cut_rows(path: Path, step: int, epochs: int = 0, *, sealed: bool = False) ->
         epochs: the expected number of rows, one per epoch; if some are missing, warn, and keep the
             old file beside the new one.
         sealed: whether each row must have a checksum.
+        tests: whether to keep the rows of the test set, as the run is complete.
 
     Returns:
         The remaining lines, with checksums.
@@ -259,14 +275,15 @@ def cut_rows(path: Path, step: int, epochs: int = 0, *, sealed: bool = False) ->
         text = ""
     rows = [row for line in text.splitlines() if (row := row_of(line, must=sealed))]
     rows = [row for row in rows if isinstance(row.get("step"), int) and row["step"] < step]
-    lost = {*range(1, epochs + 1)} - {row.get("epoch") for row in rows}
+    lost = {*range(1, epochs + 1)} - {row.get("epoch") for row in rows if not is_test(row)}
     if lost:
         if text:
             write_text(path.with_suffix(".damaged"), text)
         listed = ", ".join(map(str, sorted(lost)[:_NAMED])) + ", ..." * (len(lost) > _NAMED)
         message = f"{path} is damaged: it has no good row for epoch {listed} any more"
         warnings.warn(message, StorageWarning, stacklevel=3)
-    lines = [sealed_row(json.dumps(row, ensure_ascii=False)) for row in rows]
+    kept = [row for row in rows if tests or not is_test(row)]
+    lines = [sealed_row(json.dumps(row, ensure_ascii=False)) for row in kept]
     if text and text != "".join(f"{line}\n" for line in lines):
         write_lines(path, lines)
     return lines

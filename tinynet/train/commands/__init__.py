@@ -10,6 +10,7 @@ name to `COMMANDS`.
 from tinynet.train.commands import (
     board,
     check,
+    cross_validate,
     evaluate,
     explain,
     export,
@@ -42,6 +43,7 @@ COMMANDS = (
     find_batch_size,
     sweep,
     search,
+    cross_validate,
     report,
     board,
     export,

@@ -40,8 +40,9 @@ def run_command(arguments: argparse.Namespace) -> int:
 def text_of(found: Checkup) -> str:
     """Format the findings for people."""
     lines = [
-        f"data: {found.train_examples:,} examples for training, {found.test_examples:,} for "
-        f"testing; {found.batches:,} batches and {found.steps:,} steps per epoch",
+        f"data: {found.train_examples:,} examples for training, {found.validation_examples:,} for "
+        f"validation, {found.test_examples:,} for testing",
+        f"epoch: {found.batches:,} batches and {found.steps:,} steps",
         _extent(found),
         f"batch: inputs {found.inputs}, targets {found.targets}",
         "",
@@ -71,7 +72,11 @@ def _memory(found: Checkup) -> str:
 
 def _extent(found: Checkup) -> str:
     """Say how much of the data was checked."""
-    counts = {"training": found.train_examples, "test": found.test_examples}
+    counts = {
+        "training": found.train_examples,
+        "validation": found.validation_examples,
+        "test": found.test_examples,
+    }
     seen = [
         f"all of the {name} set" if n == counts[name] else f"{n:,} examples of the {name} set"
         for name, n in found.looked_at.items()

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tinynet import exchange, onnx
+from tinynet import exchange, nn, onnx
+from tinynet.data.readers.encoding import TableEncoder
 from tinynet.train.build.build import build, first_batch
 from tinynet.train.checkpoint.drift import Drift, recorded_figures
 from tinynet.train.checkpoint.run_folder import RunFolder
@@ -16,6 +17,7 @@ from tinynet.train.checkpoint.state import weights_of
 from tinynet.train.commands.options import add_trained
 from tinynet.train.config.problems import TrainError, UsageError, did_you_mean, one_of
 from tinynet.train.running.runner import config_in, find_checkpoint, load_run
+from tinynet.train.running.trained import Trained
 
 NAME = "export"
 HELP = "write the weights or the model of a run to a file"
@@ -68,6 +70,10 @@ def _write_weights(arguments: argparse.Namespace, path: Path) -> int:
     WRITERS[path.suffix](weights, path)
     count = sum(value.numel() for value in weights.values())
     print(f"{path}: {len(weights)} tensors, {count:,} numbers, from epoch {saved['epoch']}")
+    target = (saved.get("preprocessing") or {}).get("target")
+    if target and (target["mean"], target["std"]) != (0.0, 1.0):
+        units = f"multiply by {target['std']:g} and add {target['mean']:g}"
+        print(f"{target['name']} was standardized: for its units, {units}")
     return 0
 
 
@@ -76,7 +82,7 @@ def _write_model(arguments: argparse.Namespace, path: Path) -> int:
     trained = load_run(arguments.run, best=arguments.best)
     example, _ = first_batch(trained.parts, trained.parts.test_set, 2)
     try:
-        program = onnx.export(trained.parts.model, (example,), path)
+        program = onnx.export(_in_units(trained), (example,), path)
     except (onnx.OnnxExporterError, ModuleNotFoundError) as error:
         raise TrainError(f"the model is not exported: {error}") from None
     count = len(program.model_proto.graph.node)
@@ -84,11 +90,32 @@ def _write_model(arguments: argparse.Namespace, path: Path) -> int:
     return 0
 
 
+class _InUnits(nn.Module):
+    """A model of a standardized target, with outputs in the units of the target."""
+
+    def __init__(self, model: nn.Module, mean: float, std: float) -> None:
+        super().__init__()
+        self.model, self.mean, self.std = model, mean, std
+
+    def forward(self, inputs: Any) -> Any:
+        outputs = self.model(inputs)
+        return outputs * self.std + self.mean
+
+
+def _in_units(trained: Trained) -> nn.Module:
+    """Return the model of a run, with outputs in the units of its target."""
+    encoder, model = trained.preprocessing, trained.parts.model
+    if not isinstance(encoder, TableEncoder) or not encoder.scales_target:
+        return model
+    assert encoder.target is not None
+    return _InUnits(model, encoder.target.mean, encoder.target.std)
+
+
 def _saved(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the checkpoint; warn of changes since the run, if its config can still be built."""
     path, saved = find_checkpoint(arguments.run, best=arguments.best)
     drift = Drift(RunFolder(path.parent))
-    figures: dict[str, float] = {}
+    figures: dict[str, dict[str, float]] = {}
     with contextlib.suppress(TrainError):  # the weights need neither source files nor data
         config = config_in(saved, path, drift)
         figures = recorded_figures(config, saved)

@@ -18,7 +18,8 @@ def as_dict(outcome: Outcome) -> dict[str, Any]:
     return {
         "values": dict(outcome.point.values),
         "status": outcome.status,
-        "test": dict(outcome.metrics),
+        outcome.selected_on: dict(outcome.metrics),
+        **({"test": dict(outcome.tests)} if outcome.tests else {}),
         "best": dict(outcome.best),
         "folder": outcome.folder,
         "message": outcome.message,

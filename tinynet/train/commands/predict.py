@@ -142,9 +142,9 @@ def of_test_set(arguments: argparse.Namespace) -> Generator[Row, None, None]:
     parts = trained.parts
     with as_evaluated(parts.model, parts.config.run.seed):
         for inputs, targets in parts.test_batches:
-            outputs = parts.model(inputs)
-            known = targets if parts.method.compares else None
-            rows = rows_of(outputs, known, classes=are_classes(outputs, targets))
+            outputs, original = parts.model(inputs), parts.method.original
+            known = original(targets) if parts.method.compares else None
+            rows = rows_of(original(outputs), known, classes=are_classes(outputs, targets))
             yield from labelled(rows, trained.classes)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,14 +12,15 @@ from tinynet.train.checkpoint.run_folder import new_folder
 from tinynet.train.checkpoint.writing import locked
 from tinynet.train.commands.options import add_config, add_json, add_set, full_keys
 from tinynet.train.commands.outcomes import as_dict, write_comparison
-from tinynet.train.config.grid import brief
 from tinynet.train.config.problems import UsageError
 from tinynet.train.config.resolve import load_config
 from tinynet.train.config.space import probes
+from tinynet.train.metrics.criterion import SELECTED_ON_TEST
 from tinynet.train.report.progress import as_json, figure_text
 from tinynet.train.report.table import aligned, write_csv
 from tinynet.train.running.interrupt import resumable
 from tinynet.train.running.run_group import Outcome
+from tinynet.train.running.watching import Watch, ended_line, values_of
 from tinynet.train.search.results import Results, results_of, table, write_results
 from tinynet.train.search.search import (
     TRIALS,
@@ -35,7 +37,7 @@ from tinynet.train.search.study import PRUNERS, SAMPLERS, require_optuna
 NAME = "search"
 HELP = "search for good values of some keys"
 DESCRIPTION = """\
-Search for the values of some keys with the best test figure, with Optuna (pip install
+Search for the values of some keys with the best validation metric, with Optuna (pip install
 optuna). A trial is a run with values that depend on the results of earlier trials; it is
 pruned if others were better after as many epochs. The values of a key are log(LOW,HIGH),
 float(LOW,HIGH), int(LOW,HIGH) or logint(LOW,HIGH), or a list as in a sweep (SGD,Adam or 0..4); a
@@ -98,7 +100,8 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--metric",
         metavar="NAME",
-        help="the test figure to compare by (default: evaluation.monitor, or the first metric)",
+        help="the validation metric to compare by (default: evaluation.monitor, or the first "
+        "metric)",
     )
     parser.add_argument(
         "--seed", type=int, metavar="N", help="the seed of the sampler (default: 0)"
@@ -119,7 +122,9 @@ def run_command(arguments: argparse.Namespace) -> int:
             search = extended(search, arguments.trials)
         study = search.study(arguments.jobs)
         progress = _Progress(search, arguments.json)
-        stopped_by = run_search(search, study, arguments.jobs, progress.ended)
+        with contextlib.closing(progress.watch):
+            own = search, study, arguments.jobs, progress.ended, progress.watch
+            stopped_by = run_search(*own)
         results = results_of(search, study, is_complete=stopped_by is None)
     path = write_csv(search.folder / "results.csv", table(results))
     write_results(search.folder, results)
@@ -156,7 +161,7 @@ def _new(arguments: argparse.Namespace) -> Search:
     if not arguments.json:
         better = "highest" if plan.higher_is_better else "lowest"
         trials = "1 trial" if plan.trials == 1 else f"{plan.trials} trials"
-        text = f"{trials} for the {better} test {plan.metric}"
+        text = f"{trials} for the {better} {plan.selected_on} {plan.metric}"
         print(f"{text} ({plan.sampler}, pruner {plan.pruner}) in {folder}", flush=True)
     return search
 
@@ -171,30 +176,32 @@ def _resumed(arguments: argparse.Namespace) -> Search:
 
 
 class _Progress:
-    """Prints a line per trial."""
+    """Prints a line per trial, and shows those that are training."""
 
     def __init__(self, search: Search, json: bool) -> None:
         self._plan, self._json = search.plan, json
+        self.watch = Watch(search.runs, search.plan.trials, wanted=not json)
 
     def ended(self, outcome: Outcome, seconds: float) -> None:
         """Print a trial that has ended, unless the search is being stopped."""
+        self.watch.done += 1
         if self._json:
             print(as_json({"trial": outcome.point.number, **as_dict(outcome)}), flush=True)
         elif outcome.status != "interrupted" or outcome.message:
-            print(self._line(outcome, seconds), flush=True)
+            self.watch.print(self._line(outcome, seconds))
 
     def _line(self, outcome: Outcome, seconds: float) -> str:
         point, metric = outcome.point, self._plan.metric
-        values = " ".join(f"{key}={brief(point.values[key])}" for key in point.varying)
-        width = len(str(self._plan.trials - 1))
-        head = f"[trial {point.number:>{width}}] {values}"
+        number = f"[trial {point.number:>{len(str(self._plan.trials - 1))}}]"
         if outcome.status in ("failed", "interrupted"):
-            return f"{head}: {outcome.status.upper()}, {outcome.message}"
+            return f"{number} {values_of(point)}: {outcome.status.upper()}, {outcome.message}"
         figure = outcome.best.get(metric)
         text = "" if figure is None else f"{metric} {figure_text(metric, figure)}"
         if outcome.status == "pruned":
-            return f"{head}: pruned, {text} ({seconds:.1f} s)"
-        return f"{head}: {text} after epoch {outcome.best['epoch']} ({seconds:.1f} s)"
+            text = f"pruned, {text}"
+        else:
+            text += f" after epoch {outcome.best['epoch']}"
+        return ended_line(number, point, [text], f"{seconds:.1f} s")
 
 
 def _report(search: Search, results: Results) -> list[str]:
@@ -210,11 +217,13 @@ def _print_results(search: Search, results: Results, files: Sequence[str]) -> No
     counts = [(results.count(status), status) for status in ("finished", "pruned", "failed")]
     print("", ", ".join(f"{count} {status}" for count, status in counts if count), sep="\n")
     if (best := results.best) is not None and best.figure is not None:
-        figure = f"test {results.metric} {figure_text(results.metric, best.figure)}"
+        figure = f"{results.figure_name} {figure_text(results.metric, best.figure)}"
         print(f"best: trial {best.number}, {figure} after epoch {best.epoch}")
         settings = [*search.runs.settings, *(f"{k}={v}" for k, v in best.values.items())]
         config = Path(search.runs.config)
         print(f"  evaluate it:    {command('eval', search.folder / best.folder, '--best')}")
         print(f"  train it again: {command('train', config, '--set', *settings)}")
+        if results.selected_on == "test":
+            print(SELECTED_ON_TEST)
     print(*files, sep="\n")
     print(f"view it: {command('board', search.folder)}")

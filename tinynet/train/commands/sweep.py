@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from tinynet.invocation import command, shown
+from tinynet.train.checkpoint.drift import describe_set
 from tinynet.train.checkpoint.run_folder import new_folder
 from tinynet.train.commands.options import add_config, add_json, full_keys
 from tinynet.train.commands.outcomes import as_dict, write_comparison
@@ -13,7 +17,8 @@ from tinynet.train.config.grid import Axis, axis
 from tinynet.train.config.grid import points as all_points
 from tinynet.train.config.problems import UsageError
 from tinynet.train.config.resolve import load_config
-from tinynet.train.report.progress import as_json, describe_figures
+from tinynet.train.metrics.criterion import SELECTED_ON_TEST
+from tinynet.train.report.progress import as_json
 from tinynet.train.report.table import aligned, write_csv
 from tinynet.train.running.executors import Places, places_of
 from tinynet.train.running.interrupt import resumable
@@ -26,6 +31,7 @@ from tinynet.train.running.sweep import (
     run_all,
     table,
 )
+from tinynet.train.running.watching import Watch, ended_line, values_of
 
 NAME = "sweep"
 HELP = "train a config with several values of some keys"
@@ -52,7 +58,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="KEY=A,B",
         help="the values to try; may be repeated or take several KEY=A,B",
     )
-    parser.add_argument("--out", metavar="DIR", help="the folder for the sweep (default: run.out)")
+    add_running(parser, NAME)
+
+
+def add_running(parser: argparse.ArgumentParser, name: str) -> None:
+    """Declare where and how the runs of a command run, and how it is resumed."""
+    parser.add_argument(
+        "--out", metavar="DIR", help=f"the folder for the {name} (default: run.out)"
+    )
     parser.add_argument(
         "--jobs", type=int, default=1, metavar="N", help="number of runs at once (default: 1)"
     )
@@ -64,60 +77,88 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "first hands the runs to the others (default: local)",
     )
     parser.add_argument(
-        "--resume", metavar="SWEEP", help="resume the unfinished runs of a sweep folder"
+        "--resume", metavar="FOLDER", help=f"resume the unfinished runs of the folder of a {name}"
     )
     add_json(parser, "one object per run")
 
 
 def run_command(arguments: argparse.Namespace) -> int:
     """Return 0 if all runs finished, 1 if any failed, 128 + the number of a signal."""
+    return run_sweep(arguments, Kind(NAME, _axes_of, over_seeds))
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A command that runs a sweep."""
+
+    name: str
+    """Its name."""
+
+    axes: Callable[[argparse.Namespace], list[Axis]]
+    """Returns the values to try; raises a `UsageError` for wrong arguments."""
+
+    means: Callable[[Sweep, Sequence[Outcome]], list[list[str]]]
+    """Returns a table of means over some of the runs; an empty one is not printed."""
+
+    prefix: str = "sweep_"
+    """The beginning of the name of its folder."""
+
+
+def run_sweep(arguments: argparse.Namespace, kind: Kind) -> int:
+    """Run a new sweep or resume one; arguments are those of `add_running`, and ``config``."""
     if arguments.jobs < 1:
         raise UsageError(f"--jobs must be at least 1, got {arguments.jobs}")
     with places_of(arguments.executor, arguments.jobs) as places:
-        return 0 if places is None else _run(arguments, places)
+        return 0 if places is None else _run(arguments, kind, places)
 
 
-def _run(arguments: argparse.Namespace, places: Places) -> int:
-    sweep = _resumed(arguments) if arguments.resume is not None else _new(arguments)
-    count = len(sweep.points)
+def _run(arguments: argparse.Namespace, kind: Kind, places: Places) -> int:
+    sweep = _resumed(arguments) if arguments.resume is not None else _new(arguments, kind)
+    count, json = len(sweep.points), arguments.json
+    watch = Watch(sweep.runs, count, wanted=not json)
 
     def report(done: int, outcome: Outcome, seconds: float) -> None:
-        print(
-            as_json(as_dict(outcome)) if arguments.json else _line(done, count, outcome, seconds),
-            flush=True,
-        )
+        watch.done = done
+        watch.print(as_json(as_dict(outcome)) if json else _line(done, count, outcome, seconds))
 
-    with resumable("sweep", "--resume", sweep.folder):
-        outcomes, stopped_by = run_all(sweep, places, report)
+    again = kind.name, "--resume", sweep.folder
+    with resumable(*again), contextlib.closing(watch):
+        outcomes, stopped_by = run_all(sweep, places, report, watch)
     rows = table(sweep, outcomes)
     path = write_csv(sweep.folder / "results.csv", rows)
     pages = _report(sweep)
     if not arguments.json:
-        for block in filter(None, (rows, over_seeds(sweep, outcomes))):
+        for block in filter(None, (rows, kind.means(sweep, outcomes))):
             print("", *aligned(block), sep="\n")
-        print("", f"table: {shown(path)}", *pages, sep="\n")
+        on_test = any(o.selected_on == "test" and o.metrics for o in outcomes)
+        notes = [f"the runs are {SELECTED_ON_TEST}"] if on_test else []
+        print("", *notes, f"table: {shown(path)}", *pages, sep="\n")
         print(f"view it: {command('board', sweep.folder)}")
     unfinished = [outcome for outcome in outcomes if outcome.status != "finished"]
     if unfinished and not arguments.json:
         print(f"{len(unfinished)} of {count} runs are not finished; to resume:")
-        print(f"  {command('sweep', '--resume', sweep.folder)}")
+        print(f"  {command(*again)}")
     return 128 + stopped_by if stopped_by else int(bool(unfinished))
 
 
-def _new(arguments: argparse.Namespace) -> Sweep:
+def _new(arguments: argparse.Namespace, kind: Kind) -> Sweep:
     if arguments.config is None:
-        raise UsageError("CONFIG is missing (or --resume SWEEP)")
-    if not arguments.set:
-        raise UsageError("nothing to sweep: use --set KEY=A,B, such as optimizer.lr=0.1,0.01")
-    axes = _axes(full_keys(arguments.set))
+        raise UsageError("CONFIG is missing (or --resume FOLDER)")
+    axes = kind.axes(arguments)
     points = all_points(axes)
     check_all(arguments.config, points)
     first = load_config(arguments.config, points[0].assignments, out=arguments.out)
-    folder = new_folder(Path(first.run.out) / Path(arguments.config).stem, "sweep_")
+    folder = new_folder(Path(first.run.out) / Path(arguments.config).stem, kind.prefix)
     sweep = new_sweep(arguments.config, axes, folder)
     if not arguments.json:
         print(f"{len(sweep.points)} runs in {folder}", flush=True)
     return sweep
+
+
+def _axes_of(arguments: argparse.Namespace) -> list[Axis]:
+    if not arguments.set:
+        raise UsageError("nothing to sweep: use --set KEY=A,B, such as optimizer.lr=0.1,0.01")
+    return parsed_axes(full_keys(arguments.set))
 
 
 def _report(sweep: Sweep) -> list[str]:
@@ -127,7 +168,8 @@ def _report(sweep: Sweep) -> list[str]:
     return write_comparison(sweep.folder)
 
 
-def _axes(assignments: list[str]) -> list[Axis]:
+def parsed_axes(assignments: list[str]) -> list[Axis]:
+    """Return the axes of assignments; raises a `UsageError` if they are wrong."""
     try:
         axes = [axis(assignment) for assignment in assignments]
         all_points(axes)
@@ -142,15 +184,15 @@ def _axes(assignments: list[str]) -> list[Axis]:
 
 def _resumed(arguments: argparse.Namespace) -> Sweep:
     if arguments.config is not None or arguments.set:
-        raise UsageError("--resume SWEEP cannot be combined with CONFIG or --set")
+        raise UsageError("--resume FOLDER cannot be combined with CONFIG or --set")
     return open_sweep(Path(arguments.resume))
 
 
 def _line(done: int, count: int, outcome: Outcome, seconds: float) -> str:
-    point = outcome.point
-    values = " ".join(f"{key}={point.values[key]}" for key in point.varying)
-    head = f"[{done:>{len(str(count))}}/{count}] {values}"
-    if outcome.status == "finished":
-        figures = describe_figures(dict(sorted(outcome.metrics.items())))
-        return f"{head}: {figures} ({seconds:.1f} s)"
-    return f"{head}: {', '.join(filter(None, (outcome.status.upper(), outcome.message)))}"
+    number = f"[{done:>{len(str(count))}}/{count}]"
+    if outcome.status != "finished":
+        text = ", ".join(filter(None, (outcome.status.upper(), outcome.message)))
+        return f"{number} {values_of(outcome.point)}: {text}"
+    metrics = sorted(outcome.metrics.items())
+    figures = [describe_set(outcome.selected_on, {name: value}) for name, value in metrics]
+    return ended_line(number, outcome.point, figures, f"{seconds:.1f} s")

@@ -25,6 +25,13 @@ FIGURE = {
     "is_figure": True,  # those of the user's metrics are possible, too
 }
 NOT_NEGATIVE = must("not be negative", lambda value: value >= 0)
+VALIDATION = {
+    **must(
+        "be from 0 to less than 1, or a data set (a table with a type)",
+        lambda share: not isinstance(share, float) or 0 <= share < 1,
+    ),
+    "or": "data",  # the family of a table in its place
+}
 RATES = must(
     "have patterns of parameter names with rates that are not negative",
     lambda rates: all(isinstance(r, int | float) and r >= 0 for r in rates.values()),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os.path
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ MOST = 10_000
 _RANGE = re.compile(r"(-?\d{1,18})\.\.(-?\d{1,18})")
 _FLOAT = re.compile(r"-?\d+(\.\d+(e[+-]?\d+)?|e[+-]?\d+)")
 _LONG = 11  # characters; such numbers were drawn, not typed
+_CONTEXT = 3  # characters before the first difference of long values
 _OPENING, _CLOSING = "[{(", "]})"
 
 
@@ -67,6 +69,29 @@ def brief(text: str) -> str:
     if len(text) < _LONG or not _FLOAT.fullmatch(text):
         return text
     return f"{float(text):.4g}"
+
+
+def distinct(values: Sequence[str], most: int = 40) -> list[str]:
+    """Return values in a few characters each, which begin where long ones begin to differ.
+
+    Args:
+        values: the values of one key.
+        most: the number of characters.
+
+    Example:
+        >>> distinct(["[64, 32, 16, 10]", "[64, 32, 10]"], most=10)
+        ['…16, 10]', '…10]']
+        >>> distinct(["0.1", "0.01"])
+        ['0.1', '0.01']
+    """
+    texts = [*map(brief, values)]
+    if all(len(text) <= most for text in texts):
+        return texts
+    common = len(os.path.commonprefix(texts)) if len({*texts}) > 1 else 0
+    start = texts[0].rfind(", ", 0, common) + len(", ")  # the beginning of the item that differs
+    start = start if 1 < start and common - start < most // 2 else max(0, common - _CONTEXT)
+    cut = ["…" * (start > 0) + text[start:] if len(text) > start else text for text in texts]
+    return [text if len(text) <= most else f"{text[: most - 1]}…" for text in cut]
 
 
 def axis(assignment: str, option: str = "--set") -> Axis:

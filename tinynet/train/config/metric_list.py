@@ -86,7 +86,7 @@ def undirected(section: EvaluationSection | None) -> Iterator[tuple[str, str]]:
     if is_higher_better(name, listed) is None:
         text = (
             f"{name} decides which weights are best, so it must have an attribute "
-            "higher_is_better = True or False (or name another figure in evaluation.monitor)"
+            "higher_is_better = True or False (or name another metric in evaluation.monitor)"
         )
         yield "monitor" if section.monitor else "metrics", text
 

@@ -168,6 +168,11 @@ def sentence(text: str) -> str:
     return text if text.endswith((".", "?")) else f"{text}."
 
 
+def of_section(name: str, keys: Iterable[str]) -> str:
+    """List the keys of a section, for a message."""
+    return f"[{name}] has: {one_of(keys)}"
+
+
 def one_of(words: Iterable[str]) -> str:
     """Join words as a list for a message.
 

@@ -149,6 +149,8 @@ def kind_of(section: str, key: str) -> str:
         return "a list (each element a name or a table with a type), by default left out"
     text = toml_value(default)
     by_default = "left out" if text is None else text
+    if "or" in settings(cls)[key].metadata:
+        return f"a number, or a table with a type and its keys, by default {by_default}"
     return f"{describe_type(typing.get_type_hints(cls)[key])}, by default {by_default}"
 
 

@@ -60,7 +60,9 @@ def _assignments(config: Config, path: tuple[str, ...], section: Any) -> Iterato
 
 
 def _listed(value: Any) -> Any:
-    """Convert a list of components to values for TOML; return any other value unchanged."""
+    """Convert components, also in a list, to values for TOML; return any other value unchanged."""
+    if isinstance(value, Component):
+        return value.inline
     if isinstance(value, tuple):
         return tuple(item.inline if isinstance(item, Component) else item for item in value)
     return value

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tinynet.train.build.optimizers import LENGTHS
+from tinynet.train.checkpoint.run_folder import is_of_run
 from tinynet.train.checkpoint.sources import NO_STAND_INS, StandIns, of_stored_config
 from tinynet.train.config import metric_list
 from tinynet.train.config.bounds import not_sensible, not_usable
@@ -29,6 +30,7 @@ from tinynet.train.config.problems import (
     Problems,
     did_you_mean,
     nearest,
+    of_section,
     one_of,
     sentence,
 )
@@ -45,6 +47,7 @@ from tinynet.train.config.signatures import Component, Parameter, Signature, sig
 from tinynet.train.config.toml_lines import KeyPath
 from tinynet.train.config.toml_text import dotted, toml_value
 from tinynet.train.config.user_code import GRAMMAR, Importer, NotFoundError
+from tinynet.train.config.validation import by_default, recorded
 
 
 def load_config(
@@ -74,7 +77,9 @@ def load_config(
     """
     if stand_ins is None:
         stand_ins = of_stored_config(Path(path))
-    return resolve(read_with_bases(path), overrides, out=out, stand_ins=stand_ins)
+    source = read_with_bases(path)
+    source = recorded(source) if is_of_run(Path(path)) else source
+    return resolve(source, overrides, out=out, stand_ins=stand_ins)
 
 
 def resolve(
@@ -120,6 +125,7 @@ class _Resolver:
             self.problem(("evaluation", key), text)
         self.problems.raise_if_any()
         sections["schedule"] = metric_list.directed(sections["schedule"], sections["evaluation"])
+        sections["data"] = by_default(sections, self.source.origins)
         assert isinstance(run, RunSection)
         weights = run.init_from and str(Path(run.init_from).resolve())
         name = run.name or Path(self.source.file).stem
@@ -163,7 +169,7 @@ class _Resolver:
             return None if component is None else cls(component=component, **values)
         for key in rest:
             self.problem(
-                (name, key), f"unknown key{did_you_mean(key, own) or '.'} {_has(name, own)}"
+                (name, key), f"unknown key{did_you_mean(key, own) or '.'} {of_section(name, own)}"
             )
         return cls(**values)
 
@@ -174,7 +180,7 @@ class _Resolver:
         for key, table in tables.items():
             path = (name, key)
             if not isinstance(table, dict):
-                self.problem(path, f"unknown key beside tables of its own. {_has(name, own)}")
+                self.problem(path, f"unknown key beside tables of its own. {of_section(name, own)}")
                 continue
             values = {k: self.setting(cls, (*path, k), table[k]) for k in own if k in table}
             rest = {k: value for k, value in table.items() if k not in own}
@@ -194,14 +200,16 @@ class _Resolver:
     def setting(self, cls: type, path: tuple[str, ...], given: Any) -> Any:
         """Return the value of a section's own key."""
         key = path[-1]
-        declared = typing.get_type_hints(cls)[key]
         metadata = settings(cls)[key].metadata
+        declared = float if "or" in metadata else typing.get_type_hints(cls)[key]
 
         def refuse(text: str) -> None:
             self.problem(path, f"{text} {field_docs(cls)[key]}")
 
         if "own" in metadata and isinstance(given, list | tuple):
             return self.metrics(path, given, refuse)
+        if "or" in metadata and isinstance(given, dict):
+            return self.component(path, given, EVERY[metadata["or"]])
         if "family" in metadata:
             if (tables := metric_list.as_tables(given)) is None:
                 return refuse(f"must be a list of types or tables, got {given!r}.")
@@ -325,7 +333,7 @@ class _Resolver:
         if key in signature.parameters or signature.open:
             return True
         hint = did_you_mean(key, [*signature.parameters, "type", *also])
-        self.problem(path, f"unknown key{hint or '.'} {_takes(name, signature)}")
+        self.problem(path, f"unknown key{hint or '.'} {name} takes: {signature}")
         return False
 
     def use_default(
@@ -333,7 +341,7 @@ class _Resolver:
     ) -> None:
         if parameter.required:
             must = f"is missing; it must be {describe_type(parameter.declared)}"
-            text = f"{sentence(must)} {_takes(name, signature)}"
+            text = f"{sentence(must)} {name} takes: {signature}"
             origin = self.source.origin(*path)
             self.problems.add(origin, dotted((*path, parameter.name)), text)
 
@@ -390,11 +398,3 @@ class _Resolver:
         """Add a problem, and return None."""
         self.problems.add(self.source.origin(*path), dotted(path), text)
         return None
-
-
-def _takes(name: str, signature: Signature) -> str:
-    return f"{name} takes: {signature}"
-
-
-def _has(name: str, keys: Iterable[str]) -> str:
-    return f"[{name}] has: {one_of(keys)}"

@@ -22,6 +22,7 @@ from tinynet.train.config.constraints import (
     RATES,
     must,
 )
+from tinynet.train.config.data_section import DataSection as DataSection
 from tinynet.train.config.field_docs import field_docs as field_docs
 from tinynet.train.config.problems import Origin
 from tinynet.train.config.signatures import Component
@@ -109,54 +110,6 @@ class RunSection:
 
     report: bool = True
     """Whether to write `report.html` into the run folder when the run ends."""
-
-
-@dataclass(frozen=True)
-class DataSection:
-    """The data set, of pairs (input, target), and how it is split into batches.
-
-    A type with a parameter `train` provides its own training and test sets. From any other data
-    set, `test_fraction` is split off as `test_split` says; the split depends only on the seed.
-    What a table learns from its rows, it learns from the training part.
-    """
-
-    component: Component
-    """The data set."""
-
-    batch_size: int = field(default=32, metadata=POSITIVE)
-    """The number of examples in a batch."""
-
-    shuffle: bool = True
-    """Whether to shuffle the training set before each epoch."""
-
-    drop_last: bool = False
-    """Whether to drop the last training batch if it is smaller than the others."""
-
-    check: bool = True
-    """Whether to check the examples before training: for NaN, for classes that the model does not
-    have, and for shapes that differ. The check takes at most two seconds, so it covers only a part
-    of large or slow data sets."""
-
-    workers: int = field(
-        default=0, metadata=must("be from 0 to 1024", lambda value: 0 <= value <= 1024)
-    )
-    """The number of threads that load batches ahead of training. It does not change the batches."""
-
-    test_fraction: float = field(
-        default=0.2, metadata=must("be between 0 and 1", lambda value: 0 < value < 1)
-    )
-    """The fraction of the examples to use for testing, if the data set has no test set."""
-
-    test_split: Literal["random", "stratified", "grouped", "time"] = "random"
-    """How to choose these examples: at random; with the same share of each class as the training
-    part; by whole groups, such as patients (`test_by`); or the last ones in time, in the order of
-    `test_by` or, without it, of the rows."""
-
-    test_by: str = ""
-    """The column of a table to group by, to stratify by (instead of the target), or to sort by."""
-
-    targets: Literal["own", "inputs"] = "own"
-    """The targets: those of the data set, or its inputs (for autoencoders)."""
 
 
 @dataclass(frozen=True)

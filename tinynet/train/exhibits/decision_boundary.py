@@ -38,24 +38,23 @@ _ROWS_AT_ONCE = 4096
 
 
 class DecisionBoundary(Exhibit):
-    """The plane coloured by class probabilities, with the points of the test set.
+    """The plane coloured by class probabilities, with the points of the validation set.
 
     Inputs must have two numbers. Colours mix where the model is uncertain. The points are the first
-    of the test set, in the colours of their classes.
+    of the validation set, in the colours of their classes.
 
     Args:
         points: the maximum number of points.
         resolution: the number of evaluated places per side.
-        tag: the name in TensorBoard.
+        tag: the name in TensorBoard, by default ``val/decision_boundary``, or ``test/...`` without
+            a validation set.
 
     Raises:
         ValueError: if inputs are not (batch, 2), outputs not (batch, classes) or one logit per
             example, or there are more than ten classes.
     """
 
-    def __init__(
-        self, points: int = 300, resolution: int = 160, tag: str = "test/decision_boundary"
-    ) -> None:
+    def __init__(self, points: int = 300, resolution: int = 160, tag: str = "") -> None:
         require_positive("DecisionBoundary", points=points, resolution=resolution)
         self.points = points
         self.resolution = resolution
@@ -63,7 +62,9 @@ class DecisionBoundary(Exhibit):
 
     def show(self, at: Moment) -> None:
         """Write the image."""
-        at.picture(self.tag, self.draw(at.model, *at.examples(self.points)))
+        at.picture(
+            self.tag or at.tag("decision_boundary"), self.draw(at.model, *at.examples(self.points))
+        )
 
     def draw(self, model: nn.Module, inputs: Any, targets: Any) -> Array:
         """Return the image: (height, width, 3) bytes, both sides twice the resolution."""

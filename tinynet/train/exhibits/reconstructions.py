@@ -11,20 +11,21 @@ from tinynet.train.report import pictures
 
 
 class Reconstructions(Exhibit):
-    """Test images with the output of the model below each.
+    """Validation images with the output of the model below each.
 
     If the model returns a tuple, the output is its first element, as for a VAE. Flat outputs, such
     as those of an ``mlp``, are reshaped like the inputs.
 
     Args:
-        count: the number of examples, from the start of the test set.
-        tag: the name in TensorBoard.
+        count: the number of examples, from the start of the validation set.
+        tag: the name in TensorBoard, by default ``val/reconstructions``, or ``test/...`` without a
+            validation set.
 
     Raises:
         ValueError: if the inputs are no images, or the outputs differ in their number of elements.
     """
 
-    def __init__(self, count: int = 16, tag: str = "test/reconstructions") -> None:
+    def __init__(self, count: int = 16, tag: str = "") -> None:
         require_positive("Reconstructions", count=count)
         self.count = count
         self.tag = tag
@@ -46,4 +47,6 @@ class Reconstructions(Exhibit):
                 f"{shape_of(outputs)}"
             )
         both = np.concatenate([inputs.numpy(), outputs.numpy().reshape(inputs.shape)])
-        at.picture(self.tag, pictures.grid(wrap(both), columns=len(inputs)))
+        at.picture(
+            self.tag or at.tag("reconstructions"), pictures.grid(wrap(both), columns=len(inputs))
+        )

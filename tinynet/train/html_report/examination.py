@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -26,12 +27,13 @@ from tinynet.train.metrics.totals import Totals
 
 _MOST_CLASSES = 200  # of a confusion matrix
 _MOST_RANKED = 2000  # examples whose own loss is computed
+_MOST_NUMBERS = 4  # of a target whose predictions are plotted
 _SHOWN = 6
 
 
 @dataclass(frozen=True)
 class Answer:
-    """An example of the test set, and what the model says about it."""
+    """An example of the test set, and what the model predicts for it."""
 
     index: int
     """Its place in the test set."""
@@ -51,6 +53,9 @@ class Examination:
     parts: Parts
     confusion: Array | None = None
     """Counts of true class i taken for j, (classes, classes)."""
+
+    predictions: tuple[Array, Array] | None = None
+    """The outputs for numeric targets and these, (examples, numbers), in the units of the data."""
 
     worst: list[Answer] = field(default_factory=list)
     """The examples with the largest losses, the worst first."""
@@ -100,14 +105,22 @@ def _answer(found: Examination, model: nn.Module) -> None:
     parts = found.parts
     totals: Totals | None = Totals(["confusion_matrix"])
     losses: list[float] = []
+    numbers: list[tuple[Array, Array]] | None = []
     start, answers = 0, {}
+    method, original = copy.copy(parts.method), parts.method.original
+    vars(method).pop("original", None)  # losses are those of training, of standardized targets
     for batch in parts.test_batches:
-        result = parts.method.measure(model, parts.loss, batch)
+        result = method.measure(model, parts.loss, batch)
         totals = _counted(totals, result.outputs, result.targets)
+        numbers = _collected(numbers, original(result.outputs), original(result.targets))
         if start == len(losses) < _MOST_RANKED:
             losses += _losses(parts, result.outputs, result.targets)
         start += result.examples
     found.confusion = totals.confusion_matrix() if totals else None
+    if numbers and len(targets := np.concatenate([own for _, own in numbers])):
+        outputs = np.concatenate([own for own, _ in numbers])
+        labels = np.isin(targets, (0, 1)).all()
+        found.predictions = None if labels else (outputs, targets)
     found.ranked = len(losses)
     order = sorted(range(len(losses)), key=lambda index: -losses[index])
     middle = max(0, len(order) // 2 - _SHOWN // 2)
@@ -131,6 +144,21 @@ def _counted(totals: Totals | None, outputs: Any, targets: Any) -> Totals | None
     except UnsuitableError:
         return None
     return totals
+
+
+def _collected(
+    numbers: list[tuple[Array, Array]] | None, outputs: Any, targets: Any
+) -> list[tuple[Array, Array]] | None:
+    """Add the numbers of a batch, (examples, numbers); return None if it has none, or many."""
+    if numbers is None or not all(isinstance(one, Tensor) for one in (outputs, targets)):
+        return None
+    pair = [one.detach().numpy().astype(float) for one in (outputs, targets)]
+    if outputs.shape != targets.shape or not targets.dtype.is_floating_point or not targets.ndim:
+        return None
+    if np.prod(targets.shape[1:]) > _MOST_NUMBERS or not np.isfinite(pair).all():
+        return None
+    found, true = (one.reshape(len(one), -1) for one in pair)
+    return [*numbers, (found, true)]
 
 
 def _losses(parts: Parts, outputs: Any, targets: Any) -> list[float]:
@@ -158,7 +186,8 @@ def _row(value: Any, index: int) -> Any:
 
 def _answer_of(parts: Parts, model: nn.Module, index: int, loss: float | None) -> Answer:
     inputs, target = first_batch(parts, data.Subset(parts.test_set, [index]), 1)
-    return Answer(index, inputs, target, model(inputs), loss)
+    original = parts.method.original
+    return Answer(index, inputs, original(target), original(model(inputs)), loss)
 
 
 def _take_step(found: Examination, model: nn.Module) -> None:

@@ -6,6 +6,9 @@ import base64
 import html
 from collections.abc import Iterable, Mapping, Sequence
 
+SORTABLE = "sortable"
+"""The class of tables that the script of a page sorts."""
+
 
 class Html(str):
     """Text that is HTML already."""
@@ -53,13 +56,20 @@ def joined(parts: Iterable[object], between: str = "") -> Html:
     return Html(between.join(map(escaped, parts)))
 
 
-def table(header: Sequence[object], rows: Iterable[Sequence[object]], numbers: int = 0) -> Html:
+def table(
+    header: Sequence[object],
+    rows: Iterable[Sequence[object]],
+    numbers: int = 0,
+    *,
+    sortable: bool = False,
+) -> Html:
     """Return a table that scrolls sideways where it is wider than the page.
 
     Args:
         header: the titles of the columns.
         rows: the cells of each row.
         numbers: the index of the first column of numbers; these are aligned on the right.
+        sortable: whether a click on a title sorts the rows.
 
     Example:
         >>> "<tbody><tr><td>&lt;1&gt;</td></tr></tbody>" in table(["a"], [["<1>"]])
@@ -73,7 +83,9 @@ def table(header: Sequence[object], rows: Iterable[Sequence[object]], numbers: i
 
     body = [row("td", cells) for cells in rows]
     head = element("thead", row("th", header))
-    return element("div", element("table", head, element("tbody", *body)), class_="wide")
+    name = SORTABLE if sortable else None
+    shown = element("table", head, element("tbody", *body), class_=name)
+    return element("div", shown, class_="wide")
 
 
 def cards(figures: Mapping[str, object]) -> Html:

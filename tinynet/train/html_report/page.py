@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import base64
 import functools
+import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
 from tinynet.train.checkpoint.provenance import version
-from tinynet.train.html_report.markup import Html, element, escaped, joined
+from tinynet.train.html_report.markup import SORTABLE, Html, element, escaped, joined
 
 # Whatever a hostile name got past the escaping, a browser would neither run nor load it.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+_SORTS = f'class="{SORTABLE}"'
 
 
 Subject = TypeVar("Subject")
@@ -57,24 +60,31 @@ def document(name: str, sections: Iterable[tuple[str, Html]]) -> str:
         element("section", element("h2", title), content, id=f"section-{n}")
         for n, (title, content) in numbered
     ]
+    main = joined(parts, "\n")
+    script = _file("sort.js") if _SORTS in main else ""
     body = element(
         "body",
         element("header", element("h1", name), element("nav", *links)),
-        element("main", joined(parts, "\n")),
+        element("main", main),
         element("footer", f"Written by tinynet {version()}."),
+        *[element("script", Html(script))] * bool(script),
     )
-    return f'<!DOCTYPE html>\n<html lang="en">\n{_head(name)}\n{body}\n</html>\n'
+    return f'<!DOCTYPE html>\n<html lang="en">\n{_head(name, script)}\n{body}\n</html>\n'
 
 
-def _head(name: str) -> Html:
+def _head(name: str, script: str) -> Html:
+    policy = _POLICY
+    if script:  # only this one: the hash is that of its text
+        digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+        policy += f"; script-src 'sha256-{digest}'"
     return Html(
         '<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escaped(name)}</title>\n<style>\n{_style()}</style>\n</head>"
+        f"<title>{escaped(name)}</title>\n<style>\n{_file('style.css')}</style>\n</head>"
     )
 
 
 @functools.cache
-def _style() -> str:
-    return Path(__file__).with_name("style.css").read_text(encoding="utf-8")
+def _file(name: str) -> str:
+    return Path(__file__).with_name(name).read_text(encoding="utf-8")

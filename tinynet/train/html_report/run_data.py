@@ -16,6 +16,7 @@ from tinynet.train.checkpoint.run_folder import RunFolder, no_run
 from tinynet.train.checkpoint.run_record import parse_record
 from tinynet.train.config.problems import TrainError
 from tinynet.train.html_report.examination import Examination
+from tinynet.train.metrics.criterion import SETS, is_test, selection_of
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,8 @@ class RunData:
     """The content of ``run.json``: status, figures, versions, platform."""
 
     rows: list[dict[str, Any]]
-    """The figures of each epoch, from ``metrics.jsonl``."""
+    """The figures of each epoch, from ``metrics.jsonl``; without the rows of the tests at the end.
+    """
 
     config: str
     """The text of ``config.toml``: each value with its origin in a comment."""
@@ -49,18 +51,34 @@ class RunData:
         return read_events(self.folder.path)
 
     @property
-    def test_figures(self) -> dict[str, float]:
-        """The figures of the last evaluation."""
-        found: dict[str, float] = dict(self.record.get("test") or {})
+    def selection(self) -> str:
+        """The set on which the run selected: ``"validation"`` or ``"test"``."""
+        return selection_of(self.record)
+
+    def figures_on(self, name: str) -> dict[str, float]:
+        """Return the last figures of a data set, with the last weights."""
+        found: dict[str, float] = dict(self.record.get(name) or {})
+        start = f"{SETS[name]}/"
         for row in self.rows if not found else ():  # it is still running
-            found |= {k[5:]: v for k, v in row.items() if k.startswith("test/")}
-        return {k: v for k, v in found.items() if isinstance(v, float) and math.isfinite(v)}
+            found |= {k.removeprefix(start): v for k, v in row.items() if k.startswith(start)}
+        return finite(found)
+
+    @property
+    def best_test(self) -> dict[str, float]:
+        """The figures of the test set with the best weights."""
+        key = "best" if self.selection == "test" else "test_best"
+        return finite({k: v for k, v in (self.record.get(key) or {}).items() if k != "epoch"})
 
     @property
     def name(self) -> str:
         """The name of the run: its folder, in that of its config."""
         path = self.folder.path.absolute()
         return f"{path.parent.name}/{path.name}"
+
+
+def finite(figures: Mapping[str, Any]) -> dict[str, float]:
+    """Return the figures that are finite numbers."""
+    return {k: v for k, v in figures.items() if isinstance(v, int | float) and math.isfinite(v)}
 
 
 def read_run(path: Path, model: Examination | None = None, missing: str = "") -> RunData:
@@ -84,4 +102,5 @@ def read_run(path: Path, model: Examination | None = None, missing: str = "") ->
     except FileNotFoundError as error:
         raise no_run(path, Path(error.filename).name) from None
     damage = run_damage(folder, record)
-    return RunData(folder, record, read_rows(folder.metrics), config, damage, model, missing)
+    rows = [row for row in read_rows(folder.metrics) if not is_test(row)]
+    return RunData(folder, record, rows, config, damage, model, missing)

@@ -9,6 +9,14 @@ from typing import Any
 
 from tinynet.train.metrics.own import is_higher_better
 
+SETS = {"training": "train", "validation": "val", "test": "test"}
+"""The data sets of a run, and how their figures are called: ``val/loss``."""
+
+SELECTED_ON_TEST = (
+    "selected on the test set, so its figures are too good (data.validation = 0.1 keeps a "
+    "validation set)"
+)
+
 
 @dataclass(frozen=True)
 class Criterion:
@@ -71,6 +79,32 @@ def criterion_of(
     """
     name = monitor or next((name for name in figures if name != "loss"), "loss")
     return Criterion(name, bool(is_higher_better(name, metrics)))
+
+
+def figures_on(name: str, figures: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the figures of a set under their names in ``metrics.jsonl`` and TensorBoard.
+
+    Example:
+        >>> figures_on("validation", {"loss": 0.5})
+        {'val/loss': 0.5}
+    """
+    return {f"{SETS[name]}/{figure}": value for figure, value in figures.items()}
+
+
+def is_test(row: Mapping[str, Any]) -> bool:
+    """Return whether a row of ``metrics.jsonl`` is one of the test set at the end of a run.
+
+    It has the ``weights`` that it was measured with, ``"last"`` or ``"best"``, and their epoch.
+    """
+    return "weights" in row
+
+
+def selection_of(record: Mapping[str, Any]) -> str:
+    """Return the set on which a run selected, given the content of ``run.json``.
+
+    Older versions had no validation sets, and did not record this.
+    """
+    return "validation" if record.get("selected_on") == "validation" else "test"
 
 
 def recorded_criterion(record: Mapping[str, Any]) -> Criterion | None:

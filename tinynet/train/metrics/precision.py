@@ -23,7 +23,7 @@ AVERAGES = {
     "": "the mean over the classes that occur (macro); of single logits, that of class 1",
     "_micro": "over the predictions for all classes together",
     "_weighted": "the mean over the classes, weighted by their numbers of targets",
-    "_per_class": "one figure per class",
+    "_per_class": "one value per class",
     "_classK": "that of class K alone",
 }
 """What the ends of the names mean."""

@@ -3,11 +3,40 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 
 from tinynet.dtypes import Array
 from tinynet.train.metrics.metric import Collected, Sums, need_same_shape
+
+
+class PoorFitWarning(UserWarning):
+    """A model that predicts worse than a constant."""
+
+
+def doubt(figures: Mapping[str, float], name: str, is_standardized: bool) -> str:
+    """Return why figures are those of a model that is worse than a constant; "" if they are not.
+
+    Args:
+        figures: the figures of a data set.
+        name: the name of the set.
+        is_standardized: whether its targets are.
+
+    Example:
+        >>> doubt({"r2": -1.35}, "test", True).partition(":")[0]
+        'r2 is -1.35 on the test set'
+        >>> doubt({"r2": 0.9}, "test", True)
+        ''
+    """
+    score = figures.get("r2", 0.0)
+    if not score < 0:
+        return ""
+    remedy = "other learning rates (tinynet find-lr CONFIG) and more epochs are worth a try"
+    if not is_standardized:
+        remedy = "data.standardize = true scales the inputs and the target of a table"
+    text = f"r2 is {score:.3g} on the {name} set: the mean of the targets would predict it better"
+    return f"{text}; {remedy}"
 
 
 def squares(outputs: Array, targets: Array) -> Sums:

@@ -12,6 +12,7 @@ from tinynet.board.reading import sizes_before
 from tinynet.board.storage import trim
 from tinynet.dtypes import Array
 from tinynet.train.build.build import Parts, first_batch
+from tinynet.train.metrics.criterion import figures_on
 from tinynet.train.report import pictures
 from tinynet.train.report.figures import epoch_figures, step_figures
 from tinynet.train.report.predictions import are_classes, confusion_table, rows_of, table_of
@@ -69,11 +70,17 @@ class BoardLog:
         self._log_scalars(step, step_figures(step))
 
     def log_epoch(
-        self, step: Step, figures: Mapping[str, float], test: Mapping[str, float]
+        self, step: Step, figures: Mapping[str, float], evaluated: Mapping[str, float]
     ) -> None:
-        """Write the figures of an epoch; those of the test set also over the steps."""
-        self._log_scalars(step, {**test, **epoch_figures(figures)})
+        """Write the figures of an epoch; those of an evaluation also over the steps."""
+        self._log_scalars(step, {**evaluated, **epoch_figures(figures)})
         self.writer.flush()
+
+    def log_tests(self, step: Step, tests: Mapping[str, Mapping[str, float]]) -> None:
+        """Write the figures of the test set at the end, with the last and the best weights."""
+        for weights, figures in tests.items():
+            prefix = "test" if weights == "last" else f"test_{weights}"
+            self._log_scalars(step, {f"{prefix}/{n}": value for n, value in figures.items()})
 
     def _log_scalars(self, step: Step, figures: Mapping[str, float]) -> None:
         point = Point(step.number, step.epoch + 1, figures, time.time())
@@ -84,20 +91,23 @@ class BoardLog:
     def log_confusion_matrix(self, counts: Array | None, step: Step) -> None:
         """Write the confusion matrix as an image and as a table; rows are the true classes."""
         if counts is not None:
-            self.log_picture("test/confusion_matrix", pictures.heat_map(counts), step)
-            self.writer.add_text("test/confusion_matrix", confusion_table(counts), step.number)
+            (tag,) = figures_on(self.parts.selection, {"confusion_matrix": counts})
+            self.log_picture(tag, pictures.heat_map(counts), step)
+            self.writer.add_text(tag, confusion_table(counts), step.number)
 
     def log_samples(self, count: int, step: Step) -> None:
-        """Write the predictions for the first test examples, and these if they are images."""
+        """Write the predictions for the first examples, and these if they are images."""
         parts, model = self.parts, self.parts.model
+        (tag,) = figures_on(parts.selection, {"samples": count})
         with as_evaluated(model, parts.config.run.seed):
-            inputs, targets = first_batch(parts, parts.test_set, count)
+            inputs, targets = first_batch(parts, parts.sets[parts.selection], count)
             outputs = model(inputs)
-        known = targets if parts.method.compares else None
-        rows = rows_of(outputs, known, classes=are_classes(outputs, targets))
-        self.writer.add_text("test/samples", table_of(rows), step.number)
+        original = parts.method.original
+        known = original(targets) if parts.method.compares else None
+        rows = rows_of(original(outputs), known, classes=are_classes(outputs, targets))
+        self.writer.add_text(tag, table_of(rows), step.number)
         if pictures.are_images(inputs):
-            self.log_picture("test/samples", pictures.grid(inputs), step)
+            self.log_picture(tag, pictures.grid(inputs), step)
 
     def log_picture(self, tag: str, pixels: Array, step: Step) -> None:
         """Write an image, (height, width, 3) of bytes."""

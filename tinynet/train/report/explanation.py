@@ -11,13 +11,19 @@ from typing import Any
 from tinynet.invocation import command
 from tinynet.train.checkpoint.drift import run_damage
 from tinynet.train.checkpoint.files import read_checkpoint
-from tinynet.train.checkpoint.reading import read_rows
+from tinynet.train.checkpoint.reading import read_last_row
 from tinynet.train.checkpoint.run_folder import RunFolder, no_run, runs_in
 from tinynet.train.checkpoint.run_record import parse_record
 from tinynet.train.config.problems import TrainError
 from tinynet.train.incidents.post_mortem import REPORT, Report, read_report
 from tinynet.train.incidents.response import brief
-from tinynet.train.metrics.criterion import recorded_criterion
+from tinynet.train.metrics.criterion import (
+    SELECTED_ON_TEST,
+    SETS,
+    is_test,
+    recorded_criterion,
+    selection_of,
+)
 from tinynet.train.report.progress import describe_figures
 from tinynet.train.report.table import aligned
 from tinynet.train.running.best import EARLY_STOPPING
@@ -84,6 +90,17 @@ def status_of(record: Mapping[str, Any]) -> str:
     return _STATUS.get(status, status)
 
 
+def status_with_cause(record: Mapping[str, Any]) -> str:
+    """Return how a run ended, in words, with the first line of its error.
+
+    Example:
+        >>> status_with_cause({"status": "failed", "error": "the loss is nan\\nin step 3"})
+        'failed: the loss is nan'
+    """
+    error = str(record.get("error") or "").strip()
+    return ": ".join(filter(None, (status_of(record), error.partition("\n")[0])))
+
+
 _LISTED = 20
 
 
@@ -109,8 +126,9 @@ def list_runs(path: Path) -> str:
 def _summary(path: Path) -> tuple[str, str, str]:
     """Return the start, status and last figures of a run."""
     folder = RunFolder(path)
-    row = _last_row(folder) or {}
-    figures = {k: v for k, v in row.items() if k.startswith("test/") and isinstance(v, float)}
+    row = read_last_row(folder.metrics, is_test) or {}
+    measured = tuple(f"{SETS[name]}/" for name in ("validation", "test"))
+    figures = {k: v for k, v in row.items() if k.startswith(measured) and isinstance(v, float)}
     epoch = f"{row['epoch']}: {describe_figures(figures)}" if "epoch" in row else "none"
     try:
         record = _record(folder)
@@ -140,7 +158,7 @@ def _when(record: Mapping[str, Any]) -> str:
 def _figures(folder: RunFolder, record: Mapping[str, Any]) -> list[str]:
     """Return lines on the last epoch, the best evaluation and the last checkpoint."""
     lines = []
-    row = _last_row(folder)
+    row = read_last_row(folder.metrics, is_test)
     if row is None:
         lines.append("no epoch was completed")
     else:
@@ -148,11 +166,19 @@ def _figures(folder: RunFolder, record: Mapping[str, Any]) -> list[str]:
         lines.append(f"epoch {row.get('epoch')}: {describe_figures(figures)}")
     best = record.get("best")
     if isinstance(best, dict) and best.get("epoch"):
-        figures = {f"test/{k}": v for k, v in best.items() if isinstance(v, float)}
-        lines.append(f"best, after epoch {best['epoch']}: {describe_figures(figures)}")
+        selection = selection_of(record)
+        figures = {k: v for k, v in best.items() if isinstance(v, float)}
+        described = describe_figures({f"{selection}/{k}": v for k, v in figures.items()})
+        lines.append(f"best, after epoch {best['epoch']}: {described}")
         criterion = recorded_criterion(record)
         if criterion is not None and (doubt := criterion.doubt(best)):
             lines[-1] += f" ({doubt})"
+        lines += [SELECTED_ON_TEST] if selection == "test" else []
+    for key, weights in (("test", "last"), ("test_best", "best")):
+        tested = record.get(key) if selection_of(record) == "validation" else None
+        if isinstance(tested, dict) and tested:
+            figures = {f"test/{k}": v for k, v in tested.items() if isinstance(v, float)}
+            lines.append(f"with the {weights} weights: {describe_figures(figures)}")
     if folder.checkpoint.exists():
         try:
             saved = read_checkpoint(folder.checkpoint)
@@ -160,12 +186,6 @@ def _figures(folder: RunFolder, record: Mapping[str, Any]) -> list[str]:
         except TrainError as error:
             lines.append(f"checkpoint: {error}")
     return lines
-
-
-def _last_row(folder: RunFolder) -> dict[str, Any] | None:
-    """Return the last complete row of the metrics; a killed process may leave half of one."""
-    rows = read_rows(folder.metrics)
-    return rows[-1] if rows else None
 
 
 def _last_sign(path: Path) -> str:

@@ -5,19 +5,31 @@ from __future__ import annotations
 import csv
 import io
 import re
+import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from tinynet.train.checkpoint.writing import write_text
+from tinynet.train.config.grid import distinct
+from tinynet.train.report.terminal import line_columns, width_of
 
-_UNIT = re.compile(r"(?<=[\d.]) ?(?:%|[num]?s|[kMGT]?B)$")
+_BETWEEN = "  "
+_LEAST = ["folder", "status", "memory", "multiply-adds", "update", "backward", "forward"]
+"""The columns that a narrow terminal does without, the least important first."""
+
+_FEWEST, _KEPT = 2, 1000
+_UNIT = re.compile(r"(?<=[\d.]) ?(?:%|[nuµm]?s|[kMGT]?B)$")
 
 
-def aligned(rows: Iterable[Sequence[str]]) -> list[str]:
+def aligned(rows: Iterable[Sequence[str]], width: int | None = None) -> list[str]:
     """Format rows as lines with aligned columns; columns of numbers are right-aligned.
+
+    On a terminal that is too narrow, long values are shortened where they are equal, and columns
+    are left out, the least important first. A last line names them.
 
     Args:
         rows: a header, then the rows.
+        width: the columns of a line; by default those of standard output, if it is a terminal.
 
     Example:
         >>> for line in aligned([("lr", "kind"), ("0.1", "a"), ("10", "bc")]):
@@ -25,18 +37,53 @@ def aligned(rows: Iterable[Sequence[str]]) -> list[str]:
          lr  kind
         0.1  a
          10  bc
+        >>> print(*aligned([("module", "time", "memory"), ("0", "1 ms", "2 kB")], 14), sep="\\n")
+        module  time
+             0  1 ms
+        (too narrow for memory)
     """
-    cells = [[str(cell) for cell in row] for row in rows]
-    columns = [*zip(*cells, strict=True)]
-    widths = [max(map(len, column)) for column in columns]
-    numbers = [all(_is_number(cell) for cell in column[1:]) for column in columns]
-    return [
-        "  ".join(
-            cell.rjust(width) if right else cell.ljust(width)
-            for cell, width, right in zip(row, widths, numbers, strict=True)
-        ).rstrip()
-        for row in cells
-    ]
+    columns = [*zip(*([str(cell) for cell in row] for row in rows), strict=True)]
+    columns, left_out = _fitting(columns, line_columns(sys.stdout) if width is None else width)
+    padded = [_padded(column) for column in columns]
+    lines = [_BETWEEN.join(row).rstrip() for row in zip(*padded, strict=True)]
+    return [*lines, *([f"(too narrow for {', '.join(left_out)})"] if left_out else [])]
+
+
+Columns = list[tuple[str, ...]]
+
+
+def _fitting(columns: Columns, width: int | None) -> tuple[Columns, list[str]]:
+    """Return columns that fit a line, and the titles of those that do not."""
+    if width is None or _width(columns) <= width:
+        return columns, []
+    columns = [(title, *distinct(own)) for title, *own in columns[:-1]] + columns[-1:]
+    kept, left_out = columns, []
+    for column in sorted(reversed(columns), key=_importance):  # of several numbers, the last
+        if _width(kept) <= width or len(kept) <= _FEWEST or _importance(column) == _KEPT:
+            break
+        kept = [one for one in kept if one is not column]
+        left_out.append(column[0])
+    return kept, [title for title, *_ in columns if title in left_out]
+
+
+def _importance(column: Sequence[str]) -> int:
+    """Return the place of a column among those to leave out; other numbers follow the named."""
+    title, *cells = column
+    if title in _LEAST:
+        return _LEAST.index(title)
+    return len(_LEAST) if all(map(_is_number, cells)) else _KEPT
+
+
+def _width(columns: Columns) -> int:
+    return sum(max(map(width_of, column)) + len(_BETWEEN) for column in columns) - len(_BETWEEN)
+
+
+def _padded(column: Sequence[str]) -> list[str]:
+    """Return the cells of a column in the same width."""
+    width, right = max(map(width_of, column)), all(map(_is_number, column[1:]))
+    spaces = [" " * (width - width_of(cell)) for cell in column]
+    pairs = zip(column, spaces, strict=True)
+    return [space + cell if right else cell + space for cell, space in pairs]
 
 
 def write_csv(path: Path, rows: Iterable[Sequence[str]]) -> Path:

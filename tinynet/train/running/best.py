@@ -14,7 +14,7 @@ _LOSS = Criterion("loss", higher_is_better=False)
 
 
 class Best:
-    """Keeps track of the best value of one test figure.
+    """Keeps track of the best value of one figure.
 
     The first evaluation is the best until another one is better; so if the figure is always NaN,
     the first one remains the best.
@@ -23,6 +23,7 @@ class Best:
         section: which figure to watch (`monitor`), the minimum improvement (`min_delta`), and how
             long to wait (`patience`).
         compares: whether to watch the first figure if the section names none.
+        on: the name of the data set that it is measured on.
 
     Example:
         >>> best = Best(EvaluationSection(monitor="loss", patience=2))
@@ -32,8 +33,11 @@ class Best:
         (2, {'loss': 1.0}, True)
     """
 
-    def __init__(self, section: EvaluationSection, compares: bool = True) -> None:
+    def __init__(
+        self, section: EvaluationSection, compares: bool = True, on: str = "validation"
+    ) -> None:
         self.section = section
+        self.on = on
         self.compares = compares
         self.figures: dict[str, float] = {}
         self.epoch = 0
@@ -56,8 +60,8 @@ class Best:
         if criterion is None:
             return ""
         if is_number(self.figures.get(criterion.figure)):
-            return f"test {criterion.figure} has not improved since epoch {self.since}"
-        return f"test {criterion.figure} was NaN in each evaluation"
+            return f"{self.on} {criterion.figure} has not improved since epoch {self.since}"
+        return f"{self.on} {criterion.figure} was NaN in each evaluation"
 
     def criterion(self, figures: Iterable[str]) -> Criterion | None:
         """Return the watched figure, given the names of all; None if there is none."""

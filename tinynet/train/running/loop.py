@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import math
 import pickle
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal, Protocol
 
 from tinynet import capture, nn
@@ -28,6 +28,7 @@ from tinynet.train.incidents.nonfinite import Place
 from tinynet.train.incidents.silent import Hints
 from tinynet.train.metrics.own import Own
 from tinynet.train.metrics.totals import Totals
+from tinynet.train.running.held_out import Validation, held_out
 from tinynet.train.running.steps import Step as Step
 from tinynet.train.running.steps import Steps as Steps
 
@@ -58,6 +59,8 @@ def fit(
     compile: bool | Callable[..., Any] = False,
     callbacks: Callbacks | Sequence[Any] = (),
     ranks: Ranks | None = None,
+    validation: Validation = None,
+    metrics: Sequence[str | Own] | None = None,
     hints: bool = True,
 ) -> Steps:
     """Return the steps of a training, which iterating over them takes.
@@ -88,10 +91,15 @@ def fit(
             figures to the bit; or a function to use in its place, such as one that passes options.
         callbacks: objects with methods of `Callback`; or `Callbacks`, which pass on evaluations.
         ranks: the processes that share the batches of each step; all of them call `fit`.
+        validation: what to evaluate after each epoch: batches, a data set, or the share (0.1) of
+            the training set to keep for it. The last `Step` of an epoch has the figures, and
+            callbacks get them. A share or a data set needs `batches` to be a DataLoader.
+        metrics: the metrics of the validation set, as for `evaluate`.
         hints: whether to warn about mistakes that raise no error, such as a softmax before
             cross_entropy: see `tinynet explain silent-mistakes`.
 
     Raises:
+        TypeError, ValueError: the validation set does not fit `batches`.
         NonFiniteError: if a loss, gradient or learning rate is NaN or infinite, before the weights
             change. It names the operation that produced the first such value, its module, the batch
             and the examples.
@@ -110,6 +118,10 @@ def fit(
     if isinstance(optimizer, Optimizer):
         optimizer = {"": Updater(optimizer, clip_norm, clip_value, schedule, per)}
     everyone = ranks or Ranks()
+    batches, validation = held_out(batches, validation)
+    measure = None
+    if validation is not None:
+        measure = partial(evaluate, model, loss, validation, metrics=metrics, method=method)
     loop = _Loop(
         _new_task(model, loss, optimizer, everyone, compile),
         method or Supervised(),
@@ -118,6 +130,7 @@ def fit(
         everyone,
         accumulate,
         hints and everyone.is_first,
+        measure,
     )
     numbers = range(epochs) if isinstance(epochs, int) else epochs
     return Steps(loop.steps(batches, numbers, first_step, first_batch))
@@ -134,6 +147,7 @@ class _Loop:
     ranks: Ranks
     accumulate: int
     hints: bool
+    measure: Callable[[], dict[str, float]] | None
 
     def steps(
         self, batches: Batches, epochs: Iterable[int], first_step: int, first_batch: int
@@ -156,6 +170,9 @@ class _Loop:
                     if hints is not None:
                         hints.see(step)
                     self.events.end_step(step)
+                    if step.ends_epoch and self.measure is not None:
+                        step = replace(step, validation=self.measure())
+                        self.events.evaluated(step.validation)
                     yield step
                     number += 1
                 first_batch = 0
@@ -183,7 +200,7 @@ def _take_step(task: Task, method: Method, guard: Guard, is_first: bool) -> Step
     task.check_rates()
     results: list[Batch] = []
     alone = replace(task, dry=True, compile=None, ranks=None)
-    repeat = functools.partial(method.step, alone)
+    repeat = partial(method.step, alone)
     with guard.watch(task.place, task.batches, repeat):
         results = method.step(task)
     if is_first:

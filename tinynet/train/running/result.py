@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,8 @@ class Result:
     """The run folder: config, checkpoint, metrics, TensorBoard events."""
 
     metrics: dict[str, float]
-    """The last evaluation on the test set: ``loss`` and the metrics (accuracies from 0 to 1)."""
+    """The figures of the test set with the last weights: ``loss`` and the metrics (accuracies from
+    0 to 1). They are measured once, at the end; empty if the run was stopped before."""
 
     model: nn.Module
     """The trained model, with the last weights."""
@@ -48,3 +49,10 @@ class Result:
 
     compiled: Mapping[str, Any] | None = None
     """With ``run.compile``: the numbers of programs and calls, and the reasons to run eagerly."""
+
+    validation: dict[str, float] = field(default_factory=dict)
+    """The last evaluation on the validation set, which selects the best weights; empty without such
+    a set."""
+
+    best_metrics: dict[str, float] = field(default_factory=dict)
+    """The figures of the test set with the best weights; empty if none are tracked."""

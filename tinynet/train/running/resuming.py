@@ -26,6 +26,7 @@ from tinynet.train.config.problems import UsageError
 from tinynet.train.config.rendering import to_toml
 from tinynet.train.config.resolve import load_config, resolve
 from tinynet.train.config.sections import Config
+from tinynet.train.config.validation import recorded
 from tinynet.train.report.tokens import check_vocabulary
 from tinynet.train.running.config_changes import ChangedValues, changes_of, refuse_fixed
 from tinynet.train.running.interrupt import resumable
@@ -136,7 +137,8 @@ def _resume(
     _refuse_too_few_epochs(training)
     where = f"epoch {saved['epoch']}, step {saved['step']}"
     sealed, epochs = "files" in record, training.starting_point.epoch
-    training.storage.written = cut_rows(folder.metrics, saved["step"], epochs, sealed=sealed)
+    kept = {"sealed": sealed, "tests": training.is_complete}
+    training.storage.written = cut_rows(folder.metrics, saved["step"], epochs, **kept)
     if training.is_complete:
         _print(show, f"the run is complete ({where}); --set run.epochs=N extends it")
         if problem := training.storage.finish(record | training.outcome("finished")):
@@ -208,7 +210,7 @@ def _restart(
     _print(show, f"{folder.path} has no checkpoint yet: starting from the beginning")
     rows = cut_rows(folder.metrics, MOST)
     if len(rows) > 1:  # the first may be written before the first checkpoint
-        text = f"{folder.path} has figures of {len(rows)} epochs, but its checkpoint is missing"
+        text = f"{folder.path} has metrics of {len(rows)} epochs, but its checkpoint is missing"
         warnings.warn(f"{text}: starting from the beginning", StorageWarning, stacklevel=4)
     cut_rows(folder.metrics, 0)
     record = read_record(folder)
@@ -222,7 +224,7 @@ def _in_full(text: Any, drift: Drift) -> str:
     """Return a stored config with the keys that have been added to tinynet drift."""
     folder = drift.folder
     source = parse(str(text).encode(), file=str(folder.config), folder=folder.path)
-    return to_toml(resolve(source, stand_ins=drift.stand_ins))
+    return to_toml(resolve(recorded(source), stand_ins=drift.stand_ins))
 
 
 def _print(show: Show, *lines: str) -> None:

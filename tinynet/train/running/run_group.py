@@ -13,8 +13,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -31,6 +31,7 @@ from tinynet.train.config.problems import ConfigError, Problem, TrainError, Usag
 from tinynet.train.config.rendering import to_toml
 from tinynet.train.config.resolve import load_config
 from tinynet.train.config.sections import Config
+from tinynet.train.metrics.criterion import SETS, selection_of
 from tinynet.train.running.executors import Start
 from tinynet.train.running.interrupt import StopRequest, signal_name
 from tinynet.train.running.runner import prepare
@@ -67,12 +68,18 @@ class Outcome:
     """``"finished"``, ``"pruned"``, ``"failed"``, ``"interrupted"`` or ``"not started"``."""
 
     metrics: Mapping[str, float]
-    """The last evaluation."""
+    """The last evaluation on the set that selects."""
 
     best: Mapping[str, float]
     """The best evaluation and its epoch."""
 
     folder: str
+    tests: Mapping[str, float] = field(default_factory=dict)
+    """The figures of the test set with the last weights, if another set selects."""
+
+    selected_on: str = "test"
+    """The set that selects: ``"validation"`` or ``"test"``."""
+
     message: str = ""
     """The last line of the error message of a failed run; what interrupted one that was not asked
     to stop."""
@@ -80,6 +87,14 @@ class Outcome:
 
 Answer = Callable[[Point, Mapping[str, Any]], str]
 """Takes a report of a run, with ``epoch`` and ``figures``; returns the reason to stop, or ""."""
+
+
+Watch = Callable[[Sequence[tuple[Point, float]]], object]
+"""Takes the points that are running, with the seconds since they began."""
+
+
+def unwatched(running: Sequence[tuple[Point, float]]) -> None:
+    """Do nothing with the points that are running."""
 
 
 def check_all(
@@ -140,9 +155,10 @@ def outcome_of(group: RunGroup, point: Point) -> Outcome:
             run = parse_record(RunFolder(record.parent))
             recorded = run.get("status", "running")
             status = "interrupted" if recorded == "running" else recorded
-            found = Outcome(
-                point, status, run.get("test", {}), run.get("best", {}), str(record.parent)
-            )
+            on = selection_of(run)
+            tests = run.get("test", {}) if on == "validation" else {}
+            figures = run.get(on, {}), run.get("best", {})
+            found = Outcome(point, status, *figures, str(record.parent), tests, on)
             if status == "finished":
                 is_pruned = run.get("stopped_by") == PRUNED
                 return replace(found, status="pruned") if is_pruned else found
@@ -227,6 +243,7 @@ def run_points(
     ended: Callable[[Outcome, float], object],
     answer: Answer | None = None,
     start: Start | None = None,
+    watch: Watch = unwatched,
 ) -> int | None:
     """Run points, at most `jobs` at once.
 
@@ -237,6 +254,7 @@ def run_points(
         ended: called after each run with its outcome and seconds.
         answer: called with each evaluation of a run.
         start: starts a program elsewhere.
+        watch: called again and again with the points that are running, and their seconds so far.
 
     Returns:
         The signal that stopped the runs early, if one did.
@@ -259,6 +277,7 @@ def run_points(
                         process.answer(line)
                 if stop.signal:
                     _stop(running)
+                watch([(one.point, time.monotonic() - one.began) for one in running])
                 for process in [one for one in running if one.popen.poll() is not None]:
                     running.remove(process)
                     process.close()
@@ -315,6 +334,11 @@ def log_hparams(outcome: Outcome) -> None:
         for key, text in outcome.point.values.items()
         if (value := toml_or_text(text)) is not None
     }
-    metrics = {f"hparam/{name}": value for name, value in outcome.metrics.items()}
+    measured = {outcome.selected_on: outcome.metrics, "test": outcome.tests or outcome.metrics}
+    metrics = {
+        f"hparam/{SETS[part]}_{name}": value
+        for part, figures in measured.items()
+        for name, value in figures.items()
+    }
     with SummaryWriter(outcome.folder) as writer:
         writer.add_hparams(values, metrics, run_name=".")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import util
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from tinynet import nn
 from tinynet.data import Tokenizer
@@ -16,7 +16,7 @@ from tinynet.train.build.data_check import check_data
 from tinynet.train.build.fine_tuning import WEIGHT_FILES, load_initial, read_weights
 from tinynet.train.build.ranks import Ranks, join
 from tinynet.train.build.trial import trial
-from tinynet.train.checkpoint.drift import Drift, describe_test_figures, recorded_figures
+from tinynet.train.checkpoint.drift import Drift, describe_set, recorded_figures
 from tinynet.train.checkpoint.files import CheckpointError, read_checkpoint
 from tinynet.train.checkpoint.run_folder import RunFolder, new_run_folder, no_run
 from tinynet.train.checkpoint.run_record import new_record
@@ -24,10 +24,12 @@ from tinynet.train.checkpoint.state import weights_of
 from tinynet.train.checkpoint.storage import newest_checkpoint
 from tinynet.train.checkpoint.writing import locked, write_text
 from tinynet.train.config.document import parse
-from tinynet.train.config.problems import ConfigError, Problem, UsageError
+from tinynet.train.config.problems import ConfigError, Problem, UsageError, one_of
 from tinynet.train.config.rendering import to_toml
 from tinynet.train.config.resolve import load_config, resolve
 from tinynet.train.config.sections import Config
+from tinynet.train.config.validation import recorded
+from tinynet.train.metrics.criterion import SELECTED_ON_TEST
 from tinynet.train.report.progress import as_json, describe_figures
 from tinynet.train.report.tokens import check_vocabulary, stored_tokenizer
 from tinynet.train.running.best import EARLY_STOPPING
@@ -230,7 +232,8 @@ def config_in(saved: Mapping[str, Any], path: Path, drift: Drift) -> Config:
     """Return the config in a checkpoint."""
     text = str(saved["config"]).encode()
     file = str(RunFolder(path.parent).config)
-    return resolve(parse(text, file=file, folder=path.parent), stand_ins=drift.stand_ins)
+    source = recorded(parse(text, file=file, folder=path.parent))
+    return resolve(source, stand_ins=drift.stand_ins)
 
 
 def _load_weights(model: nn.Module, saved: Mapping[str, Any], path: Path) -> None:
@@ -261,18 +264,25 @@ def find_checkpoint(place: str | Path, *, best: bool = False) -> tuple[Path, dic
 
 
 def evaluate_run(
-    place: str | Path, *, best: bool = False, quiet: bool = False, json: bool = False
+    place: str | Path,
+    *,
+    best: bool = False,
+    on: Literal["training", "validation", "test"] = "test",
+    quiet: bool = False,
+    json: bool = False,
 ) -> Result:
-    """Evaluate the model of a run on its test set again.
+    """Evaluate the model of a run again, on its test set or another of its sets.
 
     Args:
         place: a run folder, or a checkpoint in one.
         best: use the best weights instead of the last.
+        on: the data set.
         quiet: print nothing.
         json: print a JSON object.
 
     Raises:
         TrainError: if there is no checkpoint, it is damaged, or its config is no longer valid.
+        UsageError: if the run has no such set.
 
     Example:
         >>> few = {"run.epochs": 1, "run.out": str(getfixture("tmp_path"))}
@@ -282,24 +292,26 @@ def evaluate_run(
     """
     trained = load_run(place, best=best)
     parts, config = trained.parts, trained.parts.config
+    if on not in parts.batches:
+        raise UsageError(f"the run has no {on} set; it has: {one_of(parts.batches)}")
     with computing(config.run):
         metrics = evaluate(
             parts.model,
             parts.loss,
-            parts.test_batches,
+            parts.batches[on],
             metrics=parts.metrics,
             seed=config.run.seed,
             method=parts.method,
         )
-    epoch = trained.saved["epoch"]
-    then = recorded_figures(config, trained.saved) if trained.changes else {}
+    epoch, examples = trained.saved["epoch"], len(parts.sets[on])
+    then = recorded_figures(config, trained.saved).get(on) if trained.changes else None
     if json:
-        content = {"checkpoint": str(trained.checkpoint), "epoch": epoch, "test": metrics}
+        content = {"checkpoint": str(trained.checkpoint), "epoch": epoch, on: metrics}
         print(as_json({**content, **({"recorded": then} if then else {})}))
     elif not quiet:
-        print(f"{describe_test_figures(metrics)} ({len(parts.test_set)} examples, epoch {epoch})")
+        print(f"{describe_set(on, metrics)} ({examples} examples, epoch {epoch})")
         if then:
-            print(f"{describe_test_figures(then)} (recorded when it was trained)")
+            print(f"{describe_set(on, then)} (recorded when it was trained)")
     return Result(trained.checkpoint.parent, metrics, parts.model, config)
 
 
@@ -308,8 +320,8 @@ def _print_text(result: Result) -> None:
     if not result.is_complete:
         print("stopped after the step in progress; everything is saved. To resume:")
         print(f"  {command('resume', result.folder)}")
-    if result.metrics:  # a run may be stopped before its first evaluation
-        print(describe_test_figures(result.metrics) + _best_remark(result))
+    for line in _figures(result):
+        print(line)
     if result.stopped_by == EARLY_STOPPING and result.best:
         patience = result.config.evaluation.patience
         print(f"stopped early: {result.best.reason} (evaluation.patience = {patience})")
@@ -327,15 +339,33 @@ def _print_text(result: Result) -> None:
         print(f"  first, once: {python('-m', 'pip', 'install', 'tensorboard')}")
 
 
+def _figures(result: Result) -> Iterator[str]:
+    """Yield lines on what the run measured: none if it was stopped before its first evaluation."""
+    if result.validation:
+        yield describe_set("validation", result.validation) + _best_remark(result)
+        epoch = result.best.epoch if result.best else 0
+        is_same = epoch and result.metrics == result.best_metrics
+        if result.metrics:
+            weights = "last weights, which are the best" if is_same else "last weights"
+            yield f"{describe_set('test', result.metrics)} (with the {weights})"
+        if result.best_metrics and not is_same:
+            weights = f"best weights, of epoch {epoch}"
+            yield f"{describe_set('test', result.best_metrics)} (with the {weights})"
+    elif result.metrics:
+        yield describe_set("test", result.metrics) + _best_remark(result)
+        if result.best is not None and result.best.epoch:
+            yield SELECTED_ON_TEST
+
+
 def _best_remark(result: Result) -> str:
-    best = result.best
+    best, last = result.best, result.validation or result.metrics
     criterion = best.criterion(best.figures) if best and best.figures else None
     if best is None or criterion is None:
         return ""
     if doubt := criterion.doubt(best.figures):
         return f" (best: after epoch {best.epoch}, as {doubt})"
     figures = {criterion.figure: best.figures[criterion.figure]}
-    if figures.items() <= result.metrics.items():
+    if figures.items() <= last.items():
         return ""
     return f" (best: {describe_figures(figures)}, after epoch {best.epoch})"
 
@@ -354,7 +384,10 @@ def _summary(result: Result) -> dict[str, Any]:
     return {
         "folder": str(result.folder),
         "stopped_by": result.stopped_by,
+        **({"validation": result.validation} if result.validation else {}),
         "test": result.metrics,
+        **({"test_best": result.best_metrics} if result.validation else {}),
+        "selected_on": "validation" if result.validation else "test",
         "best": None if best is None else {"epoch": best.epoch, **best.figures},
         **({"compiled": result.compiled} if result.compiled else {}),
     }

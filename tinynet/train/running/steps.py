@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import weakref
 from collections.abc import Generator, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
 
@@ -54,6 +54,9 @@ class Step:
 
     count: int
     """The number of its batches in all processes."""
+
+    validation: Mapping[str, float] = field(default_factory=dict)
+    """The figures of the validation set of `fit` after the last step of an epoch."""
 
     @property
     def lr(self) -> float:

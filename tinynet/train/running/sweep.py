@@ -23,9 +23,11 @@ from tinynet.train.running.executors import Places
 from tinynet.train.running.run_group import (
     Outcome,
     RunGroup,
+    Watch,
     outcome_of,
     resolved_text,
     run_points,
+    unwatched,
 )
 
 
@@ -95,7 +97,10 @@ def open_sweep(folder: Path) -> Sweep:
 
 
 def run_all(
-    sweep: Sweep, places: Places, report: Callable[[int, Outcome, float], object]
+    sweep: Sweep,
+    places: Places,
+    report: Callable[[int, Outcome, float], object],
+    watch: Watch = unwatched,
 ) -> tuple[list[Outcome], int | None]:
     """Run all unfinished points.
 
@@ -103,6 +108,7 @@ def run_all(
         sweep: the sweep.
         places: where they run.
         report: called after each run with the number of completed runs, its outcome and seconds.
+        watch: called again and again with the runs that are training.
 
     Returns:
         The outcomes of all points, and the signal that stopped the sweep early, if one did.
@@ -117,7 +123,8 @@ def run_all(
         done += 1
         report(done, outcome, seconds)
 
-    stopped_by = run_points(sweep.runs, iter(pending), places.jobs, ended, start=places.start)
+    where = places.jobs, ended
+    stopped_by = run_points(sweep.runs, iter(pending), *where, start=places.start, watch=watch)
     return list(outcomes.values()), stopped_by
 
 
@@ -125,14 +132,17 @@ def run_all(
 
 
 def table(sweep: Sweep, outcomes: Sequence[Outcome]) -> list[list[str]]:
-    """Return a header and a row per run, the best first."""
+    """Return a header and a row per run, the best first; tests are those of the last weights."""
     figures = list(dict.fromkeys(name for o in outcomes for name in o.metrics))
     criterion = sweep.criterion(figures)
+    tested = [criterion.figure] if any(o.tests for o in outcomes) else []
     ordered = sorted(outcomes, key=lambda o: criterion.place(o.metrics.get(criterion.figure)))
     keys = [one.key for one in sweep.axes if len(one.values) > 1]
-    rows = [[*short_keys(keys), *reversed(figures), "status", "folder"]]
+    named = [*_named(outcomes, figures), *(f"test {name}" for name in tested)]
+    rows = [[*short_keys(keys), *named, "status", "folder"]]
     for outcome in ordered:
         shown = [_figure(outcome.metrics.get(name)) for name in reversed(figures)]
+        shown += [_figure(outcome.tests.get(name)) for name in tested]
         folder = Path(outcome.folder).name if outcome.folder else ""
         where = f"{outcome.point.name}/{folder}" if folder else ""
         values = [outcome.point.values[key] for key in keys]
@@ -140,11 +150,21 @@ def table(sweep: Sweep, outcomes: Sequence[Outcome]) -> list[list[str]]:
     return rows
 
 
-def over_seeds(sweep: Sweep, outcomes: Sequence[Outcome], key: str = "run.seed") -> list[list[str]]:
+def over_seeds(sweep: Sweep, outcomes: Sequence[Outcome]) -> list[list[str]]:
     """Return the table of means and standard deviations over the seeds; [] if not applicable."""
+    several = [one.key for one in sweep.axes if len(one.values) > 1]
+    return means_over("run.seed", sweep, outcomes) if {"run.seed"} < {*several} else []
+
+
+def means_over(key: str, sweep: Sweep, outcomes: Sequence[Outcome]) -> list[list[str]]:
+    """Return the table of means and standard deviations over the values of a key, the best first.
+
+    Args:
+        key: the key of one of the axes.
+        sweep: the sweep.
+        outcomes: its runs; only finished ones count.
+    """
     others = [one.key for one in sweep.axes if one.key != key and len(one.values) > 1]
-    if not others or all(one.key != key or len(one.values) < 2 for one in sweep.axes):
-        return []
     groups: dict[tuple[str, ...], list[Outcome]] = {}
     for outcome in outcomes:
         if outcome.status == "finished":
@@ -156,14 +176,20 @@ def over_seeds(sweep: Sweep, outcomes: Sequence[Outcome], key: str = "run.seed")
         place: {f: statistics.fmean(o.metrics[f] for o in group) for f in figures}
         for place, group in groups.items()
     }
-    rows = [[*short_keys(others), *reversed(figures), "runs"]]
+    rows = [[*short_keys(others), *_named(outcomes, figures), "runs"]]
     for place in sorted(
         groups, key=lambda place: criterion.place(means[place].get(criterion.figure))
     ):
         spread = {f: _spread([o.metrics[f] for o in groups[place]]) for f in figures}
         shown = [f"{_figure(means[place][f])} ± {spread[f]}" for f in reversed(figures)]
         rows.append([*place, *shown, str(len(groups[place]))])
-    return rows
+    return rows if groups else []
+
+
+def _named(outcomes: Sequence[Outcome], figures: Sequence[str]) -> list[str]:
+    """Return the figures for a header, with the set that selects."""
+    sets = " or ".join(sorted({o.selected_on for o in outcomes if o.metrics}, reverse=True))
+    return [f"{sets} {name}" for name in reversed(figures)]
 
 
 def _figure(value: float | None) -> str:

@@ -172,6 +172,8 @@ class Trained:
         except Exception as error:
             raise TrainError(f"the model fails on {name}\n{in_users_code(error)}") from error
         names = self.classes
+        if isinstance(self.preprocessing, TableEncoder):
+            outputs = self.preprocessing.original(outputs)
         if self.preprocessing is not None:
             is_class = bool(names) and tuple(outputs.shape[1:]) == (len(names),)
         else:

@@ -6,27 +6,32 @@ import contextlib
 import dataclasses
 import signal
 import time
+import warnings
 from collections.abc import Mapping
 from typing import Any, Literal
 
 from tinynet.board import Recording
+from tinynet.data.readers.encoding import TableEncoder
 from tinynet.invocation import command
 from tinynet.train.build import seeds
 from tinynet.train.build.build import Parts, preprocessing_of
 from tinynet.train.build.ema import MovingAverage
 from tinynet.train.build.ranks import Ranks
 from tinynet.train.build.task import check_weights
-from tinynet.train.callbacks.callback import Moment
+from tinynet.train.callbacks.callback import dataset_attribute
 from tinynet.train.checkpoint.checksums import sealed_row
 from tinynet.train.checkpoint.files import CheckpointError
 from tinynet.train.checkpoint.run_folder import RunFolder
 from tinynet.train.checkpoint.run_record import recorded_warnings
+from tinynet.train.checkpoint.spending import Spending
 from tinynet.train.checkpoint.state import StartingPoint, load_state, state_of
 from tinynet.train.checkpoint.storage import Storage
 from tinynet.train.config.problems import TrainError
 from tinynet.train.html_report.writing import costs_of, write_report
 from tinynet.train.incidents.nonfinite import Place
 from tinynet.train.incidents.response import Incidents, error_text
+from tinynet.train.metrics.criterion import figures_on
+from tinynet.train.metrics.regression import PoorFitWarning, doubt
 from tinynet.train.metrics.totals import Totals
 from tinynet.train.report.board_log import BoardLog
 from tinynet.train.report.figures import rates
@@ -35,7 +40,8 @@ from tinynet.train.running.best import EARLY_STOPPING, Best
 from tinynet.train.running.compilation import Compilation
 from tinynet.train.running.inputs import input_files
 from tinynet.train.running.interrupt import StopRequest
-from tinynet.train.running.loop import Step, evaluate_into, fit
+from tinynet.train.running.loop import Step, fit
+from tinynet.train.running.measures import Measures
 from tinynet.train.running.processes import ending_together
 from tinynet.train.running.result import Result
 from tinynet.train.running.tracked import track
@@ -78,10 +84,10 @@ class Training:
             examples -= examples % config.data.batch_size
         self.progress = ProgressPrinter(config.run.epochs, examples, show)
         self.totals = Totals()
-        self.best = Best(config.evaluation, parts.method.compares)
+        self.best = Best(config.evaluation, parts.method.compares, parts.selection)
         self.average = MovingAverage(parts.model, config.ema.decay) if config.ema else None
         self.compilation = Compilation()
-        self.metrics: dict[str, float] = {}
+        self.measures = Measures(parts, self.compilation, self.average, self.ranks)
         self.starting_point = StartingPoint()
         self.epoch = -1
         self.incidents = Incidents(config.run, folder, self.progress.message)
@@ -92,7 +98,7 @@ class Training:
         self.log: BoardLog | None = None
         if saved is not None:
             self.starting_point = load_state(parts, saved, self.average, self.best, self.totals)
-            self.metrics = dict(saved["test"])
+            self.measures.load(saved)
             self.incidents.skipped = saved["skipped"]
         early = self.is_complete and self.starting_point.epoch < config.run.epochs
         self.stopped_by: int | str | None = self.reason_to_stop if early else None
@@ -106,7 +112,8 @@ class Training:
         """
         if recording is not None:
             record["costs"] = costs_of(recording)
-        status, problem = "failed", None
+        status, problem, wants_report = "failed", None, True
+        spending = Spending()
         together = ending_together(self.ranks, command("resume", self.folder.path))
         with together, recorded_warnings(record), StopRequest() as stop:  # until it is recorded
             try:
@@ -114,28 +121,36 @@ class Training:
                 log = self.log = self.open_log(record)
                 if recording is not None:
                     log.log_graph(recording)
-                sets = self.parts.train_set, self.parts.test_set
                 start = self.starting_point
-                self.callbacks.attach(
-                    Moment(self.parts.model, log.writer, start.step, start.epoch + 1, *sets)
-                )
+                moment = self.parts.moment(log.writer, start.step, start.epoch + 1)
+                self.callbacks.attach(moment)
                 with showing(self.progress):
                     ended = self.loop(log, stop)
+                self.warn_of_poor_fit()
                 status = "finished" if ended else "interrupted"
-            except KeyboardInterrupt:
+            except KeyboardInterrupt:  # the second one, which asks for the end at once
                 status, self.stopped_by = "interrupted", signal.SIGINT
+                wants_report = False
                 raise
             except Exception as error:
                 record["error"] = error_text(error)
                 raise
             finally:  # an earlier error matters more than a problem of recording it
-                problem = self.end(record, status)
+                record["spent"] = spending.added_to(record.get("spent"))
+                problem = self.end(record, status, wants_report)
             if problem is not None and self.is_first:  # the folders of others are removed
                 raise problem
         return self.result(ended)
 
-    def end(self, record: dict[str, Any], status: str) -> TrainError | None:
-        """End callbacks, logs and trackers, and record how the run ended.
+    def warn_of_poor_fit(self) -> None:
+        """Warn if the last evaluation is that of a model that is worse than a constant."""
+        learned = dataset_attribute(self.parts.train_set, "preprocessing")
+        is_scaled = not isinstance(learned, TableEncoder) or learned.scales_target
+        if text := doubt(self.measures.figures, self.parts.selection, is_scaled):
+            warnings.warn(text, PoorFitWarning, stacklevel=2)
+
+    def end(self, record: dict[str, Any], status: str, wants_report: bool) -> TrainError | None:
+        """End callbacks, logs and trackers, and record how the run ended; write the report.
 
         Returns:
             The problem, if that cannot be recorded.
@@ -145,9 +160,9 @@ class Training:
         if self.log is not None:
             self.log.close()
         problem = self.storage.finish(record | self.outcome(status))
-        if self.log is not None and status != "interrupted":  # it has not ended, and should soon
-            self.write_report()
         self.tracking.end(status, self.folder.results)
+        if self.log is not None and wants_report:
+            self.write_report()
         return problem
 
     def open_log(self, record: Mapping[str, Any]) -> BoardLog:
@@ -175,18 +190,28 @@ class Training:
         """Return the entries of the record about the end of the run."""
         best = {"epoch": self.best.epoch, **self.best.figures}
         skipped = self.incidents.skipped
-        figures = {"test": self.metrics, "best": best, "skipped": skipped}
-        if self.metrics and (criterion := self.best.criterion(self.metrics)) is not None:
+        figures = {**self.measures.record(), "best": best, "skipped": skipped}
+        measured = self.measures.figures
+        if measured and (criterion := self.best.criterion(measured)) is not None:
             figures["criterion"] = dataclasses.asdict(criterion)
         compiled = {"compiled": summary} if (summary := self.compilation.summary()) else {}
         return {"status": status, "stopped_by": self.stopped_by, **figures, **compiled}
 
     def result(self, is_complete: bool = True) -> Result:
         """Return the result of the run."""
-        parts = self.parts
-        content = (self.folder.path, self.metrics, parts.model, parts.config)
-        compiled = self.compilation.summary()
-        return Result(*content, self.stopped_by, self.best, is_complete, compiled)
+        last, best, validation = self.measures.results(self.best)
+        return Result(
+            self.folder.path,
+            last,
+            self.parts.model,
+            self.parts.config,
+            self.stopped_by,
+            self.best,
+            is_complete,
+            self.compilation.summary(),
+            validation,
+            best,
+        )
 
     @property
     def is_complete(self) -> bool:
@@ -227,10 +252,12 @@ class Training:
                 check_weights(parts.model, parts.updaters, where)
             if step.ends_epoch:
                 self.end_epoch(log, step)
-            if saving:
-                self.save_checkpoint(log, step)
             is_last = step.epoch + 1 == config.run.epochs
             over = step.ends_epoch and (is_last or self.reason_to_stop is not None)
+            if over:
+                self.test(log, step)
+            if saving:
+                self.save_checkpoint(log, step)
             if over or stopping is not None:
                 early = None if is_last else self.reason_to_stop
                 self.stopped_by = early if over else stopping
@@ -265,20 +292,35 @@ class Training:
     def end_epoch(self, log: BoardLog, step: Step) -> None:
         """Evaluate if it is time, then print and log the figures."""
         run = self.parts.config.run
-        test: dict[str, float] = {}
+        found: dict[str, float] = {}
         if step.epoch + 1 == run.epochs or (step.epoch + 1) % run.eval_every == 0:
-            with self.evaluation_weights():
-                self.metrics = self.evaluate(log, step)
-                if self.best.see(self.metrics, step.epoch + 1):
+            with self.measures.weights():
+                measured = self.evaluate(log, step)
+                if self.best.see(measured, step.epoch + 1):
                     self.storage.set_best(self.evaluation_state(step))
-            test = {f"test/{name}": value for name, value in self.metrics.items()}
-            self.parts.update_plateau_schedules(self.metrics)
-        figures = self.epoch_figures(step, test)
+            found = figures_on(self.parts.selection, measured)
+            self.parts.update_plateau_schedules(measured)
+        figures = self.epoch_figures(step, found)
         self.progress.finish_epoch(step.epoch, step.number, figures)
-        log.log_epoch(step, figures, test)
+        log.log_epoch(step, figures, found)
         self.callbacks.end_epoch(figures)
-        row = as_json({"epoch": step.epoch + 1, "step": step.number, **figures})
-        self.storage.add_row(sealed_row(row))
+        self.add_row({"epoch": step.epoch + 1, "step": step.number, **figures})
+
+    def add_row(self, row: Mapping[str, Any]) -> None:
+        """Add a row to ``metrics.jsonl``."""
+        self.storage.add_row(sealed_row(as_json(row)))
+
+    def test(self, log: BoardLog, step: Step) -> None:
+        """Measure the test set at the end, with the last and the best weights.
+
+        If the test set selects, it has been measured after each epoch.
+        """
+        tests = self.measures.test(step.epoch + 1, self.best.epoch, self.storage.best_weights)
+        epochs = {"last": step.epoch + 1, "best": self.best.epoch}
+        for name, figures in tests.items():
+            row = {"epoch": epochs[name], "step": step.number, "weights": name}
+            self.add_row(row | figures_on("test", figures))
+        log.log_tests(step, tests)
 
     def is_time_to_save(self, step: Step) -> bool:
         """Return whether to save within an epoch: as the config says, or after a failure."""
@@ -308,33 +350,22 @@ class Training:
             raise CheckpointError(f"{text} cannot be written to (see the warning)")
 
     def evaluate(self, log: BoardLog, step: Step) -> dict[str, float]:
-        """Return the figures of the test set; log images and samples, and call the callbacks."""
-        parts, config = self.parts, self.parts.config
-        totals = Totals(parts.metrics)
-        batches, seed = parts.test_batches, config.run.seed
-        model = self.compilation.to_evaluate(parts)
-        evaluate_into(model, parts.loss, batches, totals, seed, parts.method, self.ranks)
+        """Return the figures of the set that selects; log images and samples, call callbacks."""
+        config = self.parts.config
+        totals = self.measures.on(self.parts.selection)
         log.log_confusion_matrix(totals.confusion_matrix(), step)
         if config.evaluation.samples:
             log.log_samples(config.evaluation.samples, step)
-        figures = totals.figures()
-        if self.ranks is not None:  # they decide together
-            (figures, *_) = self.ranks.in_order([figures], self.ranks.size)
-        self.callbacks.evaluated(figures)
+        figures = self.measures.decide(totals)
+        self.callbacks.evaluated(figures, self.parts.selection)
         return figures
 
-    def evaluation_weights(self) -> contextlib.AbstractContextManager[None]:
-        """Swap in the weights to evaluate: the moving average, if there is one."""
-        if self.average is None:
-            return contextlib.nullcontext()
-        return self.average.in_place_of_weights()
-
     def epoch_figures(
-        self, step: Step, test: Mapping[str, float] | None = None
+        self, step: Step, evaluated: Mapping[str, float] | None = None
     ) -> dict[str, float]:
         """Return the figures of the epoch so far, in display order."""
-        train = {f"train/{name}": value for name, value in self.totals.figures().items()}
-        return {**train, **(test or {}), **rates(step)}
+        train = figures_on("training", self.totals.figures())
+        return {**train, **(evaluated or {}), **rates(step)}
 
     def evaluation_state(self, step: Step) -> dict[str, Any]:
         """Return the state that a later evaluation needs."""
@@ -346,7 +377,7 @@ class Training:
             "batch": 0 if step.ends_epoch else step.batch + 1,
             "step": step.number + 1,
             "model": self.parts.model.state_dict(),
-            "test": self.metrics,
+            **self.measures.state_dict(),
             **({"preprocessing": self.preprocessing} if self.preprocessing else {}),
         }
 

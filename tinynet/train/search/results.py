@@ -60,6 +60,14 @@ class Results:
     importances: Mapping[str, float]
     """The share of each key in the figures of the trials; empty if too few have finished."""
 
+    selected_on: str = "test"
+    """The data set of the figures: ``"validation"`` or ``"test"``."""
+
+    @property
+    def figure_name(self) -> str:
+        """The name of the figure, with its data set: ``"validation accuracy"``."""
+        return f"{self.selected_on} {self.metric}"
+
     @property
     def criterion(self) -> Criterion:
         """What decides between the trials."""
@@ -92,6 +100,7 @@ def results_of(search: Search, study: Study, *, is_complete: bool = True) -> Res
         plan.seed,
         sorted(trials, key=rank),
         study.importances() if is_complete else {},
+        plan.selected_on,
     )
 
 
@@ -140,7 +149,7 @@ def table(results: Results, most: int | None = None) -> list[list[str]]:
         most: the maximum number of rows; their values have at most four digits.
     """
     keys = [*results.trials[0].values] if results.trials else []
-    rows = [["trial", *short_keys(keys), results.metric, "epoch", "status", "folder"]]
+    rows = [["trial", *short_keys(keys), results.figure_name, "epoch", "status", "folder"]]
     for trial in results.trials[:most]:
         values = [trial.values.get(key, "") for key in keys]
         shown = values if most is None else [brief(value) for value in values]

@@ -26,16 +26,18 @@ from tinynet.train.config.problems import Origin, Problems, UsageError
 from tinynet.train.config.resolve import load_config
 from tinynet.train.config.sections import Config
 from tinynet.train.config.space import Dimension, dimension, probes, space_of
-from tinynet.train.metrics.criterion import Criterion
+from tinynet.train.metrics.criterion import Criterion, figures_on
 from tinynet.train.running.best import Best
 from tinynet.train.running.loop import evaluate
 from tinynet.train.running.run_group import (
     Outcome,
     RunGroup,
+    Watch,
     check_all,
     outcome_of,
     resolved_text,
     run_points,
+    unwatched,
 )
 from tinynet.train.running.runner import prepare
 from tinynet.train.running.supervised import PRUNED
@@ -116,7 +118,7 @@ def new_plan(
         choices: ``sampler``, ``pruner``, ``seed``, ``trials`` where they are not the defaults.
     """
     configs = [load_config(config, [*settings, *p.assignments]) for p in probes(space)]
-    criterion = _criterion(configs[0])
+    criterion, selection = _criterion(configs[0])
     if choices.get("sampler") == "grid":
         size = _size(space)
         choices["trials"] = min(choices.get("trials", size), size)
@@ -125,6 +127,7 @@ def new_plan(
         "eval_every": min(one.run.eval_every for one in configs),
     }
     own |= {"metric": criterion.figure, "higher_is_better": criterion.higher_is_better}
+    own["selected_on"] = selection
     return Plan(tuple(space), **({"trials": TRIALS} | choices | own))
 
 
@@ -133,14 +136,14 @@ def _size(space: Iterable[Dimension]) -> int:
     return math.prod(len(grid_of(one) or ()) for one in space)
 
 
-def _criterion(config: Config) -> Criterion:
-    """Return what decides which weights of a run are best."""
+def _criterion(config: Config) -> tuple[Criterion, str]:
+    """Return what decides which weights of a run are best, and the name of its data set."""
     parts = prepare(config)
     with isolated(config.run.seed, "trial"):
         figures = evaluate(
             parts.model,
             parts.loss,
-            [first_batch(parts, parts.test_set, config.data.batch_size)],
+            [first_batch(parts, parts.sets[parts.selection], config.data.batch_size)],
             metrics=parts.metrics,
             seed=config.run.seed,
             method=parts.method,
@@ -149,7 +152,7 @@ def _criterion(config: Config) -> Criterion:
     if criterion is None:
         listed = ", ".join(figures)
         raise UsageError(f"these runs have no best evaluation: use --metric, with one of {listed}")
-    return criterion
+    return criterion, parts.selection
 
 
 def new_search(config: str, settings: Sequence[str], plan: Plan, folder: Path) -> Search:
@@ -176,7 +179,9 @@ def open_search(folder: Path) -> Search:
     try:
         record = read_json(folder / RECORD)
         space = tuple(dimension(f"{key}={text}") for key, text in record["space"].items())
-        own = {field.name: record[field.name] for field in dataclasses.fields(Plan)}
+        names = [field.name for field in dataclasses.fields(Plan)]
+        own = {"selected_on": "test", **record}  # older versions had no validation sets
+        own = {name: own[name] for name in names}
         plan = Plan(**(own | {"space": space}))
         runs = RunGroup(folder, str(record["config"]), tuple(record["settings"]))
         before = record["resolved"]
@@ -208,7 +213,11 @@ def _resolved(runs: RunGroup, plan: Plan) -> str:
 
 
 def run_search(
-    search: Search, study: Study, jobs: int, report: Callable[[Outcome, float], object]
+    search: Search,
+    study: Study,
+    jobs: int,
+    report: Callable[[Outcome, float], object],
+    watch: Watch = unwatched,
 ) -> int | None:
     """Run all trials, at most `jobs` at once.
 
@@ -217,6 +226,7 @@ def run_search(
         study: its study.
         jobs: the maximum number of processes.
         report: called after each trial with its outcome and seconds.
+        watch: called again and again with the trials that are training.
 
     Returns:
         The signal that stopped the search early, if one did.
@@ -251,7 +261,7 @@ def run_search(
     _wait_for(search.runs, begun)
     for point in begun:
         _report_again(search, study, point)
-    return run_points(search.runs, points(), jobs, ended, answer)
+    return run_points(search.runs, points(), jobs, ended, answer, watch=watch)
 
 
 def best_figure(outcome: Outcome, metric: str) -> float | None:
@@ -264,7 +274,8 @@ def _report_again(search: Search, study: Study, point: Point) -> None:
     """Report the evaluations of a run that its search, which was killed, did not record."""
     for folder in search.runs.run_folders(point)[-1:]:
         for row in read_rows(RunFolder(folder).metrics):
-            if (name := f"test/{search.plan.metric}") in row:  # JSON has no NaN
+            (name,) = figures_on(search.plan.selected_on, {search.plan.metric: None})
+            if name in row:  # JSON has no NaN
                 figure = math.nan if row[name] is None else row[name]
                 study.report(point.number, row["epoch"], figure)
 

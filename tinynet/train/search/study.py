@@ -33,7 +33,7 @@ class Plan:
 
     space: tuple[Dimension, ...]
     metric: str
-    """The test figure to compare trials by."""
+    """The figure to compare trials by."""
 
     higher_is_better: bool
     trials: int
@@ -45,6 +45,9 @@ class Plan:
 
     eval_every: int = 1
     """The number of epochs from one evaluation to the next."""
+
+    selected_on: str = "test"
+    """The data set of the figure: ``"validation"`` or ``"test"``."""
 
     @property
     def criterion(self) -> Criterion:

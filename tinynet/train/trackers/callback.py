@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tinynet.train.callbacks.callback import Callback, Moment
+from tinynet.train.metrics.criterion import figures_on
 from tinynet.train.report.figures import epoch_figures, step_figures
 from tinynet.train.trackers.tracker import Point, TrackedRun
 from tinynet.train.trackers.tracking import Tracking
@@ -18,7 +19,7 @@ class Track(Callback):
     """A callback of `fit` that passes the figures of a loop on to trackers.
 
     Its names are those of a run from a config: ``train/loss`` and ``lr`` of the steps,
-    ``test/loss`` and so on of `Callbacks.evaluated`, ``epoch/...`` of `Callbacks.end_epoch`.
+    ``val/loss`` and so on of `Callbacks.evaluated`, ``epoch/...`` of `Callbacks.end_epoch`.
     The run ends as failed if a step raises an error, and as interrupted if the loop is left before
     its last step; `Callbacks.end_run` before that makes it a finished run.
 
@@ -86,7 +87,7 @@ class Track(Callback):
 
     def on_evaluation_end(self, at: Moment) -> None:
         """Pass on the figures of an evaluation."""
-        self._log(at, {f"test/{name}": value for name, value in at.figures.items()})
+        self._log(at, figures_on(at.measured_on, at.figures))
 
     def on_epoch_end(self, at: Moment) -> None:
         """Pass on the figures of an epoch."""

@@ -105,7 +105,7 @@ class _Worker:
             self._has_warned = True
             error = self._failure
             text = f"{self._name} fails. {type(error).__name__}: {error}"
-            rest = "The run is not affected; its figures are in TensorBoard, too"
+            rest = "The run is not affected; its metrics are in TensorBoard, too"
             rest += "" if self._ending.is_set() else f". Next attempt in {_RETRY:.0f} s"
             warnings.warn(f"{text}\n{rest}", TrackerWarning, stacklevel=4)
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import functools
-import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from tinynet.train.config.grid import short_keys
-from tinynet.train.html_report.run_data import RunData
-from tinynet.train.html_report.sections.config import sections_of
+from tinynet.train.config.grid import brief, distinct, short_keys
+from tinynet.train.html_report.markup import Html, element
+from tinynet.train.html_report.run_data import RunData, finite
+from tinynet.train.html_report.sections.config import DEFAULT, sections_of
 from tinynet.train.metrics.criterion import Criterion, criterion_of, recorded_criterion
 from tinynet.train.search.results import Results
 
@@ -31,12 +31,27 @@ class Comparison:
 
     @functools.cached_property
     def values(self) -> dict[str, list[str]]:
-        """The keys of the configs that differ between the runs, with the value of each run."""
+        """The keys of the configs that differ between the runs, with the value of each run.
+
+        A key with only defaults differs because of another, such as the type of an optimizer.
+        """
         configs = [_values(run) for run in self.runs]
-        keys = dict.fromkeys(key for config in configs for key in config)
+        keys = dict.fromkeys(key for run in self.runs for key in _chosen(run))
         found = {key: [config.get(key, "") for config in configs] for key in keys}
         differ = {key: values for key, values in found.items() if len({*values}) > 1}
         return {key: values for key, values in differ.items() if key not in _NOT_COMPARED}
+
+    @functools.cached_property
+    def shown(self) -> dict[str, list[str]]:
+        """These values in a few characters each."""
+        return {key: distinct(values) for key, values in self.values.items()}
+
+    def value(self, key: str, number: int) -> Html:
+        """Return the value of a run for a table; a long one opens when it is clicked."""
+        whole, short = brief(self.values[key][number]), self.shown[key][number]
+        if short == whole:
+            return element("code", whole)
+        return element("details", element("summary", element("code", short)), whole)
 
     @functools.cached_property
     def labels(self) -> dict[str, str]:
@@ -45,7 +60,7 @@ class Comparison:
 
     @functools.cached_property
     def _names(self) -> list[str]:
-        """The names of the test figures; losses last."""
+        """The names of the figures that select; losses last."""
         names = dict.fromkeys(name for n in range(len(self.runs)) for name in self.figures_of(n))
         return sorted(names, key=lambda name: name.startswith("loss"))
 
@@ -62,17 +77,30 @@ class Comparison:
 
     @functools.cached_property
     def figures(self) -> list[str]:
-        """The names of the test figures, that which decides first."""
+        """The names of the figures, that which decides first."""
         return sorted(self._names, key=lambda name: name != self.criterion.figure)
 
     def figures_of(self, number: int) -> dict[str, float]:
-        """Return the figures of a run: those of the last evaluation, or in a search of the best."""
+        """Return the figures of a run on the set that selects: of the last evaluation, or in a
+        search of the best."""
         run = self.runs[number]
         best = run.record.get("best") if self.search else None
         if not best or not best.get("epoch"):
-            return run.test_figures
-        known = {k: v for k, v in best.items() if k != "epoch" and isinstance(v, int | float)}
-        return {k: v for k, v in known.items() if math.isfinite(v)}
+            return run.figures_on(run.selection)
+        return finite({k: v for k, v in best.items() if k != "epoch"})
+
+    def tests_of(self, number: int) -> dict[str, float]:
+        """Return the figures of the test set, if the run selected on another: with the last
+        weights, or in a search with the best."""
+        run = self.runs[number]
+        if run.selection == "test":
+            return {}
+        return run.best_test if self.search else run.figures_on("test")
+
+    @functools.cached_property
+    def selection(self) -> str:
+        """The set on which the runs are compared; both names if they differ."""
+        return " or ".join(sorted({run.selection for run in self.runs}, reverse=True))
 
     @functools.cached_property
     def order(self) -> list[int]:
@@ -92,6 +120,14 @@ class Comparison:
         if not run.folder.report.is_file():
             return ""
         return quote(Path(os.path.relpath(run.folder.report, self.page.parent)).as_posix())
+
+
+def _chosen(run: RunData) -> list[str]:
+    """Return the keys of a config that are no defaults."""
+    sections = sections_of(run.config).items()
+    return [
+        f"{name}.{key}" for name, rows in sections for key, _, origin in rows if origin != DEFAULT
+    ]
 
 
 def _values(run: RunData) -> dict[str, str]:

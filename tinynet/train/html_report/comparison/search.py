@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from tinynet.train.config.grid import brief, short_keys
 from tinynet.train.html_report.comparison.compared import Comparison
 from tinynet.train.html_report.markup import Html, bar, element, joined, table
-from tinynet.train.html_report.plots import GREY, Curve, lines
+from tinynet.train.html_report.plots import GREY, Curve, Scale, lines
 from tinynet.train.report.progress import figure_text
 from tinynet.train.search.results import Results, TrialResult
 from tinynet.train.search.study import LEAST
@@ -24,13 +24,14 @@ def history(compared: Comparison) -> Html | None:
         return None
     counts = [f"{count} {status}" for status in _STATUSES if (count := results.count(status))]
     how = f"Sampler {results.sampler} with seed {results.seed}, pruner {results.pruner}."
-    figure = "the figure of a trial is that of its best evaluation"
-    text = f"{len(results.trials)} trials: {', '.join(counts)}. {how} By test {results.metric}; "
-    paragraph = element("p", f"{text}{figure}.", class_="soft")
+    value = "the value of a trial is that of its best evaluation"
+    text = f"{len(results.trials)} trials: {', '.join(counts)}. {how} By {results.figure_name}; "
+    paragraph = element("p", f"{text}{value}.", class_="soft")
     curves = _curves(results)
     if not curves:
         return paragraph
-    plot = lines(f"test {results.metric} by trial", curves, "trial")
+    y = Scale(text=functools.partial(figure_text, results.metric, digits=3))
+    plot = lines(f"{results.figure_name} by trial", curves, "trial", y=y)
     return joined([paragraph, element("div", plot, class_="plots large")])
 
 
@@ -65,11 +66,11 @@ def importance(compared: Comparison) -> Html | None:
     if not results.importances:
         return element("p", f"Fewer than {LEAST} trials finished.", class_="soft")
     text = (
-        f"The share of each key in reaching a good test {results.metric} (PED-ANOVA), from "
+        f"The share of each key in reaching a good {results.figure_name} (PED-ANOVA), from "
         f"{results.count('finished')} finished trials. From few trials it is a rough guess."
     )
     bars = [bar(key, share) for key, share in results.importances.items()]
-    return joined([element("p", text, class_="soft"), *bars])
+    return joined([element("p", text, class_="soft"), element("div", *bars, class_="bars")])
 
 
 def pruned(compared: Comparison) -> Html | None:

@@ -7,54 +7,65 @@ import tomllib
 from collections.abc import Sequence
 from typing import Any
 
-from tinynet.train.config.grid import brief
-from tinynet.train.html_report.comparison import search
+from tinynet.train.config.grid import distinct
+from tinynet.train.html_report.comparison import groups, search
 from tinynet.train.html_report.comparison.compared import Comparison
 from tinynet.train.html_report.markup import Html, cards, element, joined, table
 from tinynet.train.html_report.page import Section
-from tinynet.train.html_report.plots import Axis, Curve, lines, parallel
+from tinynet.train.html_report.plots import Axis, parallel
 from tinynet.train.html_report.run_data import RunData
-from tinynet.train.report.explanation import status_of
+from tinynet.train.metrics.criterion import SELECTED_ON_TEST
+from tinynet.train.report.explanation import status_with_cause
 from tinynet.train.report.progress import figure_text
 
+_LONGEST, _LABEL = 32, 20  # characters of a folder's name, and of a label
 _MOST_AXES = 7
-_MOST_CURVES = 7
 _MOST_LABELS = 5
 _MOST_RUNS = 200
 
 
 def best(compared: Comparison) -> Html | None:
     """Return the best run: its figures, and the values that the others do not have."""
-    if not compared.figures:
+    if not compared.figures or {*compared.values} == {groups.FOLD}:  # no fold is better
         return None
     run, number = compared.runs[compared.order[0]], compared.order[0]
     own = compared.figures_of(number)
     if compared.figures[0] not in own:
         return None
-    figures = {f"test {name}": own.get(name) for name in compared.figures}
+    figures = {f"{run.selection} {name}": own.get(name) for name in compared.figures}
+    weights = "best" if compared.search else "last"
+    tested = compared.tests_of(number).items()
+    figures |= {f"test {name} ({weights} weights)": value for name, value in tested}
     shown = {k: figure_text(k, v) for k, v in figures.items() if v is not None}
-    own_values = compared.values.items()
-    shown |= {compared.labels[key]: brief(values[number]) for key, values in own_values}
-    text = f"Of {len(compared.runs)} runs, by test {compared.figures[0]}: "
+    values = compared.shown.items()
+    shown |= {compared.labels[key]: texts[number] for key, texts in values if texts[number]}
+    text = f"Of {len(compared.runs)} runs, by {compared.selection} {compared.figures[0]}: "
     line = element("p", text, _name(compared, run))
-    return joined([line, cards(shown)])
+    warned = [element("p", f"{SELECTED_ON_TEST}.".capitalize(), class_="soft")]
+    return joined([line, *(warned if "test" in compared.selection else []), cards(shown)])
 
 
 def runs(compared: Comparison) -> Html:
     """Return a table of the runs, the best first."""
     keys, figures = compared.values, compared.figures
-    header = [*[compared.labels[key] for key in keys], *figures, "best epoch", "status", "run"]
+    named = [f"{compared.selection} {name}" for name in figures]
+    if is_tested := any(compared.tests_of(number) for number in compared.order):
+        named.append(f"test {figures[0]}")
+    header = [*[compared.labels[key] for key in keys], *named, "best epoch", "status", "run"]
     rows = []
     for number in compared.order[:_MOST_RUNS]:
         run = compared.runs[number]
         own = [compared.figures_of(number).get(name) for name in figures]
-        shown = ["" if v is None else figure_text(n, v) for n, v in zip(figures, own, strict=True)]
+        own += [compared.tests_of(number).get(figures[0])] if is_tested else []
+        pairs = zip(named, own, strict=True)
+        shown = ["" if v is None else figure_text(n, v) for n, v in pairs]
         epoch = (run.record.get("best") or {}).get("epoch") or ""
-        values = [element("code", brief(keys[key][number])) for key in keys]
-        rows.append([*values, *shown, epoch, status_of(run.record), _name(compared, run)])
+        values = [compared.value(key, number) for key in keys]
+        status = element("span", status_with_cause(run.record), class_="note")
+        rows.append([*values, *shown, epoch, status, _name(compared, run)])
     left = len(compared.runs) - _MOST_RUNS
     more = [element("p", f"and {left} more", class_="soft")] if left > 0 else []
-    return joined([table(header, rows), *more])
+    return joined([table(header, rows, sortable=True), *more])
 
 
 def coordinates(compared: Comparison) -> Html | None:
@@ -75,28 +86,9 @@ def coordinates(compared: Comparison) -> Html | None:
     ticks = [(0.0, figure_text(figure, low)), (1.0, figure_text(figure, high))]
     axes.append(Axis(figure, ticks if high > low else ticks[:1]))
     places.append(_scaled(values))
-    plot = parallel(f"test {figure}", axes, [*zip(*places, strict=True)])
-    return element("div", plot, class_="plots large")
-
-
-def curves(compared: Comparison) -> Html | None:
-    """Return the curves of the best runs: the figure that decides, and the loss."""
-    names = [*dict.fromkeys([*compared.figures[:1], "loss"])]
-    plots = [_curves(compared, name) for name in names]
-    shown = [*filter(None, plots)]
-    return element("div", *shown, class_="plots") if shown else None
-
-
-def _curves(compared: Comparison, name: str) -> Html | None:
-    found = []
-    for colour, number in enumerate(compared.order[:_MOST_CURVES]):
-        rows = compared.runs[number].rows
-        points = [(float(row["epoch"]), row.get(f"test/{name}")) for row in rows if "epoch" in row]
-        known = [(x, y) for x, y in points if isinstance(y, float) and math.isfinite(y)]
-        if known:
-            x, y = zip(*known, strict=True)
-            found.append(Curve(_short(compared, number), x, y, colour))
-    return lines(f"test {name}", found, "epoch") if found else None
+    names = [_values_text(compared, number) for number in ranked]
+    title = f"{compared.selection} {figure}"
+    return parallel(title, axes, [*zip(*places, strict=True)], names)
 
 
 def warnings(compared: Comparison) -> Html | None:
@@ -115,15 +107,18 @@ def warnings(compared: Comparison) -> Html | None:
 def _name(compared: Comparison, run: RunData) -> Html:
     """Return the name of a run, as a link to its report."""
     address = compared.link(run)
-    return element("a", run.name, href=address) if address else joined([run.name])
+    group, _, date = run.name.rpartition("/")
+    name = f"{group[: _LONGEST - 1]}…/{date}" if len(group) > _LONGEST else run.name
+    return element("a", name, href=address) if address else joined([name])
 
 
-def _short(compared: Comparison, number: int) -> str:
-    """Return what a run has and others do not: ``lr=0.01 seed=1``."""
-    parts = [
-        f"{compared.labels[k]}={brief(values[number])}" for k, values in compared.values.items()
-    ]
-    return " ".join(parts[:4])[:60] or compared.runs[number].name
+def _values_text(compared: Comparison, number: int) -> str:
+    """Return the values of a run and its figure, which it shows when it is pointed at."""
+    values = compared.shown.items()
+    parts = [f"{compared.labels[key]}={texts[number]}" for key, texts in values if texts[number]]
+    name = compared.figures[0]
+    figure = figure_text(name, compared.figures_of(number)[name])
+    return f"{' '.join(parts) or compared.runs[number].name}: {name} {figure}"
 
 
 # ---- axes ----
@@ -138,14 +133,15 @@ def _axis(name: str, texts: Sequence[str]) -> tuple[Axis, list[float]]:
     steep = min(numbers) > 0 and max(numbers) / min(numbers) >= 20
     values = [math.log(v) if steep else float(v) for v in numbers]
     places = _scaled(values)
-    ticks = sorted({*zip(places, [f"{v:g}" for v in numbers], strict=True)})
+    ticks = sorted({*zip(places, [f"{v:.4g}" for v in numbers], strict=True)})
     return Axis(name, ticks if len(ticks) <= _MOST_LABELS else [ticks[0], ticks[-1]]), places
 
 
 def _categories(name: str, texts: Sequence[str]) -> tuple[Axis, list[float]]:
     known = sorted({*texts})
     place = {text: i / max(1, len(known) - 1) for i, text in enumerate(known)}
-    ticks = [(where, text.strip('"')[:16]) for text, where in place.items()]
+    labels = distinct([text.strip('"') for text in known], _LABEL)
+    ticks = [*zip(place.values(), labels, strict=True)]
     return Axis(name, ticks[:: max(1, len(ticks) // 8)]), [place[text] for text in texts]
 
 
@@ -163,13 +159,15 @@ def _parsed(text: str) -> Any:
 
 
 COMPARISON: tuple[Section[Comparison], ...] = (
+    Section("Cross-validation", groups.over_folds),
     Section("Best run", best),
     Section("Search", search.history),
     Section("Importance of the values", search.importance),
+    Section("Over the seeds", groups.over_seeds),
     Section("Runs", runs),
     Section("Pruned trials", search.pruned),
     Section("Failed trials", search.failed),
+    Section("Curves", groups.curves),
     Section("Parallel coordinates", coordinates),
-    Section("Curves", curves),
     Section("Warnings", warnings),
 )

@@ -9,14 +9,16 @@ from tinynet.train.html_report.run_data import RunData
 
 _SECTION = re.compile(r"\[([^\[\]=]+)\]")
 Row = tuple[str, str, str]
+DEFAULT = "default"
+"""The origin of a value that no config and no option sets."""
 
 
 def config(run: RunData) -> Html:
     """Return a table per section: what was chosen, and the defaults below it."""
     shown = []
     for name, rows in sections_of(run.config).items():
-        chosen = [row for row in rows if row[2] != "default"]
-        defaults = [row for row in rows if row[2] == "default"]
+        chosen = [row for row in rows if row[2] != DEFAULT]
+        defaults = [row for row in rows if row[2] == DEFAULT]
         shown.append(element("h3", name))
         if chosen:
             shown.append(_table(chosen))

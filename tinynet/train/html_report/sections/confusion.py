@@ -20,7 +20,7 @@ def confusion(run: RunData) -> Html | None:
     counts, names = run.model.confusion, class_names(run, len(run.model.confusion))
     if len(counts) > _MOST:
         return _mistakes(counts, names)
-    text = "Rows are the true classes, columns what the model says."
+    text = "Rows are the actual classes, columns the predicted ones."
     return joined([element("p", text, class_="soft"), _matrix(counts, names)])
 
 
@@ -65,5 +65,5 @@ def _mistakes(counts: Array, names: list[str]) -> Html:
         if wrong[i, j]
     ]
     text = f"The most frequent mistakes among {len(counts)} classes."
-    header = ["true", "the model says", "count", "of the true class"]
+    header = ["actual", "predicted", "count", "of the actual class"]
     return joined([element("p", text, class_="soft"), table(header, rows, numbers=2)])

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from tinynet.train.html_report.markup import Html, element
-from tinynet.train.html_report.plots import GREY, Curve, lines
+from tinynet.train.html_report.plots import GREY, Curve, Scale, lines
 from tinynet.train.html_report.run_data import RunData
+from tinynet.train.metrics.criterion import SETS
+from tinynet.train.report.progress import figure_text
 
 _POINTS = 300  # of a curve over steps; more are averaged
 _STEEP = 30.0  # the ratio of values from which a logarithmic scale is easier to read
@@ -15,9 +18,9 @@ _MOST = 12  # plots
 
 
 def curves(run: RunData) -> Html | None:
-    """Return a plot for each loss and metric, of training and test together; and for the rates."""
+    """Return a plot for each loss and metric, of all data sets together; and for the rates."""
     names = dict.fromkeys(key for row in run.rows for key in row if key not in ("epoch", "step"))
-    figures = [*dict.fromkeys(name.removeprefix("train/").removeprefix("test/") for name in names)]
+    figures = [*dict.fromkeys(map(_short, names))]
     figures = figures or [*dict.fromkeys(map(_short, run.logged.scalars))]
     figures.sort(key=lambda name: (not name.startswith("loss"), name.startswith("lr")))
     plots = [_plot(run, name) for name in figures[:_MOST]]
@@ -27,8 +30,37 @@ def curves(run: RunData) -> Html | None:
     return element("div", *shown, *([rest] if more > 0 else []), class_="plots") if shown else None
 
 
+def parts_of(rows: Iterable[Mapping[str, object]]) -> list[str]:
+    """Return the sets that figures are measured on, in their order: ``["train", "val", "test"]``.
+
+    Example:
+        >>> parts_of([{"epoch": 1, "train/loss": 1.0, "lr": 0.1, "val/loss": 1.0}])
+        ['train', 'val']
+    """
+    return [*dict.fromkeys(key.partition("/")[0] for row in rows for key in row if "/" in key)]
+
+
+def style_of(part: str, parts: Sequence[str]) -> str:
+    """Return the style of the lines of a set: solid for that which selects the best weights."""
+    others = [one for one in parts if one != "train"]
+    if part == "train" and others:
+        return "dashed"
+    return "dotted" if part in others[1:] else "solid"
+
+
+def set_name(part: str) -> str:
+    """Return the name of a set, from that in its figures.
+
+    Example:
+        >>> set_name("val")
+        'validation'
+    """
+    return {short: name for name, short in SETS.items()}.get(part, part)
+
+
 def _short(tag: str) -> str:
-    return tag.removeprefix("train/").removeprefix("test/")
+    part, slash, name = tag.partition("/")
+    return name if slash and part in SETS.values() else tag
 
 
 def _plot(run: RunData, name: str) -> Html | None:
@@ -42,17 +74,19 @@ def _plot(run: RunData, name: str) -> Html | None:
         is_rate = tag == name
         x, y = zip(*_thinned(points), strict=True)
         found.append(Curve("", x, y) if is_rate else Curve("each step", x, y, GREY, thin=True))
-    for number, part in enumerate(("train", "test")):
+    for number, part in enumerate(parts_of(run.rows)):
         rows = [(row["epoch"], row.get(f"{part}/{name}")) for row in run.rows if "epoch" in row]
         known = [(float(x), y) for x, y in rows if isinstance(y, float) and math.isfinite(y)]
         if known:
             x, y = zip(*known, strict=True)
-            found.append(Curve(part, x, y, number))
+            found.append(Curve(set_name(part), x, y, number))
     if not found:
         return None
     values = [value for curve in found for value in curve.y]
     steep = name.startswith("loss") and min(values) > 0 and max(values) > _STEEP * min(values)
-    return lines(name, found, "epoch" if per_epoch > 1 else "step", log=steep)
+    text = functools.partial(figure_text, name)
+    scale = Scale(log=steep, text=text, ticks=functools.partial(text, digits=3))
+    return lines(name, found, "epoch" if per_epoch > 1 else "step", y=scale)
 
 
 def _steps_per_epoch(run: RunData) -> float:

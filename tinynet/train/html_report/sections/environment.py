@@ -24,8 +24,9 @@ def _table(record: Any) -> Html:
     commit = str(git.get("commit", ""))
     if git.get("dirty"):
         commit += ", with changes (changes.diff)"
+    typed = record.get("typed") or shlex.join(map(str, record.get("command", [])))
     rows = {
-        "command": element("code", shlex.join(map(str, record.get("command", []))), class_="long"),
+        "command": element("code", typed, class_="long"),
         "folder": element("code", record.get("working_directory", ""), class_="long"),
         "started": str(record.get("started", "")),
         "seed": record.get("seed", ""),

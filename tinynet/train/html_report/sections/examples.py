@@ -1,7 +1,8 @@
-"""The worst and a few typical examples, with what the model says."""
+"""The worst and a few typical examples, with their predictions."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,7 +11,8 @@ import numpy as np
 from tinynet import nn
 from tinynet.board.summaries.png import png
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.data import Tokenizer
+from tinynet.data import Subset, Tokenizer
+from tinynet.data.readers.table_rows import TableRows
 from tinynet.dtypes import Array
 from tinynet.train.html_report.examination import Answer
 from tinynet.train.html_report.markup import Html, bar, element, escaped, joined, picture, table
@@ -19,6 +21,7 @@ from tinynet.train.html_report.sections.confusion import class_names
 from tinynet.train.metrics.metric import softmax
 from tinynet.train.report import pictures
 from tinynet.train.report.predictions import are_classes, rows_of, sentence_of
+from tinynet.train.report.progress import number_text
 
 _MOST = 12  # values of a row
 _CLASSES = 3  # with the highest probabilities
@@ -37,7 +40,7 @@ def examples(run: RunData) -> Html | None:
         if answers:
             note = note if answers[0].loss is not None else "The first ones of the test set."
             if _is_picture(answers[0].inputs, _first(answers[0].output)):
-                note += " On the left the example, on the right what the model makes of it."
+                note += " On the left the example, on the right the output of the model."
             elif _is_text(run, answers[0]):
                 note += (
                     " Above is the text: the redder a token, the less the model expected it. Below "
@@ -84,22 +87,35 @@ def _is_row(run: RunData, answer: Answer) -> bool:
 
 
 def _table(run: RunData, answers: Sequence[Answer]) -> Html:
-    """Return examples as the rows of a table, with what the model says and what is right."""
+    """Return examples as the rows of a table, with predicted and actual values."""
     count = answers[0].inputs.shape[1]
     given = run.model.about("feature_names") if run.model is not None else None
     names = given if given and len(given) == count else [f"x{i}" for i in range(count)]
     more = [f"and {count - _MOST} more"] if count > _MOST else []
-    header = ["example", "says", "should be", "loss", *names[:_MOST], *more]
+    as_written = [_as_written(run, answer.index) for answer in answers]
+    if all(as_written):
+        names, count = [*as_written[0]], len(as_written[0])
+        more = [f"and {count - _MOST} more"] if count > _MOST else []
+    header = ["example", "predicted", "actual", "loss", *names[:_MOST], *more]
     rows = []
-    for answer in answers:
-        values = [f"{value:.4g}" for value in answer.inputs.numpy()[0, :_MOST]]
-        loss = "" if answer.loss is None else f"{answer.loss:.3g}"
+    for answer, own in zip(answers, as_written, strict=True):
+        given = own.values() or map(number_text, answer.inputs.numpy()[0].tolist())
+        values = [*itertools.islice(given, _MOST)]
+        loss = "" if answer.loss is None else number_text(answer.loss, 3)
         rows.append([answer.index, *_pair(run, answer), loss, *values, *[""] * len(more)])
     return table(header, rows, numbers=3)
 
 
+def _as_written(run: RunData, index: int) -> dict[str, str]:
+    """Return the inputs of an example as the file of a table has them; {} of other data."""
+    examples: Any = run.model.parts.test_set if run.model is not None else None
+    while isinstance(examples, Subset):
+        examples, index = examples.dataset, examples.indices[index]
+    return examples.row(index) if isinstance(examples, TableRows) else {}
+
+
 def _pair(run: RunData, answer: Answer) -> tuple[Html, str]:
-    """Return what the model says and the target, in a few words each."""
+    """Return the prediction and the target, in a few words each."""
     output, target = _first(answer.output), answer.target
     if not isinstance(output, Tensor):
         return escaped(str(output)[:80]), str(target)[:80]
@@ -110,8 +126,15 @@ def _pair(run: RunData, answer: Answer) -> tuple[Html, str]:
         tone = "good" if row["class"] == true else "bad"
         right = names[true] if 0 <= true < len(names) else str(true)
         return element("span", text, class_=tone), right
-    said, right = (sentence_of(rows_of(value, classes=False)[0]) for value in (output, target))
+    said, right = map(_numbers, (output, target))
     return escaped(said), right
+
+
+def _numbers(value: Any) -> str:
+    """Return the numbers of an output, or of a target."""
+    if not isinstance(value, Tensor) or value.numel() > _MOST:
+        return sentence_of(rows_of(value, classes=False)[0])
+    return " ".join(map(number_text, value.detach().numpy().ravel().tolist()))
 
 
 # ---- what the model was given ----
@@ -156,7 +179,7 @@ def _is_picture(inputs: Any, output: Any) -> bool:
     return pictures.are_images(inputs) and pictures.are_images(output)
 
 
-# ---- what it says ----
+# ---- the prediction ----
 
 
 def _said(run: RunData, answer: Answer, output: Any) -> Html:
@@ -168,7 +191,9 @@ def _said(run: RunData, answer: Answer, output: Any) -> Html:
         return _labels(run, answer, output)
     classes = are_classes(output, answer.target)
     row = rows_of(output, answer.target, classes=classes)[0]
-    return element("div", "says ", sentence_of(row))
+    actual = row.pop("target")
+    lines = {"predicted": sentence_of(row), "actual": sentence_of({"output": actual})}
+    return joined(element("div", f"{name}: {text}") for name, text in lines.items())
 
 
 def _classes(run: RunData, answer: Answer, output: Tensor) -> Html:
@@ -183,8 +208,8 @@ def _classes(run: RunData, answer: Answer, output: Tensor) -> Html:
         name = element("b", names[index]) if index == true else names[index]
         rows.append(bar(name, float(shares[index])))
     right = order[0] == true
-    says = "right" if right else f"should be {names[true] if 0 <= true < len(names) else true}"
-    return joined([*rows, element("div", says, class_="good" if right else "bad")])
+    text = f"actual: {names[true] if 0 <= true < len(names) else true}"
+    return joined([*rows, element("div", text, class_="good" if right else "bad")])
 
 
 def _are_labels(run: RunData, answer: Answer, output: Tensor) -> bool:

@@ -7,7 +7,13 @@ import textwrap
 from tinynet.train.html_report.markup import Html, element, joined, picture, table
 from tinynet.train.html_report.run_data import RunData
 
-_ELSEWHERE = ("test/confusion_matrix", "test/samples", "graph/folded")
+_ELSEWHERE = (
+    "test/confusion_matrix",
+    "test/samples",
+    "val/confusion_matrix",
+    "val/samples",
+    "graph/folded",
+)
 _MOST = 12
 _LONGEST = 5000  # characters
 

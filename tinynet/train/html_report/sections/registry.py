@@ -12,6 +12,7 @@ from tinynet.train.html_report.sections.examples import examples
 from tinynet.train.html_report.sections.exhibits import exhibits
 from tinynet.train.html_report.sections.graph import graph
 from tinynet.train.html_report.sections.overview import overview
+from tinynet.train.html_report.sections.regression import regression
 from tinynet.train.html_report.sections.warnings import warnings
 from tinynet.train.html_report.sections.weights import weights
 
@@ -19,6 +20,7 @@ SECTIONS = (
     Section("Overview", overview),
     Section("Curves", curves),
     Section("Confusion matrix", confusion),
+    Section("Predictions", regression),
     Section("Examples", examples),
     Section("Exhibits", exhibits),
     Section("Weights and gradients", weights),

@@ -1,0 +1,40 @@
+"""The default of ``data.validation``: by what selects, and by the age of a config."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping
+from dataclasses import replace
+from inspect import isclass
+from typing import Any
+
+from tinynet.optim.lr_scheduler import ReduceLROnPlateau
+from tinynet.train.config.document import Source
+from tinynet.train.config.sections import DataSection
+
+_KEY = "data", "validation"
+
+
+def recorded(source: Source) -> Source:
+    """Return the config of a run, with what an older version did not record: no validation set."""
+    if isinstance(data := source.tree.get(_KEY[0]), dict):
+        data.setdefault(_KEY[1], 0)
+    return source
+
+
+def by_default(sections: Mapping[str, Any], given: Container[tuple[str | int, ...]]) -> DataSection:
+    """Return the section ``[data]``, by default without a validation set if nothing selects.
+
+    Args:
+        sections: the sections by name.
+        given: the paths of the given values.
+    """
+    data: DataSection = sections["data"]
+    compares = getattr(sections["method"].component.target, "compares", True)
+    selects = compares or sections["evaluation"].monitor or _has_plateau(sections["schedule"])
+    return data if selects or _KEY in given else replace(data, validation=0.0)
+
+
+def _has_plateau(schedule: Any) -> bool:
+    each = () if schedule is None else [schedule, *schedule.named.values()]
+    targets = [one.component.target for one in each if one.component is not None]
+    return any(isclass(target) and issubclass(target, ReduceLROnPlateau) for target in targets)

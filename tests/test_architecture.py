@@ -13,7 +13,8 @@ import pytest
 from tinynet import lazy
 
 PACKAGE = Path(__file__).parents[1] / "tinynet"
-FILES = sorted(PACKAGE.rglob("*.py"))
+PROJECT = PACKAGE / "train/project"  # `tinynet new` writes it: a user's files
+FILES = sorted(path for path in PACKAGE.rglob("*.py") if path.parent != PROJECT)
 
 # A part may import the parts of the rows above its own, and itself; not its neighbours in a row.
 ROWS = [

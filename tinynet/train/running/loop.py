@@ -119,9 +119,7 @@ def fit(
         optimizer = {"": Updater(optimizer, clip_norm, clip_value, schedule, per)}
     everyone = ranks or Ranks()
     batches, validation = held_out(batches, validation)
-    measure = None
-    if validation is not None:
-        measure = partial(evaluate, model, loss, validation, metrics=metrics, method=method)
+    measure = partial(evaluate, model, loss, validation or (), metrics=metrics, method=method)
     loop = _Loop(
         _new_task(model, loss, optimizer, everyone, compile),
         method or Supervised(),
@@ -130,7 +128,7 @@ def fit(
         everyone,
         accumulate,
         hints and everyone.is_first,
-        measure,
+        None if validation is None else measure,
     )
     numbers = range(epochs) if isinstance(epochs, int) else epochs
     return Steps(loop.steps(batches, numbers, first_step, first_batch))

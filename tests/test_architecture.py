@@ -13,7 +13,8 @@ import pytest
 from tinynet import lazy
 
 PACKAGE = Path(__file__).parents[1] / "tinynet"
-FILES = sorted(PACKAGE.rglob("*.py"))
+PROJECT = PACKAGE / "train/project"  # `tinynet new` writes it: a user's files
+FILES = sorted(path for path in PACKAGE.rglob("*.py") if path.parent != PROJECT)
 
 # A part may import the parts of the rows above its own, and itself; not its neighbours in a row.
 ROWS = [
@@ -82,6 +83,7 @@ OPENS_FILES = {
     "train/checkpoint/run_folder.py": "a new folder, before there is a run",
     "train/checkpoint/sources.py": "the user's source files",
     "train/config/document.py": "the user's configs",
+    "train/commands/new.py": "the files of a new project, which are in this package",
     "train/finders/memory.py": "/proc",
     "train/html_report/page.py": "a file of this package",
     "train/cli.py": "/dev/null",

@@ -88,17 +88,20 @@ def explained(topic: str) -> str:
     return f"  explain  {invocation.command('explain', topic)}"
 
 
-def lost_gradient() -> str:
-    """Return the last sentence of warnings about gradients that never arrive."""
-    return f" More: {invocation.command('explain', 'lost-gradient')}"
+def more(topic: str) -> str:
+    """Return the last sentence of a warning, which names its page."""
+    return f" More: {invocation.command('explain', topic)}"
 
 
-class LostGradientWarning(UserWarning):
-    """A gradient that never arrives although no line raises an error.
+class TrainingWarning(UserWarning):
+    """A mistake that raises no error, but keeps a model from learning; issued once per line.
 
-    Issued once per line. ``warnings.simplefilter("ignore", tinynet.errors.LostGradientWarning)``
-    silences these warnings.
+    ``warnings.simplefilter("ignore", tinynet.errors.TrainingWarning)`` silences these warnings.
     """
+
+
+class LostGradientWarning(TrainingWarning):
+    """A gradient that never arrives although no line raises an error."""
 
 
 class LinAlgError(RuntimeError):
@@ -113,12 +116,7 @@ class AllocationError(RuntimeError, MemoryError):
 
 
 # The first words of numpy's errors for sizes that overflow; an overflow can make them negative.
-TOO_LARGE = (
-    "array is too big",
-    "iterator is too large",
-    "Maximum allowed",
-    "negative dimensions are not allowed",
-)
+TOO_LARGE = ("array is too big", "iterator is too large", "Maximum allowed", "negative dimensions")
 
 
 def unallocated(error: Exception) -> Exception:

@@ -215,7 +215,7 @@ def _warn_of_stored_tensors(node: FunctionNode, args: tuple[Any, ...], output: A
                 f"{node.function.__name__}.forward stores a tensor on ctx outside "
                 f"save_for_backward (attribute '{name}'): it is not checked for changes in place, "
                 "and keeps its graph alive. Use ctx.save_for_backward for inputs and outputs."
-                + errors.lost_gradient(),
+                + errors.more("lost-gradient"),
                 errors.LostGradientWarning,
                 stacklevel=3,
             )

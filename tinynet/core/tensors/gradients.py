@@ -72,12 +72,12 @@ def get_grad(t: Tensor) -> Tensor | None:
     if grad is not None:
         return grad
     if t._requires_grad is UNRECORDED:
-        warn(errors.NO_GRAD_GRAD + errors.lost_gradient(), errors.LostGradientWarning)
+        warn(errors.NO_GRAD_GRAD + errors.more("lost-gradient"), errors.LostGradientWarning)
     elif t._edge is not None and isinstance(t._edge[0], Node) and not retains_grad(t):
         made = _conversion(t, t._edge[0])
         if made is not None:
             warn(
-                errors.CONVERTED_GRAD.format(made.place) + errors.lost_gradient(),
+                errors.CONVERTED_GRAD.format(made.place) + errors.more("lost-gradient"),
                 errors.LostGradientWarning,
             )
         else:

@@ -19,6 +19,7 @@ from tinynet.train.commands import (
     generate,
     graph,
     listing,
+    new,
     predict,
     profile,
     report,
@@ -31,6 +32,7 @@ from tinynet.train.commands import (
 )
 
 COMMANDS = (
+    new,
     train,
     resume,
     evaluate,

@@ -5,14 +5,13 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import datetime
-import math
 
 from tinynet.printing import quantity
-from tinynet.train.build.dry_run import Checkup, ModuleRow, examine
-from tinynet.train.commands.options import add_config, add_json, full_keys
+from tinynet.train.build.dry_run import Checkup, examine
+from tinynet.train.commands.options import add_config, add_json, add_set, full_keys
 from tinynet.train.config.resolve import load_config
 from tinynet.train.report.progress import as_json
-from tinynet.train.report.table import aligned
+from tinynet.train.report.summary import counted, forward_cost, module_table, size_text
 from tinynet.train.running.runner import prepare
 
 NAME = "check"
@@ -22,12 +21,12 @@ Build everything that a config describes and run a few steps on a copy of the mo
 of its modules (shape of the output, parameters, multiply-adds and memory of a batch), the memory of
 training, and an estimate of its time. Nothing is written.
 """
-_MOST_ROWS = 60
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_config(parser)
+    add_set(parser)
     add_json(parser, "the findings")
 
 
@@ -41,10 +40,6 @@ def run_command(arguments: argparse.Namespace) -> int:
 
 def text_of(found: Checkup) -> str:
     """Format the findings for people."""
-    rows = [_cells(row) for row in found.modules]
-    left = len(rows) - _MOST_ROWS
-    header = ("module", "type", "output", "parameters", "multiply-adds", "memory")
-    table = aligned([header, *rows[:_MOST_ROWS]])
     lines = [
         f"data: {quantity(f'{found.train_examples:,}', 'example')} for training, "
         f"{found.validation_examples:,} for validation, {found.test_examples:,} for testing",
@@ -53,15 +48,11 @@ def text_of(found: Checkup) -> str:
         _extent(found),
         f"batch: inputs {found.inputs}, targets {found.targets}",
         "",
-        *table,
-        *([f"... and {left} more"] if left > 0 else []),
+        *module_table(found.modules),
         "",
-        f"parameters: {found.parameters:,} ({found.trainable:,} trainable)",
-        f"forward pass of a batch: {sum(row.multiply_adds for row in found.modules):,} "
-        f"multiply-adds, {_size(sum(row.memory for row in found.modules))} of results",
-        f"memory: weights {_size(found.weight_bytes)}, gradients {_size(found.gradient_bytes)}, "
-        f"optimizer {_size(found.optimizer_bytes)}, "
-        f"forward and backward up to {_size(found.peak_bytes)} per batch",
+        counted(found.parameters, found.trainable),
+        forward_cost(found.modules),
+        _memory(found),
         f"loss on the first batch: {found.loss:.4g}",
         f"time: {1000 * found.step_seconds:.3g} ms per step, {_epochs(found)} in about "
         f"{_time(found.total_seconds)}",
@@ -77,12 +68,14 @@ def _epochs(found: Checkup) -> str:
     return f"{found.total_seconds / max(found.step_seconds, 1e-9):,.0f} steps"
 
 
-def _cells(row: ModuleRow) -> tuple[str, ...]:
-    """Return the cells of a module: empty ones where it has or computes nothing itself."""
-    name = row.name or "(the model)"
-    multiply_adds = f"{row.multiply_adds:,}" if row.multiply_adds else ""
-    memory = _size(row.memory) if row.memory else ""
-    return name, row.kind, row.output, f"{row.parameters:,}" * row.owns, multiply_adds, memory
+def _memory(found: Checkup) -> str:
+    """Say how much memory training takes."""
+    sizes = found.weight_bytes, found.gradient_bytes, found.optimizer_bytes, found.peak_bytes
+    weights, gradients, optimizer, peak = map(size_text, sizes)
+    return (
+        f"memory: weights {weights}, gradients {gradients}, optimizer {optimizer}, "
+        f"forward and backward up to {peak} per batch"
+    )
 
 
 def _extent(found: Checkup) -> str:
@@ -100,17 +93,6 @@ def _extent(found: Checkup) -> str:
     ]
     what = " and ".join(seen)
     return f"checked {what}: no problems" if seen else "the examples were not checked"
-
-
-def _size(count: int) -> str:
-    """Format a number of bytes for people.
-
-    Example:
-        >>> _size(999), _size(1_500), _size(2_000_000_000)
-        ('999 B', '1.5 kB', '2 GB')
-    """
-    power = min(int(math.log(max(count, 1), 1000)), 4)
-    return f"{count / 1000**power:.3g} {['B', 'kB', 'MB', 'GB', 'TB'][power]}"
 
 
 def _time(seconds: float) -> str:

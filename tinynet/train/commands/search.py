@@ -11,7 +11,7 @@ from tinynet.invocation import command, shown
 from tinynet.printing import quantity
 from tinynet.train.checkpoint.run_folder import new_folder
 from tinynet.train.checkpoint.writing import locked
-from tinynet.train.commands.options import add_json, add_set, full_keys
+from tinynet.train.commands.options import add_config, add_json, add_set, full_keys
 from tinynet.train.commands.outcomes import as_dict, write_comparison
 from tinynet.train.config.problems import UsageError
 from tinynet.train.config.resolve import load_config
@@ -54,7 +54,7 @@ _CHOICES = ("out", "sampler", "pruner", "metric", "seed")  # not with --resume
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("config", metavar="CONFIG", nargs="?", help="the TOML file")
+    add_config(parser, nargs="?")
     parser.add_argument(
         "--space",
         action="extend",

@@ -12,7 +12,7 @@ from tinynet.invocation import command, shown
 from tinynet.printing import quantity
 from tinynet.train.checkpoint.drift import describe_set
 from tinynet.train.checkpoint.run_folder import new_folder
-from tinynet.train.commands.options import add_json, full_keys
+from tinynet.train.commands.options import add_config, add_json, full_keys
 from tinynet.train.commands.outcomes import as_dict, write_comparison
 from tinynet.train.config.grid import Axis, axis
 from tinynet.train.config.grid import points as all_points
@@ -51,7 +51,7 @@ def shares_work(arguments: argparse.Namespace) -> bool:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("config", metavar="CONFIG", nargs="?", help="the TOML file")
+    add_config(parser, nargs="?")
     parser.add_argument(
         "--set",
         action="append",

@@ -20,6 +20,7 @@ from tinynet.dtypes import Array
 from tinynet.ops import stack
 from tinynet.train.build.build import Parts, first_batch
 from tinynet.train.build.shapes import shape_of
+from tinynet.train.callbacks.callback import class_names
 from tinynet.train.config.problems import TrainError, UsageError, in_users_code
 from tinynet.train.config.sections import Config
 from tinynet.train.config.signatures import built
@@ -91,7 +92,7 @@ class Trained:
         """The names of the classes; empty if there are none."""
         if self.preprocessing is not None:
             return self.preprocessing.classes
-        return dataset_attribute(self.parts.test_set, "classes") or ()
+        return class_names(self.parts.test_set)
 
     def predict(self, rows: Iterable[Any]) -> list[Row]:
         """Return the predictions for raw rows, one dictionary each.

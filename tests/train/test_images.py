@@ -91,7 +91,7 @@ def paths(dataset):
 
 
 def test_only_training_images_are_changed_at_random(config):
-    parts = parts_of(config)
+    parts = parts_of(config, validation=0)
     train, test = parts.train_set, parts.test_set
     assert (len(train), len(test)) == (18, 6)
     assert paths(train).isdisjoint(paths(test))
@@ -157,7 +157,7 @@ def test_test_images_of_their_own(config, tmp_path):
     write_images(tmp_path / "more", count=2)
     config.write_text(CONFIG.replace('test_split = "stratified"\n', 'test_root = "more"\n'))
     parts = build(load_config(config))
-    assert (len(parts.train_set), len(parts.test_set)) == (24, 4)
+    assert [len(part) for part in parts.sets.values()] == [22, 2, 4]
     assert all(str(tmp_path / "more") in path for path in paths(parts.test_set))
     with pytest.raises(ConfigError, match="has its own test part, so there is nothing to split"):
         parts_of(config, test_split="grouped", test_by="x")
@@ -171,7 +171,8 @@ def test_balanced_weights(config):
         path.unlink()
     weights = parts_of(config).loss.weight
     assert weights is None
-    loss = build(load_config(config, {"loss.class_weights": "balanced"})).loss
+    overrides = {"loss.class_weights": "balanced", "data.validation": 0}
+    loss = build(load_config(config, overrides)).loss
     assert loss.weight.tolist() == pytest.approx([12 / (2 * 9), 12 / (2 * 3)])
 
 
@@ -188,7 +189,7 @@ def test_equal_seeds_and_any_number_of_workers(config, tmp_path):
 
 def test_resumed_to_the_bit(config, tmp_path, dies):
     whole = run(config, {"run.save_every_steps": 1}, out=tmp_path / "a", quiet=True)
-    revive = dies(4)
+    revive = dies(3)
     with pytest.raises(Killed):
         run(config, {"run.save_every_steps": 1}, out=tmp_path / "b", quiet=True)
     revive()
@@ -361,7 +362,7 @@ def test_sizes_that_nothing_makes_equal(config, tmp_path):
     assert "16 mistakes" in text
     assert "pets/cat/01.png: expected 10 x 12 pixels (height x width), as most images" in text
     assert "found 11 x 12 pixels" in text
-    assert len(build(load_config(config, {"data.size": 8})).train_set) == 18
+    assert len(build(load_config(config, {"data.size": 8})).train_set) == 16
 
 
 def test_images_that_the_transforms_leave_different(config, tmp_path):

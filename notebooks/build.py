@@ -125,11 +125,11 @@ def plain(text):
 def comparable(output):
     """Return the parts of an output that every run reproduces: no times, no layout of pictures."""
     if output.output_type == "stream":
-        return output.name, re.sub(r" *\d+ us", " TIME", output.text)
+        return output.name, re.sub(r" *\d+ µs", " TIME", output.text)
     if output.output_type == "error":
         return output.ename, output.evalue
     return {
-        kind: re.sub(r"\d+\.\d (us|ms)", "TIME", "\n".join(re.findall(r">([^<>]+)</text>", value)))
+        kind: re.sub(r"\d+\.\d (µs|ms)", "TIME", "\n".join(re.findall(r">([^<>]+)</text>", value)))
         if kind == "image/svg+xml"
         else value
         for kind, value in output.data.items()

@@ -386,7 +386,7 @@ def test_reentrant_refuses_grad_and_inputs():
     ):
         with pytest.raises(RuntimeError) as caught:
             run(checkpoint(lambda x: x * x, x, use_reentrant=True).sum())
-        assert str(caught.value) == (
+        assert str(caught.value).startswith(
             "When use_reentrant=True, tinynet.utils.checkpoint is incompatible with .grad() or "
             "passing an `inputs` parameter to .backward(). To resolve this error, you can either "
             "set use_reentrant=False, or call .backward() without passing the `inputs` argument."
@@ -397,7 +397,7 @@ def test_reentrant_needs_an_output_that_requires_grad():
     y = checkpoint(lambda x: x.detach() * 2, leaf(), use_reentrant=True)
     with pytest.raises(RuntimeError) as caught:
         y.sum().backward()
-    assert str(caught.value) == (
+    assert str(caught.value).startswith(
         "none of output has requires_grad=True, this checkpoint() is not necessary"
     )
 

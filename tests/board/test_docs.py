@@ -20,7 +20,7 @@ PAIRS = list(zip(BLOCKS[::2], BLOCKS[1::2], strict=True))
 def normal(text):
     """Without times, and with single spaces: times differ, and so do widths."""
     return [
-        " ".join(re.sub(r"\d+\.\d (us|ms)", "TIME", line).split()) for line in text.splitlines()
+        " ".join(re.sub(r"\d+\.\d (µs|ms)", "TIME", line).split()) for line in text.splitlines()
     ]
 
 

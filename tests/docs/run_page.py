@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 BLOCK = re.compile(r"^```(\w*)(?: title=\"(.*?)\")?\n(.*?)^```$", re.M | re.S)
-BLANK = re.compile(r"\d+(\.\d+)? (s|ms|us|s/epoch)\b")
+BLANK = re.compile(r"\d+(\.\d+)? (s|ms|µs|s/epoch)\b")
 
 
 def blocks(page):

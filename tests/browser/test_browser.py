@@ -77,4 +77,4 @@ def test_the_wheel_is_pure_python():
     package = Path(tinynet.__file__).parent
     files = [path for path in package.rglob("*") if path.is_file()]
     kinds = {path.suffix for path in files if "__pycache__" not in path.parts}
-    assert kinds <= {".py", ".pyi", ".md", ".npz", ".css", ".typed"}
+    assert kinds <= {".py", ".pyi", ".md", ".npz", ".css", ".js", ".toml", ".typed"}

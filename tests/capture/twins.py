@@ -160,7 +160,7 @@ class Twin:
         try:
             returned = self.function(*given)
         except Exception as error:
-            return f"{builtin_class(error)}: {error}"
+            return f"{builtin_class(error)}: {error}".partition("\n")[0]  # lines and layers follow
         for name in NAMES:
             names.pop(name, None)
         names.update(returned)

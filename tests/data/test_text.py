@@ -220,7 +220,7 @@ def test_in_a_config(path, tmp_path, monkeypatch):
     (tmp_path / "more.txt").write_text(LETTERS)
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
-    parts = build(load_config(config))
+    parts = build(load_config(config, ["data.validation=0"]))
     assert len(parts.train_set.tokens) == 48
     inputs, targets = next(iter(parts.test_batches))
     assert inputs.shape == targets.shape == (1, 4)

@@ -215,7 +215,8 @@ def test_predictions_of_numbers(write, standardize):
         loss = {type = "MSELoss"}
         optimizer = {type = "Adam", lr = 0.01}
     """
-    text = report_of(run(write(config), {"data.standardize": standardize}, quiet=True))
+    own = {"data.standardize": standardize, "run.hints": False}
+    text = report_of(run(write(config), own, quiet=True))
     page = Page(text)
     score = float(re.match(r"(-?[\d.]+) R² [\d,.]+ mean abs", words_of(page, "Predictions"))[1])
     assert (score > 0.9) is standardize

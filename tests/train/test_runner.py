@@ -284,7 +284,17 @@ def test_the_checkpoint_has_all_that_going_on_needs(write, digits):
     state = checkpoints.read_checkpoint(result.folder / "checkpoint.npz")
     assert sorted(state) == sorted(
         ["batch", "best", "config", "ema", "epoch", "epoch_is_complete", "generators", "loader"]
-        + ["loss", "method", "model", "optimizers", "schedules", "skipped", "step", "tests"]
+        + [
+            "loss",
+            "measured",
+            "method",
+            "model",
+            "optimizers",
+            "schedules",
+            "skipped",
+            "step",
+            "tests",
+        ]
         + ["totals", "validation"]
     )
     assert (state["epoch"], state["step"], state["epoch_is_complete"]) == (2, 46, True)

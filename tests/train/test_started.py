@@ -186,9 +186,9 @@ EVALUATED = {
     "posix": """tinynet eval 'my runs' 'a&b' lr=0.1 'it'"'"'s' 'a "b"' '(1)'""",
 }
 STARTED = {
-    "cmd": '"C:/my env/python.exe" -m pip install x',
-    "powershell": "& 'C:/my env/python.exe' -m pip install x",
-    "posix": "'C:/my env/python.exe' -m pip install x",
+    "cmd": '"C:/my env/python.exe" -m pip install numpy',
+    "powershell": "& 'C:/my env/python.exe' -m pip install numpy",
+    "posix": "'C:/my env/python.exe' -m pip install numpy",
 }
 
 
@@ -205,7 +205,7 @@ def test_commands_have_the_form_of_the_shell(kind, monkeypatch):
     monkeypatch.setattr(sys, "executable", "C:/my env/python.exe")
     commands._python.cache_clear()
     try:
-        assert python("-m", "pip", "install", "x") == STARTED[kind]
+        assert python("-m", "pip", "install", "numpy") == STARTED[kind]
     finally:
         commands._python.cache_clear()
 

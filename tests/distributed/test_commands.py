@@ -39,7 +39,8 @@ def test_a_sweep_hands_its_runs_to_the_other_processes(folder):
     rows = list(csv.DictReader(results.read_text().splitlines()))
     assert [row["status"] for row in rows] == ["finished", "finished", "failed"]
     alone = run(folder / "digits.toml", {"optimizer.lr": 0.01}, out=folder / "alone", quiet=True)
-    assert float(rows[0]["accuracy"]) == pytest.approx(alone.metrics["accuracy"], rel=1e-4)
+    figure = alone.validation["accuracy"]
+    assert float(rows[0]["validation accuracy"]) == pytest.approx(figure, rel=1e-4)
 
 
 def test_a_sweep_without_processes_for_its_runs_is_refused(folder):

@@ -21,7 +21,7 @@ pytestmark = needs_mpi
 
 CONFIG = """
 run = {epochs = 2, report = false}
-data = {type = "Digits", batch_size = 50}
+data = {type = "Digits", batch_size = 50, validation = 0}
 model = {type = "./net.py:net"}
 loss = {type = "CrossEntropyLoss"}
 optimizer = {type = "Adam", lr = 0.01, accumulate = 4}
@@ -206,7 +206,7 @@ def test_metrics_of_users_are_those_of_all_batches(folder):
     found, _ = train(folder, 3, "together", "run.epochs=6")
     assert different(expected, found) == []
     first, *_ = map(json.loads, (found / "metrics.jsonl").read_text().splitlines())
-    assert first["val/Order_batches"] == 8  # 3 + 3 + 2, the last smaller than the others
+    assert first["test/Order_batches"] == 8  # 3 + 3 + 2, the last smaller than the others
     records = [json.loads((one / "run.json").read_text()) for one in (expected, found)]
     assert records[0]["best"] == records[1]["best"]
     best = [(one / "best.npz") for one in (expected, found)]

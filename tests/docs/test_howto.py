@@ -58,7 +58,12 @@ CHANGES = {
         ("tests/data",),
         more=MORE | {"vision"},  # torchvision's class of that name
     ),
-    "schedule": Change("optim.lr_scheduler.PolynomialLR", ("PolynomialLR",), ("tests/optim",)),
+    "schedule": Change(
+        "optim.lr_scheduler.PolynomialLR",
+        ("PolynomialLR",),
+        ("tests/optim",),
+        more=MORE | {"test_schedules.py"},  # lengths in percent, of all schedules that have one
+    ),
 }
 
 

@@ -165,6 +165,21 @@ def test_an_argument_that_resembles_none_has_pythons_sentence():
     assert str(raised.value) == "Linear.__init__() got an unexpected keyword argument 'qqq'"
 
 
+def test_a_class_without_a_constructor_shows_that_it_takes_no_arguments():
+    class Sized(tn.data.Dataset):
+        def __init__(self, size):
+            """Has its own signature."""
+
+    class Made(tn.data.Dataset):
+        def __new__(cls, name):
+            return super().__new__(cls)
+
+    shown = [str(inspect.signature(c)) for c in (tn.data.Dataset, tn.data.transforms.RGB)]
+    assert shown == ["()", "()"]
+    assert [str(inspect.signature(c)) for c in (Sized, Made)] == ["(size)", "(name)"]
+    assert [*inspect.signature(tn.data.transforms.RGB()).parameters] == ["image"]
+
+
 def test_other_bases_still_get_the_arguments():
     class Base:
         def __new__(cls, *args, size):

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+from tensorboard.compat.proto.config_pb2 import RunMetadata
 
 import tinynet as tn
 from tinynet import autograd, board, nn, optim
@@ -199,7 +200,10 @@ def test_the_graph_of_the_program(write, digits, capsys):
         assert name in text
     assert main(["graph", path, "--compiled", "--format", "tensorboard", "--save", "events"]) == 0
     assert "graphs: program; in events" in capsys.readouterr().out
-    assert EventAccumulator("events").Reload().Graph().node
+    (event,) = EventAccumulator("events").Reload().Tensors(" program")
+    (content,) = event.tensor_proto.string_val
+    (graph,) = RunMetadata.FromString(content).function_graphs
+    assert "check_gradients" in {node.op for node in graph.pre_optimization_graph.node}
 
 
 def test_a_method_with_several_programs(write, capsys):

@@ -1,6 +1,7 @@
 """Examples that cannot be trained on are refused before training, with their rows."""
 
 import random
+import re
 import time
 
 import numpy as np
@@ -66,6 +67,7 @@ def refusal(write, digits, capsys, tmp_path):
 
     def train(kind, *more, command="train"):
         config = digits.replace('"Digits"', f'"./made.py:made"\nkind = "{kind}"')
+        more = ("data.validation=0", *more)  # so that row 17 of the file is example 17
         assert main([command, write(config, made=MADE), *more]) == 2
         assert sorted(path.name for path in tmp_path.iterdir() if path.is_dir()) in (
             [],
@@ -88,6 +90,19 @@ def test_nan_and_infinity(refusal, command):
         "  checked all 150 examples; data.check = false skips this check",
         "1 mistake; nothing was written.",
     ]
+
+
+def test_the_validation_set_is_checked_too(refusal):
+    lines = refusal("classes", "data.validation=0.4")
+    assert [line for line in lines if " set has " in line] == [
+        f"digits.toml:6: data: the {name} set has examples that cannot be trained on"
+        for name in ("training", "validation")
+    ]
+    numbers = [int(found[1]) for line in lines if (found := re.search(r"\(number (\d+) of", line))]
+    assert len(numbers) == 6  # those in the file
+    assert all(number in (5, 7, *range(20, 40)) for number in numbers)
+    more = [int(line.split()[2]) for line in lines if line.endswith(" more")]
+    assert sum(more) == 22 - 6
 
 
 def test_classes_that_the_model_does_not_have(refusal):
@@ -143,7 +158,8 @@ def test_it_can_be_switched_off(write, digits):
 def test_check_reports_how_much_was_checked(write, digits, capsys):
     assert main(["check", write(digits)]) == 0
     out = capsys.readouterr().out
-    assert "checked all of the training set and all of the test set: no problems" in out
+    everything = "all of the training set, all of the validation set and all of the test set"
+    assert f"checked {everything}: no problems" in out
     assert main(["check", "digits.toml", "data.check=false"]) == 0
     assert "the examples were not checked" in capsys.readouterr().out
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import inspect
 import re
 from collections.abc import Iterable
-from inspect import CO_VARKEYWORDS
 from typing import TYPE_CHECKING, Any
 
 from tinynet.errors import with_fix
@@ -47,6 +47,14 @@ def _is_part(word: str, name: str) -> bool:
     return len(word) > 4 and word in name or len(word) > 2 and name.startswith(word)
 
 
+class _OfInit:
+    """The signature of a class without an ``__init__``: ``()``, which ``__new__`` would hide."""
+
+    def __get__(self, instance: object, cls: Any) -> inspect.Signature | None:
+        bare = cls.__init__ is object.__init__ and cls.__new__ is ChecksArguments.__new__
+        return inspect.Signature() if instance is None and bare else None  # None: as of any class
+
+
 class ChecksArguments:
     """Base of the classes that users construct."""
 
@@ -63,11 +71,13 @@ class ChecksArguments:
             make = super().__new__
             return make(cls) if make is object.__new__ else make(cls, *args, **kwargs)
 
+        __signature__ = _OfInit()
+
 
 def _refuse_unknown(cls: type, kwargs: dict[str, Any]) -> None:
     init: Any = cls.__init__  # type: ignore[misc]  # of the class, for its code
     code = getattr(init, "__code__", None)
-    if code is None or code.co_flags & CO_VARKEYWORDS:
+    if code is None or code.co_flags & inspect.CO_VARKEYWORDS:
         return
     taken = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
     unknown = next((name for name in kwargs if name not in taken), None)

@@ -91,8 +91,11 @@ def _extent(found: Checkup) -> str:
         else f"{quantity(f'{n:,}', 'example')} of the {name} set"
         for name, n in found.looked_at.items()
     ]
-    what = " and ".join(seen)
-    return f"checked {what}: no problems" if seen else "the examples were not checked"
+    if not seen:
+        return "the examples were not checked"
+    *others, last = seen
+    what = f"{', '.join(others)} and {last}" if others else last
+    return f"checked {what}: no problems"
 
 
 def _time(seconds: float) -> str:

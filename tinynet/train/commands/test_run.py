@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from tinynet.train.commands import evaluate, predict, report
-from tinynet.train.commands.options import add_config, full_keys
+from tinynet.train.commands.options import add_config, add_set, full_keys
 from tinynet.train.config.problems import ConfigError, TrainError, UsageError, in_users_code
 from tinynet.train.config.resolve import load_config
 from tinynet.train.config.sections import Config
@@ -32,6 +32,7 @@ TRAINS = True
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_config(parser)
+    add_set(parser)
     parser.add_argument(
         "--batches", type=int, default=1, metavar="N", help="the number of batches (default: 1)"
     )

@@ -119,9 +119,12 @@ def refusal(kind: Kind, path: Path, error: Exception) -> str:
     return f"{text}; the model takes {kind.accepts}"
 
 
+_OF_ROWS = (".csv", ".tsv", ".txt", ".data", ".parquet")  # tables, where any name will do
+
+
 def is_of_another_format(kind: Kind, path: Path) -> bool:
     """Return whether a file's name is that of a format which the kind of inputs does not have."""
-    return bool(path.suffix) and path.suffix.lower() not in kind.endings
+    return bool(path.suffix) and path.suffix.lower() not in (kind.endings or _OF_ROWS)
 
 
 def _of_examples(kind: Kind, paths: Sequence[Path]) -> list[Row]:

@@ -167,9 +167,11 @@ class Training:
         if self.log is not None:
             self.log.close()
         problem = self.storage.finish(record | self.outcome(status))
-        self.tracking.end(status, self.folder.results)
-        if self.log is not None and wants_report:
-            self.write_report()
+        try:
+            if self.log is not None and wants_report:
+                self.write_report()
+        finally:
+            self.tracking.end(status, self.folder.results)  # they keep the report, too
         return problem
 
     def open_log(self, record: Mapping[str, Any]) -> BoardLog:

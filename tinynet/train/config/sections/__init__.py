@@ -24,7 +24,7 @@ from tinynet.train.config.constraints import (
 )
 from tinynet.train.config.problems import Origin
 from tinynet.train.config.sections.data import DataSection as DataSection
-from tinynet.train.config.sections.field_docs import field_docs as field_docs
+from tinynet.train.config.sections.documentation import field_docs as field_docs
 from tinynet.train.config.sections.log import LogSection as LogSection
 from tinynet.train.config.sections.updates import EmaSection as EmaSection
 from tinynet.train.config.sections.updates import OptimizerSection as OptimizerSection

@@ -15,7 +15,7 @@ def field_docs(section: type) -> dict[str, str]:
     Example:
         >>> from tinynet.train.config.sections import RunSection
         >>> field_docs(RunSection)["epochs"]
-        'The number of passes over the training set.'
+        'The number of passes over the training set; 0 leaves it to `max_steps` or `max_time`.'
     """
     docs: dict[str, str] = {}
     (definition,) = ast.parse(textwrap.dedent(inspect.getsource(section))).body

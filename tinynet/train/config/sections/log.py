@@ -12,17 +12,17 @@ from tinynet.train.config.constraints import NOT_NEGATIVE
 class LogSection:
     """What to log besides losses, metrics, learning rates and the graph."""
 
-    norms: bool = False
-    """Whether to log the 2-norms of the gradients, before they are clipped, and of the weights:
-    `train/grad_norm` and `train/weight_norm`, per step in TensorBoard and as means of each epoch in
-    `metrics.jsonl`. With several optimizers, each has its own: `train/grad_norm_generator`."""
-
     histograms: int = field(default=0, metadata=NOT_NEGATIVE)
     """Write histograms of the weights and of their gradients every this many epochs (or steps:
     `histograms_per`). Gradients are those of the last step, after clipping. 0 turns this off."""
 
     histograms_per: Literal["epoch", "step"] = "epoch"
     """Whether `histograms` counts epochs or steps."""
+
+    norms: bool = False
+    """Whether to log the 2-norms of the gradients, before they are clipped, and of the weights:
+    `train/grad_norm` and `train/weight_norm`, per step in TensorBoard and as means of each epoch in
+    `metrics.jsonl`. With several optimizers, each has its own: `train/grad_norm_generator`."""
 
     def is_due(self, step: int, epoch: int, ends_epoch: bool) -> bool:
         """Return whether to write histograms after a step.

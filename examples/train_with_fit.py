@@ -25,8 +25,9 @@ def main(epochs=10):
         schedule=optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=epochs),
         clip_norm=5.0,
     )
-    # Each iteration is a completed step; between two steps, any code can run. If a loss or gradient
-    # becomes NaN, fit raises an error that names the operation, before the weights change.
+    # Each iteration is a completed step; between two steps, any code can run. Without such code,
+    # `steps.run()` takes all of them. If a loss or gradient becomes NaN, fit raises an error that
+    # names the operation, before the weights change.
     for step in steps:
         if step.ends_epoch:
             # In eval mode and without a graph; all random streams are restored.

@@ -13,18 +13,20 @@ import pytest
 from tinynet import lazy
 
 PACKAGE = Path(__file__).parents[1] / "tinynet"
-FILES = sorted(PACKAGE.rglob("*.py"))
+PROJECT = PACKAGE / "train/project"  # `tinynet new` writes it: a user's files
+FILES = sorted(path for path in PACKAGE.rglob("*.py") if path.parent != PROJECT)
 
 # A part may import the parts of the rows above its own, and itself; not its neighbours in a row.
 ROWS = [
     ["startup", "lazy"],  # the first that are imported
     ["invocation"],
-    ["errors", "explanations", "extension_dtypes", "devices"],
-    ["atomic_write", "dtypes", "memory", "strides"],
+    ["errors", "extension_dtypes"],
+    ["atomic_write", "devices", "dtypes", "memory", "strides"],
     ["threads"],
     ["layouts", "onednn", "printing", "type_info", "widening"],
     ["numba_kernels", "sums"],
     ["core"],
+    ["explanations"],  # reads the tracebacks of all above
     ["random"],
     ["ops"],
     ["batching"],  # stands before kernels; jacobians of autograd run on it
@@ -81,11 +83,12 @@ OPENS_FILES = {
     "train/checkpoint/run_folder.py": "a new folder, before there is a run",
     "train/checkpoint/sources.py": "the user's source files",
     "train/config/document.py": "the user's configs",
-    "train/commands/raw_inputs.py": "the user's data",
+    "train/commands/new.py": "the files of a new project, which are in this package",
     "train/finders/memory.py": "/proc",
     "train/html_report/page.py": "a file of this package",
     "train/cli.py": "/dev/null",
     "train/report/output.py": "/dev/null, stdout and stderr",
+    "train/prediction/arrays.py": "the user's data",
     "train/running/supervised.py": "/dev/null and a pipe",
     "train/running/executors.py": "the output of child processes",
     "train/running/run_group.py": "the output of child processes",

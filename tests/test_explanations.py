@@ -14,8 +14,8 @@ PACKAGE = Path(tn.__file__).parent
 
 def test_every_topic_that_an_error_names_has_a_page_and_every_page_a_topic():
     sources = [path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py")]
-    calls = re.compile(r"""(?:topic=|explained\()["']([a-z-]+)["']|'explain', '(lost-gradient)'""")
-    named = {a or b for text in sources for a, b in calls.findall(text)}
+    calls = re.compile(r"""(?:topic=|explained\(|more\()["']([a-z-]+)["']""")
+    named = {topic for text in sources for topic in calls.findall(text)}
     assert named == set(topics())
 
 

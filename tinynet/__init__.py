@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from numpy import newaxis as newaxis
 
+from tinynet import explanations as explanations
 from tinynet import sparse as sparse
 from tinynet.compat import storage as storage
 from tinynet.compat.storage import BFloat16Storage as BFloat16Storage
@@ -188,6 +189,7 @@ if TYPE_CHECKING:
     from tinynet.signal.periodic import hamming_window as hamming_window
     from tinynet.signal.periodic import hann_window as hann_window
     from tinynet.signal.periodic import kaiser_window as kaiser_window
+    from tinynet.train.report.summary import summary as summary
     from tinynet.type_info import finfo as finfo
     from tinynet.type_info import iinfo as iinfo
 else:

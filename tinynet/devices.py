@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from tinynet import errors
+
 _TYPES = (
     "cpu cuda ipu xpu mkldnn opengl opencl ideep hip ve fpga maia xla lazy vulkan mps meta hpu "
     "mtia privateuseone"
@@ -59,6 +61,10 @@ class device:
         """Change nothing."""
 
 
+_FIX = (
+    "leave out `.cuda()`, `.to(device)` and `device=`; or let the program choose: "
+    '`device = "cuda" if tn.cuda.is_available() else "cpu"`'
+)
 CPU = device()
 DeviceLike = device | str | None
 
@@ -74,4 +80,5 @@ def require_cpu(wanted: Any) -> None:
     kind, colon, number = str(wanted).partition(":")
     if kind != "cpu" or (colon and not number.isdecimal()):
         shown = str(wanted) if isinstance(wanted, device) else wanted
-        raise RuntimeError(f"tinynet runs on the cpu only. Got device {shown!r} instead.")
+        sentence = f"tinynet runs on the cpu only. Got device {shown!r} instead."
+        raise RuntimeError(errors.with_fix(sentence, _FIX) if kind in _TYPES else sentence)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import extension_dtypes
+from tinynet import errors, extension_dtypes
 
 Array = np.ndarray[Any, Any]
 type_of_number: dict[type, int] = {bool: 0, int: 1, float: 2}
@@ -96,6 +96,7 @@ int64 = long = dtype("int64", "Long")
 bool = dtype("bool", "Bool")
 
 ALL = (bfloat16, float16, float32, float64, uint8, int8, int16, int32, int64, bool)
+NAMES = frozenset([*(d.name for d in ALL), *"double float half int long short".split()])
 _BY_NUMPY = {d.numpy: d for d in ALL if d not in (bfloat16, float16)}
 FLOATS = {np.dtype(np.float16), *(d.numpy for d in _BY_NUMPY.values() if d.is_floating_point)}
 # Functions of bfloat16 or float16, called before the first array of it is made.
@@ -148,7 +149,14 @@ def as_numpy(value: Any) -> np.dtype[Any]:
         return value.numpy
     if isinstance(value, type) and value in _PYTHON:
         return _PYTHON[value]
-    raise TypeError(f"dtype must be a tinynet.dtype, not {type(value).__name__}")
+    sentence = f"dtype must be a tinynet.dtype, not {type(value).__name__}"
+    is_name = isinstance(value, str) and value in NAMES
+    raise TypeError(in_quotes(sentence, value) if is_name else sentence)
+
+
+def in_quotes(sentence: str, name: str) -> str:
+    """Return the message about a dtype's name in place of the dtype."""
+    return errors.with_fix(sentence, f"a dtype is no string: `tn.{name}`, without quotes")
 
 
 def get_default_dtype() -> dtype:
@@ -319,6 +327,23 @@ def refuse_longer(*values: builtins.int) -> None:
     """Raise ValueError for an integer that int64 cannot hold."""
     if not all(-(2**63) <= value < 2**63 for value in values):
         raise ValueError("Overflow when unpacking long long")
+
+
+def ragged(data: Any) -> ValueError:
+    """Return the error for nested sequences of unequal lengths."""
+    depth, level = 0, [*data]
+    sentence = "expected sequences of equal length at dim 1"
+    while level and all(isinstance(x, (list, tuple)) for x in level):
+        depth += 1
+        first = len(level[0])
+        other = next((len(x) for x in level if len(x) != first), first)
+        if other != first:
+            sentence = f"expected sequence of length {first} at dim {depth} (got {other})"
+            break
+        level = [y for x in level for y in x]
+        sentence = f"expected sequences of equal length at dim {depth + 1}"
+    fix = "make a tensor of each sequence, and pad them: `nn.utils.rnn.pad_sequence(tensors)`"
+    return ValueError(errors.with_fix(sentence, fix))
 
 
 def fits(value: Any, kind: np.dtype[Any]) -> builtins.bool:

@@ -29,17 +29,11 @@ VIEW_OF_FUNCTION = (
     "this by cloning the output of the custom Function."
 )
 LEAF_WRITTEN = "a leaf Variable that requires grad has been used in an in-place operation."
-DIRTY_NOT_RETURNED = (
-    "Some elements marked as dirty during the forward method were not returned as output. The "
-    "inputs that are modified inplace must all be outputs of the Function."
-)
 AMBIGUOUS = (
     "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your "
     "code by moving both the view and the inplace either both inside the {} block (if you "
     "don't want the inplace to be tracked) or both outside (if you want the inplace to be tracked)."
 )
-NOT_RECORDED = "element {} of tensors does not require grad and does not have a grad_fn"
-SCALAR_ONLY = "grad can be implicitly created only for scalar outputs"
 NON_LEAF_GRAD = (
     "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad "
     "attribute won't be populated during autograd.backward(). If you indeed want the .grad field "
@@ -81,22 +75,33 @@ CREATE_GRAPH = (
 )
 
 
+FIX = "  fix      "  # begins the line of a message that says what to do
+
+
+def with_fix(sentence: str, fix: str) -> str:
+    """Return a message: PyTorch's sentence, and a line that says what to do."""
+    return f"{sentence}\n{FIX}{fix}"
+
+
 def explained(topic: str) -> str:
     """Return the line that names the page about an error, see ``tinynet/explanations``."""
     return f"  explain  {invocation.command('explain', topic)}"
 
 
-def lost_gradient() -> str:
-    """Return the last sentence of warnings about gradients that never arrive."""
-    return f" More: {invocation.command('explain', 'lost-gradient')}"
+def more(topic: str) -> str:
+    """Return the last sentence of a warning, which names its page."""
+    return f" More: {invocation.command('explain', topic)}"
 
 
-class LostGradientWarning(UserWarning):
-    """A gradient that never arrives although no line raises an error.
+class TrainingWarning(UserWarning):
+    """A mistake that raises no error, but keeps a model from learning; issued once per line.
 
-    Issued once per line. ``warnings.simplefilter("ignore", tinynet.errors.LostGradientWarning)``
-    silences these warnings.
+    ``warnings.simplefilter("ignore", tinynet.errors.TrainingWarning)`` silences these warnings.
     """
+
+
+class LostGradientWarning(TrainingWarning):
+    """A gradient that never arrives although no line raises an error."""
 
 
 class LinAlgError(RuntimeError):
@@ -111,12 +116,7 @@ class AllocationError(RuntimeError, MemoryError):
 
 
 # The first words of numpy's errors for sizes that overflow; an overflow can make them negative.
-TOO_LARGE = (
-    "array is too big",
-    "iterator is too large",
-    "Maximum allowed",
-    "negative dimensions are not allowed",
-)
+TOO_LARGE = ("array is too big", "iterator is too large", "Maximum allowed", "negative dimensions")
 
 
 def unallocated(error: Exception) -> Exception:
@@ -180,7 +180,7 @@ class AutogradError(RuntimeError):
     ):
         body = [sentence, *lines]
         if hint:
-            body.append(f"  fix      {hint}")
+            body.append(FIX + hint)
         if topic:
             body.append(explained(topic))
         super().__init__("\n".join(body))
@@ -263,7 +263,7 @@ def view_written(origin: str, output: str | None, indirectly: bool) -> str:
 def not_recorded(index: int, needed: Any) -> AutogradError:
     """Return the error for backward on a tensor without history."""
     return AutogradError(
-        NOT_RECORDED.format(index),
+        f"element {index} of tensors does not require grad and does not have a grad_fn",
         needed_at=needed,
         hint=(
             "none of its leaves requires grad, or it was detached on the way: find the first "
@@ -277,7 +277,7 @@ def not_recorded(index: int, needed: Any) -> AutogradError:
 def not_scalar(shape: Sequence[int], needed: Any) -> AutogradError:
     """Return the error for backward on several elements without a gradient."""
     return AutogradError(
-        SCALAR_ONLY,
+        "grad can be implicitly created only for scalar outputs",
         needed_at=needed,
         hint=(
             f"this tensor has shape {list(shape)}: reduce it first, `.sum().backward()` or "
@@ -323,8 +323,11 @@ def unused(index: int, needed: Any) -> AutogradError:
 def mixed_dtypes(sentence: str) -> RuntimeError:
     """Return the error for operands, or a layer's input and weights, that differ in dtype."""
     return RuntimeError(
-        f"{sentence}\n  Convert one of them: `x.float()` converts numpy's float64, or integers, to "
-        "the float32 of layers; `module.double()` converts the weights to float64."
+        with_fix(
+            sentence,
+            "convert one of them: `x.float()` converts numpy's float64, or integers, to the "
+            "float32 of layers; `module.double()` converts the weights to float64",
+        )
     )
 
 
@@ -383,12 +386,6 @@ def must_be_tensor(function: str, argument: str, position: int, got: Any) -> Typ
     return TypeError(
         f"{function}(): argument '{argument}' (position {position}) must be Tensor, not {kind}"
     )
-
-
-def must_be_generator(function: str, got: Any) -> TypeError:
-    """Return the error for a ``generator`` argument of another type."""
-    kind = type(got).__name__
-    return TypeError(f"{function}(): argument 'generator' must be tinynet.Generator, not {kind}")
 
 
 VMAP_IN_PLACE = (

@@ -1,4 +1,4 @@
-"""The text of printed tensors, in PyTorch's layout.
+"""The text of printed tensors, in PyTorch's layout, and of numbers with their nouns.
 
 This file handles only arrays and text. ``Tensor.__repr__`` calls ``format_tensor``; users call
 ``set_printoptions``.
@@ -241,3 +241,19 @@ def _float_style(array: Array) -> tuple[Callable[[float], str], int]:
 def _whole(value: float) -> str:
     text = f"{value:.0f}"
     return text if text.endswith(("f", "n")) else text + "."  # inf and nan take no point
+
+
+def quantity(count: int | str, noun: str, many: str = "") -> str:
+    """Return a number with its noun, for a message.
+
+    Args:
+        count: the number, or its text.
+        noun: the noun of one.
+        many: its plural; by default with an ``s``.
+
+    Example:
+        >>> from tinynet.printing import quantity
+        >>> quantity(1, "name"), quantity("1,562", "step"), quantity(0, "batch", "batches")
+        ('1 name', '1,562 steps', '0 batches')
+    """
+    return f"{count} {noun if str(count) == '1' else many or f'{noun}s'}"

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import errors
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.core.trace import repeated, traced
 from tinynet.devices import CPU, require_cpu
@@ -270,7 +269,8 @@ def numbers_of(generator: Generator | None, name: str) -> np.random.Generator:
     if generator is None:
         return default_generator.numpy
     if not isinstance(generator, Generator):
-        raise errors.must_be_generator(name, generator)
+        kind = type(generator).__name__
+        raise TypeError(f"{name}(): argument 'generator' must be tinynet.Generator, not {kind}")
     return generator.numpy
 
 

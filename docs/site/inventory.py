@@ -134,7 +134,7 @@ def public(path: str) -> list[Name]:
     """Return the public names of a module: the most important ones first, then in its order."""
     module = module_of(path) if path else tinynet
     if path == "errors":
-        names = ["AutogradError", "LinAlgError", "LostGradientWarning"]  # the others build messages
+        names = ["AutogradError", "LinAlgError", "LostGradientWarning", "TrainingWarning"]
     else:
         names = [name for name in lazy.members(module) if is_public(module, name)]
         first = IMPORTANT.get(path, "").split()

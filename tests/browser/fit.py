@@ -9,8 +9,7 @@ net = nn.Linear(64, 10)
 loss = nn.CrossEntropyLoss()
 digits = DataLoader(torch.data.Digits(train=True, flatten=True), batch_size=16, shuffle=True)
 test = DataLoader(torch.data.Digits(train=False, flatten=True), batch_size=500)
-for _ in train.fit(net, loss, optim.SGD(net.parameters(), lr=0.5), digits, 3):
-    pass
+train.fit(net, loss, optim.SGD(net.parameters(), lr=0.5), digits, 3).run()
 with board.record(net) as recorded:
     loss(*[net(torch.ones(1, 64)), torch.tensor([3])]).backward()
 assert "AddmmBackward0" in recorded.svg("backward")

@@ -46,7 +46,7 @@ def test_a_lazy_linear_says_of_its_input_what_a_linear_says(wrong):
         nn.Linear(2, 3)(wrong)
     with pytest.raises(expected.type) as raised:
         lazy(wrong)
-    assert str(raised.value) == str(expected.value)
+    assert str(raised.value).splitlines()[0] == str(expected.value).splitlines()[0]
     assert lazy(tn.ones(2, 2)).shape == (2, 3)  # nothing was lost
 
 

@@ -245,7 +245,9 @@ def test_nothing_joins_before_init(do, what):
 
     with pytest.raises(AttributeError) as caught:
         Early()
-    assert str(caught.value) == f"cannot assign {what} before Module.__init__() call"
+    first, fix = str(caught.value).splitlines()
+    assert first == f"cannot assign {what} before Module.__init__() call"
+    assert "call `super().__init__()` first in `Early.__init__`" in fix
 
 
 def test_arguments_of_init():
@@ -348,7 +350,9 @@ def test_calling():
     assert net(tn.ones(2), add=1.0).tolist() == [2.0, 2.0]
     with pytest.raises(NotImplementedError) as caught:
         nn.Module()(1)
-    assert str(caught.value) == 'Module [Module] is missing the required "forward" function'
+    first, *_, fix = str(caught.value).splitlines()
+    assert first == 'Module [Module] is missing the required "forward" function'
+    assert "define `def forward(self, x):` in the class Module" in fix
 
 
 def test_the_scope_says_which_modules_run():

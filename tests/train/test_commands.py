@@ -15,10 +15,10 @@ import tinynet as tn
 from tinynet.train import run
 from tinynet.train.cli import main
 from tinynet.train.commands import COMMANDS
-from tinynet.train.commands.check import _size
 from tinynet.train.config import components
 from tinynet.train.config.reference import KINDS, explain_key, known_keys, list_types
 from tinynet.train.config.sections import SECTIONS, settings
+from tinynet.train.report.summary import size_text
 
 
 @pytest.fixture
@@ -148,7 +148,7 @@ def test_check_finds_what_does_not_fit(write, digits, refuse, tmp_path):
 
 
 def test_sizes_for_people():
-    assert [_size(n) for n in (0, 1, 999, 1000, 10**17)] == [
+    assert [size_text(n) for n in (0, 1, 999, 1000, 10**17)] == [
         "0 B",
         "1 B",
         "999 B",

@@ -77,6 +77,30 @@ def test_wrong_names_get_a_suggestion(write, digits, key, value, meant):
     assert f"; did you mean {meant!r}?" in refused(write(digits), **{key: value})
 
 
+@pytest.mark.parametrize(
+    "key, meant",
+    [
+        ("optimizer.learning_rate", "lr"),
+        ("run.num_epochs", "epochs"),
+        ("run.batch_size", "data.batch_size"),
+        ("optimizer.epochs", "run.epochs"),
+        ("data.bs", "batch_size"),
+        ("model.drop_rate", "dropout"),
+        ("optimizer.max_grad_norm", "clip_norm"),
+        ("learning_rate", "optimizer.lr"),
+        ("criterion.type", "loss"),
+    ],
+)
+def test_names_of_other_frameworks_and_sections_get_a_suggestion(write, digits, key, meant):
+    assert f"; did you mean {meant!r}?" in refused(write(digits), **{key: 1})
+
+
+def test_a_suggestion_precedes_long_lists(write, digits):
+    for key, value in (("metrics", ["acuracy"]), ("monitor", "acuracy")):
+        text = refused(write(digits), **{f"evaluation.{key}": value})
+        assert text.index("did you mean 'accuracy'?") < text.index("perplexity")
+
+
 def test_explain_suggests_all_that_have_the_word_in_them(capsys):
     assert main(["explain", "cosine"]) == 2
     assert re.search(r"Did you mean .*CosineAnnealingLR", capsys.readouterr().err)

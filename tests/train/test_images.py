@@ -237,7 +237,7 @@ def test_paths_and_arrays_without_the_data(config, folder, tmp_path):
     for wrong, message in [
         (np.zeros(5), r"image 1: expected a shape \(height, width\)"),
         (np.full((9, 9), 300), "image 1: expected integers from 0 to 255"),
-        (np.zeros((9, 9, 3)), "image 1: expected 1 channels, because the mode is L"),
+        (np.zeros((9, 9, 3)), "image 1: expected 1 channel, because the mode is L"),
         ("text.png", "text.png cannot be read"),
     ]:
         with pytest.raises((FormatError, UsageError), match=message):

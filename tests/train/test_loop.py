@@ -2,6 +2,10 @@
 
 import contextlib
 import random
+import statistics
+import subprocess
+import sys
+import textwrap
 
 import numpy as np
 import pytest
@@ -10,6 +14,7 @@ import tinynet as tn
 from tests.rounding import STEPS, near
 from tinynet import nn, optim
 from tinynet.data import DataLoader, TensorDataset
+from tinynet.errors import TrainingWarning
 from tinynet.train import NonFiniteError, evaluate, fit
 from tinynet.train.build.seeds import derive, get_states, isolated, seed_all
 from tinynet.train.metrics.totals import Totals
@@ -139,6 +144,75 @@ def test_train_mode_at_the_start_of_each_epoch():
         assert model[1].training
         if step.ends_epoch:
             model.eval()
+
+
+# ---- steps that are taken at once, or never ----
+
+
+def test_run_takes_all_steps_and_returns_the_loss_of_each_epoch():
+    by_loop, by_run = parts(), parts()
+    expected: dict[int, list[float]] = {}
+    for step in fit(*by_loop, line(), epochs=3):
+        expected.setdefault(step.epoch, []).append(step.loss)
+    losses = fit(*by_run, line(), epochs=3).run()
+    assert losses == [statistics.fmean(found) for found in expected.values()]
+    assert by_run[0].weight.item() == by_loop[0].weight.item()
+
+
+def test_run_takes_the_steps_that_are_left():
+    steps = fit(*parts(), line(), epochs=2)
+    for step in steps:
+        if step.ends_epoch:
+            break
+    assert len(steps.run()) == 1
+    assert steps.run() == []
+
+
+def dropped(*arguments):
+    fit(*arguments)
+
+
+def kept_and_dropped(*arguments):
+    steps = fit(*arguments)
+    assert "none taken yet" in repr(steps)
+
+
+@pytest.mark.parametrize("use", [dropped, kept_and_dropped])
+def test_steps_that_nobody_takes_warn_with_the_line_that_made_them(use):
+    model, loss, optimizer = parts()
+    before = model.weight.item()
+    with pytest.warns(
+        TrainingWarning, match=r"fit\(\) trained nothing.*`fit\(...\).run\(\)`"
+    ) as all:
+        use(model, loss, optimizer, line(), 2)
+    (warning,) = all
+    assert (warning.filename, warning.lineno) == (__file__, use.__code__.co_firstlineno + 1)
+    assert model.weight.item() == before
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        next,
+        lambda steps: [*steps],
+        lambda steps: steps.run(),
+        lambda steps: steps.close(),
+        lambda steps: next(iter(steps)),
+    ],
+)
+def test_steps_that_are_used_do_not_warn(use):
+    use(fit(*parts(), line(), epochs=2))  # warnings are errors here
+
+
+def test_a_program_that_ends_without_taking_steps_warns():
+    program = """
+        from tinynet import nn, optim, tensor, train
+        net = nn.Linear(1, 1)
+        sgd, batches = optim.SGD(net.parameters()), [(tensor([[1.0]]), tensor([[1.0]]))]
+        steps = train.fit(net, nn.MSELoss(), sgd, batches, epochs=1)
+    """
+    ran = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True)
+    assert b"fit() trained nothing" in ran.stderr
 
 
 # ---- a loss or gradient that is no number ----

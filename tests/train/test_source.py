@@ -1,5 +1,6 @@
 """Reading config files and putting overrides in place."""
 
+import re
 import tomllib
 
 import pytest
@@ -172,3 +173,21 @@ def test_written_values_are_read_back(key, value):
 @pytest.mark.parametrize("value", [None, [1, None], {"a": None}, {1: 2}, object])
 def test_what_toml_cannot_say(value):
     assert toml_value(value) is None
+
+
+@pytest.mark.parametrize(
+    "text, found",
+    [
+        (
+            "[a]\nx = 1\ny = [\n  2]\nx = 2",
+            "c.toml:5: is not TOML: .*: a.x is given twice, in lines 2 and 5",
+        ),
+        ("[a]\n[b]\n[a]\n", "c.toml:3: is not TOML: .*: a is given twice, in lines 1 and 3"),
+        ("a = {x = 1, x = 2}", "c.toml:1: is not TOML: .*: a.x is given twice, in line 1"),
+        ("x = '''\nx = 1\n'''\nx = 2 }", "c.toml:4: .*: x is given twice, in lines 1 and 4"),
+        ("a.b = 1\n[[c]]\nx = 1\n[[c]]\nx = 1\nx = [1", "c.toml:6: is not TOML: "),
+        ("x = [1, }", "c.toml:1: is not TOML: Invalid value .column 9."),
+    ],
+)
+def test_a_key_that_is_given_twice_is_named_with_its_lines(text, found):
+    assert re.match(found, refused(text.encode()))

@@ -282,3 +282,9 @@ def test_a_run_that_is_killed_while_it_starts_has_not_failed(
     assert line == f"INTERRUPTED{reason}"
     out, _ = sweep("--resume", folder.relative_to(tmp_path))
     assert "2 runs are not" not in out and out.count("finished") == 2
+
+
+def test_a_sweep_of_one_value_is_named_after_it():
+    (point,) = points([axis("optimizer.lr=0.1"), axis("run.seed=3")])
+    assert point.name == "000_lr=0.1,seed=3"
+    assert point.varying == ("optimizer.lr", "run.seed")

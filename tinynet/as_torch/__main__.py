@@ -10,6 +10,7 @@ from types import ModuleType, TracebackType
 from typing import Any
 
 from tinynet.as_torch import hook, report
+from tinynet.printing import quantity
 
 HERE = os.path.dirname(__file__)
 
@@ -105,7 +106,7 @@ def reported(program: str, as_module: bool) -> list[str]:
         f"{absence} ({met.get(count, f'met {count} times')})"
         for absence, count in sorted(seen.items())
     ]
-    return [*lines, f"{len(lines)} name{'' if len(lines) == 1 else 's'} that tinynet lacks"]
+    return [*lines, f"{quantity(len(lines), 'name')} that tinynet lacks"]
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from tinynet.batching import by_rows, one_by_one
 from tinynet.core.graph import backward as passes
 from tinynet.core.graph.traversal import reachable
 from tinynet.core.tensors.tensor import Tensor
+from tinynet.explanations.failures import explain
 from tinynet.ops.creation.like import zeros_like
 
 End = Tensor | GradientEdge
@@ -61,10 +62,14 @@ def backward(
         >>> x.grad
         tensor(8.)
     """
-    starts = _list(tensors, "tensors")
-    only = None if inputs is None else _list(inputs, "inputs")
-    grads = _grads(grad_tensors, len(starts))
-    passes.backward(starts, grads, retain_graph, create_graph, only)
+    try:
+        starts = _list(tensors, "tensors")
+        only = None if inputs is None else _list(inputs, "inputs")
+        grads = _grads(grad_tensors, len(starts))
+        passes.backward(starts, grads, retain_graph, create_graph, only)
+    except Exception as error:
+        explain(error)
+        raise
 
 
 def grad(

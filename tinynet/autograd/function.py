@@ -20,6 +20,11 @@ from tinynet.ops.shaping.views import alias
 
 FunctionCtx = FunctionNode  # PyTorch's name for annotations
 
+_DIRTY_NOT_RETURNED = (
+    "Some elements marked as dirty during the forward method were not returned as output. The "
+    "inputs that are modified inplace must all be outputs of the Function."
+)
+
 
 class Function:
     """A differentiable function with a custom forward and backward.
@@ -131,7 +136,7 @@ class Function:
         outputs = output if several else (output,)
         for t in node._dirty:
             if not any(t is o for o in outputs):
-                raise RuntimeError(errors.DIRTY_NOT_RETURNED)
+                raise RuntimeError(_DIRTY_NOT_RETURNED)
             if recorded and t._view is None and requires_grad(t) and t.is_leaf:
                 raise RuntimeError(errors.LEAF_WRITTEN)
             wrote(t, f"{cls.__name__}.forward")
@@ -210,7 +215,7 @@ def _warn_of_stored_tensors(node: FunctionNode, args: tuple[Any, ...], output: A
                 f"{node.function.__name__}.forward stores a tensor on ctx outside "
                 f"save_for_backward (attribute '{name}'): it is not checked for changes in place, "
                 "and keeps its graph alive. Use ctx.save_for_backward for inputs and outputs."
-                + errors.lost_gradient(),
+                + errors.more("lost-gradient"),
                 errors.LostGradientWarning,
                 stacklevel=3,
             )

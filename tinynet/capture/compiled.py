@@ -24,6 +24,7 @@ from tinynet.capture.verify.verification import Outcome, verify
 from tinynet.core.callsite import locate, warn
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor
+from tinynet.explanations.failures import explain as explain_error
 from tinynet.threads import fork_safe_lock
 
 CAPTURES = 4  # calls that are compared until two are the same
@@ -90,43 +91,43 @@ class Compiled:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Replay the program for these arguments, or run the function and capture it."""
-        if mode.tracer is not None or guards.is_observed() or state.disabled or self._wrong:
-            return self._run(args, kwargs)
-        recent = self._recent
-        if recent is not None and not kwargs:
-            try:
-                result = recent.recognize(args)
-            except HandledError:
-                return self._run(args, kwargs)
-            if result is not STALE:
-                recent.replays += 1
-                if recent.replays + 1 >= recent.schedule.due:
-                    self._recent = None
-                return result
-        tensors: list[Tensor] = []
-        key: Any
         try:
-            key = _call_key(args, kwargs, tensors)
-            entries = self._entries.get(key)
-        except TypeError as error:
-            return self._fall_back(None, CaptureError(str(error), _PASS_TENSORS), args, kwargs)
-        if entries is not None:
-            for entry in entries:
-                if entry.replays + 1 >= entry.schedule.due and entry.fits(tensors):
-                    outcome = self._verified(entry, tensors, args, kwargs)
-                    if outcome is not None:
-                        return outcome.give()
-                try:
-                    result = entry.run(*tensors)
-                except HandledError:
-                    return self._run(args, kwargs)
+            if mode.tracer is not None or guards.is_observed() or state.disabled or self._wrong:
+                return self._run(args, kwargs)
+            recent = self._recent
+            if recent is not None and not kwargs:
+                result = recent.recognize(args)
                 if result is not STALE:
-                    self._replayed(entry)
+                    recent.replays += 1
+                    if recent.replays + 1 >= recent.schedule.due:
+                        self._recent = None
                     return result
-                entry.missed(tensors)
-        elif key in self._eager:
+            tensors: list[Tensor] = []
+            key: Any
+            try:
+                key = _call_key(args, kwargs, tensors)
+                entries = self._entries.get(key)
+            except TypeError as error:
+                return self._fall_back(None, CaptureError(str(error), _PASS_TENSORS), args, kwargs)
+            if entries is not None:
+                for entry in entries:
+                    if entry.replays + 1 >= entry.schedule.due and entry.fits(tensors):
+                        outcome = self._verified(entry, tensors, args, kwargs)
+                        if outcome is not None:
+                            return outcome.give()
+                    result = entry.run(*tensors)
+                    if result is not STALE:
+                        self._replayed(entry)
+                        return result
+                    entry.missed(tensors)
+            elif key in self._eager:
+                return self._run(args, kwargs)
+            return self._capture(key, tensors, args, kwargs)
+        except HandledError:
             return self._run(args, kwargs)
-        return self._capture(key, tensors, args, kwargs)
+        except Exception as error:
+            explain_error(error)
+            raise
 
     def _replayed(self, entry: Entry) -> None:
         entry.replays += 1

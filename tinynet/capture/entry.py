@@ -26,6 +26,7 @@ from tinynet.capture.source import Source, compiled
 from tinynet.capture.verify.schedule import Schedule
 from tinynet.core.tensors.tensor import Tensor, counter_of, wrap
 from tinynet.core.tensors.views import edge_of
+from tinynet.explanations.failures import CALLS
 
 
 class HandledError(Exception):
@@ -116,6 +117,7 @@ class Entry:
         run = compiled(title, "run", head + body, source.namespace)
         run.overwritten = [] if self._backend == "numba" else source.overwritten
         run.calls, run.parts = calls, source.calls
+        source.namespace[CALLS] = calls
         return run
 
     def fits(self, tensors: list[Tensor]) -> bool:

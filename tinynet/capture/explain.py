@@ -14,6 +14,7 @@ from tinynet.capture.guard.keys import Identity
 from tinynet.capture.program import Call, Program, Value, leaves
 from tinynet.core.callsite import locate
 from tinynet.core.tensors.tensor import Tensor
+from tinynet.printing import quantity
 
 if TYPE_CHECKING:
     from tinynet.capture.compiled import Compiled
@@ -75,14 +76,14 @@ class ProgramReport:
         if self.others:
             names = (f"{name} {n}" for name, n in self.others.most_common())
             count = self.others.total()
-            rows.append(("others", f"{count} call{_s(count)} ({', '.join(names)})"))
+            rows.append(("others", f"{quantity(count, 'call')} ({', '.join(names)})"))
         eager, compiled = map(_bytes, self.peak)
         if not self.native:
             count = self.overwritten
-            rows.append(("saved", f"{count} array{_s(count)} overwritten in place"))
+            rows.append(("saved", f"{quantity(count, 'array')} overwritten in place"))
         rows.append(("peak memory", compiled + (f", eagerly {eager}" if eager != compiled else "")))
         if self.misses:
-            rows.append(("guards failed", f"{self.misses:,} time{_s(self.misses)}"))
+            rows.append(("guards failed", f"{quantity(f'{self.misses:,}', 'time')}"))
             rows += [("", f"{words} ({n:,})") for words, n in self.failed.most_common()]
         return rows
 
@@ -121,14 +122,14 @@ class Explanation:
     def __str__(self) -> str:
         count, calls = len(self.programs), self.calls
         lines = [
-            f"{self.name}: {count} program{_s(count)}; of {sum(calls):,} call{_s(sum(calls))}, "
+            f"{self.name}: {quantity(count, 'program')}; of {quantity(f'{sum(calls):,}', 'call')}, "
             f"{calls.replayed:,} were replayed, {calls.captured:,} captured, "
             f"{calls.eager:,} ran eagerly"
         ]
         for number, program in enumerate(self.programs, 1):
             lines += [
                 "",
-                f"program {number}, replayed {program.replays:,} time{_s(program.replays)}",
+                f"program {number}, replayed {quantity(f'{program.replays:,}', 'time')}",
             ]
             lines += _aligned(program.rows())
         for fall_back in self.fall_backs:
@@ -239,10 +240,6 @@ def _bytes(count: int) -> str:
     while size >= 1024 and unit < len(UNITS) - 1:
         size, unit = size / 1024, unit + 1
     return f"{size:,.{1 if unit else 0}f} {UNITS[unit]}"
-
-
-def _s(count: int) -> str:
-    return "" if count == 1 else "s"
 
 
 def _aligned(rows: list[tuple[str, str]]) -> list[str]:

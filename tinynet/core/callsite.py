@@ -16,16 +16,15 @@ from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 Site = tuple[CodeType, int]
-
 COMPILED = "<tinynet operations>"
 _ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-
 
 # File name -> whether it is the user's, filled by ``is_outside``. Compiled operations read it, and
 # a plain dict is faster than a defaultdict.
 OUTSIDE: dict[str, bool] = {}
-# The warning registry for lines of configs; Python keeps one for each module.
-_warned: dict[str | tuple[str, type[Warning], int], int] = {}
+# The warning registries for lines of files, such as configs; Python keeps one for each module.
+_warned: dict[str, dict[str | tuple[str, type[Warning], int], int]] = {}
+explain: list[Callable[[Exception], None]] = []  # set by ``explanations``: describes an error
 fallback: list[Callable[[], Site | None]] = []  # set by ``train``: a site if all frames are ours
 
 
@@ -66,15 +65,18 @@ def execute(filename: str, source: str, namespace: dict[str, Any]) -> dict[str, 
     return found
 
 
-def warn(text: str, category: type[Warning] = UserWarning) -> None:
-    """Issue a warning that names the nearest line outside tinynet."""
+def warn(text: str, category: type[Warning] = UserWarning, site: Site | None = None) -> None:
+    """Issue a warning that names the line of ``site``, or else the nearest outside tinynet."""
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and not is_outside(frame.f_code.co_filename):
         frame, level = frame.f_back, level + 1
-    where = None if is_outside(frame.f_code.co_filename) else locate(outward(frame))
-    if where is not None:
-        return warnings.warn_explicit(text, category, where.filename, where.line, registry=_warned)
-    warnings.warn(text, category, stacklevel=level)
+    if site is None and not is_outside(frame.f_code.co_filename):
+        site = outward(frame)
+    where = locate(site)
+    if where is None:
+        return warnings.warn(text, category, stacklevel=level)
+    registry = _warned.setdefault(where.filename, {})
+    warnings.warn_explicit(text, category, where.filename, where.line, registry=registry)
 
 
 class Location(NamedTuple):

@@ -212,9 +212,7 @@ def repeated(function: F) -> F:
         @functools.wraps(plain)
         def run(*args: Any, **kwargs: Any) -> Any:
             tracer = mode.tracer
-            if tracer is None:
-                return plain(*args, **kwargs)
-            return tracer.perform(plain, args, kwargs)
+            return plain(*args, **kwargs) if tracer is None else tracer.perform(plain, args, kwargs)
 
         return run
 

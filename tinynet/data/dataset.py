@@ -13,6 +13,8 @@ import numpy as np
 from tinynet import errors
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
+from tinynet.explanations.arguments import ChecksArguments
+from tinynet.printing import quantity
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -20,13 +22,13 @@ T_co = TypeVar("T_co", covariant=True)
 def counted(samples: object) -> str:
     """Return a short description with the number of samples: ``Digits(1433 samples)``."""
     try:
-        size = f"{len(samples)} samples"  # type: ignore[arg-type]
+        size = quantity(len(samples), "sample")  # type: ignore[arg-type]
     except Exception:  # the length is missing or not known yet
         size = ""
     return f"{type(samples).__name__}({size})"
 
 
-class Dataset(Generic[T_co]):
+class Dataset(ChecksArguments, Generic[T_co]):
     """Samples by index: a subclass defines ``__getitem__(index)`` and usually ``__len__()``.
 
     It may also define ``__getitems__(indices)``, which returns the samples of a batch as a list.

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from tinynet.atomic_write import write_atomically
-from tinynet.data.readers.files import FormatError
+from tinynet.data.readers.files import LFS_POINTER, FormatError, open_existing
 from tinynet.data.readers.files import StrPath as StrPath
 
 # Signatures of file formats that may be mistaken for the expected one.
@@ -23,6 +23,7 @@ _BEGINNINGS = (
     (b"version https://git-lfs", "a placeholder of Git LFS: `git lfs pull` gets the file itself"),
     (b"<!DOCTYPE", "a web page"),
     (b"<html", "a web page"),
+    LFS_POINTER,
 )
 
 # The other methods can decompress without a bound at each step.
@@ -157,7 +158,7 @@ def opened(file: StrPath | IO[bytes]) -> Iterator[IO[bytes]]:
         TypeError: ``file`` is neither a path nor a binary file.
     """
     if isinstance(file, (str, os.PathLike)):
-        with open(file, "rb") as handle:
+        with open_existing(file) as handle:
             yield cast(IO[bytes], Bounded(handle))
         return
     _refuse_text(file, "read")

@@ -18,6 +18,7 @@ import struct
 from collections.abc import Iterable, Mapping
 from typing import IO, Any, NamedTuple
 
+from tinynet.data.readers.files import LFS_POINTER
 from tinynet.exchange.files import ExchangeError, reason
 from tinynet.strides import MOST_DIMENSIONS
 
@@ -113,6 +114,8 @@ def read(file: IO[bytes], path: str) -> Header:
     start = file.read(8)
     if len(start) < 8:
         raise ExchangeError(path, "at least 8 bytes, the length of a header", str(len(start)))
+    if start.startswith(LFS_POINTER[0]):
+        raise ExchangeError(path, "a .safetensors file", LFS_POINTER[1])
     (length,) = _LENGTH.unpack(start)
     if length > MAX_HEADER:
         found = f"{length} (the first 8 bytes are {start!r})"

@@ -17,6 +17,7 @@ import numpy as np
 from tinynet import dtypes, extension_dtypes
 from tinynet.core.callsite import warn
 from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.data.readers.files import open_existing
 from tinynet.devices import require_cpu
 from tinynet.dtypes import Array
 from tinynet.exchange import header
@@ -370,7 +371,7 @@ def _rows(shape: tuple[int, ...], index: Any) -> tuple[range | None, Any]:
 def _readable(file: StrPath | IO[bytes]) -> IO[bytes]:
     """Return a seekable file that stays open; pipes and file objects are read into memory."""
     if isinstance(file, (str, os.PathLike)):
-        handle = open(file, "rb")
+        handle = open_existing(file)
         if handle.seekable():
             return handle
         with handle:

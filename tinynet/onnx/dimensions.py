@@ -10,6 +10,7 @@ from tinynet.capture.program import leaves
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.onnx.errors import OnnxExporterError
 from tinynet.onnx.tracing import Dynamic
+from tinynet.printing import quantity
 
 
 def input_names(
@@ -59,7 +60,7 @@ def renamed(
     given = [] if given is None else [*given]
     if len(given) > len(names):
         raise OnnxExporterError(
-            f"{option} has {len(given)} names, and there are {len(names)} {what}"
+            f"{option} has {quantity(len(given), 'name')}, and there are {len(names)} {what}"
         )
     rest = [f"{n}_{what[:-1]}" if n in taken or n in given else n for n in names[len(given) :]]
     names = [*given, *rest]

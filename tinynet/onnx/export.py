@@ -19,6 +19,7 @@ from tinynet.onnx.graph import Graph, Ref
 from tinynet.onnx.model_proto import model_proto, supported
 from tinynet.onnx.tracing import trace
 from tinynet.onnx.translation import Translation
+from tinynet.printing import quantity
 
 _exporting = False
 
@@ -65,7 +66,7 @@ class ONNXProgram:
     def __repr__(self) -> str:
         graph = self.model_proto.graph
         names = ", ".join(value.name for value in (*graph.input, *graph.output))
-        return f"ONNXProgram({len(graph.node)} nodes; {names})"
+        return f"ONNXProgram({quantity(len(graph.node), 'node')}; {names})"
 
 
 def export(

@@ -17,6 +17,10 @@ _C_NAMES = {
 }  # fmt: skip
 
 
+# The remedy for indices or class numbers of another dtype.
+to_long = "`{0} = {0}.long()` makes it int64".format
+
+
 def name_of(array: Array) -> str:
     """Return the name of a dtype as in most messages: ``"Float"``."""
     return dtypes.of(array).scalar_name

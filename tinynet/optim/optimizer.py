@@ -21,6 +21,7 @@ from tinynet.core.tensors.tensor import Tensor, counter_of, wrap
 from tinynet.core.tensors.version import Writer
 from tinynet.core.trace import repeated
 from tinynet.dtypes import Array
+from tinynet.explanations.arguments import ChecksArguments
 from tinynet.optim.base import state_dicts
 from tinynet.optim.base.diagnosis import Diagnosis
 from tinynet.optim.base.groups import completed, grouped, refuse_mixed
@@ -36,7 +37,7 @@ from tinynet.optim.base.options import Group, Params
 required: Any = object()  # as a default: the argument must be given
 
 
-class Optimizer:
+class Optimizer(ChecksArguments):
     """Base class of all optimizers.
 
     A subclass defines ``defaults``, checks its options in ``check``, and updates one array in
@@ -97,7 +98,7 @@ class Optimizer:
         self.state: state_dicts.State = defaultdict(dict)
         self.param_groups: list[Group] = []
         self._set_up()
-        groups = grouped(params)
+        groups = grouped(params, defaults)
         self.check(defaults)
         for group in groups:
             self.add_param_group(group)

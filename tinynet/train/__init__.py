@@ -1,6 +1,7 @@
 """Training from config files: ``tinynet.train.run("configs/digits_mlp.toml")``.
 
-`fit` is the training loop, for custom programs; `run` trains from a config.
+`fit` is the training loop, for custom programs: ``fit(...).run()`` trains, ``for step in fit(...)``
+too, with your code between the steps. `run` trains from a config.
 """
 
 from tinynet.train.build.method import Batch as Batch
@@ -12,6 +13,7 @@ from tinynet.train.callbacks.callback import Moment as Moment
 from tinynet.train.callbacks.events import Callbacks as Callbacks
 from tinynet.train.checkpoint.drift import ChangedWarning as ChangedWarning
 from tinynet.train.checkpoint.files import CheckpointError as CheckpointError
+from tinynet.train.checkpoint.run_folder import latest_run as latest_run
 from tinynet.train.checkpoint.storage import StorageWarning as StorageWarning
 from tinynet.train.config.problems import ConfigError as ConfigError
 from tinynet.train.config.problems import Origin as Origin
@@ -30,6 +32,7 @@ from tinynet.train.incidents.nonfinite import NonFiniteError as NonFiniteError
 from tinynet.train.report.generation import generate as generate
 from tinynet.train.report.generation import generate_text as generate_text
 from tinynet.train.running.loop import Step as Step
+from tinynet.train.running.loop import Steps as Steps
 from tinynet.train.running.loop import evaluate as evaluate
 from tinynet.train.running.loop import fit as fit
 from tinynet.train.running.result import Result as Result

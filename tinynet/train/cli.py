@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import re
 import signal
 import sys
 import warnings
@@ -26,6 +27,9 @@ from tinynet.train.config.problems import (
     warnings_as_lines,
 )
 from tinynet.train.report.output import prepare_streams, survive_closed_output
+
+_NEGATIVE_POINT = re.compile(r"-[\d.][\d.eE+-]*(,[\d.eE+-]+)+")
+"""An argument such as ``-0.5,1``, which argparse would take for an option."""
 
 _EPILOG = """\
 examples:
@@ -137,7 +141,8 @@ def _parse(words: Sequence[str]) -> argparse.Namespace:
     if not words[0].startswith("-") and words[0] not in names:
         hint = did_you_mean(words[0], names) or "."
         parser.error(f"there is no command {words[0]!r}{hint} Commands: {one_of(names)}")
-    arguments, others = parser.parse_known_args(words)
+    points = [f" {word}" if _NEGATIVE_POINT.fullmatch(word) else word for word in words]
+    arguments, others = parser.parse_known_args(points)  # the space: it is no option
     takes_values = isinstance(getattr(arguments, "set", None), list)
     for word in others:
         if word.startswith("-") or "=" not in word or not takes_values:

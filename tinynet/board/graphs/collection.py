@@ -12,6 +12,7 @@ from tinynet.board.graphs.formats import outline
 from tinynet.board.graphs.graph import Graph
 from tinynet.board.graphs.picture import picture
 from tinynet.board.writer import SummaryWriter
+from tinynet.printing import quantity
 
 MAX_NODES = 2000  # browsers stay responsive up to about this number
 
@@ -35,7 +36,9 @@ class Graphs:
         self._max_nodes = max_nodes
 
     def __repr__(self) -> str:
-        sizes = (f"{name}: {len(graph.nodes)} nodes" for name, graph in self.graphs.items())
+        sizes = (
+            f"{name}: {quantity(len(graph.nodes), 'node')}" for name, graph in self.graphs.items()
+        )
         return f"{type(self).__name__}({', '.join(sizes)})"
 
     def add(self, graphs: Mapping[str, Graph]) -> None:

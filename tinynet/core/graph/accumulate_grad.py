@@ -13,6 +13,8 @@ from tinynet.core.tensors.overlap import refuse_overlap
 from tinynet.core.tensors.tensor import Tensor, counter_of, dense_copy, wrap
 from tinynet.dtypes import Array
 
+ACCUMULATION = "gradient accumulation"  # of a write to a gradient other than zeros
+
 
 class Leaf:
     """A leaf that a pass can reach, and its gradient so far.
@@ -43,7 +45,7 @@ def _accumulate_rows(leaf: Tensor, grad: Tensor, g: Tensor) -> None:
     else:
         leaf._grad = wrap(rows_of(grad) + g._array)
         return
-    counter_of(grad).bump(None, "gradient accumulation")
+    counter_of(grad).bump(None, ACCUMULATION)
 
 
 def _laid_out(g: Array, leaf: Array) -> Array:
@@ -73,11 +75,12 @@ def accumulate(leaf: Tensor, g: Tensor | None, own: bool, recorded: bool) -> Non
         _accumulate_rows(leaf, grad, g)
     else:
         refuse_overlap(grad._array)
+        is_rest = grad._array.size and grad._array.item(0)  # else zero_grad may have filled it
         try:
             np.add(grad._array, g._array, out=grad._array, casting="same_kind")
         except ValueError:  # x.data was replaced by another shape
             raise errors.not_written(grad._array.shape, g._array.shape) from None
-        counter_of(grad).bump(None, "gradient accumulation")
+        counter_of(grad).bump(None, ACCUMULATION if is_rest else "gradient on zeros")
     if leaf._hooks is not None:
         for hook in [*leaf._hooks.accumulated.values()]:
             if hook(leaf) is not None:

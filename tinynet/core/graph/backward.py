@@ -6,6 +6,8 @@ They accept tensors and other objects with an ``edge`` (``autograd.graph.Gradien
 from __future__ import annotations
 
 import math
+import weakref
+from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,6 +17,8 @@ from tinynet.core.callsite import here, locate, warn
 from tinynet.core.graph.engine import BackwardPass
 from tinynet.core.graph.node import Edge
 from tinynet.core.tensors.tensor import Tensor, wrap
+
+finished: deque[weakref.ref[Any]] = deque(maxlen=256)  # starts of passes that freed their graphs
 
 
 def start(ends: Sequence[Any], grads: Sequence[Tensor | None]) -> tuple[list[Edge], list[Tensor]]:
@@ -43,10 +47,6 @@ def start(ends: Sequence[Any], grads: Sequence[Tensor | None]) -> tuple[list[Edg
     return edges, given
 
 
-def _is_loss_without_history(edge: Edge, grad: Tensor | None) -> bool:
-    return grad is None and isinstance(edge[0], Tensor)
-
-
 def _form(edge: Edge) -> tuple[tuple[int, ...], Any]:
     """Return the shape and dtype of an edge's tensor."""
     target, number = edge
@@ -69,10 +69,14 @@ def backward(
     if create_graph:
         warn(errors.CREATE_GRAPH)
     edges, given = start(tensors, grads)
-    if tensors and all(_is_loss_without_history(*pair) for pair in zip(edges, grads, strict=True)):
-        warn(errors.BACKWARD_OF_LEAF + errors.lost_gradient(), errors.LostGradientWarning)
+    if edges and all(
+        isinstance(e[0], Tensor) and g is None for e, g in zip(edges, grads, strict=True)
+    ):
+        warn(errors.BACKWARD_OF_LEAF + errors.more("lost-gradient"), errors.LostGradientWarning)
     if inputs is None:
         BackwardPass(edges, given, keep, create_graph, None).run()
+        if edges and not keep:
+            finished.append(weakref.ref(edges[0][0]))
         return
     if not inputs:
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")

@@ -54,7 +54,6 @@ def leading_to(targets: set[Any], order: Sequence[Node]) -> set[Any]:
     """Return the nodes of ``order`` and the leaves on a path to one of ``targets``."""
     wanted = set(targets)
     for node in reversed(order):
-        for edge in node.edges:
-            if edge and edge[0] in wanted:
-                wanted.add(node)
+        if any(edge and edge[0] in wanted for edge in node.edges):
+            wanted.add(node)
     return wanted

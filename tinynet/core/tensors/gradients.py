@@ -7,10 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tinynet import errors
-from tinynet.core.callsite import Location, locate, warn
-from tinynet.core.graph import (
-    sparse_gradients as sparse_gradients,  # its methods belong to gradients
-)
+from tinynet.core.callsite import Location, explain, locate, warn
+from tinynet.core.graph import sparse_gradients as sparse_gradients  # its methods belong here
 from tinynet.core.graph.backward import backward as run_backward
 from tinynet.core.graph.node import Node, RemovableHandle, new_hooks
 from tinynet.core.modes import mode
@@ -50,7 +48,11 @@ def backward(
         tensor([2., 4.])
     """
     only = [inputs] if isinstance(inputs, Tensor) else inputs
-    run_backward([self], [gradient], retain_graph, create_graph, only)
+    try:
+        run_backward([self], [gradient], retain_graph, create_graph, only)
+    except Exception as error:
+        explain[0](error)
+        raise
 
 
 def get_grad(t: Tensor) -> Tensor | None:
@@ -70,12 +72,12 @@ def get_grad(t: Tensor) -> Tensor | None:
     if grad is not None:
         return grad
     if t._requires_grad is UNRECORDED:
-        warn(errors.NO_GRAD_GRAD + errors.lost_gradient(), errors.LostGradientWarning)
+        warn(errors.NO_GRAD_GRAD + errors.more("lost-gradient"), errors.LostGradientWarning)
     elif t._edge is not None and isinstance(t._edge[0], Node) and not retains_grad(t):
         made = _conversion(t, t._edge[0])
         if made is not None:
             warn(
-                errors.CONVERTED_GRAD.format(made.place) + errors.lost_gradient(),
+                errors.CONVERTED_GRAD.format(made.place) + errors.more("lost-gradient"),
                 errors.LostGradientWarning,
             )
         else:

@@ -259,9 +259,7 @@ class Tensor(TensorMethods):
         return bool(self._array)
 
     def __format__(self, spec: str) -> str:
-        if self._array.ndim == 0:
-            return format(self.item(), spec)
-        return object.__format__(self, spec)
+        return format(self.item(), spec) if self._array.ndim == 0 else object.__format__(self, spec)
 
     def __float__(self) -> float:
         if self._array.size != 1:

@@ -63,9 +63,7 @@ class Version:
 
     def since(self, version: int) -> list[Change]:
         """Return the stored changes after ``version``, oldest first."""
-        if not self.n:
-            return []
-        return [Change(*w) for w in self.writes[-KEPT:] if w[2] > version]
+        return [Change(*w) for w in self.writes[-KEPT:] if w[2] > version] if self.n else []
 
 
 def new_version() -> Version:

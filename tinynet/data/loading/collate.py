@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import dtypes
+from tinynet import dtypes, errors
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.data.dataset import Samples
 from tinynet.dtypes import Array
@@ -112,10 +112,12 @@ def default_convert(data: Any) -> Any:
 
 
 def _unsupported(found: Any) -> TypeError:
-    return TypeError(
+    sentence = (
         "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; "
         f"found {found}"
     )
+    fix = "return one of these from the dataset, or pass a `collate_fn` to the DataLoader"
+    return TypeError(errors.with_fix(sentence, fix))
 
 
 def _tensor(array: Array) -> Tensor:
@@ -123,14 +125,26 @@ def _tensor(array: Array) -> Tensor:
     return wrap(array)
 
 
+_RAGGED = (
+    "the samples differ in size: cut or pad them in the dataset, or pass a `collate_fn` to the "
+    "DataLoader, which makes the batch from a list of samples: "
+    "`lambda samples: nn.utils.rnn.pad_sequence(samples, batch_first=True)`"
+)
+
+
 def _of_tensors(batch: Sequence[Any], **_: Any) -> Tensor:
-    return stack(list(batch))
+    try:
+        return stack(list(batch))
+    except RuntimeError as error:
+        if not str(error).startswith("stack expects each tensor to be equal size"):
+            raise
+        raise RuntimeError(errors.with_fix(str(error), _RAGGED)) from None
 
 
 def _of_arrays(batch: Sequence[Any], **_: Any) -> Tensor:
     if batch[0].dtype.kind not in "biuf":
         raise _unsupported(batch[0].dtype)
-    return stack([_tensor(np.asarray(item)) for item in batch])
+    return _of_tensors([_tensor(np.asarray(item)) for item in batch])
 
 
 def _of_scalars(batch: Sequence[Any], **_: Any) -> Tensor:
@@ -185,7 +199,8 @@ def _of_mappings(batch: Sequence[Any], fn_map: CollateMap) -> Any:
 
 def _of_sequences(batch: Sequence[Any], fn_map: CollateMap) -> Any:
     if len({len(sample) for sample in batch}) > 1:
-        raise RuntimeError("each element in list of batch should be of equal size")
+        sentence = "each element in list of batch should be of equal size"
+        raise RuntimeError(errors.with_fix(sentence, _RAGGED))
     columns = zip(*batch, strict=True)
     return _like_sequence(batch[0], [collate(column, collate_fn_map=fn_map) for column in columns])
 

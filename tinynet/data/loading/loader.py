@@ -21,6 +21,7 @@ from tinynet.data.loading.sampler import (
 )
 from tinynet.data.loading.threads import Threads
 from tinynet.data.loading.worker import Work
+from tinynet.explanations.arguments import ChecksArguments
 from tinynet.random import Generator
 
 T_co = TypeVar("T_co", covariant=True)
@@ -43,7 +44,7 @@ class _Fixed:
         loader.__dict__[self.name] = value
 
 
-class DataLoader(Generic[T_co]):
+class DataLoader(ChecksArguments, Generic[T_co]):
     """Batches of a dataset; each ``for`` loop over it is one pass.
 
     Args:

@@ -16,6 +16,7 @@ from tinynet import threads
 from tinynet.data.dataset import Dataset, Samples, fetch
 from tinynet.data.loading.collate import default_collate
 from tinynet.data.loading.seeding import mix
+from tinynet.explanations.failures import explain
 
 Seeded = Callable[[int], AbstractContextManager[None]]
 
@@ -320,6 +321,8 @@ def with_origin(error: BaseException, where: str) -> BaseException:
     If the type cannot be constructed from a text, the exception itself is returned, with the text
     as a note.
     """
+    if isinstance(error, Exception):
+        explain(error, is_last=True)
     original = "".join(traceback.format_exception(error))
     text = f"Caught {type(error).__name__} {where}.\nOriginal {original}"
     kind: Any = type(error)

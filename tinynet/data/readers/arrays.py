@@ -14,7 +14,14 @@ import numpy as np
 
 from tinynet import dtypes
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.data.readers.files import FormatError, StrPath, kind_of, listed, read_up_to
+from tinynet.data.readers.files import (
+    FormatError,
+    StrPath,
+    kind_of,
+    listed,
+    open_existing,
+    read_up_to,
+)
 from tinynet.data.readers.rows import Rows
 from tinynet.data.transforms import Compose, ToDtype
 from tinynet.dtypes import Array
@@ -134,8 +141,8 @@ def _check_length(path: StrPath, name: str, array: Array, length: int) -> None:
 
 
 def _from_npy(path: StrPath, mmap: bool) -> Array:
-    size = os.path.getsize(path)
-    with open(path, "rb") as file:
+    with open_existing(path) as file:
+        size = os.fstat(file.fileno()).st_size
         dtype, shape, fortran = _header(path, "", file, size)
         array = _map(path, dtype, shape, fortran, file.tell())
     return array if mmap else np.array(array)
@@ -231,7 +238,7 @@ def _placed(
 
 
 def _from_npz(path: StrPath, names: list[str], mmap: bool) -> list[Array]:
-    with open(path, "rb") as file:
+    with open_existing(path) as file:
         start = file.read(8)
         if start[:4] not in (_LOCAL_SIGNATURE, b"PK\x05\x06"):
             raise FormatError(path, "a zip file, as .npz files are", kind_of(start))

@@ -34,6 +34,7 @@ class Digits(Rows[tuple[Tensor, Tensor]]):
     Attributes:
         images: all images, as a tensor of shape (N, 1, 8, 8) or (N, 64).
         labels: all labels, int64 of shape (N,).
+        image_shape: the channels, height and width of an image, also if it is flattened.
 
     Raises:
         ValueError: both ``augment`` and ``flatten`` are given.
@@ -48,6 +49,8 @@ class Digits(Rows[tuple[Tensor, Tensor]]):
         >>> label
         tensor(0)
     """
+
+    image_shape = (1, 8, 8)
 
     def __init__(
         self,

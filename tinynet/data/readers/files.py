@@ -1,16 +1,23 @@
 """Finding, opening and unpacking files, and errors about their contents."""
 
 import contextlib
+import difflib
 import gzip
 import os
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import IO, Any
 
+from tinynet import errors
+
 StrPath = str | os.PathLike[str]
 
 _GZIP = b"\x1f\x8b"
 _CHUNK = 1 << 24
+LFS_POINTER = (
+    b"versio",  # n https://git-lfs.github.com/spec/v1; formats are told apart by six bytes
+    "a Git LFS pointer in place of the file. To download it: `git lfs install` and `git lfs pull`",
+)
 # Signatures of file formats that may be mistaken for the expected one.
 _BEGINNINGS = (
     (_GZIP, "a gzip file"),
@@ -24,6 +31,7 @@ _BEGINNINGS = (
     (b"\x80\x02", "a Python pickle, which is never read"),
     (b"<!DOCTYPE", "a web page"),
     (b"<html", "a web page"),
+    LFS_POINTER,
 )
 
 
@@ -143,6 +151,46 @@ def kind_of(beginning: bytes) -> str:
     return beginning[:4].hex(" ")
 
 
+class MissingFileError(FileNotFoundError):
+    """A file that does not exist; the message names its folder, and a file of a similar name."""
+
+    def __reduce__(self) -> Any:
+        return _missing, (self.errno, self.strerror, self.filename)
+
+    def __str__(self) -> str:
+        sentence = super().__str__()
+        if self.filename is None:
+            return sentence
+        folder, name = os.path.split(os.path.abspath(self.filename))
+        if not os.path.isdir(folder):
+            return errors.with_fix(sentence, f"there is no folder {folder}")
+        near = difflib.get_close_matches(name, os.listdir(folder), n=1)
+        similar = f"; did you mean {near[0]!r}?" if near else ""
+        return errors.with_fix(sentence, f"there is no {name!r} in {folder}{similar}")
+
+
+# PyTorch raises a FileNotFoundError here, so tracebacks show that name.
+MissingFileError.__name__ = MissingFileError.__qualname__ = "FileNotFoundError"
+MissingFileError.__module__ = "builtins"
+
+
+def _missing(*args: Any) -> MissingFileError:
+    """Return the error; pickle does not find the class by its name."""
+    return MissingFileError(*args)
+
+
+def open_existing(path: StrPath) -> IO[bytes]:
+    """Open a file for reading.
+
+    Raises:
+        OSError: it does not exist, or cannot be opened.
+    """
+    try:
+        return open(path, "rb")
+    except FileNotFoundError as error:
+        raise _missing(error.errno, error.strerror, os.fspath(path)) from None
+
+
 @contextlib.contextmanager
 def opened(path: StrPath) -> Iterator[IO[bytes]]:
     """Open a file for reading, decompressed if its name ends in ``.gz``.
@@ -152,10 +200,10 @@ def opened(path: StrPath) -> Iterator[IO[bytes]]:
         OSError: it cannot be opened.
     """
     if not os.fspath(path).endswith(".gz"):
-        with open(path, "rb") as plain:
+        with open_existing(path) as plain:
             yield plain
         return
-    with open(path, "rb") as packed:
+    with open_existing(path) as packed:
         start = packed.read(8)
         if start[:2] != _GZIP:
             raise FormatError(path, "a gzip file (1f 8b), as its name suggests", kind_of(start))

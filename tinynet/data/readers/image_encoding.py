@@ -11,16 +11,19 @@ import numpy as np
 
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.data.readers.files import FormatError, StrPath, raise_all
+from tinynet.data.readers.framing import Framing
 from tinynet.data.readers.pillow import (
     CHANNELS,
     convert_image,
     image_from_bytes,
+    opaque_image,
     read_image,
     require_pillow,
 )
 from tinynet.data.transforms.conversion import Normalize
 from tinynet.data.transforms.resizing import resized
 from tinynet.dtypes import Array
+from tinynet.printing import quantity
 
 Function = Callable[[Any], Any]
 
@@ -46,6 +49,9 @@ class ImageEncoder:
     transform: Function | None = None
     loader: Callable[[str], Any] | None = None
     """The user's function that reads a file; None for Pillow."""
+
+    framing: Framing | None = None
+    """The framing of the training images; None if it is unknown."""
 
     def __call__(self, images: Iterable[Any]) -> Tensor:
         """Return images as a batch of inputs.
@@ -81,6 +87,28 @@ class ImageEncoder:
         for step in self.steps(self.transform):
             image = step(image)
         return image
+
+    def framed(self, path: StrPath) -> tuple[Any, str, list[str]]:
+        """Return an image that a call takes, framed like the training images.
+
+        Returns:
+            the image (an image like those of the training set is the file itself); what it was,
+            such as ``"120 x 90 color"``; and what was done to it, as for `conversion`.
+
+        Raises:
+            FormatError: the file is damaged.
+            OSError: it cannot be opened.
+        """
+        if self.framing is None or self.loader is not None or self.mode == "RGBA":
+            return path, "", []
+        require_pillow()
+        array, kind, transparent = opaque_image(path, self.mode)
+        size = self.size or (self.framing.size if self.transform is None else None)
+        image, done = self.framing.framed(array, size)
+        if transparent and not self.framing.transparent:
+            done.insert(0, "transparency removed")
+        same = not done and (self.size is not None or image.shape == array.shape)
+        return path if same else wrap(image), kind, done
 
     def steps(self, *transforms: Function | None) -> list[Function]:
         """Return the transforms that are given, followed by the normalization."""
@@ -123,7 +151,9 @@ class ImageEncoder:
         if len(values) == 1 and self.mode == "RGB":
             values = np.repeat(values, 3, axis=0)
         if len(values) != CHANNELS[self.mode]:
-            expected = f"{CHANNELS[self.mode]} channels, because the mode is {self.mode}"
+            expected = (
+                f"{quantity(CHANNELS[self.mode], 'channel')}, because the mode is {self.mode}"
+            )
             raise FormatError(name, expected, str(len(values)))
         return wrap(values if self.size is None else resized(values, self.size, "bilinear"))
 
@@ -151,7 +181,8 @@ class ImageEncoder:
         """Return the encoder as plain data, for JSON; the functions are in the config."""
         size = None if self.size is None else [*self.size]
         kept = {"classes": self.classes, "mode": self.mode, "mean": self.mean, "std": self.std}
-        return {"kind": "images", **kept, "size": size}
+        framing = None if self.framing is None else self.framing.state_dict()
+        return {"kind": "images", **kept, "size": size, "framing": framing}
 
     @classmethod
     def from_state_dict(
@@ -163,7 +194,9 @@ class ImageEncoder:
         """Return the encoder that `state_dict` described, with its functions."""
         size = None if state["size"] is None else tuple(state["size"])
         given = {key: state[key] for key in ("classes", "mode", "mean", "std")}
-        return cls(**given, size=size, transform=transform, loader=loader)
+        found = state.get("framing")
+        framing = None if found is None else Framing.from_state_dict(found)
+        return cls(**given, size=size, transform=transform, loader=loader, framing=framing)
 
 
 class _Moments:
@@ -180,7 +213,7 @@ class _Moments:
         if not self.count:
             self.mean, self.squares = np.zeros(len(values)), np.zeros(len(values))
         if len(values) != len(self.mean):
-            expected = f"{len(self.mean)} channels, as the first image has"
+            expected = f"{quantity(len(self.mean), 'channel')}, as the first image has"
             raise FormatError(path, expected, str(len(values)))
         mean, count = values.mean(1), values.shape[1]
         delta, total = mean - self.mean, self.count + count

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import functools
 import os
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal, Self
 
 from tinynet.data.readers.files import FormatError, StrPath, errors_in, raise_all
 from tinynet.data.readers.folder import DatasetFolder
+from tinynet.data.readers.framing import Framing
 from tinynet.data.readers.image_encoding import ImageEncoder
-from tinynet.data.readers.pillow import read_image, require_pillow, size_of_image
+from tinynet.data.readers.pillow import opaque_image, read_image, require_pillow, size_of_image
 from tinynet.data.transforms.base import Compose
 from tinynet.data.transforms.geometry import Side, height_and_width
 
 EXTENSIONS = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".ppm", ".pgm", ".tif", ".tiff", ".webp")
+_FRAMED = 20  # images whose framing is measured
 _SECONDS = 5.0  # to look for more mistakes once there is one
 
 
@@ -145,7 +149,7 @@ class ImageFolder(DatasetFolder):
         encoder = self.preprocessing
         if state is None:
             raise_all(self._mistakes())
-            encoder = self._fitted(train)
+            encoder = replace(self._fitted(train), framing=self._framing(train))
         else:
             encoder = ImageEncoder.from_state_dict(state, self.transform, self._own_loader)
             if encoder.classes != self.classes:
@@ -198,6 +202,21 @@ class ImageFolder(DatasetFolder):
             errors = errors_in(error)
             raise_all([*errors, *self._damaged(errors, [*paths])])
             raise
+
+    def _framing(self, train: Sequence[int]) -> Framing | None:
+        """Return the framing of some training images, which other images get for predictions."""
+        if self._own_loader is not None:
+            return None
+        every = max(1, len(train) // _FRAMED)
+        images, transparent = [], False
+        for index in train[::every]:
+            with contextlib.suppress(FormatError, OSError):  # training names the file
+                image, _, has_transparency = opaque_image(self.samples[index][0], "L")
+                images.append(image)
+                transparent |= has_transparency
+        if self.preprocessing.mode == "L":
+            return replace(Framing.of(images), transparent=transparent)
+        return Framing(Framing.of(images).size, transparent=transparent)
 
     def _mistakes(self) -> list[FormatError]:
         """Return the errors for all files that are not images, or images of another size.

@@ -45,6 +45,11 @@ class LabelledImages(Rows[tuple[Tensor, Tensor]]):
         self._plain = plain
 
     @property
+    def image_shape(self) -> tuple[int, ...]:
+        """The channels, height and width of an image, also if it is flattened."""
+        return self._arrays[0].shape[1:]
+
+    @property
     def targets(self) -> Tensor:
         """The labels of all images, in order."""
         return wrap(self._arrays[1])

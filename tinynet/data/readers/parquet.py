@@ -6,7 +6,7 @@ from typing import Any
 from tinynet import dtypes, invocation
 from tinynet.data.readers.columns import Encode, Fill, Standardize, Unknown
 from tinynet.data.readers.encoding import as_text
-from tinynet.data.readers.files import FormatError, StrPath
+from tinynet.data.readers.files import FormatError, StrPath, open_existing
 from tinynet.data.readers.table_rows import MISSING_VALUES, TableRows
 from tinynet.data.readers.tables import Table
 
@@ -97,7 +97,7 @@ def read_parquet(path: StrPath) -> Table:
             f"`{invocation.installation('parquet')}`.",
             name="pyarrow",
         ) from None
-    with open(path, "rb") as file:
+    with open_existing(path) as file:
         try:
             table = parquet.ParquetFile(file).read()
         except (pyarrow.ArrowException, OSError) as error:

@@ -9,7 +9,7 @@ import numpy as np
 
 from tinynet import invocation
 from tinynet.core.tensors.tensor import Tensor, wrap
-from tinynet.data.readers.files import FormatError, StrPath, kind_of
+from tinynet.data.readers.files import FormatError, StrPath, kind_of, open_existing
 from tinynet.dtypes import Array
 
 CHANNELS = {"L": 1, "RGB": 3, "RGBA": 4}
@@ -78,12 +78,38 @@ def image_from_bytes(array: Array, mode: str, size: tuple[int, int] | None) -> T
     return convert_image(PIL.Image.fromarray(np.ascontiguousarray(flat)), mode, size)
 
 
+def opaque_image(path: StrPath, mode: str) -> tuple[Array, str, bool]:
+    """Return an image without transparency, what it was, and whether it had transparency.
+
+    Args:
+        path: the file.
+        mode: ``"RGB"`` or ``"L"`` (gray).
+
+    Returns:
+        float32 from 0 to 1, of shape (channels, height, width); ``"120 x 90 color"``. Transparent
+        parts become white, or black if what is on them is light.
+
+    Raises:
+        FormatError: the file is damaged or not an image.
+    """
+    with _opened(path) as image:
+        array = convert_image(image, mode, None).numpy()
+        has_colors = image.mode not in ("1", "L", "LA", "La", "F") and image.mode[0] != "I"
+        kind = f"{image.width} x {image.height} {'color' if has_colors else 'gray'}"
+        if "A" not in image.getbands() and "transparency" not in image.info:
+            return array, kind, False
+        alpha = np.asarray(image.convert("RGBA").getchannel("A"), np.float32) / np.float32(255)
+    opaque = float((array.mean(0) * alpha).sum() / max(float(alpha.sum()), 1.0))
+    paper = np.float32(opaque < 0.5)
+    return paper + alpha * (array - paper), kind, bool(alpha.min() < 1)
+
+
 @contextlib.contextmanager
 def _opened(path: StrPath) -> Iterator[Any]:
     """Open an image; errors about its contents become a FormatError."""
     import PIL.Image
 
-    with open(path, "rb") as file:
+    with open_existing(path) as file:
         start = file.read(8)
         file.seek(0)
         try:

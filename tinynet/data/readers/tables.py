@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from tinynet.data.readers.files import FormatError, StrPath, listed, raise_all, text_of
+from tinynet.printing import quantity
 
 
 @dataclass
@@ -85,7 +86,7 @@ def read_table(
     rows, lines, mistakes = [], [], []
     for line, row in records:
         if len(row) != len(names):
-            expected = f"{len(names)} values, as there are columns"
+            expected = f"{quantity(len(names), 'value')}, as there are columns"
             mistakes.append(FormatError(path, expected, str(len(row)), f"line {line}"))
         rows.append(row)
         lines.append(line)

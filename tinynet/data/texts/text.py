@@ -16,6 +16,7 @@ from tinynet.data.subset import Subset
 from tinynet.data.texts.byte_pairs import BPETokenizer
 from tinynet.data.texts.characters import CharTokenizer
 from tinynet.data.texts.tokenizer import Tokenizer
+from tinynet.printing import quantity
 
 _BYTE_PAIRS = 1024  # default number of tokens
 
@@ -88,9 +89,9 @@ class Text(Dataset[tuple[Tensor, ...]]):
         if len(self._tokens) <= length:
             name = "training" if train else "held-out"
             raise ValueError(
-                f"The {name} part of the text has {len(self._tokens)} tokens, and one window needs "
-                f"{length} and the one that follows. Give a longer text, a smaller 'length' or "
-                f"another 'held_out' (now {held_out})."
+                f"The {name} part of the text has {quantity(len(self._tokens), 'token')}, "
+                f"and one window needs {length} and the one that follows. Give a longer text, a "
+                f"smaller 'length' or another 'held_out' (now {held_out})."
             )
 
     @property

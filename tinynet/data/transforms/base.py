@@ -7,11 +7,12 @@ import numpy as np
 
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
+from tinynet.explanations.arguments import ChecksArguments
 
 __all__ = ["Compose", "Lambda", "Transform"]
 
 
-class Transform:
+class Transform(ChecksArguments):
     """A function of a tensor; a subclass defines ``__call__``.
 
     Attributes:

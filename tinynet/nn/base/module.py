@@ -10,7 +10,10 @@ from tinynet import dtypes
 from tinynet.core import module_scope
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.trace import repeated
-from tinynet.nn.base import conversion, hooks, registry, state
+from tinynet.explanations.arguments import ChecksArguments
+from tinynet.explanations.failures import explain
+from tinynet.explanations.tracebacks import MODULE_CALLS
+from tinynet.nn.base import conversion, hooks, refusals, registry, state
 from tinynet.nn.base.registry import BUFFERS, MODULES, PARAMETERS, TABLES
 from tinynet.nn.parameter import Buffer, Parameter
 
@@ -34,7 +37,7 @@ def _table_for(value: Any) -> str | None:
     return MODULES if isinstance(value, Module) else None
 
 
-class Module:
+class Module(ChecksArguments):
     """A building block of models, with parameters, buffers, submodules and a ``forward``.
 
     Subclass it, call ``super().__init__()`` first, assign layers and parameters to attributes, and
@@ -96,11 +99,11 @@ class Module:
 
     # ---- running ----------------------------------------------------------------------------
 
+    _expected_shapes: tuple[str, ...] = ()  # for messages, see explanations/expected.py
+
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Compute the output; every module overrides this."""
-        raise NotImplementedError(
-            f'Module [{type(self).__name__}] is missing the required "forward" function'
-        )
+        raise refusals.no_forward(self)
 
     if TYPE_CHECKING:
 
@@ -115,6 +118,10 @@ class Module:
                 if self._hooks is None:
                     return self.forward(*args, **kwargs)
                 return hooks.call_with_hooks(self, args, kwargs)
+            except Exception as error:
+                if outer is None:
+                    explain(error)
+                raise
             finally:
                 module_scope.leave(outer)
 
@@ -158,7 +165,7 @@ class Module:
             KeyError: the name is empty, contains a dot, or is the name of another attribute.
         """
         if module is not None and not isinstance(module, Module):
-            raise TypeError(f"{registry.typename(module)} is not a Module subclass")
+            raise refusals.not_a_module(module)
         registry.check_name(self, "module", name, MODULES)
         registry.join(self, name, module, MODULES)
 
@@ -240,7 +247,7 @@ class Module:
         if PARAMETERS in own and not isinstance(own[PARAMETERS], registry.Table):
             registry.set_up(self, own)  # a __setstate__ has only updated __dict__
             return getattr(self, name)
-        return object.__getattribute__(self, name)
+        return refusals.look_up(self, name)
 
     def __dir__(self) -> list[str]:
         return [name for name in super().__dir__() if not name[0].isdigit()]
@@ -385,3 +392,6 @@ class Module:
 
     def _get_name(self) -> str:
         return type(self).__name__
+
+
+MODULE_CALLS.add(Module.__call__.__code__)

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from tinynet.core.tensors.tensor import Tensor
+from tinynet.nn.base.refusals import not_set_up, typename
 from tinynet.nn.parameter import Buffer, Parameter
 
 if TYPE_CHECKING:
@@ -114,15 +115,6 @@ def table_of(module: Module, name: str) -> str | None:
     return None
 
 
-def typename(value: Any) -> str:
-    """Return the type name of a value for messages: ``tinynet.FloatTensor``, ``int``."""
-    if type(value) in (Tensor, Buffer):
-        return f"tinynet.{value.dtype.tensor_name}"
-    kind = type(value)
-    inside = "" if kind.__module__ == "builtins" else f"{kind.__module__}."
-    return inside + kind.__qualname__
-
-
 # ---- joining and leaving ------------------------------------------------------------------------
 
 
@@ -162,7 +154,7 @@ def assign(module: Module, name: str, value: Any, table: str | None) -> None:
 
 def _require_tables(module: Module, what: str) -> None:
     if PARAMETERS not in module.__dict__:
-        raise AttributeError(f"cannot assign {what} before Module.__init__() call")
+        raise not_set_up(module, f"cannot assign {what} before Module.__init__() call")
 
 
 def _is_unsaved(module: Module, name: str) -> bool:
@@ -307,7 +299,7 @@ def named_modules(
 def members(module: Module, *tables: str) -> Iterator[tuple[str, Any]]:
     """Yield the module's own members from the given tables, skipping None."""
     for table in tables:
-        for name, value in module.__dict__[table].items():
+        for name, value in getattr(module, table).items():
             if value is not None:
                 yield name, value
 

@@ -41,7 +41,7 @@ def _product(input: Array, weight: Array, bias: Array | None = None) -> Array:
         outputs, inputs = weight.shape
         raise RuntimeError(
             f"mat1 and mat2 shapes cannot be multiplied ({flat.shape[0]}x{flat.shape[1]} and "
-            f"{inputs}x{outputs}).\n  The last dimension of the input must be {inputs}, that of "
+            f"{inputs}x{outputs})\n  The last dimension of the input must be {inputs}, that of "
             f"the weight {list(weight.shape)}. Got an input of shape {list(input.shape)} instead."
         )
     if not _is_faster_transposed(len(flat), *weight.shape):

@@ -14,6 +14,7 @@ from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.core.trace import run_traced
 from tinynet.dtypes import Array
 from tinynet.nn.functional.checks import broadcast, tensor_only
+from tinynet.ops.argument_errors import to_long
 from tinynet.ops.argument_names import keywords
 from tinynet.ops.creation.constructors import refuse_huge
 from tinynet.ops.pointwise.arithmetic import div
@@ -162,7 +163,8 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     """
     tensor_only("one_hot", tensor=tensor)
     if tensor._array.dtype != np.int64:
-        raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
+        sentence = "one_hot is only applicable to index tensor of type LongTensor."
+        raise RuntimeError(errors.with_fix(sentence, to_long("tensor")))
     if tensor._array.size == 0 and num_classes <= 0:
         raise RuntimeError("Can not infer total number of classes from empty tensor.")
     # Without num_classes, the shape depends on the values: that cannot be traced.

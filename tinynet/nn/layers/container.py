@@ -8,7 +8,8 @@ from typing import Any
 
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn.base.module import Module
-from tinynet.nn.base.registry import forget, typename
+from tinynet.nn.base.refusals import not_a_module
+from tinynet.nn.base.registry import forget
 
 __all__ = ["Sequential", "ModuleList", "ModuleDict"]
 
@@ -65,7 +66,7 @@ def _delete(module: Module, index: int | slice) -> None:
 
 def _check(module: Any) -> None:
     if module is not None and not isinstance(module, Module):
-        raise TypeError(f"{typename(module)} is not a Module subclass")
+        raise not_a_module(module)
 
 
 def _insert(module: Module, index: int, child: Module) -> None:
@@ -143,7 +144,8 @@ class Sequential(Module):
             IndexError: ``index`` is out of range.
         """
         if not isinstance(module, Module):
-            raise AssertionError(f"module should be of type: {Module}")
+            sentence = f"module should be of type: {Module}"
+            raise AssertionError("\n".join([sentence, *str(not_a_module(module)).split("\n")[1:]]))
         if not -len(self) <= index <= len(self):
             raise IndexError(f"Index out of range: {index}")
         _insert(self, index, module)

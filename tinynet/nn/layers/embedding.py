@@ -55,6 +55,9 @@ class Embedding(Module):
 
     weight: Parameter
 
+    _expected_shapes = ("[...]",)
+    _expected_dtype = "int64"
+
     def __init__(
         self,
         num_embeddings: int,

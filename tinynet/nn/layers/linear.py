@@ -47,6 +47,8 @@ class Linear(Module):
     weight: Parameter
     bias: Parameter | None
 
+    _expected_shapes = ("[..., {in_features}]",)
+
     def __init__(
         self,
         in_features: int,
@@ -117,6 +119,8 @@ class Bilinear(Module):
 
     weight: Parameter
     bias: Parameter | None
+
+    _expected_shapes = ("[..., {in1_features}]",)
 
     def __init__(
         self,

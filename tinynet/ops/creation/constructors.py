@@ -41,7 +41,7 @@ def _array_of(data: Any, dtype: Any) -> Array:
     try:
         array = np.array(_plain(data))
     except ValueError:
-        raise ValueError(_ragged(data)) from None
+        raise dtypes.ragged(data) from None
     if array.dtype.kind in "US" or array.dtype.kind == "O" and not _numbers_only(array):
         raise _not_numbers(data)
     if kind is None:
@@ -105,20 +105,6 @@ def _plain(data: Any) -> Any:
     if isinstance(data, (list, tuple)) and any(isinstance(x, (list, tuple, Tensor)) for x in data):
         return [_plain(x) for x in data]
     return data
-
-
-def _ragged(data: Any) -> str:
-    depth = 0
-    level = list(data)
-    while level and all(isinstance(x, (list, tuple)) for x in level):
-        lengths = {len(x) for x in level}
-        depth += 1
-        if len(lengths) > 1:
-            first = len(level[0])
-            other = next(len(x) for x in level if len(x) != first)
-            return f"expected sequence of length {first} at dim {depth} (got {other})"
-        level = [y for x in level for y in x]
-    return f"expected sequences of equal length at dim {depth + 1}"
 
 
 def _not_numbers(data: Any) -> Exception:

@@ -15,7 +15,7 @@ from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.core.tensors.views import requires_grad
 from tinynet.core.trace import traced
 from tinynet.dtypes import Array
-from tinynet.ops.argument_errors import name_of, refuse_others, refuse_outside
+from tinynet.ops.argument_errors import name_of, refuse_others, refuse_outside, to_long
 from tinynet.ops.out_dtypes import EXPECTED, EXPECTED_TEXT, same_dtype
 from tinynet.ops.shaping import reshaping
 from tinynet.ops.shaping.views import axis_of, embed, reshape
@@ -45,7 +45,8 @@ def _checked(
 ) -> tuple[Array, int]:
     """Return the index, at least 1-d, and the axis; refuse unsuitable ones."""
     if index.size and (index.dtype.kind != "i" or index.dtype.itemsize < 4):
-        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
+        sentence = f"{name}(): Expected dtype int32/int64 for index"
+        raise RuntimeError(errors.with_fix(sentence, to_long("index")))
     axis = axis_of(dim, self.ndim)
     whole, given = self.shape or (1,), index.shape or (1,)
     if len(whole) != len(given):

@@ -11,7 +11,7 @@ from tinynet.core.declaration.operation import operation, public
 from tinynet.core.tensors.inplace import run_inplace
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
-from tinynet.ops.argument_errors import name_of, refuse_others
+from tinynet.ops.argument_errors import name_of, refuse_others, to_long
 from tinynet.ops.indexing import getitem, keys
 from tinynet.ops.indexing.gather import as_source
 from tinynet.ops.indexing.index_select import (
@@ -63,7 +63,8 @@ def index_put(
 
 def _long(name: str, index: Array) -> None:
     if index.dtype != np.int64:
-        raise RuntimeError(f"{name}(): Expected a long tensor for index, but got {name_of(index)}")
+        sentence = f"{name}(): Expected a long tensor for index, but got {name_of(index)}"
+        raise RuntimeError(errors.with_fix(sentence, to_long("index")))
 
 
 def _inside(index: Array, count: int) -> None:

@@ -11,7 +11,7 @@ from tinynet.core.declaration.operation import operation, public
 from tinynet.core.tensors.inplace import run_inplace
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
-from tinynet.ops.argument_errors import c_name, name_of, refuse_others, refuse_outside
+from tinynet.ops.argument_errors import c_name, name_of, refuse_others, refuse_outside, to_long
 from tinynet.ops.indexing.gather import as_source, number_as
 from tinynet.ops.indexing.index_sums import add_slices
 from tinynet.ops.out_dtypes import EXPECTED, same_dtype
@@ -30,7 +30,8 @@ def select_slices(self: Array, index: Array, /, dim: int) -> Array:
     if index.ndim > 1:
         raise IndexError("index_select(): Index is supposed to be a vector")
     if index.dtype.kind != "i" or index.dtype.itemsize < 4:
-        raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
+        sentence = "index_select(): Expected dtype int32 or int64 for index"
+        raise RuntimeError(errors.with_fix(sentence, to_long("index")))
     axis = axis_of(dim, self.ndim)
     if self.ndim == 0 and index.size != 1:
         raise RuntimeError(

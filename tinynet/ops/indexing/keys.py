@@ -17,6 +17,8 @@ from tinynet.core.callsite import warn
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
+from tinynet.errors import with_fix
+from tinynet.ops.argument_errors import to_long
 from tinynet.ops.shaping import views
 
 _EITHER = {item: np.array([item]) for item in (False, True)}
@@ -61,12 +63,16 @@ def _index_array(item: Any) -> Array:
         if mode.tracer is not None and _is_constant(item):
             found.flags.writeable = False
     else:
-        raise IndexError(
+        sentence = (
             "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables "
             f"are valid indices (got {type(item).__name__})"
         )
+        fix = "convert it: `x[int(i)]`, or divide with `//` to get an integer"
+        raise IndexError(with_fix(sentence, fix) if isinstance(item, float) else sentence)
     if found.dtype not in _INDEX_DTYPES:
-        raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
+        sentence = "tensors used as indices must be long, int, byte or bool tensors"
+        fix = to_long("index") if isinstance(item, Tensor) else "`tn.tensor(index).long()`"
+        raise IndexError(with_fix(sentence, fix))
     if found.dtype == np.uint8:
         warn(
             "indexing with dtype tinynet.uint8 is now deprecated, please use a dtype tinynet.bool "

@@ -76,6 +76,8 @@ def target_of(args: tuple[Any, ...]) -> tuple[Any, tuple[bool, ...]]:
     """
     kind, *rest = args
     if kind is None or isinstance(kind, (str, Device)):
+        if isinstance(kind, str) and kind in dtypes.NAMES:
+            raise RuntimeError(dtypes.in_quotes(f"Invalid device string: {kind!r}", kind))
         require_cpu(kind)
         kind = rest.pop(0) if rest else None
     if isinstance(kind, Tensor) and len(rest) == len(args) - 1:

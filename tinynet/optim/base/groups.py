@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tinynet import errors
 from tinynet.core.callsite import warn
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.optim.base.options import Group, Params
+from tinynet.optim.base.diagnosis import owner_of, why_empty
+from tinynet.optim.base.options import Group, Params, refuse_texts
 
 
 def type_name(x: Any) -> str:
@@ -18,11 +20,11 @@ def type_name(x: Any) -> str:
     return type(x).__qualname__ if module == "builtins" else f"{module}.{type(x).__qualname__}"
 
 
-def grouped(params: Params) -> list[Group]:
+def grouped(params: Params, defaults: Group) -> list[Group]:
     """Return the parameters passed to an optimizer as a list of groups.
 
     Raises:
-        TypeError: ``params`` is a single tensor or a module.
+        TypeError: ``params`` is a single tensor or a module, or a number among ``defaults`` a text.
         ValueError: ``params`` is empty.
     """
     if isinstance(params, Tensor) or hasattr(params, "parameters"):
@@ -31,9 +33,17 @@ def grouped(params: Params) -> list[Group]:
             "params argument given to the optimizer should be an iterable of Tensors or dicts, "
             f"but got {type_name(params)}{hint}"
         )
+    if callable(params):
+        sentence = f"'{type(params).__name__}' object is not iterable"
+        name = getattr(params, "__name__", "parameters")
+        raise TypeError(errors.with_fix(sentence, f"call it: `.{name}()`"))
+    owner = owner_of(params)
     groups: list[Any] = list(params)
     if not groups:
-        raise ValueError("optimizer got an empty parameter list")
+        sentence = "optimizer got an empty parameter list"
+        fix = why_empty(owner)
+        raise ValueError(errors.with_fix(sentence, fix) if fix else sentence)
+    refuse_texts(defaults)
     return groups if isinstance(groups[0], dict) else [{"params": groups}]
 
 
@@ -49,13 +59,16 @@ def completed(group: Group, defaults: Group) -> Group:
     _read_params(group)
     for p in group["params"]:
         if not isinstance(p, Tensor):
-            raise TypeError(
+            sentence = (
                 f"optimizer can only optimize Tensors, but one of the params is {type_name(p)}"
             )
+            fix = "pass `model.parameters()`"  # in place of `state_dict()`, whose keys are names
+            raise TypeError(errors.with_fix(sentence, fix) if isinstance(p, str) else sentence)
         if not (p.is_leaf or p.retains_grad):
             raise ValueError("can't optimize a non-leaf Tensor")
     for name, default in defaults.items():
         group.setdefault(name, default)
+    refuse_texts(group)
     return group
 
 

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from tinynet.core.graph.node import RemovableHandle
 from tinynet.core.modes import mode
+from tinynet.explanations.failures import explain
 
 Hooks = dict[int, Callable[..., Any]]
 F = TypeVar("F", bound=Callable[..., Any])
@@ -83,6 +84,9 @@ def hooked(step: F) -> F:
             after = everywhere[1] or optimizer._after
             for hook in [*optimizer._after.values(), *everywhere[1].values()] if after else ():
                 hook(optimizer, args, kwargs)
+        except Exception as error:
+            explain(error)
+            raise
         finally:
             optimizer._running = False
         return out

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from tinynet import dtypes
+from tinynet import dtypes, errors
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 
@@ -59,11 +60,30 @@ def refuse_out_of_range(group: Group, nonnegative: Iterable[str]) -> None:
     """Raise ValueError for an option below zero (or NaN), or a beta outside [0, 1)."""
     for name in nonnegative:
         if name == "betas":
-            for index, beta in enumerate(group["betas"][:2]):
+            for index, beta in enumerate(_pair(group["betas"])[:2]):
                 if not 0 <= beta < 1:
                     raise ValueError(f"Invalid beta parameter at index {index}: {beta}")
         elif not group[name] >= 0:
             raise ValueError(f"Invalid {SHOWN.get(name, f'{name} value')}: {group[name]}")
+
+
+def refuse_texts(group: Group) -> None:
+    """Raise TypeError for a number that is a text, as it comes from a file or a command line."""
+    for name, value in group.items():
+        for part in value if isinstance(value, (tuple, list)) else (value,):
+            if isinstance(part, str) and re.fullmatch(r"[-+]?[\d.]+(e[-+]?\d+)?", part):
+                fix = f"numbers have no quotes: `{name}={value}`".replace(repr(part), part)
+                fix += "; of a text that is read from a file take `float(text)`"
+                sentence = "'<=' not supported between instances of 'float' and 'str'"
+                raise TypeError(errors.with_fix(sentence, fix))
+
+
+def _pair(betas: Any) -> Any:
+    if isinstance(betas, (int, float)):
+        sentence = f"'{type(betas).__name__}' object is not subscriptable"
+        fix = f"there are two: `betas=({betas}, 0.999)`"
+        raise TypeError(errors.with_fix(sentence, fix))
+    return betas
 
 
 def refuse_differentiable(group: Group) -> None:

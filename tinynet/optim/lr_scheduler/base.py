@@ -10,6 +10,7 @@ from tinynet.core.callsite import warn
 from tinynet.core.modes import no_grad
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.trace import repeated
+from tinynet.explanations.arguments import ChecksArguments
 from tinynet.optim.base.options import Group
 from tinynet.optim.optimizer import Optimizer
 
@@ -31,7 +32,7 @@ EPOCH_DEPRECATION_WARNING = (
 )
 
 
-class LRScheduler:
+class LRScheduler(ChecksArguments):
     """Base class of all schedulers; a subclass defines ``get_lr``.
 
     Constructing a scheduler sets the learning rates of epoch 0. To resume a run, construct the

@@ -9,6 +9,7 @@ from typing import Any
 
 from tinynet import data, nn
 from tinynet.data.readers.encoding import TableEncoder
+from tinynet.printing import quantity
 from tinynet.random import Generator
 from tinynet.train.build.classes import MixedBatches, balanced, count_classes
 from tinynet.train.build.fine_tuning import freeze
@@ -353,8 +354,8 @@ def first_batch(parts: Parts, examples: Any, count: int) -> Sequence[Any]:
     place = parts.config.origin("data.type")
     if not len(parts.train_batches):
         raise UsageError(
-            f"{place}: the training set has {len(parts.train_set)} examples, fewer than "
-            f"data.batch_size = {parts.config.data.batch_size}, and data.drop_last leaves none"
+            f"{place}: the training set has {quantity(len(parts.train_set), 'example')}, fewer "
+            f"than data.batch_size = {parts.config.data.batch_size}, and data.drop_last leaves none"
         )
     plain = data.DataLoader(examples, batch_size=count)
     try:

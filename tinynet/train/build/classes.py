@@ -13,7 +13,7 @@ from tinynet.nn import BCELoss, BCEWithLogitsLoss
 from tinynet.random import default_generator
 from tinynet.train.build.data_rules import takes_class_weights
 from tinynet.train.build.splitting import labels_of, targets_of
-from tinynet.train.callbacks.callback import dataset_attribute
+from tinynet.train.callbacks.callback import class_names, dataset_attribute
 from tinynet.train.config.signatures import Component
 
 
@@ -52,7 +52,7 @@ def balanced_weights(train_set: Any) -> Tensor:
     labels = labels_of(train_set)
     if len(labels) and labels.min() < 0:
         raise ValueError("the targets are not classes: there are negative ones")
-    names = dataset_attribute(train_set, "classes") or ()
+    names = class_names(train_set)
     counts = np.bincount(labels, minlength=len(names))
     absent = np.flatnonzero(counts == 0).tolist()
     if absent:

@@ -10,6 +10,7 @@ import numpy as np
 
 from tinynet import dtypes, nn
 from tinynet.dtypes import Array
+from tinynet.printing import quantity
 
 _OF_CLASSES = (nn.CrossEntropyLoss, nn.NLLLoss, nn.MultiMarginLoss)
 
@@ -87,7 +88,8 @@ def for_loss(loss: Any, outputs: Any, target: Any) -> list[Rule]:
 
     also = f" (or {ignored}, which is ignored)" if ignored is not None and ignored >= 0 else ""
     kind = type(loss).__name__
-    expected = f"a class from 0 to {last}{also}: the model has {count} outputs, the loss is {kind}"
+    model = f"the model has {quantity(count, 'output')}, the loss is {kind}"
+    expected = f"a class from 0 to {last}{also}: {model}"
     return [Rule("targets", expected, bad, _extremes)]
 
 

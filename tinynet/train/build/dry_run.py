@@ -10,11 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from tinynet import board, nn
-from tinynet.board.graphs.costs import Total, totals
-from tinynet.core.tensors.tensor import Tensor
+from tinynet.board.graphs.costs import OperationCost
 from tinynet.train.build.build import Parts, copied, first_batch
 from tinynet.train.build.data_check import check_data
 from tinynet.train.build.lengths import component_of, other_lengths
@@ -24,31 +21,10 @@ from tinynet.train.build.shapes import shape_of
 from tinynet.train.build.task import Task, Updater
 from tinynet.train.build.trial import trial
 from tinynet.train.config.amounts import seconds_of
+from tinynet.train.report.summary import ModuleRow, bytes_of, module_rows, weight_bytes
 from tinynet.train.running.loop import as_evaluated, fit
 
 _STEPS = 5
-
-
-@dataclass(frozen=True)
-class ModuleRow:
-    """A module of the model."""
-
-    name: str
-    kind: str
-    output: str
-    """The shape of its output; empty if it was not called."""
-
-    parameters: int
-    """The number of its own parameters, without those of its submodules."""
-
-    owns: bool
-    """Whether it has parameters of its own."""
-
-    multiply_adds: int
-    """Multiplications with an addition in its own products, per batch and forward pass."""
-
-    memory: int
-    """The bytes of the results of its own operations, per batch and forward pass."""
 
 
 @dataclass(frozen=True)
@@ -121,9 +97,9 @@ def examine(parts: Parts) -> Checkup:
         modules=modules,
         parameters=sum(p.numel() for p in parameters),
         trainable=sum(p.numel() for p in parameters if p.requires_grad),
-        weight_bytes=_bytes(model.state_dict()),
-        gradient_bytes=_bytes([p.grad for p in parameters]),
-        optimizer_bytes=_bytes([u.optimizer.state_dict()["state"] for u in updaters.values()]),
+        weight_bytes=weight_bytes(model),
+        gradient_bytes=bytes_of([p.grad for p in parameters]),
+        optimizer_bytes=bytes_of([u.optimizer.state_dict()["state"] for u in updaters.values()]),
         peak_bytes=peak,
         step_seconds=step_seconds,
         total_seconds=total_seconds,
@@ -173,6 +149,7 @@ def _steps(
         *(model, parts.loss, updaters, batches, _STEPS),
         accumulate=accumulate,
         method=parts.method,
+        hints=False,
     ):
         seconds.append(time.perf_counter() - began)
         losses.append(step.loss)
@@ -183,28 +160,14 @@ def _steps(
 def _modules(
     parts: Parts, model: nn.Module, batch: Any, recording: board.Recording | None
 ) -> list[ModuleRow]:
-    """Return the modules in the order of registration, with the shapes of their outputs."""
-    costs = totals(recording.costs if recording else (), lambda cost: cost.module)
-    shapes: dict[nn.Module, str] = {}
+    """Return the modules with the shapes of their outputs, and their costs in the recorded step."""
 
-    def record_shape(module: nn.Module, _inputs: Any, output: Any) -> None:
-        shapes[module] = shape_of(output)
+    def measure() -> list[OperationCost]:
+        with as_evaluated(model):
+            parts.method.measure(model, parts.loss, batch)
+        return recording.costs if recording else []
 
-    modules = dict(model.named_modules())
-    handles = [module.register_forward_hook(record_shape) for module in modules.values()]
-    with as_evaluated(model):
-        parts.method.measure(model, parts.loss, batch)
-    for handle in handles:
-        handle.remove()
-    rows = []
-    for name, module in modules.items():
-        own = [*module.parameters(recurse=False)]
-        count = sum(p.numel() for p in own)
-        cost = costs.get(name, Total())
-        kind, shape = type(module).__name__, shapes.get(module, "")
-        row = ModuleRow(name, kind, shape, count, bool(own), cost.flops // 2, cost.memory)
-        rows.append(row)
-    return rows
+    return module_rows(model, measure)
 
 
 def _peak(parts: Parts, batch: Any) -> int:
@@ -228,14 +191,3 @@ def _evaluation_seconds(parts: Parts, model: nn.Module) -> float:
         began = time.perf_counter()
         parts.method.measure(model, parts.loss, batch)
         return time.perf_counter() - began
-
-
-def _bytes(content: Any) -> int:
-    if isinstance(content, Tensor):
-        content = content._values() if content.is_sparse else content
-        return int(content.detach().numpy().nbytes)
-    if isinstance(content, np.ndarray):
-        return int(content.nbytes)
-    if isinstance(content, dict):
-        return sum(_bytes(item) for item in content.values())
-    return sum(_bytes(item) for item in content) if isinstance(content, list | tuple) else 0

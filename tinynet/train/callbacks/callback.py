@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -99,6 +99,12 @@ def dataset_attribute(examples: Any, name: str, default: Any = None) -> Any:
             return getattr(examples, name)
         examples = getattr(examples, "dataset", None)
     return default
+
+
+def class_names(examples: Any) -> Sequence[str]:
+    """Return the names of a data set's classes; empty if its ``classes`` are no list of names."""
+    found = dataset_attribute(examples, "classes")
+    return found if isinstance(found, list | tuple) else ()
 
 
 class Callback:

@@ -166,6 +166,35 @@ def runs_in(path: Path, levels: int = 4) -> Iterator[Path]:
             yield from runs_in(place, levels - 1)
 
 
+def latest_run(folder: str | Path = "runs") -> Path:
+    """Return the folder of the run that began last.
+
+    Args:
+        folder: the folder that holds the runs, of one config or of all; see ``run.out``.
+
+    Raises:
+        UsageError: if there is no run in it.
+
+    Example:
+        >>> from tinynet.train import latest_run, run
+        >>> few = {"run.epochs": 1, "run.out": str(getfixture("tmp_path"))}
+        >>> folder = run("configs/spiral.toml", few, quiet=True).folder
+        >>> latest_run(getfixture("tmp_path")) == folder
+        True
+    """
+    found = {path: _began(path) for path in runs_in(Path(folder))}
+    if not found:
+        raise UsageError(f"there is no run in {folder}; `{command('train', 'CONFIG')}` makes one")
+    return max(found, key=lambda path: (found[path], path))
+
+
+def _began(path: Path) -> int:
+    """Return when a run began: its config is written first, and then stays as it is."""
+    with contextlib.suppress(OSError):
+        return RunFolder(path).config.stat().st_mtime_ns
+    return 0
+
+
 def no_run(path: Path, missing: str) -> UsageError:
     """Return the error for a folder that is no run folder; it counts the runs in it."""
     count = sum(1 for _ in runs_in(path))

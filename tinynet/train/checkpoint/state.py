@@ -46,6 +46,21 @@ def states_of(parts: Parts) -> dict[str, Any]:
     }
 
 
+def moment_of(saved: Mapping[str, Any]) -> str:
+    """Return in words when a checkpoint was written.
+
+    Example:
+        >>> moment_of({"epoch": 2, "step": 90, "epoch_is_complete": True})
+        'epoch 2'
+        >>> moment_of({"epoch": 1, "step": 23, "epoch_is_complete": False})
+        'step 23, within epoch 1'
+    """
+    epoch = f"epoch {saved['epoch']}"
+    return (
+        epoch if saved.get("epoch_is_complete", True) else f"step {saved['step']}, within {epoch}"
+    )
+
+
 def load_state(
     parts: Parts,
     saved: Mapping[str, Any],

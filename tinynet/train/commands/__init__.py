@@ -16,8 +16,10 @@ from tinynet.train.commands import (
     export,
     find_batch_size,
     find_lr,
+    generate,
     graph,
     listing,
+    new,
     predict,
     profile,
     report,
@@ -30,10 +32,12 @@ from tinynet.train.commands import (
 )
 
 COMMANDS = (
+    new,
     train,
     resume,
     evaluate,
     predict,
+    generate,
     check,
     test_run,
     show,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from tinynet.board import launch
+from tinynet.train.commands.options import run_place
 from tinynet.train.config.problems import UsageError
 
 NAME = "board"
@@ -14,7 +15,10 @@ DESCRIPTION = "Start TensorBoard on a folder of runs and print the address to op
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("folder", metavar="DIR", nargs="?", default="runs", help="default: runs")
+    what = "default: runs; `latest` is the last run in it"
+    parser.add_argument(
+        "folder", metavar="DIR", nargs="?", default="runs", type=run_place, help=what
+    )
     parser.add_argument(
         "--port", type=_port, help="0 picks a free port; default: 6006, or the next free port"
     )

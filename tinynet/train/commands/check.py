@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import datetime
-import math
 
-from tinynet.train.build.dry_run import Checkup, ModuleRow, examine
-from tinynet.train.commands.options import add_config, add_json, full_keys
+from tinynet.printing import quantity
+from tinynet.train.build.dry_run import Checkup, examine
+from tinynet.train.commands.options import add_config, add_json, add_set, full_keys
 from tinynet.train.config.resolve import load_config
 from tinynet.train.report.progress import as_json
-from tinynet.train.report.table import aligned
+from tinynet.train.report.summary import counted, forward_cost, module_table, size_text
 from tinynet.train.running.runner import prepare
 
 NAME = "check"
@@ -21,12 +21,12 @@ Build everything that a config describes and run a few steps on a copy of the mo
 of its modules (shape of the output, parameters, multiply-adds and memory of a batch), the memory of
 training, and an estimate of its time. Nothing is written.
 """
-_MOST_ROWS = 60
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_config(parser)
+    add_set(parser)
     add_json(parser, "the findings")
 
 
@@ -40,26 +40,19 @@ def run_command(arguments: argparse.Namespace) -> int:
 
 def text_of(found: Checkup) -> str:
     """Format the findings for people."""
-    rows = [_cells(row) for row in found.modules]
-    left = len(rows) - _MOST_ROWS
-    header = ("module", "type", "output", "parameters", "multiply-adds", "memory")
-    table = aligned([header, *rows[:_MOST_ROWS]])
     lines = [
-        f"data: {found.train_examples:,} examples for training, {found.validation_examples:,} for "
-        f"validation, {found.test_examples:,} for testing",
-        f"epoch: {found.batches:,} batches and {found.steps:,} steps",
+        f"data: {quantity(f'{found.train_examples:,}', 'example')} for training, "
+        f"{found.validation_examples:,} for validation, {found.test_examples:,} for testing",
+        f"epoch: {quantity(f'{found.batches:,}', 'batch', 'batches')} and "
+        f"{quantity(f'{found.steps:,}', 'step')}",
         _extent(found),
         f"batch: inputs {found.inputs}, targets {found.targets}",
         "",
-        *table,
-        *([f"... and {left} more"] if left > 0 else []),
+        *module_table(found.modules),
         "",
-        f"parameters: {found.parameters:,} ({found.trainable:,} trainable)",
-        f"forward pass of a batch: {sum(row.multiply_adds for row in found.modules):,} "
-        f"multiply-adds, {_size(sum(row.memory for row in found.modules))} of results",
-        f"memory: weights {_size(found.weight_bytes)}, gradients {_size(found.gradient_bytes)}, "
-        f"optimizer {_size(found.optimizer_bytes)}, "
-        f"forward and backward up to {_size(found.peak_bytes)} per batch",
+        counted(found.parameters, found.trainable),
+        forward_cost(found.modules),
+        _memory(found),
         f"loss on the first batch: {found.loss:.4g}",
         f"time: {1000 * found.step_seconds:.3g} ms per step, {_epochs(found)} in about "
         f"{_time(found.total_seconds)}",
@@ -71,16 +64,18 @@ def text_of(found: Checkup) -> str:
 
 def _epochs(found: Checkup) -> str:
     if found.epochs is not None:
-        return f"{found.epochs} epoch{'s' * (found.epochs != 1)}"
+        return quantity(found.epochs, "epoch")
     return f"{found.total_seconds / max(found.step_seconds, 1e-9):,.0f} steps"
 
 
-def _cells(row: ModuleRow) -> tuple[str, ...]:
-    """Return the cells of a module: empty ones where it has or computes nothing itself."""
-    name = row.name or "(the model)"
-    multiply_adds = f"{row.multiply_adds:,}" if row.multiply_adds else ""
-    memory = _size(row.memory) if row.memory else ""
-    return name, row.kind, row.output, f"{row.parameters:,}" * row.owns, multiply_adds, memory
+def _memory(found: Checkup) -> str:
+    """Say how much memory training takes."""
+    sizes = found.weight_bytes, found.gradient_bytes, found.optimizer_bytes, found.peak_bytes
+    weights, gradients, optimizer, peak = map(size_text, sizes)
+    return (
+        f"memory: weights {weights}, gradients {gradients}, optimizer {optimizer}, "
+        f"forward and backward up to {peak} per batch"
+    )
 
 
 def _extent(found: Checkup) -> str:
@@ -91,22 +86,13 @@ def _extent(found: Checkup) -> str:
         "test": found.test_examples,
     }
     seen = [
-        f"all of the {name} set" if n == counts[name] else f"{n:,} examples of the {name} set"
+        f"all of the {name} set"
+        if n == counts[name]
+        else f"{quantity(f'{n:,}', 'example')} of the {name} set"
         for name, n in found.looked_at.items()
     ]
     what = " and ".join(seen)
     return f"checked {what}: no problems" if seen else "the examples were not checked"
-
-
-def _size(count: int) -> str:
-    """Format a number of bytes for people.
-
-    Example:
-        >>> _size(999), _size(1_500), _size(2_000_000_000)
-        ('999 B', '1.5 kB', '2 GB')
-    """
-    power = min(int(math.log(max(count, 1), 1000)), 4)
-    return f"{count / 1000**power:.3g} {['B', 'kB', 'MB', 'GB', 'TB'][power]}"
 
 
 def _time(seconds: float) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tinynet.explanations import all_pages, explain, topics
 from tinynet.invocation import command
+from tinynet.train.commands.options import run_place
 from tinynet.train.config.problems import UsageError, nearest
 from tinynet.train.config.reference import explain_key, known_keys
 from tinynet.train.incidents.replay import replayed
@@ -28,7 +29,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "topic",
         metavar="TOPIC",
         nargs="?",
-        help="a run folder, a folder of runs, inplace-saved, optimizer.lr, ...",
+        type=run_place,
+        help="a run folder (`latest` is the last run in runs), a folder of runs, inplace-saved, "
+        "optimizer.lr, ...",
     )
     parser.add_argument(
         "--replay",

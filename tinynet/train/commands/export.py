@@ -10,10 +10,11 @@ from typing import Any
 
 from tinynet import exchange, nn, onnx
 from tinynet.data.readers.encoding import TableEncoder
+from tinynet.printing import quantity
 from tinynet.train.build.build import build, first_batch
 from tinynet.train.checkpoint.drift import Drift, recorded_figures
 from tinynet.train.checkpoint.run_folder import RunFolder
-from tinynet.train.checkpoint.state import weights_of
+from tinynet.train.checkpoint.state import moment_of, weights_of
 from tinynet.train.commands.options import add_trained
 from tinynet.train.config.problems import TrainError, UsageError, did_you_mean, one_of
 from tinynet.train.running.runner import config_in, find_checkpoint, load_run
@@ -69,7 +70,8 @@ def _write_weights(arguments: argparse.Namespace, path: Path) -> int:
     weights = weights_of(saved)
     WRITERS[path.suffix](weights, path)
     count = sum(value.numel() for value in weights.values())
-    print(f"{path}: {len(weights)} tensors, {count:,} numbers, from epoch {saved['epoch']}")
+    what = f"{quantity(len(weights), 'tensor')}, {quantity(f'{count:,}', 'number')}"
+    print(f"{path}: {what}, from {moment_of(saved)}")
     target = (saved.get("preprocessing") or {}).get("target")
     if target and (target["mean"], target["std"]) != (0.0, 1.0):
         units = f"multiply by {target['std']:g} and add {target['mean']:g}"
@@ -86,7 +88,7 @@ def _write_model(arguments: argparse.Namespace, path: Path) -> int:
     except (onnx.OnnxExporterError, ModuleNotFoundError) as error:
         raise TrainError(f"the model is not exported: {error}") from None
     count = len(program.model_proto.graph.node)
-    print(f"{path}: {count} operations, from epoch {trained.saved['epoch']}")
+    print(f"{path}: {quantity(count, 'operation')}, from {moment_of(trained.saved)}")
     return 0
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tinynet.board.graphs.formats import duration, size
 from tinynet.invocation import command
-from tinynet.train.commands.options import add_config, add_json, full_keys
+from tinynet.train.commands.options import add_config, add_json, add_set, full_keys
 from tinynet.train.finders.batch_size import SHARE, BatchSizeSearch, Try, find_batch_size
 from tinynet.train.finders.settings import merged
 from tinynet.train.report.progress import as_json
@@ -28,6 +28,7 @@ _WIDTHS = (10, 10, 16)
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_config(parser)
+    add_set(parser)
     parser.add_argument(
         "--memory",
         metavar="SIZE",

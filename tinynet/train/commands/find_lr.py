@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tinynet.invocation import command, shown
 from tinynet.train.checkpoint.writing import write_text
-from tinynet.train.commands.options import add_config, add_json, full_keys
+from tinynet.train.commands.options import add_config, add_json, add_set, full_keys
 from tinynet.train.config.problems import UsageError
 from tinynet.train.config.resolve import load_config
 from tinynet.train.finders.curve import grid
@@ -42,6 +42,7 @@ it. Only --report writes a file.
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_config(parser)
+    add_set(parser)
     parser.add_argument(
         "--min",
         type=float,

@@ -13,7 +13,7 @@ from tinynet.train.build.computing import computing
 from tinynet.train.build.trial import compiled_trial, trial
 from tinynet.train.checkpoint.run_folder import new_folder
 from tinynet.train.checkpoint.writing import write_text
-from tinynet.train.commands.options import add_config, full_keys
+from tinynet.train.commands.options import add_config, add_set, full_keys
 from tinynet.train.config.problems import TrainError, UsageError, did_you_mean, one_of
 from tinynet.train.config.resolve import load_config
 from tinynet.train.running.runner import prepare
@@ -34,6 +34,7 @@ GRAPHS = "step, forward, backward, optimizer, or what the method names (generato
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_config(parser)
+    add_set(parser)
     parser.add_argument(
         "--format", choices=FORMATS, help="default: the extension of --save, else text"
     )

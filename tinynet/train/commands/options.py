@@ -4,15 +4,44 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
 
+from tinynet.train.checkpoint.run_folder import RunFolder, latest_run
 from tinynet.train.config.sections import RunSection, settings
+from tinynet.train.prediction.language import Writing
 from tinynet.train.running.result import Result
 
+LATEST = "latest"
 
-def add_config(parser: argparse.ArgumentParser) -> None:
-    """Add CONFIG and ``--set``."""
-    parser.add_argument("config", metavar="CONFIG", help="the TOML file")
-    add_set(parser)
+
+def run_place(text: str) -> str:
+    """Return the path that an argument names: ``latest`` is the last run in ``runs``.
+
+    So is ``DIR/latest`` that in another folder of runs, such as that of one config.
+    """
+    path = Path(text)
+    if path.name != LATEST or path.exists():
+        return text
+    return str(latest_run(path.parent if len(path.parts) > 1 else "runs"))
+
+
+def config_place(text: str) -> str:
+    """Return the path of a config; that of a run if the argument names one."""
+    folder = RunFolder(Path(run_place(text)))
+    return str(folder.config) if folder.record.is_file() else text
+
+
+def add_config(parser: argparse.ArgumentParser, nargs: Literal["?"] | None = None) -> None:
+    """Add CONFIG, which may be left out with ``nargs="?"``."""
+    what = f"the TOML file; a run folder stands for its config, `{LATEST}` for that of the last run"
+    parser.add_argument("config", metavar="CONFIG", nargs=nargs, type=config_place, help=what)
+
+
+def add_run(parser: argparse.ArgumentParser, what: str = "a run folder") -> None:
+    """Add RUN."""
+    what = f"{what}; `{LATEST}` is the last run in runs, DIR/{LATEST} that in another folder"
+    parser.add_argument("run", metavar="RUN", type=run_place, help=what)
 
 
 def add_set(parser: argparse.ArgumentParser) -> None:
@@ -36,7 +65,7 @@ def add_out(parser: argparse.ArgumentParser) -> None:
 
 def add_trained(parser: argparse.ArgumentParser) -> None:
     """Add RUN and ``--best``."""
-    parser.add_argument("run", metavar="RUN", help="a run folder, or a checkpoint in one")
+    add_run(parser, "a run folder, or a checkpoint in one")
     parser.add_argument(
         "--best", action="store_true", help="use the best weights instead of the last"
     )
@@ -45,6 +74,34 @@ def add_trained(parser: argparse.ArgumentParser) -> None:
 def add_json(parser: argparse.ArgumentParser, what: str) -> None:
     """Add ``--json``."""
     parser.add_argument("--json", action="store_true", help=f"print {what} as JSON")
+
+
+def add_writing(parser: argparse.ArgumentParser) -> None:
+    """Add the options of a text that a language model writes."""
+    writing = parser.add_argument_group("for language models")
+    writing.add_argument("--prompt", metavar="TEXT", help="the text to continue")
+    writing.add_argument(
+        "--length",
+        type=int,
+        default=300,
+        metavar="N",
+        help="number of tokens to generate (default: 300)",
+    )
+    writing.add_argument(
+        "--temperature",
+        type=float,
+        default=0.8,
+        metavar="T",
+        help="values below 1 favor likely tokens; 0 always picks the likeliest (default: 0.8)",
+    )
+    writing.add_argument("--top-k", type=int, metavar="K", help="sample from the K likeliest only")
+    parser.add_argument("--seed", type=int, default=0, help="the seed for sampling (default: 0)")
+
+
+def writing_of(arguments: argparse.Namespace) -> Writing:
+    """Return the options that `add_writing` declared."""
+    given = arguments.length, arguments.temperature, arguments.top_k, arguments.seed
+    return Writing(*given)
 
 
 def full_keys(assignments: Sequence[str]) -> list[str]:

@@ -6,28 +6,45 @@ import argparse
 import contextlib
 import itertools
 import sys
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from pathlib import Path
 
-from tinynet.train.commands.options import add_json, add_trained
-from tinynet.train.commands.raw_inputs import LineReader, files_of, is_example, read_inputs
-from tinynet.train.config.problems import TrainError, UsageError
-from tinynet.train.report.generation import generate_text
-from tinynet.train.report.predictions import Row, are_classes, labelled, rows_of, sentence_of
+from tinynet.invocation import command, shown
+from tinynet.train.callbacks.callback import dataset_attribute
+from tinynet.train.checkpoint.run_folder import RunFolder
+from tinynet.train.commands.options import add_json, add_trained, add_writing, writing_of
+from tinynet.train.config.problems import UsageError
+from tinynet.train.prediction.answers import answer, answers, is_word_vectors, kind_of
+from tinynet.train.prediction.arrays import ARRAYS
+from tinynet.train.prediction.kinds import Kind, Numbers
+from tinynet.train.prediction.language import Prompts, Words, prompts_of
+from tinynet.train.report.predictions import (
+    Row,
+    are_classes,
+    as_text,
+    labelled,
+    rows_of,
+    sentence_of,
+)
 from tinynet.train.report.progress import as_json
 from tinynet.train.running.loop import as_evaluated
-from tinynet.train.running.runner import find_checkpoint, load_language_model, load_run
+from tinynet.train.running.runner import find_checkpoint, load_run
 from tinynet.train.running.trained import Trained
 
 NAME = "predict"
 HELP = "print the predictions of a run's model"
 DESCRIPTION = """\
-Print the prediction of a run's model for each example of its test set, or of files: a .csv or
-.parquet table with the columns of the training data (raw values: what was learned for the training
-data is applied), images or folders of them for a model of images, .txt files or folders of them for
-a model of texts, and for other models .npy or .npz (one array, examples first) or .csv (numbers
-only). With - as FILE, read standard input and answer each line at once: a JSON object or list, a
-CSV line, the path of an image, or a text. With --prompt, a language model continues the given text.
+Print the prediction of a run's model for each example of its test set, or for each FILE. The data
+set of the run decides what FILE may be. Images: files of any size, in color, gray or transparent,
+and folders of them; they are converted as the training images were (dark on light becomes light on
+dark if those are), and the conversion is printed. Tables: .csv or .parquet files with the columns
+of the training data, or a row as JSON or CSV; values are raw, and what was learned for the training
+data is applied. Labelled texts: .txt files, folders of them, or texts in quotes. Numbers: points
+such as 0.5,-0.2, and .csv, .npy or .npz files (one array, examples first; also for images). A
+language model continues --prompt, or the text of .txt files. Word vectors: words, whose nearest
+neighbours are printed. For an autoencoder, the difference from the input and the code are printed.
+A GAN has no predictions (see generate). With - as FILE, read standard input and answer each line
+at once.
 """
 
 
@@ -35,30 +52,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_trained(parser)
     parser.add_argument(
-        "files", metavar="FILE", nargs="*", help="inputs (default: the test set); - reads lines"
+        "files",
+        metavar="FILE",
+        nargs="*",
+        help="files, folders, or examples themselves (default: the test set); - reads lines",
     )
     parser.add_argument(
         "--count", type=int, metavar="N", help="only the first N examples (default: all)"
     )
     add_json(parser, "one object per example")
-    writing = parser.add_argument_group("for language models")
-    writing.add_argument("--prompt", metavar="TEXT", help="the text to continue")
-    writing.add_argument(
-        "--length",
-        type=int,
-        default=300,
-        metavar="N",
-        help="number of tokens to generate (default: 300)",
-    )
-    writing.add_argument(
-        "--temperature",
-        type=float,
-        default=0.8,
-        metavar="T",
-        help="values below 1 favor likely tokens; 0 always picks the likeliest (default: 0.8)",
-    )
-    writing.add_argument("--top-k", type=int, metavar="K", help="sample from the K likeliest only")
-    writing.add_argument("--seed", type=int, default=0, help="the seed for sampling (default: 0)")
+    add_writing(parser)
 
 
 def run_command(arguments: argparse.Namespace) -> int:
@@ -67,9 +70,16 @@ def run_command(arguments: argparse.Namespace) -> int:
         raise UsageError(f"--count must be at least 1, got {arguments.count}")
     if arguments.prompt is not None:
         return continue_prompt(arguments)
-    if arguments.files == ["-"]:
-        return answer_lines(arguments)
-    rows = of_files(arguments) if arguments.files else of_test_set(arguments)
+    trained = loaded(arguments)
+    refuse_generators(trained, arguments.run)
+    if arguments.files:
+        kind = kind_for(trained, arguments)
+        is_stream = arguments.files == ["-"]
+        rows = of_lines(kind) if is_stream else answers(kind, arguments.files)
+    elif is_word_vectors(trained):
+        rows = of_vocabulary(kind_for(trained, arguments))
+    else:
+        rows = of_test_set(trained)
     failed = False
     with contextlib.closing(rows):  # leaves eval mode at once, also if --count stops early
         for index, row in enumerate(itertools.islice(rows, arguments.count)):
@@ -83,97 +93,91 @@ def print_row(index: int, row: Row, json: bool) -> None:
     row = {"example": index, **row}
     if json:
         print(as_json(row), flush=True)
+    elif "error" in row:
+        print(f"{index}: error: {row['error']}", flush=True)
     else:
-        text = f"error: {row['error']}" if "error" in row else sentence_of(row)
-        file = f"  {row['file']}" if "file" in row and "error" not in row else ""
-        print(f"{index}: {text}{file}", flush=True)
+        source = ": ".join(row[key] for key in ("file", "conversion") if key in row)
+        print(f"{index}: {sentence_of(row)}{f'  {source}' if source else ''}", flush=True)
 
 
-def answer_lines(arguments: argparse.Namespace) -> int:
-    """Print one answer for each line of standard input; return 1 if a line has a mistake.
+def loaded(arguments: argparse.Namespace) -> Trained:
+    """Return the run, without its data if they are not needed."""
+    path, saved = find_checkpoint(arguments.run, best=arguments.best)
+    needs_data = "preprocessing" not in saved and not has_own_words(path, arguments)
+    return load_run(arguments.run, best=arguments.best, data=needs_data or not arguments.files)
+
+
+def has_own_words(checkpoint: Path, arguments: argparse.Namespace) -> bool:
+    """Return whether the inputs are texts or words for what the run folder has learned."""
+    folder = RunFolder(checkpoint.parent)
+    return (folder.tokenizer.exists() or folder.vocabulary.exists()) and not are_arrays(arguments)
+
+
+def are_arrays(arguments: argparse.Namespace) -> bool:
+    """Return whether all inputs are files of numbers."""
+    return all(Path(name).suffix in ARRAYS for name in arguments.files)
+
+
+def kind_for(trained: Trained, arguments: argparse.Namespace) -> Kind:
+    """Return the kind of the inputs."""
+    kind = kind_of(trained, writing_of(arguments))
+    if isinstance(kind, Prompts | Words) and arguments.files and are_arrays(arguments):
+        return Numbers(trained)  # the tokens themselves
+    return kind
+
+
+def refuse_generators(trained: Trained, place: str) -> None:
+    """Raise a UsageError for a model that generates examples and has no predictions."""
+    method = trained.config.method.component.target
+    if not getattr(method, "compares", True) and callable(getattr(trained.model, "samples", None)):
+        raise UsageError(
+            f"the model of {shown(Path(place))} has no predictions: it generates examples, and its "
+            f"outputs only distinguish them from real ones. To generate some: "
+            f"{command('generate', place)}"
+        )
+
+
+def of_lines(kind: Kind) -> Generator[Row, None, None]:
+    """Yield an answer for each line of standard input.
 
     A line with a mistake is answered with an error, so that answers and lines stay together.
     """
-    trained = loaded(arguments, needs_data=False)
-    reader, failed = LineReader(trained), False
-    lines = (line.strip() for line in sys.stdin)
-    rows = (line for line in lines if line and not reader.is_header(line))
-    for index, line in enumerate(itertools.islice(rows, arguments.count)):
-        try:
-            (row,) = trained.predict([reader.row(line)])
-        except (TrainError, ValueError) as error:
-            row, failed = {"error": str(error)}, True
-        print_row(index, row, arguments.json)
-    return int(failed)
+    with as_evaluated(kind.trained.model, kind.trained.config.run.seed):
+        for line in map(str.strip, sys.stdin):
+            if line and not kind.reader.is_header(line):
+                yield answer(kind, line)
 
 
-def loaded(arguments: argparse.Namespace, *, needs_data: bool) -> Trained:
-    """Return the run, without its data if they are not needed."""
-    if not needs_data:
-        _, saved = find_checkpoint(arguments.run, best=arguments.best)
-        needs_data = "preprocessing" not in saved
-    return load_run(arguments.run, best=arguments.best, data=needs_data)
+def of_vocabulary(kind: Kind) -> Generator[Row, None, None]:
+    """Yield the neighbours of each word, the most frequent first."""
+    assert isinstance(kind, Words)
+    yield from map(kind.neighbours, kind.vocabulary)
 
 
 def continue_prompt(arguments: argparse.Namespace) -> int:
     """Print the prompt and the model's continuation."""
     if arguments.files or arguments.count is not None:
         raise UsageError("--prompt cannot be combined with FILE or --count")
-    model, tokenizer = load_language_model(arguments.run, best=arguments.best)
-    try:
-        text = generate_text(
-            model,
-            tokenizer,
-            arguments.prompt,
-            arguments.length,
-            temperature=arguments.temperature,
-            top_k=arguments.top_k,
-            seed=arguments.seed,
+    if not arguments.prompt:
+        raise UsageError(
+            "--prompt is empty: a language model continues a prompt that is not empty. To begin "
+            f"with a line break: {command('generate', arguments.run)}"
         )
-    except ValueError as error:
-        raise UsageError(str(error)) from None
-    print(as_json({"prompt": arguments.prompt, "text": text}) if arguments.json else text)
+    trained = load_run(arguments.run, best=arguments.best, data=False)
+    row = prompts_of(trained, writing_of(arguments)).line(arguments.prompt)
+    print(as_json(row) if arguments.json else row["text"])
     return 0
 
 
-def of_test_set(arguments: argparse.Namespace) -> Generator[Row, None, None]:
+def of_test_set(trained: Trained) -> Generator[Row, None, None]:
     """Yield the predictions for the test set, with the targets."""
-    trained = loaded(arguments, needs_data=True)
     parts = trained.parts
+    tokenizer = dataset_attribute(parts.test_set, "tokenizer")
+    compares = parts.method.compares and parts.config.data.targets != "inputs"
     with as_evaluated(parts.model, parts.config.run.seed):
         for inputs, targets in parts.test_batches:
             outputs, original = parts.model(inputs), parts.method.original
-            known = original(targets) if parts.method.compares else None
+            known = original(targets) if compares else None
             rows = rows_of(original(outputs), known, classes=are_classes(outputs, targets))
-            yield from labelled(rows, trained.classes)
-
-
-def of_files(arguments: argparse.Namespace) -> Generator[Row, None, None]:
-    """Yield the predictions for the inputs in files.
-
-    Raises:
-        UsageError: if they cannot be read, or do not fit the data set.
-    """
-    trained = loaded(arguments, needs_data=False)
-    size = trained.config.data.batch_size
-    paths = files_of(trained, arguments.files)
-    with as_evaluated(trained.model, trained.config.run.seed):
-        for are_examples, group in itertools.groupby(paths, lambda path: is_example(trained, path)):
-            while batch := [*itertools.islice(group, size if are_examples else 1)]:
-                if are_examples:
-                    yield from of_examples(trained, batch)
-                    continue
-                inputs = read_inputs(trained, batch)
-                for start in range(0, len(inputs), size):
-                    yield from trained.rows_for(inputs[start : start + size], str(batch[0]))
-
-
-def of_examples(trained: Trained, paths: Sequence[Path]) -> list[Row]:
-    """Return the predictions for files that are one example each; errors for broken ones."""
-    try:
-        rows = trained.rows_for(read_inputs(trained, paths), ", ".join(map(str, paths)))
-    except UsageError as error:
-        if len(paths) > 1:
-            return [row for path in paths for row in of_examples(trained, [path])]
-        rows = [{"error": str(error)}]
-    return [{**row, "file": str(path)} for row, path in zip(rows, paths, strict=True)]
+            rows = as_text(labelled(rows, trained.classes), tokenizer)
+            yield from trained.compared(rows, outputs, inputs)

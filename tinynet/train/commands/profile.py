@@ -11,7 +11,7 @@ from tinynet.board.graphs.formats import duration, size
 from tinynet.board.graphs.timing import BETWEEN, StepTime
 from tinynet.train.build.computing import computing
 from tinynet.train.build.profiling import Profile, profile
-from tinynet.train.commands.options import add_config, add_json, full_keys
+from tinynet.train.commands.options import add_config, add_json, add_set, full_keys
 from tinynet.train.config.problems import UsageError
 from tinynet.train.config.resolve import load_config
 from tinynet.train.report.progress import as_json
@@ -30,6 +30,7 @@ median over warm steps. Nothing is written.
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_config(parser)
+    add_set(parser)
     parser.add_argument(
         "--steps", type=int, default=9, metavar="N", help="number of steps (default: 9)"
     )

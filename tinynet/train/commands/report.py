@@ -12,6 +12,7 @@ from tinynet.train.build.computing import computing
 from tinynet.train.checkpoint.files import CheckpointError
 from tinynet.train.checkpoint.run_folder import RunFolder, no_run, runs_in
 from tinynet.train.checkpoint.writing import write_text
+from tinynet.train.commands.options import run_place
 from tinynet.train.config.problems import TrainError, UsageError
 from tinynet.train.html_report import plots
 from tinynet.train.html_report.comparison.writing import comparison_of
@@ -32,7 +33,8 @@ runs, or of a folder with runs such as a sweep or search, write a page that comp
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("runs", metavar="RUN", nargs="+", help="run folders, or folders of runs")
+    what = "run folders, or folders of runs; `latest` is the last run in runs"
+    parser.add_argument("runs", metavar="RUN", nargs="+", type=run_place, help=what)
     parser.add_argument(
         "--save",
         metavar="FILE",

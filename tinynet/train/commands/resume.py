@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from tinynet.train.commands.options import add_json, add_set, exit_code, full_keys
+from tinynet.train.commands.options import add_json, add_run, add_set, exit_code, full_keys
 from tinynet.train.running.resuming import resume
 from tinynet.train.running.supervised import supervisors
 
@@ -25,7 +25,7 @@ def shares_work(arguments: argparse.Namespace) -> bool:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("run", metavar="RUN", help="a run folder")
+    add_run(parser)
     add_set(parser)
     add_json(parser, "one object per epoch and one at the end")
     parser.add_argument(

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tinynet.invocation import command, shown
+from tinynet.printing import quantity
 from tinynet.train.checkpoint.run_folder import new_folder
 from tinynet.train.checkpoint.writing import locked
-from tinynet.train.commands.options import add_json, add_set, full_keys
+from tinynet.train.commands.options import add_config, add_json, add_set, full_keys
 from tinynet.train.commands.outcomes import as_dict, write_comparison
 from tinynet.train.config.problems import UsageError
 from tinynet.train.config.resolve import load_config
@@ -53,7 +54,7 @@ _CHOICES = ("out", "sampler", "pruner", "metric", "seed")  # not with --resume
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("config", metavar="CONFIG", nargs="?", help="the TOML file")
+    add_config(parser, nargs="?")
     parser.add_argument(
         "--space",
         action="extend",
@@ -160,7 +161,7 @@ def _new(arguments: argparse.Namespace) -> Search:
     search = new_search(config, settings, plan, folder)
     if not arguments.json:
         better = "highest" if plan.higher_is_better else "lowest"
-        trials = "1 trial" if plan.trials == 1 else f"{plan.trials} trials"
+        trials = quantity(plan.trials, "trial")
         text = f"{trials} for the {better} {plan.selected_on} {plan.metric}"
         print(f"{text} ({plan.sampler}, pruner {plan.pruner}) in {folder}", flush=True)
     return search

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from tinynet.train.commands.options import add_config, full_keys
+from tinynet.train.commands.options import add_config, add_set, full_keys
 from tinynet.train.config.rendering import to_toml
 from tinynet.train.config.resolve import load_config
 
@@ -19,6 +19,7 @@ line of the file or of one of its bases, the command line, or the defaults.
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_config(parser)
+    add_set(parser)
 
 
 def run_command(arguments: argparse.Namespace) -> int:

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tinynet.invocation import command, shown
+from tinynet.printing import quantity
 from tinynet.train.checkpoint.drift import describe_set
 from tinynet.train.checkpoint.run_folder import new_folder
-from tinynet.train.commands.options import add_json, full_keys
+from tinynet.train.commands.options import add_config, add_json, full_keys
 from tinynet.train.commands.outcomes import as_dict, write_comparison
 from tinynet.train.config.grid import Axis, axis
 from tinynet.train.config.grid import points as all_points
@@ -50,7 +51,7 @@ def shares_work(arguments: argparse.Namespace) -> bool:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("config", metavar="CONFIG", nargs="?", help="the TOML file")
+    add_config(parser, nargs="?")
     parser.add_argument(
         "--set",
         action="append",
@@ -151,7 +152,7 @@ def _new(arguments: argparse.Namespace, kind: Kind) -> Sweep:
     folder = new_folder(Path(first.run.out) / Path(arguments.config).stem, kind.prefix)
     sweep = new_sweep(arguments.config, axes, folder)
     if not arguments.json:
-        print(f"{len(sweep.points)} runs in {folder}", flush=True)
+        print(f"{quantity(len(sweep.points), 'run')} in {folder}", flush=True)
     return sweep
 
 

@@ -9,8 +9,10 @@ from tinynet.train.commands.options import (
     add_config,
     add_json,
     add_out,
+    add_set,
     exit_code,
     full_keys,
+    run_place,
 )
 from tinynet.train.running.runner import run
 from tinynet.train.running.supervised import supervisors
@@ -34,11 +36,14 @@ def shares_work(arguments: argparse.Namespace) -> bool:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_config(parser)
+    add_set(parser)
     add_out(parser)
     parser.add_argument(
         "--init-from",
         metavar="RUN",
-        help="start from the weights of a run; everything else starts from scratch",
+        type=run_place,
+        help="start from the weights of a run (`latest` is the last one); everything else starts "
+        "from scratch",
     )
     add_json(parser, "one object per epoch and one at the end")
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")

@@ -5,12 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from tinynet.train.config.problems import did_you_mean
 from tinynet.train.metrics.registry import METRICS, find_metric
 
 
 def must(be: str, holds: Callable[[Any], bool], names: Iterable[str] = ()) -> Mapping[str, Any]:
     """Return the metadata of a field: a rule in words, its test, and names to suggest."""
     return {"must": be, "holds": holds, "names": names}
+
+
+def refusal_of(rule: Mapping[str, Any], value: Any, word: str = "") -> str:
+    """Return what is wrong with a value: a suggestion first, and a long list of names last.
+
+    Args:
+        rule: the metadata of a field.
+        value: its value.
+        word: the wrong part of it; by default all of it.
+    """
+    hint = did_you_mean(word or str(value), rule["names"]) or "."
+    if "known" not in rule:
+        return f"must {rule['must']}, got {value!r}{hint}"
+    return f"must {rule['briefly']}, got {value!r}{hint} There are: {rule['known']}."
 
 
 POSITIVE = must("be at least 1", lambda value: value >= 1)
@@ -22,6 +37,8 @@ FIGURE = {
         ),
         ["loss", *METRICS],
     ),
+    "briefly": "be loss or a metric",
+    "known": f"{', '.join(METRICS)}, or one of evaluation.metrics",
     "is_figure": True,  # those of the user's metrics are possible, too
 }
 NOT_NEGATIVE = must("not be negative", lambda value: value >= 0)
@@ -38,6 +55,9 @@ RATES = must(
 )
 METRIC_LIST = {
     "must": f"be a list of metrics ({', '.join(METRICS)}; or ./file.py:name)",
+    "briefly": "be a list of metrics",
+    "known": f"{', '.join(METRICS)}; or ./file.py:name",
+    "names": METRICS,
     "own": True,
 }
 FOLDER_NAME = must(

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tinynet.train.config.problems import ConfigError, Origin, Problem, Problems
-from tinynet.train.config.toml_lines import KeyPath, key_lines, split_key
+from tinynet.train.config.toml_lines import KeyPath, key_lines, repeated_key, split_key
 from tinynet.train.config.toml_text import dotted
 
 _POSITION = re.compile(r"\s*\(at (?:line (\d+), column (\d+)|end of document)\)$")
@@ -205,15 +205,33 @@ def _is_unicode(text: str) -> bool:
 
 def _syntax_error(file: str, text: str, message: str) -> ConfigError:
     position = _POSITION.search(message)
-    line = text.count("\n") + 1
     if position is None:
-        line = 0
-    else:
-        message = message[: position.start()]
-        if position[1]:
-            line = int(position[1])
-            message += f" (column {position[2]})"
-    return _refused(file, line, f"is not TOML: {message}")
+        return _refused(file, 0, f"is not TOML: {message}")
+    lines, place = text.split("\n"), ""
+    if position[1]:
+        lines = lines[: int(position[1])]
+        lines[-1] = lines[-1][: int(position[2]) - 1]
+        place = f" (column {position[2]})"
+    message = message[: position.start()]
+    text = f"is not TOML: {message}{place}{_repetition(message, lines)}"
+    return _refused(file, len(lines), text)
+
+
+def _repetition(message: str, read: list[str]) -> str:
+    """Return in words which key is given twice, if a message of `tomllib` is about that.
+
+    Args:
+        message: the message.
+        read: the lines of the document up to the mistake, which are valid.
+    """
+    if not message.startswith(("Cannot overwrite", "Cannot declare", "Duplicate")):
+        return ""
+    found = repeated_key("\n".join(read))
+    if found is None:
+        return ""
+    key, first, second = found
+    lines = f"lines {first} and {second}" if first < second else f"line {first}"
+    return f": {dotted(key)} is given twice, in {lines}"
 
 
 def _refused(file: str, line: int, text: str) -> ConfigError:

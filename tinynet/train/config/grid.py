@@ -34,7 +34,7 @@ class Point:
     """The values of the axes, by key."""
 
     varying: tuple[str, ...]
-    """The keys that have several values."""
+    """The keys that have several values; if none has, all."""
 
     @property
     def name(self) -> str:
@@ -128,6 +128,8 @@ def points(axes: Sequence[Axis]) -> list[Point]:
     Example:
         >>> [point.name for point in points([axis("optimizer.lr=1,2"), axis("run.seed=0..1")])]
         ['000_lr=1,seed=0', '001_lr=1,seed=1', '002_lr=2,seed=0', '003_lr=2,seed=1']
+        >>> [point.name for point in points([axis("optimizer.lr=0.1")])]
+        ['000_lr=0.1']
     """
     keys = [one.key for one in axes]
     for key in keys:
@@ -138,7 +140,7 @@ def points(axes: Sequence[Axis]) -> list[Point]:
         count *= len(one.values)
     if count > MOST:
         raise ValueError(f"these are {count:,} runs, and at most {MOST:,} are possible")
-    varying = tuple(one.key for one in axes if len(one.values) > 1)
+    varying = tuple(one.key for one in axes if len(one.values) > 1) or tuple(keys)
     combinations = itertools.product(*(one.values for one in axes))
     return [
         Point(number, dict(zip(keys, values, strict=True)), varying)

@@ -8,11 +8,11 @@ from inspect import isclass
 from typing import Any
 
 from tinynet.optim.lr_scheduler import ReduceLROnPlateau
-from tinynet.train.config.constraints import METRIC_LIST
-from tinynet.train.config.problems import did_you_mean, one_of
+from tinynet.train.config.constraints import METRIC_LIST, refusal_of
+from tinynet.train.config.problems import one_of
 from tinynet.train.config.sections import EvaluationSection, ScheduleSection
 from tinynet.train.metrics.own import is_higher_better, name_of
-from tinynet.train.metrics.registry import METRICS, find_metric
+from tinynet.train.metrics.registry import find_metric
 
 
 def as_table(item: Any) -> Any:
@@ -56,8 +56,7 @@ def problem_with(given: Sequence[Any]) -> str:
     names = [item for item in tables if not isinstance(item, dict)]
     wrong = [n for n in names if not isinstance(n, str) or find_metric(n) is None]
     if wrong:
-        hint = did_you_mean(str(wrong[0]), METRICS) or "."
-        return f"must {METRIC_LIST['must']}, got {given!r}{hint}"
+        return refusal_of(METRIC_LIST, given, str(wrong[0]))
     figures = [figure_of(item) for item in given]
     twice = [name for name in dict.fromkeys(figures) if figures.count(name) > 1]
     return f"has more than one metric {one_of(twice)}." if twice else ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import os
 import sysconfig
 import traceback
@@ -13,6 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tinynet.core.callsite import OUTSIDE
+from tinynet.explanations import arguments
+from tinynet.printing import quantity
+from tinynet.train.config.aliases import aliased
 
 _PACKAGE = str(Path(__file__).absolute().parents[2]) + os.sep
 
@@ -83,8 +85,7 @@ class ConfigError(UsageError):
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = sorted(problems, key=_by_place)
-        count = len(self.problems)
-        tail = "1 mistake" if count == 1 else f"{count} mistakes"
+        tail = quantity(len(self.problems), "mistake")
         super().__init__("\n".join([*map(str, self.problems), f"{tail}; nothing was written."]))
 
 
@@ -142,20 +143,17 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 def nearest(word: str, known: Iterable[str]) -> str | None:
     """Return the most similar known word, or else the shortest that contains the word, or None.
 
+    What other frameworks call differently (`aliases`) comes before all of these.
+
     Example:
+        >>> nearest("learning_rate", ["lr", "lr_decay"])
+        'lr'
         >>> nearest("cosine", ["StepLR", "CosineAnnealingWarmRestarts", "CosineAnnealingLR"])
         'CosineAnnealingLR'
     """
-    by_lower = {name.lower(): name for name in known}
-    word = word.lower()
-    near = difflib.get_close_matches(word, by_lower, n=1, cutoff=0.8)
-    near += sorted((name for name in by_lower if _is_part(word, name)), key=len)
-    near += difflib.get_close_matches(word, by_lower, n=1, cutoff=0.6)
-    return by_lower[near[0]] if near else None
-
-
-def _is_part(word: str, name: str) -> bool:
-    return len(word) > 4 and word in name or len(word) > 2 and name.startswith(word)
+    known = [*known]
+    others = aliased(word.lower(), known)
+    return others[0] if others else arguments.nearest(word, known)
 
 
 def sentence(text: str) -> str:

@@ -23,6 +23,7 @@ from tinynet.train.config.coercion import (
     is_mapping,
 )
 from tinynet.train.config.components import EVERY, FAMILIES, OWN_METRIC, Family, composed, inside
+from tinynet.train.config.constraints import refusal_of
 from tinynet.train.config.document import Source, override
 from tinynet.train.config.inheritance import read_with_bases
 from tinynet.train.config.problems import (
@@ -44,6 +45,7 @@ from tinynet.train.config.sections import (
     settings,
 )
 from tinynet.train.config.signatures import Component, Parameter, Signature, signature_of
+from tinynet.train.config.suggestions import hint_for
 from tinynet.train.config.toml_lines import KeyPath
 from tinynet.train.config.toml_text import dotted, toml_value
 from tinynet.train.config.user_code import GRAMMAR, Importer, NotFoundError
@@ -118,7 +120,7 @@ class _Resolver:
         tree = self.source.tree
         for name in tree.keys() - SECTIONS.keys():
             self.suggested.add(nearest(name, SECTIONS))
-            hint = did_you_mean(name, SECTIONS) or self.placed(name) or "."
+            hint = hint_for(name, SECTIONS, tree) or "."
             self.problem((name,), f"unknown section{hint} There are: {one_of(SECTIONS)}")
         run = short_forms.limited(self.section("run"), tree.get("run"))
         sections = {name: self.section(name) for name in SECTIONS if name != "run"}
@@ -143,16 +145,6 @@ class _Resolver:
         file, sources = self.source.file, self.importer.sources()
         return Config(run=run, **sections, file=file, sources=sources, origins=origins)
 
-    def placed(self, key: str) -> str:
-        """Return a hint for a key without a section."""
-        tables = {name: self.source.tree.get(name) for name in SECTIONS}
-        places = [
-            f"{name}.{key}"
-            for name, table in tables.items()
-            if key in settings(SECTIONS[name]) or (isinstance(table, dict) and key in table)
-        ]
-        return f"; did you mean {' or '.join(map(repr, places))}?" if places else ""
-
     def section(self, name: str) -> Any:
         """Return a section as an instance of its dataclass."""
         cls, family = SECTIONS[name], FAMILIES.get(name)
@@ -171,9 +163,8 @@ class _Resolver:
             component = self.component((name,), rest, family, also=own)
             return None if component is None else cls(component=component, **values)
         for key in rest:
-            self.problem(
-                (name, key), f"unknown key{did_you_mean(key, own) or '.'} {of_section(name, own)}"
-            )
+            hint = hint_for(key, own, self.source.tree, name) or "."
+            self.problem((name, key), f"unknown key{hint} {of_section(name, own)}")
         return cls(**values)
 
     def named(self, name: str, tables: dict[str, Any], shared: dict[str, Any]) -> Any:
@@ -227,8 +218,7 @@ class _Resolver:
             return refuse(f"{unusable}, got {value!r}.")
         own = "is_figure" in metadata and metric_list.is_own_figure(value, self.source.tree)
         if metadata and not own and not metadata["holds"](value):
-            hint = did_you_mean(str(value), metadata["names"]) or "."
-            return refuse(f"must {metadata['must']}, got {value!r}{hint}")
+            return refuse(refusal_of(metadata, value))
         return value
 
     def metrics(
@@ -332,7 +322,9 @@ class _Resolver:
             return False
         if key in signature.parameters or signature.open:
             return True
-        hint = did_you_mean(key, [*signature.parameters, "type", *also])
+        names = [*signature.parameters, "type", *also]
+        nested, tree = len(path) > 2, self.source.tree
+        hint = did_you_mean(key, names) if nested else hint_for(key, names, tree, str(path[0]))
         self.problem(path, f"unknown key{hint or '.'} {name} takes: {signature}")
         return False
 

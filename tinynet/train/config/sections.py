@@ -126,6 +126,10 @@ class RunSection:
     them: faster, and the same to the bit. What cannot be captured runs as always, with a
     warning."""
 
+    hints: bool = True
+    """Whether to warn about mistakes that raise no error but keep a model from learning, such as a
+    softmax before cross_entropy. `tinynet explain silent-mistakes` lists them."""
+
     report: bool = True
     """Whether to write `report.html` into the run folder when the run ends."""
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from tinynet.printing import quantity
 from tinynet.train.config.grid import Point, axis
 from tinynet.train.config.problems import Origin, Problems, did_you_mean, one_of
 
@@ -109,8 +110,7 @@ def _interval(kind: str, texts: Sequence[str]) -> Interval:
     most = 2 if is_log else 3
     if not 2 <= len(texts) <= most:
         form = f"{kind}(LOW,HIGH)" if is_log else f"{kind}(LOW,HIGH) or {kind}(LOW,HIGH,STEP)"
-        got = "1 number" if len(texts) == 1 else f"{len(texts)} numbers"
-        raise ValueError(f"must be {form}, got {got}")
+        raise ValueError(f"must be {form}, got {quantity(len(texts), 'number')}")
     numbers = [_number(text.strip(), is_integer) for text in texts]
     low, high, step = numbers[0], numbers[1], numbers[2] if len(numbers) == 3 else None
     if not low < high:

@@ -6,6 +6,7 @@ are balanced, and only finds where keys and values begin and end; `tomllib` pars
 
 from __future__ import annotations
 
+import contextlib
 import re
 import tomllib
 from bisect import bisect_right
@@ -59,6 +60,21 @@ def split_key(text: str) -> tuple[str, ...]:
     return tuple(parts)
 
 
+def repeated_key(text: str) -> tuple[KeyPath, int, int] | None:
+    r"""Return the first key or table that a document has twice, and both lines; None if none.
+
+    The document may end within a value, and must be valid up to there.
+
+    Example:
+        >>> repeated_key("[run]\nseed = 1\nepochs = 3\nseed = 2\n")
+        (('run', 'seed'), 2, 4)
+    """
+    scanner = _Scanner(text.replace("\r\n", "\n"))
+    with contextlib.suppress(IndexError):  # the end of the text, within a value
+        scanner.document()
+    return scanner.repeated
+
+
 class _Scanner:
     """Scans a document once, and records where keys and list elements begin."""
 
@@ -68,6 +84,8 @@ class _Scanner:
         self.newlines = [i for i, character in enumerate(text) if character == "\n"]
         self.lines: dict[KeyPath, int] = {}
         self.elements: dict[KeyPath, int] = {}  # the last index of each array of tables
+        self.defined: dict[KeyPath, int] = {}  # the lines of keys with a value, and of tables
+        self.repeated: tuple[KeyPath, int, int] | None = None
 
     def document(self) -> dict[KeyPath, int]:
         table: KeyPath = ()
@@ -92,6 +110,7 @@ class _Scanner:
             path = self.inside((*path, part), start)
         path = (*path, last)
         if brackets == 1:
+            self.define(path, start)
             return self.note(path, start)
         self.note(path, start)
         self.elements[path] = self.elements.get(path, -1) + 1
@@ -108,6 +127,7 @@ class _Scanner:
         path = table
         for part in split_key(self.skip(_KEY)):
             path = self.note((*path, part), start)
+        self.define(path, start)
         self.at += 1  # the equals sign
         self.skip(_BLANK)
         self.value(path)
@@ -136,9 +156,19 @@ class _Scanner:
                 self.value(self.note((*path, index), self.at))
                 index += 1
 
+    def define(self, path: KeyPath, start: int) -> None:
+        """Record the line of a definition, and the first that repeats one."""
+        line = self.line_of(start)
+        if path in self.defined and self.repeated is None:
+            self.repeated = path, self.defined[path], line
+        self.defined[path] = line
+
+    def line_of(self, place: int) -> int:
+        return bisect_right(self.newlines, place - 1) + 1
+
     def note(self, path: KeyPath, start: int) -> KeyPath:
         """Record the first line that names the path."""
-        self.lines.setdefault(path, bisect_right(self.newlines, start - 1) + 1)
+        self.lines.setdefault(path, self.line_of(start))
         return path
 
     def skip(self, pattern: re.Pattern[str]) -> str:

@@ -184,6 +184,7 @@ def _steps(
         accumulate=config.optimizer.accumulate,
         method=parts.method,
         compile=config.run.compile and Compilation().function,
+        hints=False,
     ):
         yield step
         rate = next(following, None)

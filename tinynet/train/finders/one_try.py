@@ -88,6 +88,7 @@ def _seconds(parts: Parts, average: MovingAverage | None) -> Iterator[float]:
         accumulate=config.optimizer.accumulate,
         method=parts.method,
         compile=config.run.compile and Compilation().function,
+        hints=False,
     ):
         if average is not None:
             average.update()

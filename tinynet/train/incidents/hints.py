@@ -8,7 +8,7 @@ import numpy as np
 
 from tinynet.dtypes import Array
 
-_LARGE = 1e15  # larger than any number in a network that learns
+LARGE = 1e15  # larger than any number in a network that learns
 _LOGARITHMS = {"log", "log2", "log10", "xlogy"}
 _DIVISIONS = {"div", "truediv", "reciprocal", "rsqrt", "floor_divide", "remainder", "fmod"}
 _ROOTS = {"sqrt", "rsqrt"}
@@ -32,7 +32,7 @@ def hint_for(
             "a row of only -inf (fully masked) has no softmax: keep one element of each row, "
             "or use a large negative number in place of -inf"
         )
-    if _largest(inputs) > _LARGE:
+    if _largest(inputs) > LARGE:
         return (
             "the numbers had already become huge: try a smaller optimizer.lr, optimizer.clip_norm, "
             "a warm-up, or inputs with a mean near 0 and a spread near 1"

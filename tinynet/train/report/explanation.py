@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tinynet.invocation import command
+from tinynet.printing import quantity
 from tinynet.train.checkpoint.drift import run_damage
 from tinynet.train.checkpoint.files import read_checkpoint
 from tinynet.train.checkpoint.reading import read_last_row
@@ -75,7 +76,7 @@ def explain_run(path: Path) -> str:
         lines.append(_last_sign(path))
     skipped = [(place, report) for place, report in reports if report.skipped]
     if skipped:
-        lines += ["", f"{len(skipped)} steps were skipped:"]
+        lines += ["", f"{quantity(len(skipped), 'step was', 'steps were')} skipped:"]
         lines += [f"  {brief(report)}\n    {command('explain', p)}" for p, report in skipped]
     return "\n".join([*lines, "", *_next(folder, status, fatal)])
 
@@ -91,6 +92,16 @@ def status_of(record: Mapping[str, Any]) -> str:
     if status == "finished" and (reason := record.get("stopped_by")):
         return _STATUS.get(reason, f"finished, stopped by a callback: {reason}")
     return _STATUS.get(status, status)
+
+
+def brief_status(record: Mapping[str, Any]) -> str:
+    """Return how a run ended, in a word; what a search pruned has not finished.
+
+    Example:
+        >>> brief_status({"status": "finished", "stopped_by": "pruned"})
+        'pruned'
+    """
+    return PRUNED if record.get("stopped_by") == PRUNED else str(record.get("status"))
 
 
 def status_with_cause(record: Mapping[str, Any]) -> str:
@@ -137,7 +148,7 @@ def _summary(path: Path) -> tuple[str, str, str]:
         record = _record(folder)
     except TrainError:
         return "", "damaged", epoch
-    return str(record.get("started", "")), str(record.get("status")), epoch
+    return str(record.get("started", "")), brief_status(record), epoch
 
 
 def post_mortems(folder: RunFolder) -> list[Path]:
@@ -204,21 +215,19 @@ def _next(folder: RunFolder, status: str, fatal: list[Report]) -> list[str]:
     """Return the list of next commands."""
     run = folder.path
     if not folder.checkpoint.exists():
-        again = [f"  start again:    {command('train', folder.config)}"]
+        again = [("start again", command("train", folder.config))]
     elif status == "finished":
         again = [
-            f"  evaluate again: {command('eval', run)}",
-            f"  predictions:    {command('predict', run)}",
+            ("evaluate again", command("eval", run)),
+            ("predictions", command("predict", run)),
         ]
     else:
-        again = [
-            f"  resume:         {command('resume', run)}",
-            f"  evaluate:       {command('eval', run)}",
-        ]
+        again = [("resume", command("resume", run)), ("evaluate", command("eval", run))]
     if fatal:
         again += [
-            f"  repeat the step:{command('explain', run, '--replay')}",
-            '  to skip such steps: run.non_finite = "skip" (and run.skip_limit)',
+            ("repeat the step", command("explain", run, "--replay")),
+            ("skip such steps", 'run.non_finite = "skip" (and run.skip_limit)'),
         ]
-    curves = f"  curves:         {command('board', folder.path.parent)}"
-    return ["next:", *again, curves]
+    again.append(("curves", command("board", folder.path.parent)))
+    width = max(len(name) for name, _ in again) + 1
+    return ["next:", *(f"  {f'{name}:':<{width}} {text}" for name, text in again)]

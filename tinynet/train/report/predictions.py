@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 
 from tinynet.core.tensors.tensor import Tensor
+from tinynet.data import Tokenizer
 from tinynet.dtypes import Array
+from tinynet.train.build.shapes import shape_of
+from tinynet.train.config.problems import UsageError
 from tinynet.train.metrics.metric import UnsuitableError, classes_of
 
 Row = dict[str, Any]
@@ -49,17 +52,87 @@ def rows_of(outputs: Any, targets: Any = None, *, classes: bool) -> list[Row]:
         >>> rows_of(tn.tensor([[0.0, 0.0], [1.0, 3.0]]), tn.tensor([0, 1]), classes=True)[1]
         {'class': 1, 'probability': 0.8808, 'target': 1}
     """
-    array = outputs.detach().numpy()
     if classes:
-        rows = [_class_row(scores) for scores in array]
+        rows = [_class_row(scores) for scores in outputs.detach().numpy()]
     else:
-        rows = [{"output": _plain(value)} for value in array]
+        named = _named(outputs)
+        columns = {name: value.detach().numpy() for name, value in named.items()}
+        count = min(map(len, columns.values()), default=0)
+        rows = [{name: _plain(c[i]) for name, c in columns.items()} for i in range(count)]
     if targets is not None:
         for row, target in zip(rows, targets, strict=True):
             row["target"] = _plain(
                 target.detach().numpy() if isinstance(target, Tensor) else target
             )
     return rows
+
+
+def _named(outputs: Any) -> dict[str, Tensor]:
+    """Return outputs by name: those of a tuple or dict by its names, or numbered.
+
+    Raises:
+        UsageError: there is something else than batches among them.
+    """
+    if isinstance(outputs, Mapping):
+        named = {str(name): value for name, value in outputs.items()}
+    elif isinstance(outputs, tuple | list):
+        names = getattr(outputs, "_fields", [f"output_{i}" for i in range(len(outputs))])
+        named = dict(zip(names, outputs, strict=True))
+    else:
+        named = {"output": outputs}
+    for name, value in named.items():
+        if not isinstance(value, Tensor) or not value.ndim:
+            raise UsageError(
+                f"the model's {name.replace('_', ' ')} must be a tensor with an element for each "
+                f"example, is {shape_of(value)}"
+            )
+    return named
+
+
+def differences(outputs: Any, inputs: Any) -> list[float]:
+    """Return the root mean square of output minus input for each example of an autoencoder.
+
+    Args:
+        outputs: the reconstructions, or a tuple that begins with them.
+        inputs: a batch of inputs; without one number for each output, there are no differences.
+
+    Example:
+        >>> differences(tn.zeros(2, 4), tn.tensor([[0.0] * 4, [0.5] * 4]))
+        [0.0, 0.5]
+    """
+    first = outputs[0] if isinstance(outputs, tuple) else outputs
+    if not isinstance(first, Tensor) or not isinstance(inputs, Tensor):
+        return []
+    if not first.ndim or len(first) != len(inputs) or first.numel() != inputs.numel():
+        return []
+    arrays = (
+        one.detach().numpy().reshape(len(inputs), -1).astype(float) for one in (first, inputs)
+    )
+    gaps = np.subtract(*arrays)
+    means: list[float] = np.sqrt(np.square(gaps).mean(1)).round(6).tolist()
+    return means
+
+
+def as_text(rows: list[Row], tokenizer: Any) -> list[Row]:
+    """Replace the tokens in rows by their text; return the rows.
+
+    Args:
+        rows: those of a language model; others remain as they are.
+        tokenizer: the tokenizer of the data set, or None.
+    """
+    if not isinstance(tokenizer, Tokenizer):
+        return rows
+    for row in rows:
+        for key, name in (("target", "target_text"), ("classes", "text")):
+            tokens = row.get(key)
+            if isinstance(tokens, list) and _are_tokens(tokens, tokenizer):
+                row[name] = tokenizer.decode(tokens)
+                del row[key]
+    return rows
+
+
+def _are_tokens(values: list[Any], tokenizer: Tokenizer) -> bool:
+    return all(type(value) is int and 0 <= value < tokenizer.vocab_size for value in values)
 
 
 def labelled(rows: list[Row], names: Sequence[str]) -> list[Row]:
@@ -94,6 +167,10 @@ def _plain(value: Any) -> Any:
     return float(f"{value:.7g}") if isinstance(value, float) else value
 
 
+_EXTRAS = ("example", "target", "target_label", "difference", "file", "conversion")
+"""What is no output in a row."""
+
+
 def sentence_of(row: Mapping[str, Any]) -> str:
     """Format a row for people.
 
@@ -108,7 +185,25 @@ def sentence_of(row: Mapping[str, Any]) -> str:
         wrong = row.get("target", row["class"]) != row["class"]
         right = row.get("target_label", row.get("target"))
         return f"{text}, should be {right}" if wrong else text
-    text = _numbers(row["classes" if "classes" in row else "output"])
+    if "nearest" in row:
+        return f"{row['word']}: {' '.join(row['nearest'])}"
+    if "target_text" in row:
+        return f"{row['text']!r}, should be {row['target_text']!r}"
+    if "prompt" in row:
+        return str(row["text"])
+    return _values(row)
+
+
+def _values(row: Mapping[str, Any]) -> str:
+    """Format the outputs of a row."""
+    if "difference" in row:  # an autoencoder's; the images themselves would be long
+        names = [name for name in row if name not in _EXTRAS][1:]
+        parts = [f"differs from the input by {row['difference']:.4g} (root mean square)"]
+    else:
+        names, parts = [name for name in row if name not in _EXTRAS], []
+    label = len(names) > 1 or parts
+    parts += [f"{name} {_numbers(row[name])}" if label else _numbers(row[name]) for name in names]
+    text = "; ".join(parts)
     return f"{text}, should be {_numbers(row['target'])}" if "target" in row else text
 
 

@@ -100,3 +100,17 @@ def stored_tokenizer(folder: RunFolder, damaged: Mapping[str, str]) -> Tokenizer
     except (OSError, FormatError) as error:
         raise UsageError(f"{file} cannot be read: {error}") from None
     return tokenizer
+
+
+def stored_vocabulary(folder: RunFolder, damaged: Mapping[str, str]) -> list[str]:
+    """Return the vocabulary in a run folder; arguments and errors as for `stored_tokenizer`."""
+    file = folder.vocabulary
+    if file.name in damaged:
+        raise UsageError(damaged[file.name])
+    try:
+        words: list[str] = json.loads(read_bytes(file))
+    except FileNotFoundError:
+        raise UsageError(f"{folder.path} has no {file.name}: its data set has no words") from None
+    except ValueError as error:
+        raise UsageError(f"{file} cannot be read: {error}") from None
+    return words

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import math
 import pickle
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal, Protocol
 
 from tinynet import capture, nn
@@ -25,9 +25,12 @@ from tinynet.train.config.problems import TrainError
 from tinynet.train.incidents.guard import Guard, Skip
 from tinynet.train.incidents.nonfinite import NonFiniteError as NonFiniteError
 from tinynet.train.incidents.nonfinite import Place
+from tinynet.train.incidents.silent import Hints
 from tinynet.train.metrics.own import Own
 from tinynet.train.metrics.totals import Totals
 from tinynet.train.running.held_out import Validation, held_out
+from tinynet.train.running.steps import Step as Step
+from tinynet.train.running.steps import Steps as Steps
 
 
 class Batches(Protocol):
@@ -35,70 +38,6 @@ class Batches(Protocol):
 
     def __iter__(self) -> Iterator[Sequence[Any]]: ...
     def __len__(self) -> int: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """The result of one training step.
-
-    Example:
-        >>> model, xs = nn.Linear(1, 1), tn.ones(4, 1)
-        >>> sgd = optim.SGD(model.parameters(), lr=0.1)
-        >>> steps = [*fit(model, nn.MSELoss(), sgd, [(xs, 2 * xs)], epochs=2)]
-        >>> [(step.number, step.epoch, step.batch, step.lr) for step in steps]
-        [(0, 0, 0, 0.1), (1, 1, 0, 0.1)]
-    """
-
-    number: int
-    """The number of the step, from 0."""
-
-    epoch: int
-    """The epoch, from 0."""
-
-    batch: int
-    """The index of its last batch in the epoch, from 0."""
-
-    ends_epoch: bool
-    """Whether it is the last step of its epoch."""
-
-    batches: tuple[Batch, ...]
-    """Its batches in this process: one, unless gradients are accumulated; none if the step was
-    skipped."""
-
-    loss: float
-    """The mean loss of its batches; NaN if the step was skipped."""
-
-    rates: Mapping[str, float]
-    """The learning rate of each optimizer (of its first parameter group) in this step."""
-
-    losses: Mapping[str, float]
-    """The mean losses by name: ``{"loss": ...}`` if there is only one."""
-
-    count: int
-    """The number of its batches in all processes."""
-
-    validation: Mapping[str, float] = field(default_factory=dict)
-    """The figures of the validation set of `fit` after the last step of an epoch."""
-
-    @property
-    def lr(self) -> float:
-        """The learning rate of the first optimizer in this step."""
-        return next(iter(self.rates.values()))
-
-    @property
-    def inputs(self) -> Any:
-        """The inputs of its last batch."""
-        return self.batches[-1].inputs
-
-    @property
-    def targets(self) -> Any:
-        """The targets of its last batch."""
-        return self.batches[-1].targets
-
-    @property
-    def outputs(self) -> Any:
-        """The outputs for its last batch."""
-        return self.batches[-1].outputs
 
 
 def fit(
@@ -122,8 +61,12 @@ def fit(
     ranks: Ranks | None = None,
     validation: Validation = None,
     metrics: Sequence[str | Own] | None = None,
-) -> Iterator[Step]:
-    """Train, one step per iteration; between steps, the caller can do anything else.
+    hints: bool = True,
+) -> Steps:
+    """Return the steps of a training, which iterating over them takes.
+
+    ``for step in fit(...)`` takes one step per iteration; between steps, the caller can do anything
+    else. ``fit(...).run()`` takes all of them at once. ``fit(...)`` alone takes none, and warns.
 
     Args:
         model: a module; called with the inputs of a batch.
@@ -152,6 +95,8 @@ def fit(
             the training set to keep for it. The last `Step` of an epoch has the figures, and
             callbacks get them. A share or a data set needs `batches` to be a DataLoader.
         metrics: the metrics of the validation set, as for `evaluate`.
+        hints: whether to warn about mistakes that raise no error, such as a softmax before
+            cross_entropy: see `tinynet explain silent-mistakes`.
 
     Raises:
         TypeError, ValueError: the validation set does not fit `batches`.
@@ -162,36 +107,73 @@ def fit(
     Example:
         >>> model, xs = nn.Linear(1, 1), tn.linspace(-1, 1, 8).unsqueeze(1)
         >>> sgd = optim.SGD(model.parameters(), lr=0.5)
-        >>> for step in fit(model, nn.MSELoss(), sgd, [(xs, 2 * xs + 1)], epochs=50):
-        ...     pass
-        >>> step.number, step.loss < 1e-3
-        (49, True)
+        >>> batches = [(xs, 2 * xs + 1)]
+        >>> for step in fit(model, nn.MSELoss(), sgd, batches, epochs=50):
+        ...     if step.loss < 1e-3:
+        ...         break
+        >>> losses = fit(model, nn.MSELoss(), sgd, batches, epochs=10).run()
+        >>> losses[-1] < losses[0] < 1e-3
+        True
     """
     if isinstance(optimizer, Optimizer):
         optimizer = {"": Updater(optimizer, clip_norm, clip_value, schedule, per)}
-    method, everyone = method or Supervised(), ranks or Ranks()
+    everyone = ranks or Ranks()
     batches, validation = held_out(batches, validation)
-    number, guard = first_step, Guard(model, batches, skip)
-    task = _new_task(model, loss, optimizer, everyone, compile)
-    events = callbacks if isinstance(callbacks, Callbacks) else Callbacks(callbacks)
-    with everyone.training(model), events.run(model, optimizer, first_step):
-        for epoch in events.epochs(range(epochs) if isinstance(epochs, int) else epochs):
-            model.train()
-            guard.begin_epoch()
-            _advance(optimizer, "epoch", due=number > 0 and not first_batch)
-            for first, group in _groups(batches, accumulate, first_batch):
-                _advance(optimizer, "step", due=number > 0)
-                task.place = Place(epoch, number, first, len(batches))
-                _share(task, everyone, group, accumulate > 1)
-                step = _take_step(task, method, guard, is_first=number == first_step)
-                events.end_step(step)
-                if step.ends_epoch and validation is not None:
-                    found = evaluate(model, loss, validation, metrics=metrics, method=method)
-                    step = replace(step, validation=found)
-                    events.evaluated(found)
-                yield step
-                number += 1
-            first_batch = 0
+    measure = partial(evaluate, model, loss, validation or (), metrics=metrics, method=method)
+    loop = _Loop(
+        _new_task(model, loss, optimizer, everyone, compile),
+        method or Supervised(),
+        Guard(model, batches, skip),
+        callbacks if isinstance(callbacks, Callbacks) else Callbacks(callbacks),
+        everyone,
+        accumulate,
+        hints and everyone.is_first,
+        None if validation is None else measure,
+    )
+    numbers = range(epochs) if isinstance(epochs, int) else epochs
+    return Steps(loop.steps(batches, numbers, first_step, first_batch))
+
+
+@dataclass(frozen=True, eq=False)
+class _Loop:
+    """The loop of `fit`."""
+
+    task: Task
+    method: Method
+    guard: Guard
+    events: Callbacks
+    ranks: Ranks
+    accumulate: int
+    hints: bool
+    measure: Callable[[], dict[str, float]] | None
+
+    def steps(
+        self, batches: Batches, epochs: Iterable[int], first_step: int, first_batch: int
+    ) -> Generator[Step, None, None]:
+        """Yield each step after taking it; the arguments are those of `fit`."""
+        task, number = self.task, first_step
+        model, updaters = task.model, task.updaters
+        count = -(-len(batches) // self.accumulate)
+        hints = Hints(model, task.loss, updaters, self.method, count) if self.hints else None
+        with self.ranks.training(model), self.events.run(model, updaters, first_step):
+            for epoch in self.events.epochs(epochs):
+                model.train()
+                self.guard.begin_epoch()
+                _advance(updaters, "epoch", due=number > 0 and not first_batch)
+                for first, group in _groups(batches, self.accumulate, first_batch):
+                    _advance(updaters, "step", due=number > 0)
+                    task.place = Place(epoch, number, first, len(batches))
+                    _share(task, self.ranks, group, self.accumulate > 1)
+                    step = _take_step(task, self.method, self.guard, number == first_step)
+                    if hints is not None:
+                        hints.see(step)
+                    self.events.end_step(step)
+                    if step.ends_epoch and self.measure is not None:
+                        step = replace(step, validation=self.measure())
+                        self.events.evaluated(step.validation)
+                    yield step
+                    number += 1
+                first_batch = 0
 
 
 def _new_task(
@@ -216,7 +198,7 @@ def _take_step(task: Task, method: Method, guard: Guard, is_first: bool) -> Step
     task.check_rates()
     results: list[Batch] = []
     alone = replace(task, dry=True, compile=None, ranks=None)
-    repeat = functools.partial(method.step, alone)
+    repeat = partial(method.step, alone)
     with guard.watch(task.place, task.batches, repeat):
         results = method.step(task)
     if is_first:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tinynet.invocation import command
+from tinynet.printing import quantity
 from tinynet.train.build.build import Parts, build
 from tinynet.train.build.computing import computing
 from tinynet.train.build.ranks import Ranks, join
@@ -190,8 +191,8 @@ def _refuse_too_few_epochs(training: Training) -> None:
     if start.batch and training.limits.is_last(start.epoch) and not training.is_complete:
         raise UsageError(
             f"run.epochs must be at least {start.epoch + 1} to resume this run: it has trained "
-            f"{start.epoch} epochs and {start.batch} of {len(batches)} batches of the next. "
-            f"Got {run.epochs} instead. "
+            f"{quantity(start.epoch, 'epoch')} and {start.batch} of {len(batches)} batches of the "
+            f"next. Got {run.epochs} instead. "
             f"`{command('eval', training.folder.path)}` evaluates it without training"
         )
 
@@ -210,8 +211,9 @@ def _restart(
     _print(show, f"{folder.path} has no checkpoint yet: starting from the beginning")
     rows = cut_rows(folder.metrics, MOST)
     if len(rows) > 1:  # the first may be written before the first checkpoint
-        text = f"{folder.path} has metrics of {len(rows)} epochs, but its checkpoint is missing"
-        warnings.warn(f"{text}: starting from the beginning", StorageWarning, stacklevel=4)
+        text = f"{folder.path} has metrics of {quantity(len(rows), 'epoch')}, but its checkpoint"
+        text = f"{text} is missing: starting from the beginning"
+        warnings.warn(text, StorageWarning, stacklevel=4)
     cut_rows(folder.metrics, 0)
     record = read_record(folder)
     earlier = {key: value for key, value in record.items() if key not in ("sources", "data")}

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from tinynet import nn
 from tinynet.data import Tokenizer
 from tinynet.invocation import command, is_wrapped, python, shown
+from tinynet.printing import quantity
 from tinynet.train.build.build import Parts, build, build_model
 from tinynet.train.build.computing import computing, threads_left_to_others
 from tinynet.train.build.data_check import check_data
@@ -20,7 +21,7 @@ from tinynet.train.checkpoint.drift import Drift, describe_set, recorded_figures
 from tinynet.train.checkpoint.files import CheckpointError, read_checkpoint
 from tinynet.train.checkpoint.run_folder import RunFolder, new_run_folder, no_run
 from tinynet.train.checkpoint.run_record import new_record
-from tinynet.train.checkpoint.state import weights_of
+from tinynet.train.checkpoint.state import moment_of, weights_of
 from tinynet.train.checkpoint.storage import newest_checkpoint
 from tinynet.train.checkpoint.writing import locked, write_text
 from tinynet.train.config.document import parse
@@ -117,7 +118,7 @@ def _train(
         print(line)
     for name, report in reports.items():
         if show == "text" and report.checked < report.examples:
-            print(f"data: checked {report.extent} examples of the {name} set")
+            print(f"data: checked {quantity(report.extent, 'example')} of the {name} set")
     if show == "text" and (used := describe_batches(parts)):
         print(used)
     with locked(folder.path), resumable("resume", folder.path):
@@ -312,7 +313,8 @@ def evaluate_run(
         content = {"checkpoint": str(trained.checkpoint), "epoch": epoch, on: metrics}
         print(as_json({**content, **({"recorded": then} if then else {})}))
     elif not quiet:
-        print(f"{describe_set(on, metrics)} ({examples} examples, epoch {epoch})")
+        of = f"{quantity(examples, 'example')}, {moment_of(trained.saved)}"
+        print(f"{describe_set(on, metrics)} ({of})")
         if then:
             print(f"{describe_set(on, then)} (recorded when it was trained)")
     return Result(trained.checkpoint.parent, metrics, parts.model, config)
@@ -380,7 +382,7 @@ def _describe_programs(compiled: Mapping[str, Any]) -> str:
     count, replayed = compiled["programs"], compiled["replayed"]
     if not count:
         return f"compiled: nothing; all {calls:,} steps ran eagerly"
-    programs = f"{count} program{'' if count == 1 else 's'}"
+    programs = quantity(count, "program")
     return f"compiled: {programs} replayed {replayed:,} of {calls:,} steps and evaluated batches"
 
 

@@ -20,12 +20,14 @@ from tinynet.dtypes import Array
 from tinynet.ops import stack
 from tinynet.train.build.build import Parts, first_batch
 from tinynet.train.build.shapes import shape_of
+from tinynet.train.callbacks.callback import class_names
 from tinynet.train.config.problems import TrainError, UsageError, in_users_code
 from tinynet.train.config.sections import Config
 from tinynet.train.config.signatures import built
 from tinynet.train.config.user_code import on_path
 from tinynet.train.exhibits import dataset_attribute
-from tinynet.train.report.predictions import Row, are_classes, labelled, rows_of
+from tinynet.train.prediction.images import MEASURED, ImageReader, shape_of_images
+from tinynet.train.report.predictions import Row, are_classes, differences, labelled, rows_of
 from tinynet.train.running.loop import as_evaluated
 
 
@@ -75,23 +77,35 @@ class Trained:
         with as_evaluated(self.model):
             return inputs, are_classes(self.model(inputs), targets)
 
+    @cached_property
+    def images(self) -> ImageReader | None:
+        """Reads files as inputs of the data set; None if its inputs are no images."""
+        dataset = self.parts.test_set
+        shape = shape_of_images(dataset, self.example[0])
+        if shape is None:
+            return None
+        inputs, _ = first_batch(self.parts, dataset, MEASURED)
+        return ImageReader(inputs, shape)
+
     @property
     def classes(self) -> Sequence[str]:
         """The names of the classes; empty if there are none."""
         if self.preprocessing is not None:
             return self.preprocessing.classes
-        return dataset_attribute(self.parts.test_set, "classes") or ()
+        return class_names(self.parts.test_set)
 
     def predict(self, rows: Iterable[Any]) -> list[Row]:
         """Return the predictions for raw rows, one dictionary each.
 
         Args:
             rows: for a table, mappings from column names to values (None is a missing value); for
-                images, paths, Pillow images, and arrays (bytes, or floats from 0 to 1); for
-                labelled texts, texts; for other data, inputs as numbers.
+                a folder of images, paths, Pillow images, and arrays (bytes, or floats from 0 to
+                1); for other images, paths, and inputs as numbers; for labelled texts, texts; for
+                other data, inputs as numbers.
 
         Returns:
-            ``class``, ``label`` (its name) and ``probability``, or ``output``, for each row.
+            ``class``, ``label`` (its name) and ``probability``, or ``output``, for each row; or
+            each element of the outputs by its name, if the model returns a tuple.
 
         Raises:
             FormatError: values do not fit, or an image is damaged.
@@ -174,17 +188,31 @@ class Trained:
         if isinstance(self.preprocessing, TableEncoder):
             outputs = self.preprocessing.original(outputs)
         if self.preprocessing is not None:
-            is_class = bool(names) and tuple(outputs.shape[1:]) == (len(names),)
+            shape = getattr(outputs, "shape", ())
+            is_class = bool(names) and tuple(shape[1:]) == (len(names),)
         else:
             is_class = self.example[1]
-        return labelled(rows_of(outputs, classes=is_class), names)
+        rows = labelled(rows_of(outputs, classes=is_class), names)
+        return self.compared(rows, outputs, inputs)
+
+    def compared(self, rows: list[Row], outputs: Any, inputs: Any) -> list[Row]:
+        """Add the difference of each output from its input to the rows of an autoencoder."""
+        if self.config.data.targets == "inputs":
+            for row, difference in zip(rows, differences(outputs, inputs), strict=False):
+                row["difference"] = difference
+        return rows
 
     def _images(self, paths: Sequence[str | os.PathLike[str]]) -> Tensor:
         dataset = self.parts.test_set
         loader = dataset_attribute(dataset, "loader")
+        if loader is None and self.images is not None:
+            try:
+                return self.images.batch(paths)
+            except OSError as error:
+                raise _unreadable(error) from None
         if loader is None:
             kind = self.config.data.component.type
-            raise UsageError(f"paths need a run on a folder of files, not on {kind}")
+            raise UsageError(f"paths need a run on images, or a folder of files, not on {kind}")
         transform = dataset_attribute(dataset, "transform") or (lambda image: image)
         try:
             images = [transform(loader(os.fspath(path))) for path in paths]

@@ -248,6 +248,7 @@ class Training:
             compile=config.run.compile and self.compilation.function,
             callbacks=self.callbacks,
             ranks=self.ranks,
+            hints=config.run.hints,
         ):
             stopping = self.signal_of(stop)  # read once: it may change at any moment
             self.count_step(step)

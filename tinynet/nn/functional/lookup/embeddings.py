@@ -21,8 +21,10 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.tensors.version import Writer
 from tinynet.core.trace import traced_write
 from tinynet.dtypes import Array
+from tinynet.errors import with_fix
 from tinynet.nn.functional.checks import tensor_only
 from tinynet.numba_kernels import tables
+from tinynet.ops.argument_errors import to_long
 
 __all__ = ["embedding"]
 
@@ -64,10 +66,11 @@ def _check(weight: Array, indices: Array) -> None:
     """Raise RuntimeError unless the weight is a matrix and the indices are integers."""
     if indices.dtype not in (np.int64, np.int32):
         kind = dtypes.of(indices).tensor_name
-        raise RuntimeError(
+        sentence = (
             "Expected tensor for argument #1 'indices' to have one of the following scalar types: "
             f"Long, Int; but got tinynet.{kind} instead (while checking arguments for embedding)"
         )
+        raise RuntimeError(with_fix(sentence, to_long("x")))
     if weight.ndim != 2:
         raise RuntimeError("'weight' must be 2-D")
 

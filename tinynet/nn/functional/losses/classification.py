@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet import errors
 from tinynet.core.declaration.casting import autocast
 from tinynet.core.declaration.operation import operation
 from tinynet.core.tensors.tensor import Tensor, wrap
@@ -321,10 +322,10 @@ def _with_probabilities(
 ) -> Tensor:
     """Return the cross-entropy for a target of class probabilities."""
     if not target.is_floating_point():
-        raise RuntimeError(
-            "Expected floating point type for target with class probabilities, got "
-            f"{name_of(target._array)}"
-        )
+        kind = name_of(target._array)
+        sentence = f"Expected floating point type for target with class probabilities, got {kind}"
+        fix = "of one-hot targets take `target.argmax(1)`, or `target.float()` as probabilities"
+        raise RuntimeError(errors.with_fix(sentence, fix))
     if ignore_index >= 0:
         raise RuntimeError("ignore_index is not supported for floating point target")
     if input.ndim and weight is not None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.ops.argument_errors import name_of
+from tinynet.errors import with_fix
+from tinynet.ops.argument_errors import name_of, to_long
 
 
 def check_indices(input: Tensor, target: Tensor, weight: Tensor | None) -> None:
@@ -25,21 +26,29 @@ def check_indices(input: Tensor, target: Tensor, weight: Tensor | None) -> None:
             )
         wanted = [input.shape[0], *input.shape[2:]]
         if input.ndim == 2 and target.ndim > 1:
-            raise RuntimeError(
-                "0D or 1D target tensor expected, multi-target not supported.\n  Class indices are "
-                f"of shape {wanted}, class probabilities are floating-point. "
-                f"Got a target of shape {list(target.shape)} and {target.dtype} instead."
-            )
+            raise RuntimeError(_multi_target(input, target))
         if list(target.shape) != wanted:
             raise RuntimeError(f"Expected target size {wanted}, got {list(target.shape)}")
     if target._array.dtype not in (np.int64, np.uint8):
-        raise RuntimeError(
-            f"expected target dtype to be Long or Byte, but got {name_of(target._array)}"
-        )
+        sentence = f"expected target dtype to be Long or Byte, but got {name_of(target._array)}"
+        raise RuntimeError(with_fix(sentence, to_long("target")))
     if input.ndim > 2 and target._array.dtype != np.int64:
-        raise RuntimeError(f"expected scalar type Long but found {name_of(target._array)}")
+        sentence = f"expected scalar type Long but found {name_of(target._array)}"
+        raise RuntimeError(with_fix(sentence, to_long("target")))
     if weight is not None:
         check_weight(input, weight)
+
+
+def _multi_target(input: Tensor, target: Tensor) -> str:
+    """Return the message for a target with more dimensions than class indices have."""
+    sentence = (
+        "0D or 1D target tensor expected, multi-target not supported\n  Class indices are of shape "
+        f"{[input.shape[0]]}, class probabilities are floating-point. "
+        f"Got a target of shape {list(target.shape)} and {target.dtype} instead."
+    )
+    if list(target.shape) != [input.shape[0], 1]:
+        return sentence
+    return with_fix(sentence, "`target.squeeze(1)` removes the last dimension")
 
 
 def check_weight(input: Tensor, weight: Tensor, prefix: str = "") -> None:

@@ -16,7 +16,7 @@ from tinynet.core.trace import traced
 from tinynet.dtypes import Array
 from tinynet.nn.functional.activation.piecewise_ops import log_sigmoid
 from tinynet.nn.functional.checks import legacy_reduction, reduced, refuse_gradient, tensor_only
-from tinynet.ops.argument_errors import name_of
+from tinynet.ops.argument_errors import name_of, to_long
 from tinynet.ops.pointwise.arithmetic import where
 from tinynet.ops.pointwise.exponential import relu
 
@@ -331,7 +331,8 @@ def _check_scores(input: Tensor) -> None:
 
 def _check_class_numbers(target: Tensor, first: int, classes: int, complaint: str) -> None:
     if target._array.dtype != np.int64:
-        raise RuntimeError(f"expected scalar type Long but found {name_of(target._array)}")
+        sentence = f"expected scalar type Long but found {name_of(target._array)}"
+        raise RuntimeError(errors.with_fix(sentence, to_long("target")))
     _refuse_outside(target._array, first, classes, complaint)
 
 

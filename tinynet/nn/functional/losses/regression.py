@@ -224,17 +224,29 @@ def binary_cross_entropy(
     tensor_only("binary_cross_entropy", input=input, target=target)
     reduction = legacy_reduction(size_average, reduce, reduction)
     if target.shape != input.shape:
-        raise ValueError(
+        sentence = (
             f"Using a target size ({target.shape}) that is different to the input size "
             f"({input.shape}) is deprecated. Please ensure they have the same size."
         )
+        raise ValueError(_same_size(sentence, input, target))
     if target.dtype != input.dtype:
         kinds = [name_of(t._array) for t in (target, input)]
-        raise RuntimeError(f"Found dtype {kinds[0]} but expected {kinds[1]}")
+        sentence = f"Found dtype {kinds[0]} but expected {kinds[1]}"
+        raise RuntimeError(errors.with_fix(sentence, f"`target = target.to({input.dtype})`"))
     _check_probabilities(input._array)
     if weight is None:
         return binary_entropy.function(input, target, reduction)
     return reduced(binary_entropy.function(input, target, "none") * weight, reduction)
+
+
+def _same_size(sentence: str, input: Tensor, target: Tensor) -> str:
+    """Add how to give one of two tensors the shape of the other, if one dimension of 1 differs."""
+    for name, x, other in (("input", input, target), ("target", target, input)):
+        for d in range(x.ndim):
+            if x.shape[d] == 1 and [*x.shape[:d], *x.shape[d + 1 :]] == [*other.shape]:
+                fix = f"`{name}.squeeze({d})` removes the dimension of length 1"
+                return errors.with_fix(sentence, fix)
+    return sentence
 
 
 @traced
@@ -275,15 +287,13 @@ def binary_cross_entropy_with_logits(
     tensor_only("binary_cross_entropy_with_logits", input=input, target=target)
     reduction = legacy_reduction(size_average, reduce, reduction)
     if target.shape != input.shape:
-        raise ValueError(
-            f"Target size ({target.shape}) must be the same as input size ({input.shape})"
-        )
+        sentence = f"Target size ({target.shape}) must be the same as input size ({input.shape})"
+        raise ValueError(_same_size(sentence, input, target))
     rest = 1 - target
     if not target.is_floating_point():
         kinds = [name_of(t._array) for t in (input, target)]
-        raise RuntimeError(
-            f"result type {kinds[0]} can't be cast to the desired output type {kinds[1]}"
-        )
+        sentence = f"result type {kinds[0]} can't be cast to the desired output type {kinds[1]}"
+        raise RuntimeError(errors.with_fix(sentence, f"`target = target.to({input.dtype})`"))
     refuse_kinds("log_sigmoid", "biu", input._array)
     if pos_weight is None and input._array.dtype == target._array.dtype:
         if weight is None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet import errors
 from tinynet.core import arrays
 from tinynet.core.modes import no_grad
 from tinynet.core.tensors.inplace import wrote
@@ -192,9 +193,9 @@ def instance_norm(
     tensor_only("instance_norm", input=input)
     size = input.shape
     if use_input_stats and math.prod(size[2:]) == 1:
-        raise ValueError(
-            f"Expected more than 1 spatial element when training, got input size {size}"
-        )
+        sentence = f"Expected more than 1 spatial element when training, got input size {size}"
+        fix = "normalize over channels instead, as nn.GroupNorm and nn.LayerNorm do"
+        raise ValueError(errors.with_fix(sentence, fix))
     if not use_input_stats and (running_mean is None or running_var is None):
         raise RuntimeError(
             "Expected running_mean and running_var to be defined when use_input_stats is false"

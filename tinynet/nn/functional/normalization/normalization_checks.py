@@ -35,12 +35,19 @@ def check_kinds(kernel: str, input: Tensor, *parameters: Tensor | None) -> None:
             )
 
 
-def check_per_channel(size: Sequence[int]) -> None:
+_LARGER_BATCH = (
+    "train with larger batches; if it is the last one of an epoch, leave it out: "
+    "`DataLoader(..., drop_last=True)` or `data.drop_last = true` in a config; to predict, "
+    "call `model.eval()` first"
+)
+_LARGER_GROUPS = "form fewer groups, so that each has several values"
+
+
+def check_per_channel(size: Sequence[int], fix: str = _LARGER_BATCH) -> None:
     """Raise for one value per channel, which equals its mean."""
     if size[0] * math.prod(size[2:]) == 1:
-        raise ValueError(
-            f"Expected more than 1 value per channel when training, got input size {size}"
-        )
+        sentence = f"Expected more than 1 value per channel when training, got input size {size}"
+        raise ValueError(errors.with_fix(sentence, fix))
 
 
 def check_running(mean: Tensor | None, var: Tensor | None, channels: int, needed: bool) -> None:
@@ -71,7 +78,7 @@ def check_groups(size: Sequence[int], num_groups: int, **parameters: Tensor | No
     if num_groups <= 0:
         raise RuntimeError(f"Expected num groups to be greater than 0, got {num_groups}")
     samples, channels = size[:2]
-    check_per_channel([samples * channels // num_groups, num_groups, *size[2:]])
+    check_per_channel([samples * channels // num_groups, num_groups, *size[2:]], _LARGER_GROUPS)
     if channels % num_groups:
         raise RuntimeError(
             "Expected number of channels in input to be divisible by num_groups, but got input of "

@@ -77,6 +77,8 @@ class MultiheadAttention(Module):
     bias_k: Parameter | None
     bias_v: Parameter | None
 
+    _expected_shapes = ("[{order}, {embed_dim}]", "[L, {embed_dim}]")
+
     def __init__(
         self,
         embed_dim: int,

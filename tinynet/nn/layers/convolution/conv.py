@@ -42,6 +42,8 @@ class _ConvNd(Module):
     weight: Parameter
     bias: Parameter | None
 
+    _expected_shapes = ("[N, {in_channels}, {sizes}]", "[{in_channels}, {sizes}]")
+
     def __init__(
         self,
         in_channels: int,

@@ -138,6 +138,8 @@ class _BatchNorm(_NormBase):
 
     _outer: tuple[int, ...] = (2,)
 
+    _expected_shapes: tuple[str, ...] = ("[N, {num_features}, {sizes}]",)
+
     def forward(self, input: Tensor) -> Tensor:
         """Normalise the input; in training, update the running statistics."""
         self._check_input_dim(input)
@@ -187,6 +189,7 @@ class BatchNorm1d(_BatchNorm):
 
     rank = 1
     _outer = 1, 2
+    _expected_shapes = ("[N, {num_features}]", "[N, {num_features}, L]")
 
 
 class BatchNorm2d(_BatchNorm):
@@ -237,6 +240,8 @@ class _InstanceNorm(_NormBase):
     """
 
     _outer = 1, 2
+
+    _expected_shapes = ("[N, {num_features}, {sizes}]", "[{num_features}, {sizes}]")
 
     def __init__(
         self,

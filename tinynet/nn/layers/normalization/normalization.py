@@ -65,6 +65,8 @@ class LayerNorm(Module):
     weight: Parameter  # or None, without affine parameters: annotated as most programs use it
     bias: Parameter
 
+    _expected_shapes = ("[..., {normalized_shape}]",)
+
     def __init__(
         self,
         normalized_shape: int | Sequence[int],
@@ -128,6 +130,8 @@ class RMSNorm(Module):
     """
 
     weight: Parameter  # or None, without affine parameters: annotated as most programs use it
+
+    _expected_shapes = ("[..., {normalized_shape}]",)
 
     def __init__(
         self,
@@ -193,6 +197,8 @@ class GroupNorm(Module):
 
     weight: Parameter  # or None, without affine parameters: annotated as most programs use it
     bias: Parameter
+
+    _expected_shapes = ("[N, {num_channels}, ...]",)
 
     def __init__(
         self,

@@ -39,6 +39,8 @@ class SyncBatchNorm(_BatchNorm):
         tinynet.Size([2, 3, 4])
     """
 
+    _expected_shapes = ("[N, {num_features}, ...]",)
+
     def __init__(
         self,
         num_features: int,

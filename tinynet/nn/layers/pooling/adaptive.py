@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn.base.module import Module
 from tinynet.nn.base.options import options_repr, with_options
-from tinynet.nn.functional.dimensions import per_dim
+from tinynet.nn.functional.dimensions import BATCHED_OR_NOT, per_dim
 from tinynet.nn.functional.pooling.adaptive_pooling import (
     adaptive_avg_pool1d,
     adaptive_avg_pool2d,
@@ -60,6 +60,8 @@ class _AdaptivePool(Module):
 
 class _AdaptiveAvgPool(_AdaptivePool):
     """Base class of adaptive average pooling."""
+
+    _expected_shapes = BATCHED_OR_NOT
 
     def forward(self, input: Tensor) -> Tensor:
         """Return the averages."""
@@ -189,6 +191,8 @@ class _FractionalMaxPool(Module):
     """
 
     rank: int
+
+    _expected_shapes = BATCHED_OR_NOT
 
     def __init__(
         self,

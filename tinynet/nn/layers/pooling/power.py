@@ -5,6 +5,7 @@ from __future__ import annotations
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn.base.module import Module
 from tinynet.nn.base.options import options_repr, with_options
+from tinynet.nn.functional.dimensions import BATCHED_OR_NOT
 from tinynet.nn.functional.pooling import pooling
 from tinynet.nn.layers.docstrings import complete
 
@@ -38,6 +39,8 @@ class _LPPool(Module):
     kernel_size: Size
     stride: Size | None = None
     ceil_mode: bool = False
+
+    _expected_shapes = BATCHED_OR_NOT
 
     def forward(self, input: Tensor) -> Tensor:
         """Return the p-norms."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn.base.module import Module
 from tinynet.nn.base.options import options_repr
-from tinynet.nn.functional.dimensions import per_dim
+from tinynet.nn.functional.dimensions import BATCHED_OR_NOT, per_dim
 from tinynet.nn.functional.pooling import pooling
 from tinynet.nn.layers.docstrings import complete
 
@@ -46,6 +46,8 @@ class _MaxPoolNd(Module):
 
     rank: int
     _options = "kernel_size", "stride", "padding", "dilation", "ceil_mode"
+
+    _expected_shapes = BATCHED_OR_NOT
 
     def __init__(
         self,
@@ -134,6 +136,8 @@ class _AvgPoolNd(Module):
 
     rank: int
     _options = "kernel_size", "stride", "padding"
+
+    _expected_shapes = BATCHED_OR_NOT
 
     def __init__(
         self,

@@ -47,6 +47,8 @@ class RNNBase(Module):
         RNNBase(3, 4)
     """
 
+    _expected_shapes = ("[{order}, {input_size}]", "[L, {input_size}]")
+
     def __init__(
         self,
         mode: str,

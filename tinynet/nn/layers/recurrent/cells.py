@@ -49,6 +49,8 @@ class RNNCellBase(Module):
     bias_ih: Parameter | None
     bias_hh: Parameter | None
 
+    _expected_shapes = ("[N, {input_size}]", "[{input_size}]")
+
     def __init__(
         self,
         input_size: int,

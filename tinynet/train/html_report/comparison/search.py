@@ -6,6 +6,7 @@ import functools
 import itertools
 from collections.abc import Sequence
 
+from tinynet.printing import quantity
 from tinynet.train.config.grid import brief, short_keys
 from tinynet.train.html_report.comparison.compared import Comparison
 from tinynet.train.html_report.markup import Html, bar, element, joined, table
@@ -25,7 +26,8 @@ def history(compared: Comparison) -> Html | None:
     counts = [f"{count} {status}" for status in _STATUSES if (count := results.count(status))]
     how = f"Sampler {results.sampler} with seed {results.seed}, pruner {results.pruner}."
     value = "the value of a trial is that of its best evaluation"
-    text = f"{len(results.trials)} trials: {', '.join(counts)}. {how} By {results.figure_name}; "
+    trials = quantity(len(results.trials), "trial")
+    text = f"{trials}: {', '.join(counts)}. {how} By {results.figure_name}; "
     paragraph = element("p", f"{text}{value}.", class_="soft")
     curves = _curves(results)
     if not curves:

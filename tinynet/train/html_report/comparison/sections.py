@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Sequence
 from typing import Any
 
+from tinynet.printing import quantity
 from tinynet.train.config.grid import distinct
 from tinynet.train.html_report.comparison import groups, search
 from tinynet.train.html_report.comparison.compared import Comparison
@@ -39,7 +40,8 @@ def best(compared: Comparison) -> Html | None:
     shown = {k: figure_text(k, v) for k, v in figures.items() if v is not None}
     values = compared.shown.items()
     shown |= {compared.labels[key]: texts[number] for key, texts in values if texts[number]}
-    text = f"Of {len(compared.runs)} runs, by {compared.selection} {compared.figures[0]}: "
+    count = quantity(len(compared.runs), "run")
+    text = f"Of {count}, by {compared.selection} {compared.figures[0]}: "
     line = element("p", text, _name(compared, run))
     warned = [element("p", f"{SELECTED_ON_TEST}.".capitalize(), class_="soft")]
     return joined([line, *(warned if "test" in compared.selection else []), cards(shown)])

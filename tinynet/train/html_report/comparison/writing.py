@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from tinynet.printing import quantity
 from tinynet.train.html_report.comparison.compared import Comparison
 from tinynet.train.html_report.comparison.sections import COMPARISON
 from tinynet.train.html_report.page import page
@@ -24,5 +25,5 @@ def comparison_of(folders: Iterable[Path], path: Path, search: Results | None = 
         TrainError: if a folder is no run folder, or a file in it is damaged.
     """
     compared = Comparison([read_run(folder) for folder in folders], path, search)
-    name = f"{path.absolute().parent.name}: {len(compared.runs)} runs"
+    name = f"{path.absolute().parent.name}: {quantity(len(compared.runs), 'run')}"
     return page(name, compared, COMPARISON)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from tinynet.printing import quantity
 from tinynet.train.html_report.markup import Html, element, folded, table
 from tinynet.train.html_report.run_data import RunData
 
@@ -23,8 +24,7 @@ def config(run: RunData) -> Html:
         if chosen:
             shown.append(_table(chosen))
         if defaults:
-            count = f"{len(defaults)} default" + ("" if len(defaults) == 1 else "s")
-            shown.append(folded(count, _table(defaults)))
+            shown.append(folded(quantity(len(defaults), "default"), _table(defaults)))
     return element("div", *shown, class_="config")
 
 

@@ -15,7 +15,8 @@ from tinynet.train import ConfigError, StorageWarning, load_config, run
 from tinynet.train.cli import main
 from tinynet.train.config.sections import SECTIONS, settings
 
-from .test_cli import on_a_terminal, start
+from .terminals import on_a_terminal
+from .test_cli import start
 from .test_resume import same
 from .test_runner import own_model, weights
 

@@ -238,19 +238,20 @@ def test_17_sweeps_go_on_after_failures_and_resume(write, digits, capsys):
     path = write(digits)
     assert main(["sweep", path, "optimizer.lr=1e38,0.1", "epochs=1"]) == 1
     out = capsys.readouterr().out
-    assert out.index("[1/2] optimizer.lr=1e38: FAILED") < out.index("[2/2] optimizer.lr=0.1: acc")
+    finished = out.index("[2/2] optimizer.lr=0.1: validation acc")
+    assert out.index("[1/2] optimizer.lr=1e38: FAILED") < finished
     (folder,) = Path("runs/digits").iterdir()
     assert main(["sweep", "--resume", str(folder)]) == 1
     again = capsys.readouterr().out
     assert "[2/2] optimizer.lr=1e38: FAILED" in again and "[1/2]" not in again
-    assert re.search(r"^ *0\.1 +0\.\d+ +\d\.\d+ +finished", again, re.M)
+    assert re.search(r"^ *0\.1 +0\.\d+ +\d\.\d+ +0\.\d+ +finished", again, re.M)
 
 
 def test_18_quiet_when_not_on_a_terminal(write, digits, tmp_path, capsys):
     path = write(digits)
     program = start("train", path, cwd=tmp_path)
     out, err = program.communicate(timeout=60)
-    assert err == "" and len(out.splitlines()) == 6
+    assert err == "" and len(out.splitlines()) == 7
     assert not re.search(r"[\r\x1b]", out)
     assert main(["train", path, "--json"]) == 0
     assert all(json.loads(line) for line in capsys.readouterr().out.splitlines())
@@ -258,7 +259,7 @@ def test_18_quiet_when_not_on_a_terminal(write, digits, tmp_path, capsys):
     assert capsys.readouterr() == ("", "")
     if os.name != "nt":
         screen, _ = on_a_terminal(["train", path], tmp_path)
-        assert "100%|" in screen
+        assert " % |" in screen and "epoch 2/2  loss " in screen  # a bar, then a line
 
 
 def test_19_metrics_reach_the_disk_also_after_an_exception(write, digits):
@@ -283,7 +284,7 @@ def test_19_metrics_reach_the_disk_also_after_an_exception(write, digits):
     (row,) = map(json.loads, (folder / "metrics.jsonl").read_text().splitlines())
     assert row["epoch"] == 1
     (events,) = folder.glob("events*")
-    assert b"test/accuracy" in events.read_bytes()
+    assert b"val/accuracy" in events.read_bytes()
     assert json.loads((folder / "run.json").read_text())["status"] == "failed"
 
 

@@ -82,8 +82,11 @@ def test_a_mistake_in_the_config(write, digits, capsys, tmp_path):
         (["train", "none.toml"], "none.toml: cannot be read: No such file or directory"),
         (["eval", "none"], "there is no run folder none"),
         (["train"], "the following arguments are required: CONFIG"),
-        (["trian"], "there is no command 'trian'; did you mean 'train'? Commands: train, resume,"),
-        (["nonsense"], "there is no command 'nonsense'. Commands: train, resume,"),
+        (
+            ["trian"],
+            "there is no command 'trian'; did you mean 'train'? Commands: new, train, resume,",
+        ),
+        (["nonsense"], "there is no command 'nonsense'. Commands: new, train, resume,"),
         ([], "train the model of a config file"),
         (["train", "x.toml", "--lr", "1"], "unrecognized arguments: --lr"),
     ],

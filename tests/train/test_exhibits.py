@@ -129,7 +129,7 @@ def test_mistakes_in_the_config(write, digits, table, message):
         (
             '{type = "DecisionBoundary"}',
             r"toml:22: evaluation.show.0: DecisionBoundary cannot be shown. ValueError: "
-            r"inputs must be points \(batch, 2\), are \[300, 1, 8, 8\] tinynet.float32",
+            r"inputs must be points \(batch, 2\), are \[143, 1, 8, 8\] tinynet.float32",
         ),
         ('{type = "GeneratedImages"}', r"Sequential has no method samples\(count\)"),
         ('{type = "Reconstructions"}', r"like the inputs \[16, 1, 8, 8\] .*, are \[16, 10\]"),

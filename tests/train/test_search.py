@@ -237,7 +237,7 @@ def test_a_pruned_run_ends_cleanly(write, digits, capsys, reports):
     result = run(write(digits), {"run.epochs": 9}, callbacks=[callback], quiet=True)
     thread.join()
     assert [report["epoch"] for report in said] == [1, 2]
-    assert said[-1]["figures"] == result.metrics
+    assert said[-1]["figures"] == result.validation
     record = json.loads((result.folder / "run.json").read_text())
     assert (record["status"], record["stopped_by"]) == ("finished", "pruned")
     assert main(["explain", str(result.folder)]) == 0
@@ -291,9 +291,9 @@ def test_a_search(write, digits, search, capsys, seeds, finished, failed):
     assert accuracies == sorted(accuracies, reverse=True)
 
     evaluate, again = re.findall(r"^  (?:evaluate it|train it again): +tinynet (.*)$", out, re.M)
-    assert main(shlex.split(evaluate)) == 0
+    assert main([*shlex.split(evaluate), "--set", "validation"]) == 0
     best = re.search(r"best: .*, validation (accuracy \d\S+ %)", out)[1]
-    assert f"test {best}" in capsys.readouterr().out
+    assert f"validation {best}" in capsys.readouterr().out
     assert main([*shlex.split(again), "--quiet"]) == 0
 
     page = Path(folder, "report.html").read_text()
@@ -323,8 +323,9 @@ def test_a_search_is_extended(write, digits, search):
     said = [json.loads(line) for line in more.splitlines()]
     assert sorted(one["trial"] for one in said) == [1, 2]
     assert {one["status"] for one in said} <= {"finished", "pruned"}
-    figures = [float(row["loss"]) for row in rows_of(folder_of(out)) if row["status"] == "finished"]
-    assert figures == sorted(figures) and len(rows_of(folder_of(out))) == 3
+    rows = rows_of(folder_of(out))
+    figures = [float(row["validation loss"]) for row in rows if row["status"] == "finished"]
+    assert figures == sorted(figures) and len(rows) == 3
     assert open_search(Path(folder_of(out))).plan.trials == 3
 
 

@@ -167,9 +167,9 @@ class Training:
         if self.log is not None:
             self.log.close()
         problem = self.storage.finish(record | self.outcome(status))
-        self.tracking.end(status, self.folder.results)
         if self.log is not None and wants_report:
             self.write_report()
+        self.tracking.end(status, self.folder.results)
         return problem
 
     def open_log(self, record: Mapping[str, Any]) -> BoardLog:

@@ -205,7 +205,8 @@ def test_without_pillow(root):
 def test_in_a_config(root, tmp_path):
     (tmp_path / "c.toml").write_text(
         '[data]\ntype = "ImageFolder"\nroot = "."\nmode = "L"\nsize = [4, 3]\n'
-        'transform = {type = "Normalize", mean = 0.5, std = 0.5}\ntest_fraction = 0.34\n'
+        'transform = {type = "Normalize", mean = 0.5, std = 0.5}\n'
+        "test_fraction = 0.34\nvalidation = 0\n"
         '[model]\ntype = "sequential"\nlayers = [{type = "Flatten"}, '
         '{type = "Linear", in_features = 12, out_features = 2}]\n'
         '[loss]\ntype = "CrossEntropyLoss"\n[optimizer]\ntype = "SGD"\n'

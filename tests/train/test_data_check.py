@@ -1,6 +1,7 @@
 """Examples that cannot be trained on are refused before training, with their rows."""
 
 import random
+import re
 import time
 
 import numpy as np
@@ -64,8 +65,9 @@ MADE = """
 def refusal(write, digits, capsys, tmp_path):
     """Trains on made examples, which must be refused with exit code 2; what is said."""
 
-    def train(kind, *more, command="train"):
-        config = digits.replace('"Digits"', f'"./made.py:made"\nkind = "{kind}"')
+    def train(kind, *more, command="train", validation=0):
+        own = f'"./made.py:made"\nkind = "{kind}"\nvalidation = {validation}'
+        config = digits.replace('"Digits"', own)
         assert main([command, write(config, made=MADE), *more]) == 2
         assert sorted(path.name for path in tmp_path.iterdir() if path.is_dir()) in (
             [],
@@ -88,6 +90,14 @@ def test_nan_and_infinity(refusal, command):
         "  checked all 150 examples; data.check = false skips this check",
         "1 mistake; nothing was written.",
     ]
+
+
+def test_rows_are_also_numbered_as_in_the_data_set(refusal):
+    lines = refusal("values", validation=0.1)
+    pattern = r"  example (\d+) \(number (\d+) of all\): inputs: 1 .*"
+    found = [one for line in lines if (one := re.fullmatch(pattern, line))]
+    assert sorted(int(one[2]) for one in found) == [17, 99]
+    assert all(int(one[1]) < int(one[2]) for one in found)  # without the validation part
 
 
 def test_classes_that_the_model_does_not_have(refusal):
@@ -143,7 +153,10 @@ def test_it_can_be_switched_off(write, digits):
 def test_check_reports_how_much_was_checked(write, digits, capsys):
     assert main(["check", write(digits)]) == 0
     out = capsys.readouterr().out
-    assert "checked all of the training set and all of the test set: no problems" in out
+    assert (
+        "checked all of the training set, all of the validation set and all of the test set: "
+        in out
+    )
     assert main(["check", "digits.toml", "data.check=false"]) == 0
     assert "the examples were not checked" in capsys.readouterr().out
 

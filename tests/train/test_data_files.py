@@ -22,6 +22,7 @@ CONFIG = """\
 type = "MNIST"
 root = "files"
 batch_size = 4
+validation = 0
 flatten = true
 augment = {type = "Compose", transforms = [
     {type = "RandomCrop", size = 4, padding = 1},

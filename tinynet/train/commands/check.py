@@ -91,7 +91,7 @@ def _extent(found: Checkup) -> str:
         else f"{quantity(f'{n:,}', 'example')} of the {name} set"
         for name, n in found.looked_at.items()
     ]
-    what = " and ".join(seen)
+    what = ", ".join(seen[:-1]) + f" and {seen[-1]}" if len(seen) > 1 else "".join(seen)
     return f"checked {what}: no problems" if seen else "the examples were not checked"
 
 

@@ -22,15 +22,15 @@ from tinynet.train.config.constraints import (
     POSITIVE,
     must,
 )
-from tinynet.train.config.data_section import DataSection as DataSection
-from tinynet.train.config.field_docs import field_docs as field_docs
-from tinynet.train.config.log_section import LogSection as LogSection
 from tinynet.train.config.problems import Origin
+from tinynet.train.config.sections.data import DataSection as DataSection
+from tinynet.train.config.sections.field_docs import field_docs as field_docs
+from tinynet.train.config.sections.log import LogSection as LogSection
+from tinynet.train.config.sections.update import EmaSection as EmaSection
+from tinynet.train.config.sections.update import OptimizerSection as OptimizerSection
+from tinynet.train.config.sections.update import ScheduleSection as ScheduleSection
+from tinynet.train.config.sections.update import SwaSection as SwaSection
 from tinynet.train.config.signatures import Component
-from tinynet.train.config.update_sections import EmaSection as EmaSection
-from tinynet.train.config.update_sections import OptimizerSection as OptimizerSection
-from tinynet.train.config.update_sections import ScheduleSection as ScheduleSection
-from tinynet.train.config.update_sections import SwaSection as SwaSection
 
 
 @dataclass(frozen=True)

@@ -312,7 +312,7 @@ def test_in_a_config(tmp_path, write):
     write("x,letter,kind\n" + rows)
     (tmp_path / "c.toml").write_text(
         '[data]\ntype = "CSV"\npath = "a.csv"\ntarget = "kind"\nclassify = true\nfill = "mean"\n'
-        'test_fraction = 0.25\nvalidation = 0\n'
+        "test_fraction = 0.25\nvalidation = 0\n"
         '[model]\ntype = "Linear"\nin_features = 4\nout_features = 2\n'
         '[loss]\ntype = "CrossEntropyLoss"\n[optimizer]\ntype = "SGD"\n'
     )

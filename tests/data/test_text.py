@@ -199,6 +199,7 @@ path = ["letters.txt", "more.txt"]
 length = 4
 level = "byte_pair"
 vocab_size = 256
+validation = 0
 
 [model]
 type = "Embedding"

@@ -121,7 +121,7 @@ def test_for_programs(write, digits, capsys):
 
 def test_without_a_suggestion(write, digits, capsys):
     path = write(digits)
-    assert main(["find-lr", path, "--max", "1e-5", "--steps", "30"]) == 1
+    assert main(["find-lr", path, "--max", "1e-5", "--steps", "50"]) == 1
     out = capsys.readouterr().out
     assert "There is no suggestion" in out and "Try a larger maximum" in out
     assert main(["find-lr", path, "--min", "1e30", "--max", "1e32"]) == 1

@@ -32,6 +32,7 @@ standardize = true
 batch_size = 8
 test_split = "stratified"
 test_fraction = 0.25
+validation = 0
 transform = [
   {type = "Resize", size = 10},
   {type = "CenterCrop", size = 8},

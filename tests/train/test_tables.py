@@ -32,6 +32,7 @@ ignore = ["patient", "day"]
 fill = "mean"
 standardize = true
 test_fraction = 0.25
+validation = 0
 
 [model]
 type = "LazyLinear"

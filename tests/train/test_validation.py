@@ -8,6 +8,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 import tinynet as tn
 from tinynet import nn, optim
@@ -296,6 +297,22 @@ def test_a_run_that_goes_on_measures_the_test_set_at_its_new_end(write, digits):
     longer = resume(first.folder, ["run.epochs=4"], quiet=True)
     assert all_rows(longer) == all_rows(whole)
     assert longer.metrics == whole.metrics
+    points = [
+        [event.step for event in EventAccumulator(str(one.folder)).Reload().Scalars("test/loss")]
+        for one in (longer, whole)
+    ]
+    assert points == [[91], [91]]
+
+
+def test_a_run_that_goes_on_after_its_end_has_no_figures_of_the_test_set(write, digits, dies):
+    folder = run(write(digits), quiet=True).folder
+    revive = dies(25)
+    with pytest.raises(BaseException, match="^$"):
+        resume(folder, ["run.epochs=5"], quiet=True)
+    revive()
+    record = json.loads((folder / "run.json").read_text())
+    assert "test" not in record and "test_best" not in record
+    assert "tests" not in checkpoints.read_checkpoint(folder / "checkpoint.npz")
 
 
 # ---- runs of older versions ----

@@ -90,7 +90,8 @@ def resumed_record(
         "changed": dict(changed),
     }
     own = {"status": "running", "process": os.getpid(), "resumed": [*times, entry]}
-    return {key: value for key, value in record.items() if key not in ("error", "epochs")} | own
+    of_the_end = {"error", "epochs", "test", "test_best"}
+    return {key: value for key, value in record.items() if key not in of_the_end} | own
 
 
 def seconds_of(record: Mapping[str, Any], step: int) -> float:

@@ -93,6 +93,8 @@ class BoardLog:
         for weights, figures in tests.items():
             prefix = "test" if weights == "last" else f"test_{weights}"
             self._log_scalars(step, {f"{prefix}/{n}": value for n, value in figures.items()})
+        if tests:
+            self.flush()
 
     def _log_scalars(self, step: Step, figures: Mapping[str, float]) -> None:
         point = Point(step.number, step.epoch + 1, figures, time.time())

@@ -108,7 +108,13 @@ class Measures:
         """Return the entries of checkpoints."""
         return {self._parts.selection: self.figures} | ({"tests": self.tests} if self.tests else {})
 
-    def load(self, saved: Mapping[str, Any]) -> None:
-        """Load the entries that `state_dict` returned."""
+    def load(self, saved: Mapping[str, Any], *, tests: bool) -> None:
+        """Load the entries that `state_dict` returned.
+
+        Args:
+            saved: the checkpoint.
+            tests: whether to load those of the test set: not if the run goes on after its end.
+        """
         self.figures = dict(saved[self._parts.selection])
-        self.tests = {name: dict(found) for name, found in saved.get("tests", {}).items()}
+        found = saved.get("tests", {}) if tests else {}
+        self.tests = {name: dict(figures) for name, figures in found.items()}

@@ -99,9 +99,9 @@ class Training:
         self.log: BoardLog | None = None
         if saved is not None:
             self.starting_point = load_state(parts, saved, self.average, self.best, self.totals)
-            self.measures.load(saved)
             self.incidents.skipped = saved["skipped"]
             self.limits.check(saved["step"])
+            self.measures.load(saved, tests=self.is_complete)
         early = self.is_complete and not self.limits.is_last(self.starting_point.epoch)
         self.stopped_by: int | str | None = self.reason_to_stop if early else None
 
@@ -265,7 +265,7 @@ class Training:
             is_last = step.ends_epoch and self.limits.is_last(step.epoch + 1)
             over = is_end and (is_last or self.reason_to_stop is not None)
             if over:
-                self.test(log, step)
+                self.test(step)
             if saving:
                 self.save_checkpoint(log, step)
             if over or stopping is not None:
@@ -323,7 +323,7 @@ class Training:
         """Add a row to ``metrics.jsonl``."""
         self.storage.add_row(sealed_row(as_json(row)))
 
-    def test(self, log: BoardLog, step: Step) -> None:
+    def test(self, step: Step) -> None:
         """Measure the test set at the end, with the last and the best weights.
 
         If the test set selects, it has been measured after each epoch.
@@ -333,7 +333,6 @@ class Training:
         for name, figures in tests.items():
             row = {"epoch": epochs[name], "step": step.number, "weights": name}
             self.add_row(row | figures_on("test", figures))
-        log.log_tests(step, tests)
 
     def is_time_to_save(self, step: Step) -> bool:
         """Return whether to save within an epoch: as the config says, or after a failure."""
@@ -345,7 +344,8 @@ class Training:
 
     def save_checkpoint(self, log: BoardLog, step: Step) -> None:
         """Write a checkpoint, and flush the events for TensorBoard."""
-        position = log.flush()
+        position = log.flush()  # what follows it is dropped if the run is extended
+        log.log_tests(step, self.measures.tests)
         if self.is_first:
             self.storage.commit(self.checkpoint_state(step), position, self.limits.seconds)
         self.saved_at = time.monotonic()

@@ -104,7 +104,7 @@ SHORT = {
     ),
     "text_gpt.toml": Short(
         {"bits": (2, 5), "accuracy": (0.15, 0.5)},
-        {**SHORT_TEXT, "model.width": 32, "model.layers": 1, "run.epochs": 2},
+        {**SHORT_TEXT, "model.width": 32, "model.layers": 1, "run.epochs": 2, "data.validation": 0},
     ),
     "text_lstm.toml": Short(
         {"bits": (2, 5), "accuracy": (0.15, 0.5)}, {**SHORT_TEXT, "model.hidden": 64}

@@ -62,8 +62,7 @@ def cuda(
     Example:
         >>> tn.ones(2).cuda()
         Traceback (most recent call last):
-        RuntimeError: tinynet runs on the cpu only. Got device 'cuda' instead.
-          fix      leave out `.cuda()`, `.to(device)` and `device=`; or let the program choose: ...
+        RuntimeError: tinynet runs on the cpu only. Got device 'cuda' instead...
     """
     require_cpu("cuda" if device is None else device)
     raise RuntimeError("tinynet runs on the cpu only: leave cuda() out, or guard it.")

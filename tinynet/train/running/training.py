@@ -157,11 +157,7 @@ class Training:
             warnings.warn(text, PoorFitWarning, stacklevel=2)
 
     def end(self, record: dict[str, Any], status: str, wants_report: bool) -> TrainError | None:
-        """End callbacks, logs and trackers, and record how the run ended; write the report.
-
-        Returns:
-            The problem, if that cannot be recorded.
-        """
+        """End logs and trackers, write the report; return what kept the end from the record."""
         with contextlib.suppress(Exception):  # what ended the run matters more
             self.callbacks.end_run()
         if self.log is not None:

@@ -183,7 +183,7 @@ def why_empty(owner: Module | None) -> str:
     Args:
         owner: the model; unless given, all modules that exist. "" if none keeps layers in a list.
     """
-    modules = registry.alive.values() if owner is None else owner.modules()
+    modules = _of_users() if owner is None else owner.modules()
     for module in [*modules]:
         if next(module.parameters(), None) is not None:
             continue
@@ -200,6 +200,12 @@ def why_empty(owner: Module | None) -> str:
                         f"`self.{name} = nn.{base.__name__}{kind}(...)`"
                     )
     return "" if owner is None else "assign the layers to attributes: `self.fc = nn.Linear(...)`"
+
+
+def _of_users() -> list[Module]:
+    """Return the modules that exist whose classes are not those of tinynet."""
+    alive = [*registry.alive.values()]
+    return [m for m in alive if type(m).__module__.partition(".")[0] != "tinynet"]
 
 
 def _in_modules() -> set[int]:

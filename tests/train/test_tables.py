@@ -141,7 +141,7 @@ def test_stratified(config):
 
 
 def test_grouped(config):
-    parts = parts_of(config, test_split="grouped", test_by="patient")
+    parts = parts_of(config, test_split="grouped", test_by="patient", validation=0.1)
     sets = [{*part.column("patient")} for part in parts.sets.values()]
     assert len(sets) == 3 and sum(map(len, sets)) == len(set.union(*sets)) == 20
     assert len(parts.test_set) == 20

@@ -296,9 +296,10 @@ def test_the_cost_of_a_run_and_its_command(write, digits):
     first = run(write(digits), {"run.epochs": 1}, quiet=True)
     page = Page(report_of(first))
     cost = re.search(
-        r"([\d.]+) s +duration +([\d.]+) s +processor time +([\d.]+) [MG]B", words_of(page)
+        r"([\d.]+) s +duration +([\d.]+) s +processor time +([\d.]+) ([MG])B", words_of(page)
     )
-    assert 0 < float(cost[1]) and 0 < float(cost[2]) and float(cost[3]) > 1
+    megabytes = float(cost[3]) * {"M": 1, "G": 1000}[cost[4]]
+    assert 0 < float(cost[1]) and 0 < float(cost[2]) and megabytes > 20
     before = json.loads((first.folder / "run.json").read_text())["spent"]
     resume(first.folder, {"run.epochs": 2}, quiet=True)
     after = json.loads((first.folder / "run.json").read_text())["spent"]

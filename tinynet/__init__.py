@@ -44,6 +44,10 @@ from tinynet.dtypes import dtype as dtype
 from tinynet.dtypes import float as float
 from tinynet.dtypes import float16 as float16
 from tinynet.dtypes import float32 as float32
+from tinynet.dtypes import complex64 as complex64
+from tinynet.dtypes import complex128 as complex128
+from tinynet.dtypes import cfloat as cfloat
+from tinynet.dtypes import cdouble as cdouble
 from tinynet.dtypes import float64 as float64
 from tinynet.dtypes import get_default_dtype as get_default_dtype
 from tinynet.dtypes import half as half

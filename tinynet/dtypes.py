@@ -2,7 +2,7 @@
 
 numpy promotes ``int64 + float32`` to float64 and gives ``exp(int64)`` as float64; PyTorch keeps
 float32 in both. PyTorch also lets a 0-d tensor decide only between categories (bool < int <
-float), never inside one. Source: PyTorch documentation, "Tensor Attributes", type promotion.
+float < complex), never inside one. Source: PyTorch documentation, "Tensor Attributes", type promotion.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from tinynet import errors, extension_dtypes
 
 Array = np.ndarray[Any, Any]
-type_of_number: dict[type, int] = {bool: 0, int: 1, float: 2}
+type_of_number: dict[type, int] = {bool: 0, int: 1, float: 2, complex: 3}
 
 
 class dtype:
@@ -31,6 +31,7 @@ class dtype:
         name: ``"float32"``.
         numpy: the numpy dtype; ImportError for bfloat16 if ml_dtypes is not installed.
         is_floating_point: True for bfloat16, float16, float32 and float64.
+        is_complex: True for complex64 and complex128.
         itemsize: bytes per element.
         tensor_name: the name of its tensors in messages, ``"FloatTensor"``.
 
@@ -39,15 +40,24 @@ class dtype:
         (4, True, dtype('float32'))
     """
 
-    __slots__ = ("_numpy", "is_floating_point", "itemsize", "name", "scalar_name", "tensor_name")
-    is_complex = False
+    __slots__ = (
+        "_numpy",
+        "is_complex",
+        "is_floating_point",
+        "itemsize",
+        "name",
+        "scalar_name",
+        "tensor_name",
+    )
 
     def __init__(self, name: str, scalar_name: str):
         self.name = name
-        known = None if name in ("bfloat16", "float16") else np.dtype(name)
-        self._numpy = known
+        known = None if name == "bfloat16" else np.dtype(name)
+        self.is_complex = known is not None and known.kind == "c"
         self.is_floating_point = known is None or is_floating(known)
         self.itemsize = 2 if known is None else known.itemsize
+        late = self.is_complex or (self.is_floating_point and self.itemsize == 2)
+        self._numpy = None if late else known  # late ones are prepared for at their first use
         self.scalar_name = scalar_name
         self.tensor_name = f"{scalar_name}Tensor"
 
@@ -58,11 +68,21 @@ class dtype:
     @property
     def is_signed(self) -> builtins.bool:
         """True for types with negative values."""
-        return self.is_floating_point or self.numpy.kind == "i"
+        return self.is_floating_point or self.is_complex or self.numpy.kind == "i"
 
     def to_real(self) -> dtype:
-        """Return the dtype itself: complex numbers are not supported."""
-        return self
+        """Return the dtype of the real part: itself unless complex."""
+        return from_numpy(real_of(self.numpy)) if self.is_complex else self
+
+    def to_complex(self) -> dtype:
+        """Return the complex dtype with parts of this one; itself if it is complex.
+
+        Raises:
+            RuntimeError: no complex dtype has such parts.
+        """
+        if not self.is_complex and self not in (float32, float64):
+            raise RuntimeError(f"there is no complex dtype with parts of {self.name}")
+        return from_numpy(complex_of(self.numpy))
 
     def __repr__(self) -> str:
         return f"tinynet.{self.name}"
@@ -71,7 +91,7 @@ class dtype:
         return self.name
 
 
-DtypeLike = dtype | type | None  # a type is Python's float, int or bool
+DtypeLike = dtype | type | None  # a type is Python's complex, float, int or bool
 
 
 FLOATING = (
@@ -84,6 +104,14 @@ def is_floating(kind: np.dtype[Any]) -> builtins.bool:
     return kind.kind in FLOATING
 
 
+INEXACT = FLOATING + "c"
+
+
+def is_inexact(kind: np.dtype[Any]) -> builtins.bool:
+    """Return whether a numpy dtype is floating-point or complex: one that can require grad."""
+    return kind.kind in INEXACT
+
+
 bfloat16 = dtype("bfloat16", "BFloat16")
 float16 = half = dtype("float16", "Half")
 float32 = float = dtype("float32", "Float")
@@ -94,26 +122,35 @@ int16 = short = dtype("int16", "Short")
 int32 = int = dtype("int32", "Int")
 int64 = long = dtype("int64", "Long")
 bool = dtype("bool", "Bool")
+complex64 = cfloat = dtype("complex64", "ComplexFloat")
+complex128 = cdouble = dtype("complex128", "ComplexDouble")
 
-ALL = (bfloat16, float16, float32, float64, uint8, int8, int16, int32, int64, bool)
-NAMES = frozenset([*(d.name for d in ALL), *"double float half int long short".split()])
-_BY_NUMPY = {d.numpy: d for d in ALL if d not in (bfloat16, float16)}
+_LATE = (bfloat16, float16, complex64, complex128)  # prepared for at their first array
+ALL = (*_LATE[:2], float32, float64, uint8, int8, int16, int32, int64, bool, *_LATE[2:])
+NAMES = frozenset([*(d.name for d in ALL), "double", "float", "half", "int", "long", "short"])
+_BY_NUMPY = {d.numpy: d for d in ALL if d not in _LATE}
 FLOATS = {np.dtype(np.float16), *(d.numpy for d in _BY_NUMPY.values() if d.is_floating_point)}
-# Functions of bfloat16 or float16, called before the first array of it is made.
-before_halves: list[Callable[[dtype], None]] = []
-_CATEGORY = {"b": 0, "u": 1, "i": 1, "f": 2, "V": 2}
-_PYTHON = {builtins.bool: bool.numpy, builtins.int: int64.numpy, builtins.float: float64.numpy}
+# Functions of a dtype of _LATE, called before its first array is made.
+before_first: list[Callable[[dtype], None]] = []
+_CATEGORY = {"b": 0, "u": 1, "i": 1, "f": 2, "V": 2, "c": 3}
+_PYTHON = {
+    builtins.bool: bool,
+    builtins.int: int64,
+    builtins.float: float64,
+    builtins.complex: complex128,
+}
 _DEFAULT_OF_CATEGORY = [bool.numpy, int64.numpy, float32.numpy]
 
 
-def _first_use(half: dtype) -> np.dtype[Any]:
-    """Return numpy's dtype of bfloat16 or float16; at the first call, prepare for arrays of it."""
-    kind = extension_dtypes.bfloat16() if half is bfloat16 else np.dtype(np.float16)
-    half._numpy = kind
-    _BY_NUMPY[kind] = half
-    FLOATS.add(kind)
-    for prepare in before_halves:
-        prepare(half)
+def _first_use(late: dtype) -> np.dtype[Any]:
+    """Return numpy's dtype of one of _LATE; at the first call, prepare for arrays of it."""
+    kind = extension_dtypes.bfloat16() if late is bfloat16 else np.dtype(late.name)
+    late._numpy = kind
+    _BY_NUMPY[kind] = late
+    if late.is_floating_point:
+        FLOATS.add(kind)
+    for prepare in before_first:
+        prepare(late)
     return kind
 
 
@@ -127,9 +164,9 @@ def from_numpy(numpy_dtype: np.dtype[Any]) -> dtype:
     try:
         return _BY_NUMPY[numpy_dtype]
     except KeyError:
-        for half in (bfloat16, float16):  # the user's own, made before tinynet's first
-            if numpy_dtype.name == half.name and numpy_dtype.isnative and half._numpy is None:
-                return from_numpy(half.numpy)
+        for late in _LATE:  # the user's own, made before tinynet's first
+            if numpy_dtype.name == late.name and numpy_dtype.isnative and late._numpy is None:
+                return from_numpy(late.numpy)
         if not numpy_dtype.isnative:
             raise ValueError(
                 "given numpy array has byte order different from the native byte order. "
@@ -144,11 +181,11 @@ def from_numpy(numpy_dtype: np.dtype[Any]) -> dtype:
 
 
 def as_numpy(value: Any) -> np.dtype[Any]:
-    """Return the numpy dtype that ``value`` (a dtype, or Python's float, int, bool) stands for."""
+    """Return the numpy dtype of a dtype, or of Python's complex, float, int or bool."""
     if isinstance(value, dtype):
         return value.numpy
     if isinstance(value, type) and value in _PYTHON:
-        return _PYTHON[value]
+        return _PYTHON[value].numpy
     sentence = f"dtype must be a tinynet.dtype, not {type(value).__name__}"
     is_name = isinstance(value, str) and value in NAMES
     raise TypeError(in_quotes(sentence, value) if is_name else sentence)
@@ -195,8 +232,20 @@ def default_float() -> np.dtype[Any]:
 
 
 def floating_kind(array: Array) -> np.dtype[Any]:
-    """Return the numpy dtype of an array, the default one for integers and booleans."""
-    return array.dtype if is_floating(array.dtype) else _DEFAULT_OF_CATEGORY[2]
+    """Return the dtype of a floating-point or complex array, the default one for others."""
+    return array.dtype if is_inexact(array.dtype) else _DEFAULT_OF_CATEGORY[2]
+
+
+def real_of(kind: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the dtype of the parts of complex numbers; another dtype unchanged."""
+    return np.dtype(f"f{kind.itemsize // 2}") if kind.kind == "c" else kind
+
+
+def complex_of(kind: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the complex dtype with parts of a floating-point one; 16 bits give complex64."""
+    if kind.kind == "c":
+        return kind
+    return complex128.numpy if kind.itemsize == 8 else complex64.numpy
 
 
 def promote_types(type1: dtype | type, type2: dtype | type) -> dtype:
@@ -236,8 +285,11 @@ def promoted(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
     """Return the smallest numpy dtype that both fit in, by PyTorch's table."""
     if a == b:
         return a
-    if is_floating(a) != is_floating(b):
-        return a if is_floating(a) else b
+    if is_inexact(a) != is_inexact(b):
+        return a if is_inexact(a) else b
+    if "c" in (a.kind, b.kind):
+        double = 8 in (real_of(a).itemsize, real_of(b).itemsize)
+        return complex128.numpy if double else complex64.numpy
     if is_floating(a) and a.itemsize == b.itemsize:  # bfloat16 and float16
         return float32.numpy
     return np.promote_types(a, b)
@@ -250,7 +302,7 @@ def result_type(operands: Iterable[Any]) -> np.dtype[Any]:
     """Return the numpy dtype of an operation on arrays and Python numbers, by PyTorch's rules.
 
     Arrays with dimensions, 0-d arrays and numbers are three groups; a later group counts only
-    where its category (bool < int < float) is higher than that of the groups before it.
+    where its category (bool < int < float < complex) is higher than that of the groups before it.
     """
     key = tuple(type(o) if type(o) in type_of_number else (o.dtype, o.ndim == 0) for o in operands)
     found = _promoted.get(key)
@@ -265,17 +317,26 @@ def _result_type(key: tuple[Any, ...]) -> np.dtype[Any]:
         if isinstance(item, tuple):
             group, kind = (1 if item[1] else 0), item[0]
         else:
-            group, kind = 2, _DEFAULT_OF_CATEGORY[type_of_number[item]]
+            group, kind = 2, _kind_of_number(item)
         before = groups[group]
         groups[group] = kind if before is None else promoted(before, kind)
     dimensioned, zero_dim, number = groups
     return _combine(dimensioned, _combine(zero_dim, number))  # type: ignore[return-value]
 
 
+def _kind_of_number(number: type) -> np.dtype[Any]:
+    category = type_of_number[number]
+    if category == 3:
+        return complex_of(_DEFAULT_OF_CATEGORY[2])
+    return _DEFAULT_OF_CATEGORY[category]
+
+
 def _combine(higher: np.dtype[Any] | None, lower: np.dtype[Any] | None) -> np.dtype[Any] | None:
     if higher is None or lower is None:
         return lower if higher is None else higher
     if _CATEGORY[lower.kind] > _CATEGORY[higher.kind]:
+        if is_floating(higher):
+            return complex_of(higher)
         return promoted(higher, lower)
     return higher
 
@@ -313,7 +374,8 @@ def operand(value: Any, kind: np.dtype[Any]) -> Any:
 
 _C_TYPES = {
     "bfloat16": "c10::BFloat16", "float16": "c10::Half", "float32": "float", "int8": "int8_t",
-    "int16": "int16_t", "int32": "int", "int64": "int64_t", "uint8": "uint8_t",
+    "float64": "double", "int16": "int16_t", "int32": "int", "int64": "int64_t",
+    "uint8": "uint8_t", "bool": "bool",
 }  # fmt: skip
 
 
@@ -351,7 +413,7 @@ def fits(value: Any, kind: np.dtype[Any]) -> builtins.bool:
 
     Negative integers fit in an unsigned dtype: they wrap around, as in PyTorch.
     """
-    if kind.kind == "b":
+    if kind.kind in "bc":
         return True
     if is_floating(kind):
         limit = builtins.float(extension_dtypes.finfo(kind).max)
@@ -371,6 +433,11 @@ def representable(value: Any, kind: np.dtype[Any]) -> Any:
     """
     if isinstance(value, np.generic):
         value = value.item()
+    if isinstance(value, builtins.complex) and kind.kind != "c":
+        if value.imag:
+            name = _C_TYPES.get(kind.name, kind.name)
+            raise RuntimeError(f"value cannot be converted to type {name} without overflow")
+        value = value.real
     if not isinstance(value, (builtins.int, builtins.float)) or kind.kind == "b":
         return value
     if isinstance(value, builtins.int):
@@ -378,4 +445,4 @@ def representable(value: Any, kind: np.dtype[Any]) -> Any:
     if not fits(value, kind):
         name = _C_TYPES[kind.name]
         raise RuntimeError(f"value cannot be converted to type {name} without overflow")
-    return value if is_floating(kind) else number(builtins.int(value), kind)
+    return value if is_inexact(kind) else number(builtins.int(value), kind)

@@ -54,6 +54,7 @@ class Operation:
     formulas: dict[str, Callable[..., Any]] | None = None
     joint: Callable[..., Any] | None = None
     number_node: str | None = None  # the node's name when a formula multiplies by a number
+    derived_from: Operation | None = None  # the operation whose formula is the kernel
     into: Callable[..., None] | None = None  # writes the result over the first argument
 
     def __init__(
@@ -317,7 +318,7 @@ class Operation:
 # Local names of compiled functions, see core/declaration/codegen.py.
 _RESERVED_FORWARD = frozenset("c edges f m n o out r t v".split())
 _RESERVED_BACKWARD = frozenset("freed g n results wanted".split())
-_NUMBERS = frozenset({float, int, bool})
+_NUMBERS = frozenset(dtypes.type_of_number)
 
 
 def _is_operand(x: Any) -> bool:

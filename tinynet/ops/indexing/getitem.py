@@ -177,7 +177,7 @@ def getitem(self: Tensor, key: Any) -> Tensor:
 def setitem(self: Tensor, key: Any, value: Any) -> None:
     """Write to the part selected by ``key``; recorded, even on a leaf (see the seeds)."""
     if not isinstance(value, Tensor):
-        if not isinstance(value, (int, float, np.generic)):
+        if not isinstance(value, (int, float, complex, np.generic)):
             raise TypeError(
                 f"can't assign a {type(value).__name__} to a tinynet.{self.dtype.tensor_name}"
             )
@@ -191,7 +191,7 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
     refuse_batch(self._array, value._array)
     recorded = (
         mode.grad
-        and dtypes.is_floating(self._array.dtype)
+        and dtypes.is_inexact(self._array.dtype)
         and (requires_grad(self) or requires_grad(value))
     )
     chain, indices = parse(key, self._array.shape)
@@ -289,6 +289,6 @@ def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
     """
     if not isinstance(src, Tensor):
         raise errors.must_be_tensor("copy_", "other", 1, src)
-    if not dtypes.is_floating(self._array.dtype):
+    if not dtypes.is_inexact(self._array.dtype):
         src = src.detach()
     return run_inplace(copy, self, (src,), {}, what="copy_")

@@ -215,17 +215,6 @@ def isneginf(self: Array, /) -> Array:
     return (self == -np.inf) if self.dtype.kind == "f" else np.zeros(self.shape, bool)
 
 
-@pointwise()
-def isreal(self: Array, /) -> Array:
-    """Return True everywhere: there are no complex numbers.
-
-    Example:
-        >>> tn.tensor([1.0, 2.0]).isreal()
-        tensor([True, True])
-    """
-    return np.ones(self.shape, bool)
-
-
 # ---- closeness ----------------------------------------------------------------------------------
 
 
@@ -253,11 +242,11 @@ def isclose(
         if not bound >= 0:
             raise RuntimeError(f"{name} must be greater than or equal to zero, but got {bound:g}")
     close = self == other
-    if equal_nan and self.dtype.kind == "f":
+    if equal_nan and self.dtype.kind in "fc":
         close = close | (np.isnan(self) & np.isnan(other))
     if rtol == 0 and atol == 0:
         return close
-    a, b = (x if x.dtype.kind == "f" else x.astype(np.float64) for x in (self, other))
+    a, b = (x if x.dtype.kind in "fc" else x.astype(np.float64) for x in (self, other))
     distance = np.abs(a - b)
     return close | (np.isfinite(distance) & (distance <= atol + np.abs(rtol * b)))
 

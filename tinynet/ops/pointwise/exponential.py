@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import threads
+from tinynet.core.declaration.complex_rules import conjugate, holds_complex
 from tinynet.core.declaration.operation import pointwise, public
 from tinynet.core.graph.double_backward import derivative
 from tinynet.core.tensors.tensor import METHODS, Tensor, method, public_function
@@ -229,6 +230,28 @@ def sign(self: Array, /) -> Array:
 sign.grad(self=zeros_for)
 
 
+@pointwise(inplace="method", out=FOUND)
+def sgn(self: Array, /) -> Array:
+    """Return the sign of real numbers, and ``z / |z|`` of complex ones; 0 for 0.
+
+    Example:
+        >>> tn.tensor([-3.0, 0.0, 2.0]).sgn(), tn.tensor([3 + 4j]).sgn()
+        (tensor([-1.,  0.,  1.]), tensor([0.6000+0.8000j]))
+    """
+    return np.sign(self) if self.dtype.kind == "c" else sign.kernel(self)
+
+
+sgn.grad(self=lambda g, self, result: _along_the_circle(g, self, result))
+
+
+def _along_the_circle(g: Any, z: Any, unit: Any) -> Any:
+    """Return the gradient of ``z / |z|``, without its part along z; zero at zero."""
+    if not holds_complex(z):
+        return zeros_for(g)
+    across = g - (g * conjugate(unit)).real * unit
+    return across * (z != 0) / (abs(z) + (z == 0))
+
+
 @pointwise(operator="abs", inplace=True, out=FOUND)
 def abs(self: Array, /) -> Array:
     """Return the absolute value.
@@ -242,7 +265,7 @@ def abs(self: Array, /) -> Array:
     return np.abs(self)
 
 
-abs.grad(self=lambda g, self: g * sign(self))
+abs.grad(self=lambda g, self: g * sgn(self))
 # ``absolute_`` is a method only.
 public_function(method(abs.function, "absolute"), "absolute")
 method(METHODS["abs_"], "absolute_")

@@ -107,20 +107,6 @@ def signbit(self: Array, /) -> Array:
     return np.signbit(self) if self.dtype.kind == "f" else np.less(self, 0)
 
 
-@pointwise(inplace="method", out=FOUND)
-def sgn(self: Array, /) -> Array:
-    """Return the sign: -1, 0 or 1; the same as ``sign`` for real numbers.
-
-    Example:
-        >>> tn.tensor([-3.0, 0.0, 2.0]).sgn()
-        tensor([-1.,  0.,  1.])
-    """
-    return sign.kernel(self)
-
-
-sgn.grad(self=zeros_for)
-
-
 @pointwise(inplace=True, node="CopysignBackward0", ints="float", numbers="other")
 def copysign(self: Array, other: Array, /) -> Array:
     """Return the absolute value of ``self`` with the sign of ``other`` (-0.0 is negative).

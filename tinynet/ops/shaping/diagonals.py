@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes
+from tinynet.core.declaration.complex_rules import conjugate
 from tinynet.core.declaration.operation import operation, public, sequence, view
 from tinynet.core.tensors.tensor import Tensor, method, wrap
 from tinynet.devices import DeviceLike, require_cpu
@@ -280,7 +281,7 @@ triu_indices = _triangle("triu_indices", np.triu_indices, "above", "[[0, 0, 1], 
 
 @public(checks=True)
 def adjoint(self: Tensor) -> Tensor:
-    """Return a view with the last two dimensions swapped; the same as ``mT`` for real numbers.
+    """Return the conjugate with the last two dimensions swapped; of real numbers, a view.
 
     Raises:
         RuntimeError: the tensor has fewer than two dimensions.
@@ -299,11 +300,11 @@ def _adjoint(self: Tensor, name: str) -> Tensor:
         raise RuntimeError(
             f"{name} is only supported on matrices or batches of matrices. Got {ndim}-D tensor."
         )
-    return transpose.function(self, -2, -1)
+    return conjugate(transpose.function(self, -2, -1))
 
 
 def _matrices_adjoint(self: Tensor) -> Tensor:
-    """The last two dimensions swapped.
+    """The conjugate with the last two dimensions swapped.
 
     Raises:
         RuntimeError: the tensor has fewer than two dimensions.
@@ -316,7 +317,7 @@ def _matrices_adjoint(self: Tensor) -> Tensor:
 
 
 def _matrix_adjoint(self: Tensor) -> Tensor:
-    """A matrix with its dimensions swapped.
+    """The conjugate of a matrix with its dimensions swapped.
 
     Raises:
         RuntimeError: the tensor has 1, 3 or more dimensions.
@@ -333,7 +334,7 @@ def _matrix_adjoint(self: Tensor) -> Tensor:
             "tensor.H is only supported on matrices (2-D tensors). "
             f"Got {ndim}-D tensor.{' ' + hint if hint else ''}"
         )
-    return transpose.function(self, 0, -1)
+    return conjugate(transpose.function(self, 0, -1))
 
 
 method(property(_matrices_adjoint), "mH")

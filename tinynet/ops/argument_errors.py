@@ -86,8 +86,8 @@ def no_derivative(name: str) -> Callable[[Any], Any]:
 
 
 def refuse_whole(function: str, array: Array) -> None:
-    """Raise NotImplementedError for a dtype that is not floating-point."""
-    if not dtypes.is_floating(array.dtype):
+    """Raise NotImplementedError for integers and booleans."""
+    if not dtypes.is_inexact(array.dtype):
         raise NotImplementedError(f"\"{function}_cpu\" not implemented for '{name_of(array)}'")
 
 

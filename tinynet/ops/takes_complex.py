@@ -16,6 +16,7 @@ takes_complex(
         *("cumsum", "cumprod", "logsumexp", "logcumsumexp", "trace"),
         *("mm", "bmm", "mv", "dot", "addmm", "addbmm", "baddbmm", "addmv", "addr"),
         *("row_product", "cross_product", "embed", "sparse_product"),
+        *("affine_map", "linear_map", "silu", "ldexp", "recurrence"),
         # linear algebra
         *("determinant", "sign_and_log", "inverse_and_info", "solution_and_info", "lower_upper"),
         *("matrix_exponential", "triangular"),
@@ -32,6 +33,14 @@ takes_complex(
         *("split_at", "split_in_sizes", "squeeze_all", "squeeze_dim", "squeeze_dims", "squeezed"),
         *("squeezed_dim", "strided", "strided_copy", "strided_sum", "t", "take", "take_sum"),
         *("transpose", "tril", "triu", "unbind", "unfold", "unsafe_view", "unsqueeze"),
+        *("im2col", "col2im", "constant_pad", "embedding_rows", "indexed_rows", "channel_sums"),
+        *("shuffled_channels", "shuffled_pixels", "unshuffled_pixels"),
+        *(
+            f"{kind}_{way}{n}d"
+            for kind in ("circular", "reflect", "replicate")
+            for way in ("pad", "fold")
+            for n in (1, 2, 3)
+        ),
         *("view_as_shape", "viewed_as", "where", "windows_summed", "zeroed", "zeros_instead"),
     ],
     as_declared=[
@@ -41,6 +50,6 @@ takes_complex(
         *("logical_and", "logical_not", "logical_or", "logical_xor"),
         *("all", "any", "count_nonzero"),
         *("variance", "deviation", "variance_mean", "deviation_mean"),
-        *("vdot", "vector_norm", "renorm"),
+        *("vdot", "vector_norm", "renorm", "distance", "softmax", "log_softmax"),
     ],
 )

@@ -22,6 +22,7 @@ from tinynet.core.tensors.tensor import Tensor
 HOLOMORPHIC: set[str] = set()  # names of operations whose formulas need conjugates
 AS_DECLARED: set[str] = set()  # names of the others that take complex numbers
 
+
 def takes_complex(holomorphic: Iterable[str] = (), as_declared: Iterable[str] = ()) -> None:
     """Let operations take complex numbers.
 
@@ -38,7 +39,7 @@ def holds_complex(x: Any) -> bool:
     if isinstance(x, (list, tuple)):
         return any(map(holds_complex, x))
     array = x._array if isinstance(x, Tensor) else x
-    return isinstance(array, np.ndarray) and array.dtype.kind == "c"
+    return isinstance(array, (np.ndarray, np.generic)) and array.dtype.kind == "c"
 
 
 def conjugate(x: Any) -> Any:
@@ -47,7 +48,7 @@ def conjugate(x: Any) -> Any:
         return type(x)([conjugate(one) for one in x])
     if not holds_complex(x):
         return x
-    return Conjugate.of_tensor(x) if isinstance(x, Tensor) else np.conjugate(x)
+    return Conjugate.of_tensor(x) if isinstance(x, Tensor) else np.asarray(np.conjugate(x))
 
 
 class Conjugate:

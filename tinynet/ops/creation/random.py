@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -29,8 +31,8 @@ def _made(array: Any, dtype: Any, requires_grad: bool) -> Tensor:
 
 
 def refuse_integers(kind: np.dtype[Any], name: str) -> None:
-    """Raise NotImplementedError for a dtype that is not floating-point."""
-    if not dtypes.is_floating(kind):
+    """Raise NotImplementedError for a dtype that is neither floating-point nor complex."""
+    if not dtypes.is_inexact(kind):
         what = dtypes.from_numpy(kind).scalar_name
         raise NotImplementedError(f"\"{name}\" not implemented for '{what}'")
 
@@ -47,6 +49,23 @@ def scaled(drawn: Array, mean: Any, std: Any) -> Array:
     return np.asarray(mean + std * drawn)
 
 
+def by_parts(kind: np.dtype[Any], shape: tuple[int, ...], drawing: Callable[[Any], Any]) -> Array:
+    """Return the numbers that ``drawing`` draws for a shape; of complex ones, both parts."""
+    if kind.kind != "c":
+        return np.asarray(drawing(shape))
+    pairs = np.ascontiguousarray(drawing((*shape, 2)), np.float64)
+    return pairs.view(np.complex128)[..., 0]
+
+
+@traced
+def normal_parts(
+    generator: Generator | None, name: str, kind: np.dtype[Any], shape: tuple[int, ...]
+) -> Array:
+    """Draw standard normal numbers; complex ones have parts of variance 1/2."""
+    drawn = by_parts(kind, shape, numbers_of(generator, name).standard_normal)
+    return drawn * math.sqrt(0.5) if kind.kind == "c" else drawn
+
+
 @traced
 def drawn_below(generator: Generator | None, name: str, shape: Any, kind: Any, p: Any) -> Array:
     """Draw booleans that are True with probability ``p``."""
@@ -56,8 +75,9 @@ def drawn_below(generator: Generator | None, name: str, shape: Any, kind: Any, p
 @traced
 def drawn_uniform(generator: Generator | None, name: str, shape: Any, kind: Any) -> Array:
     """Draw values from [0, 1) in the dtype itself: rounding a float64 could give 1.0."""
-    drawn = np.float32 if kind == np.float32 else np.float64
-    return np.asarray(numbers_of(generator, name).random(shape, dtype=drawn))
+    drawn = np.float32 if kind in (np.float32, np.complex64) else np.float64
+    numbers = numbers_of(generator, name)
+    return by_parts(kind, shape, lambda size: numbers.random(size, dtype=drawn))
 
 
 @public_function
@@ -76,7 +96,7 @@ def rand(
 
     Raises:
         RuntimeError: a size is negative.
-        NotImplementedError: the dtype is not floating-point.
+        NotImplementedError: the dtype is neither floating-point nor complex.
 
     Example:
         >>> tn.rand(2, 3).shape
@@ -105,7 +125,7 @@ def randn(
 
     Raises:
         RuntimeError: a size is negative.
-        NotImplementedError: the dtype is not floating-point.
+        NotImplementedError: the dtype is neither floating-point nor complex.
 
     Example:
         >>> tn.randn(2, 3).shape
@@ -113,7 +133,7 @@ def randn(
     """
     require_cpu(device)
     refuse_integers(float_kind(dtype), "normal_kernel_cpu")
-    drawn = numbers_of(generator, "randn").standard_normal(shape_of(size, "randn"))
+    drawn = normal_parts(generator, "randn", float_kind(dtype), shape_of(size, "randn"))
     return _made(drawn, dtype, requires_grad)
 
 
@@ -369,7 +389,7 @@ def normal(
         raise TypeError(
             "normal() received an invalid combination of arguments: two numbers without a size"
         )
-    drawn = draw(generator, "normal", "standard_normal", shape_of((size,), "normal"))
+    drawn = normal_parts(generator, "normal", float_kind(dtype), shape_of((size,), "normal"))
     return _made(scaled(drawn, mean, std), dtype, requires_grad)
 
 
@@ -381,7 +401,7 @@ def _normal_of_tensors(
     kind = np.result_type(*(x._array for x in given))
     refuse_integers(kind, "normal_kernel_cpu")
     shape = broadcast_tensors(*given)[0]._array.shape
-    drawn = draw(generator, "normal", "standard_normal", shape)
+    drawn = normal_parts(generator, "normal", kind, shape)
     m, s = (x._array if isinstance(x, Tensor) else x for x in (mean, std))
     op = normal_placed if len(given) == 2 else normal_around if given[0] is mean else normal_spread
     made: Tensor = op.function(*given, arrays.converted(scaled(drawn, m, s), kind))

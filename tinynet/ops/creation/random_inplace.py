@@ -18,6 +18,7 @@ from tinynet.ops.creation.random import (
     draw,
     drawn_below,
     drawn_uniform,
+    normal_parts,
     probabilities,
     probability,
     refuse_integers,
@@ -178,7 +179,7 @@ def normal_(
     if std < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
     refuse_integers(self._array.dtype, "normal_kernel_cpu")
-    drawn = draw(generator, "normal_", "standard_normal", self._array.shape)
+    drawn = normal_parts(generator, "normal_", self._array.dtype, self._array.shape)
     return _fill(normal_values, self, scaled(drawn, mean, std), "normal_")
 
 

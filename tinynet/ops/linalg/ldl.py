@@ -111,7 +111,7 @@ def _factors(name: str, A: Any, check: bool) -> Any:
     full_name = "tinynet.linalg.ldl_factor_ex"
     a = matrices(full_name, A)
     square_sizes(full_name, a)
-    if not dtypes.is_floating(a.dtype):
+    if not dtypes.is_inexact(a.dtype):
         floating(full_name, a)
     found = ldl_and_info.function(A)
     if check:

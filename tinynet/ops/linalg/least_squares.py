@@ -84,7 +84,7 @@ def _check(A: Tensor, B: Tensor, driver: str) -> None:
         )
     if driver not in DRIVERS:
         raise RuntimeError(f"{name}: parameter `driver` should be one of ({', '.join(DRIVERS)})")
-    if not dtypes.is_floating(a.dtype) or a.dtype.itemsize < 4:
+    if not dtypes.is_inexact(a.dtype) or a.dtype.itemsize < 4:
         raise RuntimeError("This function doesn't handle types other than float and double")
     if a.shape[-2] != b.shape[-1 if is_vector(a, b) else -2]:
         raise RuntimeError(f"{name}: input.size(-2) should match other.size(-2)")

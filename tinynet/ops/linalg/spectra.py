@@ -96,7 +96,7 @@ def _symmetric(A: Any) -> Array:
     """Return the array of a tensor of floating-point square matrices; refuse others."""
     a = matrices("linalg.eigh", A)
     square_sizes("linalg.eigh", a)
-    if not dtypes.is_floating(a.dtype) or a.dtype.itemsize < 4:
+    if not dtypes.is_inexact(a.dtype) or a.dtype.itemsize < 4:
         raise NotImplementedError(f"\"linalg_eigh_cpu\" not implemented for '{name_of(a)}'")
     return a
 
@@ -348,7 +348,7 @@ def pinv(
     """
     refuse_others("linalg_pinv", self=A)
     a = A._array
-    if a.ndim < 2 or not dtypes.is_floating(a.dtype):
+    if a.ndim < 2 or not dtypes.is_inexact(a.dtype):
         raise RuntimeError(
             f"linalg.pinv({name_of(a)}{{{list(a.shape)}}}): expected a tensor with 2 or more "
             "dimensions of float, double, cfloat or cdouble types"

@@ -132,7 +132,7 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     """
     refuse_others("linalg_vecdot", x=x, y=y)
     a, b = x._array, y._array
-    if not dtypes.is_floating(a.dtype):
+    if not dtypes.is_inexact(a.dtype):
         floating("linalg.vecdot", a)
     if a.dtype != b.dtype:
         raise RuntimeError(

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet import dtypes
 from tinynet.core.declaration.operation import pointwise, public
 from tinynet.core.tensors.inplace import run_inplace
 from tinynet.core.tensors.tensor import Tensor
@@ -53,7 +54,7 @@ def addcdiv(self: Array, tensor1: Array, tensor2: Array, /, *, value: float = 1)
         >>> tn.addcdiv(tn.ones(2), tn.tensor([1.0, 2.0]), tn.tensor([4.0, 4.0]), value=2)
         tensor([1.5000, 2.0000])
     """
-    if self.dtype.kind != "f":
+    if not dtypes.is_inexact(self.dtype):
         raise RuntimeError(
             "Integer division with addcdiv is no longer supported, and in a future  release "
             "addcdiv will perform a true division of tensor1 and tensor2. The historic addcdiv "
@@ -78,7 +79,7 @@ addcdiv.grad(
 
 def _between(self: Array, end: Array, weight: Any) -> Array:
     """Interpolate from the nearer end, so that both ends are reached exactly."""
-    if self.dtype.kind != "f":
+    if not dtypes.is_inexact(self.dtype):
         raise NotImplementedError(f"\"lerp_kernel\" not implemented for '{name_of(self)}'")
     way = end - self
     if not isinstance(weight, np.ndarray):
@@ -118,7 +119,7 @@ def _weighted(name: str, self: Any, end: Any, weight: Any) -> Any:
     """Return the operation for this kind of weight; refuse different dtypes."""
     refuse_others(name, self=self, end=end)
     tensors = {"end": end, **({"weight": weight} if isinstance(weight, Tensor) else {})}
-    if not isinstance(weight, (Tensor, int, float)):
+    if not isinstance(weight, (Tensor, *dtypes.type_of_number)):
         raise TypeError(
             f"{name}(): argument 'weight' must be Number or Tensor, not {type(weight).__name__}"
         )

@@ -180,7 +180,7 @@ def reflected(by_number: Any, op: Any) -> Any:
     """Return the reflected operator; numbers on the left have an operation of their own."""
 
     def operator(self: Tensor, other: Tensor | float) -> Tensor:
-        if type(other) in (int, float, bool):
+        if type(other) in dtypes.type_of_number:
             return by_number(self, other)
         return op.operator(other, self)
 

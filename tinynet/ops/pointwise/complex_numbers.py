@@ -124,7 +124,7 @@ def conj(self: Tensor) -> Tensor:
     return conjugate.function(self) if self.is_complex() else self
 
 
-@pointwise(np.positive, inplace="function", node="ConjPhysicalBackward0")
+@pointwise(inplace="function", node="ConjPhysicalBackward0")
 def conj_physical(self: Array, /) -> Array:
     """Return the complex conjugates in new memory; of real numbers, a copy.
 
@@ -132,6 +132,7 @@ def conj_physical(self: Array, /) -> Array:
         >>> tn.conj_physical(tn.tensor([1 + 2j]))
         tensor([1.-2.j])
     """
+    return np.conjugate(self) if self.dtype.kind == "c" else self.copy()
 
 
 conj_physical.grad(self=lambda g: conjugate(g))
@@ -318,6 +319,7 @@ def _turned(g: Any, z: Any) -> Any:
     if not holds_complex(z):
         return zeros_for(g)
     return where(zero, 0.0, g * 1j / where(zero, 1.0, conjugate(z)))
+
 
 for _made in (complex, polar, view_as_real, view_as_complex):
     public_function(_made.function)

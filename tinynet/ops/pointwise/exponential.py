@@ -13,7 +13,8 @@ from tinynet import threads
 from tinynet.core.declaration.complex_rules import conjugate, holds_complex
 from tinynet.core.declaration.operation import pointwise, public
 from tinynet.core.graph.double_backward import derivative
-from tinynet.core.tensors.tensor import METHODS, Tensor, method, public_function
+from tinynet.core.tensors.inplace import run_inplace
+from tinynet.core.tensors.tensor import Tensor, method, public_function
 from tinynet.dtypes import Array
 from tinynet.ops.out_dtypes import FOUND
 from tinynet.ops.pointwise.where import zeros_for
@@ -252,7 +253,7 @@ def _along_the_circle(g: Any, z: Any, unit: Any) -> Any:
     return across * (z != 0) / (abs(z) + (z == 0))
 
 
-@pointwise(operator="abs", inplace=True, out=FOUND)
+@pointwise(operator="abs", out=FOUND)
 def abs(self: Array, /) -> Array:
     """Return the absolute value.
 
@@ -265,10 +266,26 @@ def abs(self: Array, /) -> Array:
     return np.abs(self)
 
 
+@public
+def abs_(self: Tensor) -> Tensor:
+    """Write the absolute values to this tensor and return it.
+
+    Raises:
+        RuntimeError: the tensor is complex.
+
+    Example:
+        >>> tn.tensor([-1.0, 2.0]).abs_()
+        tensor([1., 2.])
+    """
+    if self.is_complex():
+        raise RuntimeError("In-place abs is not supported for complex tensors.")
+    return run_inplace(abs, self, (), {}, what="abs_")
+
+
 abs.grad(self=lambda g, self: g * sgn(self))
 # ``absolute_`` is a method only.
 public_function(method(abs.function, "absolute"), "absolute")
-method(METHODS["abs_"], "absolute_")
+method(abs_, "absolute_")
 
 
 # ---- saturating functions -----------------------------------------------------------------------

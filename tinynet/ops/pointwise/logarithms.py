@@ -27,6 +27,11 @@ def logaddexp(self: Array, other: Array, /) -> Array:
         tensor(1000.6932)
     """
     refuse_whole("logaddexp", self)
+    if self.dtype.kind == "c":  # from the larger real part
+        top, low = (
+            np.where(self.real >= other.real, *pair) for pair in ((self, other), (other, self))
+        )
+        return top + np.log1p(np.exp(low - top))
     return np.logaddexp(self, other)
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import cmath
 import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from tinynet import dtypes, errors
+from tinynet.core.declaration.complex_rules import holds_complex
 from tinynet.core.declaration.operation import operation, pointwise, public
 from tinynet.core.tensors.inplace import run_inplace
 from tinynet.core.tensors.tensor import Tensor, method
@@ -45,9 +47,9 @@ power.grad(
 @operation(node="PowBackward0", methods=False, batch="elementwise")
 def power_number(self: Array, /, exponent: float) -> Array:
     """Return ``self`` to the power of a number."""
-    if self.dtype.kind != "f" and isinstance(exponent, float):
-        self = self.astype(dtypes.default_float())
-    if self.dtype.kind != "f":
+    if type(exponent) is complex or not dtypes.is_inexact(self.dtype) and type(exponent) is float:
+        self = self.astype(dtypes.result_type((self, exponent)), copy=False)
+    if not dtypes.is_inexact(self.dtype):
         kind = dtypes.result_type((self, exponent))
         if exponent < 0:
             raise RuntimeError("Integers to negative integer powers are not allowed.")
@@ -86,6 +88,8 @@ def power_of_number(self: Array, /, base: float) -> Array:
 
 
 def _slope_of_exponent(g: Any, result: Any, base: float) -> Any:
+    if holds_complex(result) or type(base) is complex:
+        return g * (result * cmath.log(base)) if base else g * where(result == 1, 0.0, math.nan)
     if base == 0:  # 0 to a nonnegative power is at most 1, with derivative 0
         return g * where(result <= 1, 0.0, result * -math.inf)
     return g * (result * (math.log(base) if base > 0 else math.nan))
@@ -111,9 +115,9 @@ def pow(self: Tensor | float, exponent: Tensor | float) -> Tensor:
         >>> tn.tensor([1.0, 2.0]).pow(3)
         tensor([1., 8.])
     """
-    if type(exponent) in (int, float, bool):
+    if type(exponent) in dtypes.type_of_number:
         return power_number.function(self, exponent)
-    if type(self) in (int, float, bool) and isinstance(exponent, Tensor):
+    if type(self) in dtypes.type_of_number and isinstance(exponent, Tensor):
         return power_of_number.function(exponent, self)
     return power.function(self, exponent)
 
@@ -121,12 +125,12 @@ def pow(self: Tensor | float, exponent: Tensor | float) -> Tensor:
 @public
 def pow_(self: Tensor, exponent: Tensor | float) -> Tensor:
     """Raise each element of this tensor to the power of ``exponent`` in place and return it."""
-    number = type(exponent) in (int, float, bool)
+    number = type(exponent) in dtypes.type_of_number
     return run_inplace(power_number if number else power, self, (exponent,), {}, what="pow_")
 
 
 def _pow_operator(self: Tensor, exponent: Tensor | float) -> Tensor:
-    if type(exponent) in (int, float, bool):
+    if type(exponent) in dtypes.type_of_number:
         return power_number.function(self, exponent)
     return power.operator(self, exponent)
 
@@ -139,11 +143,13 @@ method(pow_, "__ipow__")
 
 
 def _double(x: Any, name: str, position: int) -> Any:
-    if type(x) in (int, float, bool):
-        return float(x)
+    if type(x) in dtypes.type_of_number:
+        return x if type(x) is complex else float(x)
     if not isinstance(x, Tensor):
         raise errors.must_be_tensor("float_power", name, position, x)
-    return converted(x, np.dtype(np.float64))
+    return converted(
+        x, np.result_type(x._array, np.float64) if x.is_complex() else np.dtype(np.float64)
+    )
 
 
 @public(

@@ -11,7 +11,6 @@ from tinynet.dtypes import Array
 from tinynet.ops.argument_errors import no_derivative, refuse_whole
 from tinynet.ops.out_dtypes import BOOLEAN, FOUND, same_dtype
 from tinynet.ops.pointwise.arithmetic import where
-from tinynet.ops.pointwise.exponential import sign
 from tinynet.ops.pointwise.where import zeros_for
 from tinynet.ops.special_functions import special
 

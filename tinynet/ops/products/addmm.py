@@ -176,7 +176,7 @@ def addr(self: Array, vec1: Array, vec2: Array, /, *, beta: float = 1, alpha: fl
             raise RuntimeError(f"addr: Expected 1-D argument {name}, but got {x.ndim}-D")
     kind = dtypes.result_type((self, vec1, vec2))
     for name, factor in (("beta", beta), ("alpha", alpha)):
-        if kind.kind != "f" and isinstance(factor, float):
+        if not dtypes.is_inexact(kind) and isinstance(factor, float):
             raise RuntimeError(
                 f"For integral input tensors, argument {name} must not be a floating point number."
             )

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from tinynet import errors
+from tinynet.core.declaration.complex_rules import conjugate
 from tinynet.core.declaration.operation import operation, public
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor, counter_of, method
@@ -182,7 +183,7 @@ dot.grad(self=lambda g, tensor: g * tensor, tensor=lambda g, self: g * self)
 
 @operation(out=_OF_VECTORS, batch="vectors")
 def vdot(self: Array, other: Array, /) -> Array:
-    """Return the inner product of two vectors; the same as ``dot`` for real numbers.
+    """Return the inner product of two vectors, with the conjugate of the first.
 
     Raises:
         RuntimeError: not vectors of the same length and dtype.
@@ -191,10 +192,10 @@ def vdot(self: Array, other: Array, /) -> Array:
         >>> tn.vdot(tn.tensor([1.0, 2.0]), tn.tensor([3.0, 4.0]))
         tensor(11.)
     """
-    return dot.kernel(self, other)
+    return dot.kernel(conjugate(self), other)
 
 
-vdot.grad(self=lambda g, other: g * other, other=lambda g, self: g * self)
+vdot.grad(self=lambda g, other: conjugate(g) * other, other=lambda g, self: g * self)
 
 
 @operation(node="UnsafeViewBackward0", methods=False)

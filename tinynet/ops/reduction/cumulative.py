@@ -36,7 +36,8 @@ DOUBLE = np.dtype(np.float64)
 
 def _accumulated(function: np.ufunc, x: Array, axis: int, kind: Any) -> Array:
     """Apply an accumulating ufunc in a dtype."""
-    made = function.accumulate(x, axis=axis, dtype=DOUBLE if kind.kind == "f" else kind)
+    wide = np.result_type(kind, DOUBLE) if kind.kind in "fc" else kind
+    made = function.accumulate(x, axis=axis, dtype=wide)
     return made.astype(kind, copy=False)
 
 
@@ -74,7 +75,10 @@ def recurrence(self: Array, start: Array, /, dim: int) -> Array:
 
     Its derivative is the same recurrence in the other direction.
     """
-    factors, found = np.moveaxis(self, dim, 0), np.moveaxis(start.astype(DOUBLE), dim, 0)
+    factors, found = (
+        np.moveaxis(self, dim, 0),
+        np.moveaxis(start.astype(np.result_type(start, DOUBLE)), dim, 0),
+    )
     for k in range(1, len(found)):
         found[k] += factors[k] * found[k - 1]
     return np.moveaxis(found, 0, dim).astype(start.dtype, copy=False)

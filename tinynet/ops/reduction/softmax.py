@@ -170,11 +170,11 @@ def logsumexp(self: Array, /, dim: Dims, keepdim: bool = False) -> Array:
         >>> tn.tensor([1000.0, 1000.0]).logsumexp(dim=0)
         tensor(1000.6932)
     """
-    if self.dtype.kind != "f":
+    if not dtypes.is_inexact(self.dtype):
         self = self.astype(dtypes.default_float())
     axes = axes_of(dim, self.ndim, "logsumexp", False)
-    top = largest(self, axis=axes, keepdims=True, initial=-np.inf)
-    top = np.where(np.isinf(top), 0, top).astype(self.dtype)
+    top = largest(self.real, axis=axes, keepdims=True, initial=-np.inf)
+    top = np.where(np.isinf(top), 0, top).astype(top.dtype)
     found = np.log(sums(np.exp(self - top), axes, True)) + top
     return found if keepdim else found.reshape(_left(self.shape, axes))
 

@@ -79,7 +79,7 @@ def count_of(shape: tuple[int, ...], dim: Dims) -> int:
 
 def _mean_kind(array: Array, dtype: Any) -> np.dtype[Any]:
     kind = array.dtype if dtype is None else dtypes.as_numpy(dtype)
-    if not dtypes.is_floating(kind):
+    if not dtypes.is_inexact(kind):
         raise RuntimeError(
             "mean(): could not infer output dtype. Input dtype must be either a floating point "
             f"or complex dtype. Got: {name_of(array)}"

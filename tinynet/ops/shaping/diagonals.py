@@ -75,7 +75,7 @@ def trace(self: Array, /) -> Array:
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {self.ndim}")
     if self.dtype.kind == "b":
         raise NotImplementedError(f"\"trace\" not implemented for '{name_of(self)}'")
-    kind = self.dtype if self.dtype.kind == "f" else np.dtype(np.int64)
+    kind = self.dtype if dtypes.is_inexact(self.dtype) else np.dtype(np.int64)
     return np.trace(self, dtype=kind)
 
 

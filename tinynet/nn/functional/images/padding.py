@@ -210,7 +210,7 @@ def pad(
     """
     tensor_only("pad", input=input)
     lengths = int_tuple("pad", "pad", 2, pad)
-    if not isinstance(value, (int, float)) and value is not None:
+    if not isinstance(value, (int, float, complex)) and value is not None:
         kind = type(value).__name__
         raise TypeError(f"pad(): argument 'value' (position 4) must be float, not {kind}")
     if mode != "constant" and mode not in PADS:

@@ -16,10 +16,10 @@ takes_complex(
         *("cumsum", "cumprod", "logsumexp", "logcumsumexp", "trace"),
         *("mm", "bmm", "mv", "dot", "addmm", "addbmm", "baddbmm", "addmv", "addr"),
         *("row_product", "cross_product", "embed", "sparse_product"),
-        *("affine_map", "linear_map", "silu", "ldexp", "recurrence"),
+        *("affine_map", "linear_map", "normal_values", "uniform_values", "normal_placed", "normal_around", "normal_spread", "silu", "ldexp", "recurrence"),
         # linear algebra
-        *("determinant", "sign_and_log", "inverse_and_info", "solution_and_info", "lower_upper"),
-        *("matrix_exponential", "triangular"),
+        *("determinant", "inverse_and_info", "solution_and_info", "lower_upper"),
+        *("matrix_exponential", "packed_factors", "ldl_and_info", "ldl_solution", "triangular"),
         # the same numbers in other places
         *("alias", "blocks", "cast", "cat", "stack", "clone", "contiguous_copy", "copy", "cleared"),
         *("cut", "cut_backward", "diagonal_copy", "diagonal_embed", "diagonal_filled"),
@@ -44,6 +44,8 @@ takes_complex(
         *("view_as_shape", "viewed_as", "where", "windows_summed", "zeroed", "zeros_instead"),
     ],
     as_declared=[
+        *("sign_and_log", "cholesky_and_info", "orthogonal_triangular", "eigen_system"),
+        *("singular_system", "pseudoinverse", "least_squares", "eigen_values_and_vectors"),
         *("abs", "angle", "complex", "conj_physical", "conjugate", "parts", "polar", "sgn"),
         *("real_part", "imaginary_part", "view_as_real", "view_as_complex"),
         *("eq", "ne", "isclose", "isfinite", "isinf", "isnan", "isreal"),

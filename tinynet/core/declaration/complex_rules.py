@@ -51,6 +51,11 @@ def conjugate(x: Any) -> Any:
     return Conjugate.of_tensor(x) if isinstance(x, Tensor) else np.asarray(np.conjugate(x))
 
 
+def adjoint(x: Any) -> Any:
+    """Return the conjugate transposes of matrices, arrays or tensors."""
+    return conjugate(x.mT)
+
+
 class Conjugate:
     """The conjugate of a tensor; set by ``ops``."""
 

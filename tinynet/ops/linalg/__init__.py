@@ -9,6 +9,8 @@ from tinynet.ops.linalg import lowrank as lowrank
 from tinynet.ops.linalg import older as older
 from tinynet.ops.linalg.determinants import linalg_det as _det
 from tinynet.ops.linalg.determinants import linalg_slogdet as _slogdet
+from tinynet.ops.linalg.eigenvalues import eig as eig
+from tinynet.ops.linalg.eigenvalues import eigvals as eigvals
 from tinynet.ops.linalg.exponential import matrix_exp as matrix_exp
 from tinynet.ops.linalg.exponential import matrix_power as _matrix_power
 from tinynet.ops.linalg.factors import cholesky as cholesky

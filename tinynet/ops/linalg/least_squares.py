@@ -8,6 +8,7 @@ import numpy as np
 
 from tinynet import dtypes
 from tinynet.core.declaration.casting import autocast
+from tinynet.core.declaration.complex_rules import adjoint
 from tinynet.core.declaration.operation import operation
 from tinynet.core.declaration.out_argument import with_out
 from tinynet.core.tensors.tensor import Tensor
@@ -32,12 +33,12 @@ def least_squares(
     U, S, Vh = np.linalg.svd(A, full_matrices=False)
     above = S > rcond * S.max(-1, keepdims=True, initial=0)
     inverses = np.where(above, 1 / np.where(above, S, 1), 0).astype(A.dtype)
-    solution = np.matmul(Vh.mT, inverses[..., :, None] * np.matmul(U.mT, B))
+    solution = np.matmul(adjoint(Vh), inverses[..., :, None] * np.matmul(adjoint(U), B))
     rank = above.sum(-1)
-    residuals = np.empty(0, A.dtype)
+    residuals = np.empty(0, S.dtype)
     if driver != "gelsy" and m > n and (rank == n).all():
-        residuals = np.square(np.matmul(A, solution) - B).sum(-2)
-    empty = np.empty(0, A.dtype)
+        residuals = np.square(np.abs(np.matmul(A, solution) - B)).sum(-2)
+    empty = np.empty(0, S.dtype)
     return (
         solution[..., 0] if vector else solution,
         residuals,
@@ -57,11 +58,11 @@ def _gradients(
     if vector:
         by_x, B, solution = (unsqueeze(x, -1) for x in (by_x, B, solution))
     P = pseudoinverse(A, None, rcond, False)
-    by_b = P.mT @ by_x
-    by_a = pinv_gradient(by_x @ B.mT, A, P)
+    by_b = adjoint(P) @ by_x
+    by_a = pinv_gradient(by_x @ adjoint(B), A, P)
     if residuals.shape != (0,):
         rest = 2 * (A @ solution - B) * unsqueeze(by_residuals, -2)
-        by_a, by_b = by_a + rest @ solution.mT, by_b - rest
+        by_a, by_b = by_a + rest @ adjoint(solution), by_b - rest
     return by_a, (by_b[..., 0] if vector else by_b)
 
 

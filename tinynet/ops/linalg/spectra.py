@@ -8,6 +8,7 @@ import numpy as np
 
 from tinynet import dtypes
 from tinynet.core.declaration.casting import autocast
+from tinynet.core.declaration.complex_rules import adjoint, holds_complex
 from tinynet.core.declaration.operation import operation
 from tinynet.core.declaration.out_argument import with_out
 from tinynet.core.modes import mode
@@ -35,12 +36,12 @@ def _eye(n: int, like: Any) -> Any:
     return array if isinstance(like, np.ndarray) else wrap(array)
 
 
-def _on_diagonal(x: Any) -> Any:
+def on_diagonal(x: Any) -> Any:
     """Return matrices with the last dimension on their diagonals."""
     return where(_eye(x.shape[-1], x) == 1, unsqueeze(x, -1), 0.0)
 
 
-def _gaps(x: Any) -> Any:
+def gaps(x: Any) -> Any:
     """Return ``x_j - x_i`` in row i and column j, with ones on the diagonal."""
     return unsqueeze(x, -2) - unsqueeze(x, -1) + _eye(x.shape[-1], x)
 
@@ -60,10 +61,10 @@ def _recorded(A: Tensor) -> bool:
 )
 def eigen_system(A: Array, /, uplo: str) -> tuple[Array, Array]:
     """Return eigenvalues in ascending order, and eigenvectors as columns."""
-    return _converged("eigh", np.linalg.eigh, A, uplo)
+    return converged("eigh", np.linalg.eigh, A, uplo)
 
 
-def _converged(name: str, compute: Any, A: Array, *args: Any) -> Any:
+def converged(name: str, compute: Any, A: Array, *args: Any) -> Any:
     try:
         return compute(A, *args)
     except np.linalg.LinAlgError:
@@ -78,12 +79,12 @@ def _converged(name: str, compute: Any, A: Array, *args: Any) -> Any:
 
 
 def _eigen_gradient(g: Any, values: Any, vectors: Any) -> Any:
-    """Return the symmetric part of ``V (diag(gL) + (V^T gV) / (L_j - L_i)) V^T`` (Giles 2008)."""
+    """Return the Hermitian part of ``V (diag(gL) + (V^H gV) / (L_j - L_i)) V^H`` (Giles 2008)."""
     by_values, by_vectors = g
-    turned = _over(vectors.mT @ by_vectors, _gaps(values))
+    turned = _over(adjoint(vectors) @ by_vectors, gaps(values))
     turned = where(_eye(values.shape[-1], values) == 1, 0.0, turned)
-    inner = (turned + turned.mT) * 0.5 + _on_diagonal(by_values)
-    return vectors @ inner @ vectors.mT
+    inner = (turned + adjoint(turned)) * 0.5 + on_diagonal(by_values)
+    return vectors @ inner @ adjoint(vectors)
 
 
 eigen_system.grad(
@@ -110,15 +111,15 @@ def _triangle(UPLO: str) -> str:
 @with_out(EXPECTED)
 @autocast("float32")
 def eigh(A: Tensor, UPLO: str = "L") -> Any:
-    """Return the eigenvalues and eigenvectors of symmetric matrices.
+    """Return the eigenvalues and eigenvectors of Hermitian matrices.
 
-    ``A = V @ diag(w) @ V.mT`` with orthonormal columns in V.
+    ``A = V @ diag(w) @ V.mH`` with orthonormal columns in V.
 
-    The sign of each eigenvector is arbitrary; the derivative is that of functions that do not
+    The sign (of complex ones the phase) of each eigenvector is arbitrary; the derivative is that of functions that do not
     depend on it. It is finite only if the eigenvalues are distinct, or the eigenvectors are unused.
 
     Args:
-        A: ``[..., n, n]``, symmetric.
+        A: ``[..., n, n]``, Hermitian.
         UPLO: the triangle to read, ``"L"`` or ``"U"``.
 
     Returns:
@@ -145,7 +146,7 @@ def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
     The w of ``A @ v = w * v``.
 
     Args:
-        A: ``[..., n, n]``, symmetric.
+        A: ``[..., n, n]``, Hermitian.
         UPLO: the triangle to read, ``"L"`` or ``"U"``.
 
     Raises:
@@ -158,7 +159,7 @@ def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
     a, uplo = _symmetric(A), _triangle(UPLO)
     if _recorded(A):
         return eigen_system.function(A, uplo)[0]
-    return wrap(_converged("eigh", np.linalg.eigvalsh, a, uplo))
+    return wrap(converged("eigh", np.linalg.eigvalsh, a, uplo))
 
 
 # ---- singular values ----------------------------------------------------------------------------
@@ -167,29 +168,34 @@ def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
 @operation(outputs=("U", "S", "Vh"), differentiable=3, node="LinalgSvdBackward0", methods=False)
 def singular_system(A: Array, /, full_matrices: bool) -> tuple[Array, Array, Array]:
     """Return U, S and the transpose of V."""
-    U, S, Vh = _converged("svd", np.linalg.svd, A, full_matrices)
+    U, S, Vh = converged("svd", np.linalg.svd, A, full_matrices)
     return U, S, Vh
 
 
 def _svd_gradient(g: Any, U: Any, S: Any, Vh: Any) -> Any:
     """Return the derivative of the first k columns (Giles 2008).
 
-    With E_ij = s_j^2 - s_i^2: the inner part is (skew(U^T gU) / E) S + S (skew(V^T gV) / E) +
-    diag(gS); to U of it belongs what gU has outside of U, over S, and the same for V.
+    With E_ij = s_j^2 - s_i^2: the inner part is (skew(U^H gU) / E) S + S (skew(V^H gV) / E) +
+    diag(gS), for complex matrices also diag(skew(U^H gU)) / 2S; to U of it belongs what gU has
+    outside of U, over S, and the same for V.
     """
     k = S.shape[-1]
-    gU, gS, gV = g[0][..., :, :k], g[1], g[2][..., :k, :].mT
-    U, V = U[..., :, :k], Vh[..., :k, :].mT
+    gU, gS, gV = g[0][..., :, :k], g[1], adjoint(g[2][..., :k, :])
+    U, V = U[..., :, :k], adjoint(Vh[..., :k, :])
     row, column = unsqueeze(S, -2), unsqueeze(S, -1)
-    left, right = U.mT @ gU, V.mT @ gV
-    gaps, both = _gaps(S), row + column  # their product is E, which may overflow
-    inner = _over(left - left.mT, gaps) * _over(row, both)
-    inner = inner + _over(column, both) * _over(right - right.mT, gaps)
-    by_a = U @ (inner + _on_diagonal(gS)) @ V.mT
+    left, right = adjoint(U) @ gU, adjoint(V) @ gV
+    skew = left - adjoint(left)
+    apart, both = gaps(S), row + column  # their product is E, which may overflow
+    inner = _over(skew, apart) * _over(row, both)
+    inner = inner + _over(column, both) * _over(right - adjoint(right), apart)
+    if holds_complex(U):  # the phases of the columns of U
+        diagonal = _eye(k, S) == 1
+        inner = where(diagonal, _over(skew, 2 * column), inner)
+    by_a = U @ (inner + on_diagonal(gS)) @ adjoint(V)
     if U.shape[-2] > k:
-        by_a = by_a + _over(gU - U @ left, row) @ V.mT
+        by_a = by_a + _over(gU - U @ left, row) @ adjoint(V)
     if V.shape[-2] > k:
-        by_a = by_a + U @ _over(gV - V @ right, row).mT
+        by_a = by_a + U @ adjoint(_over(gV - V @ right, row))
     return by_a
 
 
@@ -260,7 +266,7 @@ def svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
     _no_driver("svdvals", driver)
     if _recorded(A):
         return singular_system.function(A, False)[1]
-    return wrap(_converged("svd", np.linalg.svd, a, False, False))
+    return wrap(converged("svd", np.linalg.svd, a, False, False))
 
 
 # ---- rank and pseudoinverse ---------------------------------------------------------------------
@@ -285,26 +291,26 @@ def pseudoinverse(A: Array, /, atol: Any, rtol: Any, hermitian: bool) -> Array:
     if A.size == 0:
         return np.zeros((*A.shape[:-2], A.shape[-1], A.shape[-2]), A.dtype)
     if hermitian:
-        S, V = _converged("eigh", np.linalg.eigh, A)
-        U, Vh = V, V.mT
+        S, V = converged("eigh", np.linalg.eigh, A)
+        U, Vh = V, adjoint(V)
     else:
-        U, S, Vh = _converged("svd", np.linalg.svd, A, False)
+        U, S, Vh = converged("svd", np.linalg.svd, A, False)
     sizes = np.abs(S)
     above = sizes > _cutoff(sizes, A.shape, atol, rtol)
     inverses = np.where(above, 1 / np.where(above, S, 1), 0).astype(A.dtype)
-    return np.matmul(Vh.mT * inverses[..., None, :], U.mT)
+    return np.matmul(adjoint(Vh) * inverses[..., None, :], adjoint(U))
 
 
 def pinv_gradient(g: Any, A: Any, P: Any) -> Any:
     """Return the derivative of the pseudoinverse P at constant rank (Golub and Pereyra 1973)."""
-    g = g.mT
+    g, turned = adjoint(g), adjoint(P)
     if A.shape[-2] <= A.shape[-1]:
         K = g @ P
-        outer = K @ P.mT
-        return -(P @ K).mT + outer - (A @ P) @ outer + P.mT @ (P @ (g - K @ A))
+        outer = K @ turned
+        return -adjoint(P @ K) + outer - (A @ P) @ outer + turned @ (P @ (g - K @ A))
     K = P @ g
-    outer = P.mT @ K
-    return -(K @ P).mT + (g - A @ K) @ P @ P.mT + outer - (outer @ P) @ A
+    outer = turned @ K
+    return -adjoint(K @ P) + (g - A @ K) @ P @ turned + outer - (outer @ P) @ A
 
 
 pseudoinverse.grad(A=lambda g, A, result: pinv_gradient(g, A, result))
@@ -393,7 +399,7 @@ def matrix_rank(
         return wrap(np.zeros(a.shape[:-2], np.int64))
     if hermitian:
         _symmetric(A)
-        sizes = np.abs(_converged("eigh", np.linalg.eigvalsh, a))
+        sizes = np.abs(converged("eigh", np.linalg.eigvalsh, a))
     else:
-        sizes = _converged("svd", np.linalg.svd, a, False, False)
+        sizes = converged("svd", np.linalg.svd, a, False, False)
     return wrap(np.asarray((sizes > _cutoff(sizes, a.shape, atol, rtol)).sum(-1)))

@@ -27,12 +27,16 @@ def logaddexp(self: Array, other: Array, /) -> Array:
         tensor(1000.6932)
     """
     refuse_whole("logaddexp", self)
-    if self.dtype.kind == "c":  # from the larger real part
-        top, low = (
-            np.where(self.real >= other.real, *pair) for pair in ((self, other), (other, self))
-        )
-        return top + np.log1p(np.exp(low - top))
+    if self.dtype.kind == "c":
+        return complex_logaddexp(self, other)
     return np.logaddexp(self, other)
+
+
+def complex_logaddexp(a: Array, b: Array) -> Array:
+    """Return ``log(exp(a) + exp(b))`` of complex numbers, from the one with the larger real part."""
+    larger = a.real >= b.real
+    top, low = np.where(larger, a, b), np.where(larger, b, a)
+    return top + np.log(1 + np.exp(low - top))
 
 
 @pointwise(numbers=False)

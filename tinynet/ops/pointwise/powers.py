@@ -23,6 +23,11 @@ from tinynet.ops.pointwise.where import zeros_for
 from tinynet.widening import HALF, in_single
 
 
+def _is_positive(exponent: Any) -> Any:
+    """Return where an exponent or its real part is at least zero."""
+    return (exponent.real if holds_complex(exponent) else exponent) >= 0
+
+
 @pointwise(node="PowBackward1", methods=False, operator="pow")
 def power(self: Array, exponent: Array, /) -> Array:
     """Return ``self`` to the power of a tensor."""
@@ -39,7 +44,7 @@ power.grad(
         exponent == 0, 0.0, g * (exponent * self ** (exponent - 1))
     ),
     exponent=lambda g, self, exponent, result: (
-        g * where((self == 0) & (exponent >= 0), 0.0, result * log(self))
+        g * where((self == 0) & _is_positive(exponent), 0.0, result * log(self))
     ),
 )
 
@@ -176,10 +181,11 @@ def float_power(self: Tensor | float, exponent: Tensor | float) -> Tensor:
 @public
 def float_power_(self: Tensor, exponent: Tensor | float) -> Tensor:
     """Raise this float64 tensor to the power of ``exponent`` in place and return it."""
-    if self._array.dtype != np.float64:
+    wanted = "ComplexDouble" if holds_complex((self, exponent)) else "Double"
+    if name_of(self._array) != wanted:
         raise RuntimeError(
             f"the base given to float_power_ has dtype {name_of(self._array)} but the operation's "
-            "result requires dtype Double"
+            f"result requires dtype {wanted}"
         )
     return pow_(self, _double(exponent, "exponent", 1))
 

@@ -144,7 +144,7 @@ def cdist(
 def distance(self: Array, other: Array, /, p: float) -> Array:
     """Return the p-norm of the difference of two arrays."""
     gap = self - other
-    if gap.dtype.kind != "f":
+    if not dtypes.is_inexact(gap.dtype):
         raise RuntimeError(
             "norm(): input dtype should be either floating point or complex. Got "
             f"{name_of(gap)} instead."

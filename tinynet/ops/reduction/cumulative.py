@@ -6,11 +6,13 @@ each hundredfold of elements.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from tinynet.core.declaration.complex_rules import holds_complex
 from tinynet.core.declaration.operation import operation, public
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array, DtypeLike
@@ -20,6 +22,7 @@ from tinynet.ops.out_dtypes import EXPECTED_TEXT, same_dtype
 from tinynet.ops.pointwise.arithmetic import where
 from tinynet.ops.pointwise.conversion import cast
 from tinynet.ops.pointwise.exponential import exp
+from tinynet.ops.pointwise.logarithms import complex_logaddexp
 from tinynet.ops.pointwise.where import zeros_for
 from tinynet.ops.reduction.extrema import pair
 from tinynet.ops.reduction.sums import axes_of
@@ -31,7 +34,7 @@ from tinynet.widening import HALF, in_single
 
 _FOUND = same_dtype("expected scalar_type {result} but found {out}")
 
-DOUBLE = np.dtype(np.float64)
+DOUBLE, COMPLEX = np.dtype(np.float64), np.dtype(np.complex128)
 
 
 def _accumulated(function: np.ufunc, x: Array, axis: int, kind: Any) -> Array:
@@ -161,6 +164,11 @@ def logcumsumexp(self: Array, /, dim: int) -> Array:
         return in_single(logcumsumexp, self, axis)
     if self.ndim == 0 or self.size == 0:
         return self.copy()
+    if self.dtype.kind == "c":
+        found = np.moveaxis(self.astype(np.complex128), axis, 0)
+        for before, now in itertools.pairwise(found):
+            now[...] = complex_logaddexp(before, now)
+        return np.moveaxis(found, 0, axis).astype(self.dtype, copy=False)
     return _accumulated(np.logaddexp, self, axis, self.dtype)
 
 
@@ -171,7 +179,7 @@ def _logarithm_slope(g: Any, x: Any, result: Any, shape: tuple[int, ...], dim: i
     low = result == -np.inf
     flat = where(low, 0.0, result)
     steps = cut(flat, axis, slice(0, shape[axis] - 1)) - cut(flat, axis, slice(1, None))
-    factors = _from_second(exp(cast(steps, DOUBLE)), axis, shape)
+    factors = _from_second(exp(cast(steps, COMPLEX if holds_complex(steps) else DOUBLE)), axis, shape)
     return where(low, 0.0, exp(x - flat)) * _backwards(factors, g, axis)
 
 

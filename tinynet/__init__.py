@@ -103,6 +103,7 @@ if TYPE_CHECKING:
     from tinynet import onnx as onnx
     from tinynet import optim as optim
     from tinynet import serialization as serialization
+    from tinynet import fft as fft
     from tinynet import signal as signal
     from tinynet import train as train
     from tinynet import utils as utils

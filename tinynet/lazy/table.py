@@ -18,6 +18,7 @@ HOMES = {
         "onnx": "tinynet.onnx",
         "optim": "tinynet.optim",
         "serialization": "tinynet.serialization",
+        "fft": "tinynet.fft",
         "signal": "tinynet.signal",
         "train": "tinynet.train",
         "utils": "tinynet.utils",

@@ -93,7 +93,7 @@ def var(
     middle = sum(input, dim, keepdim=True, dtype=kind, mask=kept) / ops.sum(kept, dim, True)
     apart = input - middle
     total = sum(apart * apart.conj(), dim, keepdim=keepdim, dtype=exact, mask=kept)
-    count = ops.sum(kept, dim, bool(keepdim)).to(exact) - correction
+    count = ops.sum(kept, dim, bool(keepdim)).to(total.real.dtype) - correction
     return (total / count.clamp(min=0)).to(kind)
 
 

@@ -14,6 +14,7 @@ from tinynet.ops.creation import (
     constructors, fill, like, memory, multinomial, properties, random, random_inplace, ranges,
     reparameterized, tensor_types
 )  # fmt: skip
+from tinynet.ops.fourier import spectrograms
 from tinynet.ops.indexing import gather, getitem, index_put, index_select, scatter_reduce
 from tinynet.ops.pointwise import (
     addcmul, apply, arithmetic, bessel, clamp, comparison, complex_numbers, conversion, division, error_function,

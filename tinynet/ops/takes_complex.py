@@ -44,6 +44,7 @@ takes_complex(
         *("view_as_shape", "viewed_as", "where", "windows_summed", "zeroed", "zeros_instead"),
     ],
     as_declared=[
+        *("complex_transform", "real_transform", "transform_to_real"),
         *("sign_and_log", "cholesky_and_info", "orthogonal_triangular", "eigen_system"),
         *("singular_system", "pseudoinverse", "least_squares", "eigen_values_and_vectors"),
         *("abs", "angle", "complex", "conj_physical", "conjugate", "parts", "polar", "sgn"),

@@ -73,7 +73,8 @@ def _cholesky_gradient(g: Any, L: Any, upper: bool) -> Any:
     """Return the symmetric derivative (Murray 2016, "Differentiation of the Cholesky ...")."""
     if upper:
         L, g = adjoint(L), adjoint(g)
-    middle = _hermitian(adjoint(L) @ g) * 0.5
+    phi = tril(adjoint(L) @ g)
+    middle = (tril(phi, -1) + adjoint(phi)) * 0.5
     half = triangular(adjoint(L), middle, True, True, False)
     return triangular(L, half, False, False, False)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import errors
+from tinynet import dtypes, errors
 from tinynet.core.declaration.casting import autocast
 from tinynet.core.declaration.operation import operation, public
 from tinynet.core.tensors.tensor import Tensor

@@ -1,0 +1,307 @@
+"""Short-time Fourier transforms, and signals from them."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from tinynet import dtypes
+from tinynet.core.declaration.operation import public
+from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.errors import must_be_tensor
+from tinynet.ops.argument_errors import name_of
+from tinynet.ops.creation.constructors import ones, zeros
+from tinynet.ops.fourier.transforms import complex_transform, real_transform, transform_to_real
+from tinynet.ops.indexing.index_select import index_select
+from tinynet.ops.pointwise.complex_numbers import view_as_complex, view_as_real
+from tinynet.ops.pointwise.conversion import converted
+from tinynet.ops.shaping.joining import cat
+from tinynet.ops.shaping.strided import unfold, windows_summed
+from tinynet.ops.shaping.views import cut, embed, expand, reshape, transpose
+
+_MODES = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}
+_RECTANGULAR = (
+    "A window was not provided. A rectangular window will be applied, which leaks between "
+    "frequencies. Pass `window=tinynet.hann_window({0})`, or `tinynet.ones({0})` for the "
+    "rectangular one."
+)
+
+
+def _shown(kind: str, settings: dict[str, Any]) -> str:
+    """Return a call as PyTorch's messages show it."""
+    texts = []
+    for name, value in settings.items():
+        if isinstance(value, Tensor):
+            value = f"tinynet.{value.dtype.tensor_name}{{{list(value.shape)}}}"
+        texts.append(f"{name}={int(value) if isinstance(value, bool) else value}")
+    return f"{kind}, {', '.join(texts)})"
+
+
+def _extended(x: Tensor, count: int, mode: str) -> Tensor:
+    """Append ``count`` numbers to both ends of the rows of ``[batch, n]``."""
+    batch, n = x._array.shape
+    if mode == "constant":
+        return embed.function(x, (batch, n + 2 * count), (slice(None), slice(count, count + n)))
+    if mode not in _MODES:
+        raise NotImplementedError(f"Unrecognised padding mode {mode}")
+    if mode == "reflect" and count >= n:
+        raise RuntimeError(
+            "Argument #4: Padding size should be less than the corresponding input dimension, but "
+            f"got: padding ({count}, {count}) at dimension 2 of input {[1, batch, n]}"
+        )
+    places = np.pad(np.arange(n), count, mode=_MODES[mode])  # type: ignore[call-overload]  # its modes
+    return index_select(x, 1, wrap(places))
+
+
+def _centered(window: Tensor, n_fft: int) -> Tensor:
+    """Return a window with zeros on both sides, of length ``n_fft``."""
+    length = window._array.shape[0]
+    left = (n_fft - length) // 2
+    if length == n_fft:
+        return window
+    return embed.function(window, (n_fft,), (slice(left, left + length),))
+
+
+def _is_complex(*tensors: Tensor | None) -> bool:
+    return any(x is not None and x.is_complex() for x in tensors)
+
+
+@public
+def stft(
+    self: Tensor,
+    n_fft: int,
+    hop_length: int | None = None,
+    win_length: int | None = None,
+    window: Tensor | None = None,
+    center: bool = True,
+    pad_mode: str = "reflect",
+    normalized: bool = False,
+    onesided: bool | None = None,
+    return_complex: bool | None = None,
+    align_to_window: bool | None = None,
+) -> Tensor:
+    """Return the short-time Fourier transform: those of windows along a signal.
+
+    ``result[w, t] = sum(window[k] x[t hop_length + k] exp(-2 pi i w k / n_fft))`` over k (Allen,
+    "Short term spectral analysis", 1977).
+
+    Args:
+        self: the signal, ``[n]`` or ``[batch, n]``.
+        n_fft: the length of a transform.
+        hop_length: the distance between windows, by default ``n_fft / 4``.
+        win_length: the length of the window, by default ``n_fft``; zeros make up the rest.
+        window: the window, ``[win_length]``, by default ones.
+        center: whether window t has its middle at ``t hop_length``; the signal is extended for it.
+        pad_mode: how it is extended: ``"reflect"``, ``"constant"`` (zeros), ``"replicate"`` or
+            ``"circular"``.
+        normalized: whether to divide by the root of ``n_fft``.
+        onesided: whether to return frequencies up to ``n_fft / 2`` only, by default for real
+            signals.
+        return_complex: whether to return complex numbers; pairs of parts otherwise.
+        align_to_window: must be None, or False if not ``center``.
+
+    Returns:
+        ``[batch, frequencies, windows]``, without ``center`` ``1 + (n - n_fft) // hop_length``
+        windows, with it ``1 + n // hop_length``.
+
+    Raises:
+        RuntimeError: shapes, lengths or dtypes do not match, or a real signal without
+            ``return_complex``.
+
+    Example:
+        >>> x = tn.sin(tn.arange(64.0))
+        >>> tn.stft(x, 16, window=tn.hann_window(16), return_complex=True).shape
+        tinynet.Size([9, 17])
+    """
+    if not isinstance(self, Tensor):
+        raise must_be_tensor("stft", "input", 1, self)
+    if align_to_window is not None and center:
+        raise RuntimeError(
+            "stft align_to_window should only be set when center = false. This value is ignored "
+            "when center = true."
+        )
+    x = reshape(self, (1, self._array.shape[0])) if self._array.ndim == 1 else self
+    if center and x._array.ndim == 2:
+        x = _extended(x, n_fft // 2, pad_mode)
+    hop = n_fft // 4 if hop_length is None else hop_length
+    length = n_fft if win_length is None else win_length
+    signal = x if self._array.ndim != 1 else x[0]
+    settings = dict(n_fft=n_fft, hop_length=hop, win_length=length, window=window)
+    settings |= dict(normalized=normalized, onesided=onesided, return_complex=return_complex)
+    start = f"stft(tinynet.{self.dtype.tensor_name}{list(signal.shape)}"
+    call = _shown(start, settings | {"align_to_window": align_to_window})
+    _check_signal(call, x, n_fft, hop, length, window)
+    if _is_complex(x, window):
+        if onesided:
+            raise RuntimeError("Cannot have onesided output if window or input is complex")
+        onesided, return_complex = False, True if return_complex is None else return_complex
+    elif return_complex is None:
+        raise RuntimeError(
+            "stft requires the return_complex parameter be given for real inputs, and will further "
+            "require that return_complex=True in a future PyTorch release."
+        )
+    if window is None:
+        warnings.warn(_RECTANGULAR.format(length), UserWarning, stacklevel=2)
+        window = ones(length, dtype=x.dtype.to_real())
+    frames = unfold(x, 1, n_fft, hop) * _centered(window, n_fft)
+    scale = "root" if normalized else "none"
+    if frames.is_complex():
+        found = complex_transform.function(frames, (2,), scale, True)
+    else:
+        found = real_transform.function(frames, (2,), scale, onesided is not False)
+    found = transpose.function(found, 1, 2)
+    found = found[0] if self._array.ndim == 1 else found
+    return found if return_complex else view_as_real(found)
+
+
+def _check_signal(
+    call: str, x: Tensor, n_fft: int, hop: int, length: int, window: Tensor | None
+) -> None:
+    array = x._array
+    if not dtypes.is_inexact(array.dtype):
+        raise RuntimeError(f"{call} : expected a tensor of floating point or complex values")
+    if array.ndim not in (1, 2):
+        raise RuntimeError(f"{call} : expected a 1D or 2D tensor")
+    n = array.shape[-1]
+    if not 0 < n_fft <= n:
+        raise RuntimeError(f"{call} : expected 0 < n_fft < {n}, but got n_fft={n_fft}")
+    if hop <= 0:
+        raise RuntimeError(f"{call} : expected hop_length > 0, but got hop_length={hop}")
+    if not 0 < length <= n_fft:
+        raise RuntimeError(f"{call} : expected 0 < win_length <= n_fft, but got win_length={length}")
+    if window is not None and window._array.shape != (length,):
+        raise RuntimeError(
+            f"{call} : expected a 1D window tensor of size equal to win_length={length}, but got "
+            f"window with size {list(window.shape)}"
+        )
+
+
+@public
+def istft(
+    self: Tensor,
+    n_fft: int,
+    hop_length: int | None = None,
+    win_length: int | None = None,
+    window: Tensor | None = None,
+    center: bool = True,
+    normalized: bool = False,
+    onesided: bool | None = None,
+    length: int | None = None,
+    return_complex: bool = False,
+) -> Tensor:
+    """Return the signal of a short-time Fourier transform: the inverse of ``stft``.
+
+    The signal whose transform is the nearest in squares (Griffin and Lim, "Signal estimation from
+    modified short-time Fourier transform", 1984): windows are added where they overlap, and divided
+    by the sum of the squared windows.
+
+    Args:
+        self: what ``stft`` returned, ``[frequencies, windows]`` or
+            ``[batch, frequencies, windows]``, complex.
+        n_fft, hop_length, win_length, window, center, normalized, onesided: as for ``stft``.
+        length: the length of the result; by default as far as the windows reach.
+        return_complex: whether the signal is complex.
+
+    Returns:
+        ``[n]`` or ``[batch, n]``.
+
+    Raises:
+        RuntimeError: shapes, lengths or dtypes do not match, or windows leave a gap.
+
+    Example:
+        >>> x, w = tn.sin(tn.arange(64.0)), tn.hann_window(16)
+        >>> y = tn.istft(tn.stft(x, 16, window=w, return_complex=True), 16, window=w)
+        >>> y.shape, bool((x - y).abs().max() < 1e-5)
+        (tinynet.Size([64]), True)
+    """
+    if not isinstance(self, Tensor):
+        raise must_be_tensor("istft", "input", 1, self)
+    hop = n_fft // 4 if hop_length is None else hop_length
+    width = n_fft if win_length is None else win_length
+    settings = dict(n_fft=n_fft, hop_length=hop, win_length=width, window=window, center=center)
+    settings |= dict(normalized=normalized, onesided=onesided, length=length)
+    start = f"istft(CPU{name_of(self._array)}Type{list(self.shape)}"
+    call = _shown(start, settings | {"return_complex": return_complex})
+    _check_spectrum(call, self, n_fft, hop, width, window, onesided, return_complex)
+    if window is None:
+        warnings.warn(_RECTANGULAR.format(width), UserWarning, stacklevel=2)
+        window = ones(width, dtype=self.dtype.to_real())
+    window = _centered(window, n_fft)
+    x = self if self._array.ndim == 3 else reshape(self, (1, *self._array.shape))
+    x = transpose.function(x, 1, 2)
+    scale = "root" if normalized else "all"
+    if return_complex:
+        frames = complex_transform.function(x, (2,), scale, False)
+    else:
+        half = x if onesided is not False else cut.function(x, 2, slice(0, n_fft // 2 + 1))
+        frames = transform_to_real.function(half, (2,), scale, n_fft)
+    count = frames._array.shape[1]
+    total = n_fft + hop * (count - 1)
+    signal = _overlapped(frames * window, total, n_fft, hop)
+    squares = expand(window * window, (1, count, n_fft))
+    envelope = _overlapped(squares, total, n_fft, hop)
+    first = n_fft // 2 if center else 0
+    end = first + length if length is not None else total - (n_fft // 2 if center else 0)
+    part = slice(first, min(end, total))
+    signal, envelope = cut.function(signal, 1, part), cut.function(envelope, 1, part)
+    least = np.abs(envelope._array).min(initial=np.inf)
+    if not least > 1e-11:
+        raise RuntimeError(f"{call} window overlap add min: 1")
+    signal = signal / envelope
+    if end > total:
+        warnings.warn(
+            "The length of signal is shorter than the length parameter. Result is being padded "
+            "with zeros in the tail. Please check your center and hop_length settings.",
+            UserWarning,
+            stacklevel=2,
+        )
+        signal = cat([signal, zeros(len(signal), end - total, dtype=signal.dtype)], 1)
+    return signal if self._array.ndim == 3 else signal[0]
+
+
+def _overlapped(frames: Tensor, total: int, n_fft: int, hop: int) -> Tensor:
+    return windows_summed.function(frames, (len(frames), total), 1, n_fft, hop)
+
+
+def _check_spectrum(
+    call: str,
+    x: Tensor,
+    n_fft: int,
+    hop: int,
+    width: int,
+    window: Tensor | None,
+    onesided: bool | None,
+    return_complex: bool,
+) -> None:
+    if not x.is_complex():
+        raise RuntimeError(
+            "istft requires a complex-valued input tensor matching the output from stft with "
+            "return_complex=True."
+        )
+    if not x._array.size:
+        raise RuntimeError(f"{call} : input tensor cannot be empty.")
+    ndim = x._array.ndim
+    if ndim not in (2, 3):
+        raise RuntimeError(f"{call} : expected a tensor with 3 or 4 dimensions, but got {ndim + 1}")
+    one = onesided is not False
+    wanted, has = n_fft // 2 + 1 if one else n_fft, x._array.shape[-2]
+    if return_complex and one:
+        raise RuntimeError("Cannot have onesided output if window or input is complex")
+    if not return_complex and _is_complex(window):
+        raise RuntimeError("Complex windows are incompatible with return_complex=False")
+    if has != wanted:
+        size = "n_fft / 2 + 1 when onesided=True" if one else "n_fft when onesided=False"
+        raise RuntimeError(
+            f"{call} : expected the frequency dimension (3rd to the last) of the input tensor to "
+            f"match {size}, but got {has}"
+        )
+    if not 0 < hop <= width:
+        raise RuntimeError(f"{call} : expected 0 < hop_length <= win_length")
+    if not 0 < width <= n_fft:
+        raise RuntimeError(f"{call} : expected 0 < win_length <= n_fft")
+    if window is not None and window._array.shape != (width,):
+        raise RuntimeError(
+            f"{call} : Invalid window shape. window has to be 1D and length of `win_length`"
+        )

@@ -97,13 +97,13 @@ if TYPE_CHECKING:
     from tinynet import distributed as distributed
     from tinynet import distributions as distributions
     from tinynet import exchange as exchange
+    from tinynet import fft as fft
     from tinynet import func as func
     from tinynet import masked as masked
     from tinynet import nn as nn
     from tinynet import onnx as onnx
     from tinynet import optim as optim
     from tinynet import serialization as serialization
-    from tinynet import fft as fft
     from tinynet import signal as signal
     from tinynet import train as train
     from tinynet import utils as utils

@@ -34,7 +34,10 @@ _EXAMPLES = {
     "rfft": ("[1.0, 2.0, 3.0, 4.0]", "tensor([10.+0.j, -2.+2.j, -2.+0.j])"),
     "irfft": ("[10.0, -2.0, -2.0]", "tensor([1., 3., 3., 3.])"),
     "hfft": ("[1.0, 2.0, 3.0]", "tensor([ 8., -2.,  0., -2.])"),
-    "ihfft": ("[1.0, 2.0, 3.0, 4.0]", "tensor([ 2.5000-0.0000j, -0.5000-0.5000j, -0.5000-0.0000j])"),
+    "ihfft": (
+        "[1.0, 2.0, 3.0, 4.0]",
+        "tensor([ 2.5000-0.0000j, -0.5000-0.5000j, -0.5000-0.0000j])",
+    ),
 }
 
 
@@ -80,7 +83,7 @@ def _family(name: str) -> tuple[Family, Family, Family]:
         dim: Sequence[int] = (-2, -1),
         norm: str | None = None,
     ) -> Tensor:
-        return source(f"{name}n", input, s, dim, norm, forward)
+        return several(input, s, dim, norm)
 
     def several(
         input: Tensor,

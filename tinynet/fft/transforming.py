@@ -33,7 +33,9 @@ def _numbers(name: str, x: Any, real: bool) -> Tensor:
         raise errors.must_be_tensor(f"fft_{name}", "input", 1, x)
     if real and x.is_complex():
         if name == "ihfftn":
-            raise RuntimeError(f"Only supports floating-point dtypes, but found: {name_of(x._array)}")
+            raise RuntimeError(
+                f"Only supports floating-point dtypes, but found: {name_of(x._array)}"
+            )
         what = "real-valued" if name.endswith("n") else "real"
         raise RuntimeError(f"{name} expects a {what} input tensor, but got {name_of(x._array)}")
     kind = x._array.dtype

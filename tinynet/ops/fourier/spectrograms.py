@@ -15,8 +15,7 @@ from tinynet.ops.argument_errors import name_of
 from tinynet.ops.creation.constructors import ones, zeros
 from tinynet.ops.fourier.transforms import complex_transform, real_transform, transform_to_real
 from tinynet.ops.indexing.index_select import index_select
-from tinynet.ops.pointwise.complex_numbers import view_as_complex, view_as_real
-from tinynet.ops.pointwise.conversion import converted
+from tinynet.ops.pointwise.complex_numbers import view_as_real
 from tinynet.ops.shaping.joining import cat
 from tinynet.ops.shaping.strided import unfold, windows_summed
 from tinynet.ops.shaping.views import cut, embed, expand, reshape, transpose
@@ -170,7 +169,9 @@ def _check_signal(
     if hop <= 0:
         raise RuntimeError(f"{call} : expected hop_length > 0, but got hop_length={hop}")
     if not 0 < length <= n_fft:
-        raise RuntimeError(f"{call} : expected 0 < win_length <= n_fft, but got win_length={length}")
+        raise RuntimeError(
+            f"{call} : expected 0 < win_length <= n_fft, but got win_length={length}"
+        )
     if window is not None and window._array.shape != (length,):
         raise RuntimeError(
             f"{call} : expected a 1D window tensor of size equal to win_length={length}, but got "
@@ -224,6 +225,8 @@ def istft(
     settings |= dict(normalized=normalized, onesided=onesided, length=length)
     start = f"istft(CPU{name_of(self._array)}Type{list(self.shape)}"
     call = _shown(start, settings | {"return_complex": return_complex})
+    if onesided is None:
+        onesided = self._array.ndim < 2 or self._array.shape[-2] != n_fft
     _check_spectrum(call, self, n_fft, hop, width, window, onesided, return_complex)
     if window is None:
         warnings.warn(_RECTANGULAR.format(width), UserWarning, stacklevel=2)
@@ -235,7 +238,7 @@ def istft(
     if return_complex:
         frames = complex_transform.function(x, (2,), scale, False)
     else:
-        half = x if onesided is not False else cut.function(x, 2, slice(0, n_fft // 2 + 1))
+        half = x if onesided else cut.function(x, 2, slice(0, n_fft // 2 + 1))
         frames = transform_to_real.function(half, (2,), scale, n_fft)
     count = frames._array.shape[1]
     total = n_fft + hop * (count - 1)
@@ -272,7 +275,7 @@ def _check_spectrum(
     hop: int,
     width: int,
     window: Tensor | None,
-    onesided: bool | None,
+    onesided: bool,
     return_complex: bool,
 ) -> None:
     if not x.is_complex():
@@ -285,14 +288,13 @@ def _check_spectrum(
     ndim = x._array.ndim
     if ndim not in (2, 3):
         raise RuntimeError(f"{call} : expected a tensor with 3 or 4 dimensions, but got {ndim + 1}")
-    one = onesided is not False
-    wanted, has = n_fft // 2 + 1 if one else n_fft, x._array.shape[-2]
-    if return_complex and one:
+    wanted, has = n_fft // 2 + 1 if onesided else n_fft, x._array.shape[-2]
+    if return_complex and onesided:
         raise RuntimeError("Cannot have onesided output if window or input is complex")
     if not return_complex and _is_complex(window):
         raise RuntimeError("Complex windows are incompatible with return_complex=False")
     if has != wanted:
-        size = "n_fft / 2 + 1 when onesided=True" if one else "n_fft when onesided=False"
+        size = "n_fft / 2 + 1 when onesided=True" if onesided else "n_fft when onesided=False"
         raise RuntimeError(
             f"{call} : expected the frequency dimension (3rd to the last) of the input tensor to "
             f"match {size}, but got {has}"

@@ -75,9 +75,7 @@ complex_transform.grad(
     self=lambda g, axes, scale, forward: complex_transform(g, axes, scale, not forward)
 )
 real_transform.grad(
-    self=lambda g, self_shape, axes, scale, onesided: _of_real(
-        g, self_shape, axes, scale, onesided
-    )
+    self=lambda g, self_shape, axes, scale, onesided: _of_real(g, self_shape, axes, scale, onesided)
 )
 transform_to_real.grad(
     self=lambda g, self_shape, axes, scale, size: _of_half(

@@ -15,7 +15,7 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.ops.linalg.checks import named, square
 from tinynet.ops.linalg.inverses import solution_and_info
-from tinynet.ops.linalg.spectra import converged, gaps, on_diagonal
+from tinynet.ops.linalg.spectra import converged, gaps, on_diagonal, refuse_phases
 from tinynet.ops.out_dtypes import EXPECTED
 from tinynet.ops.shaping.views import unsqueeze
 
@@ -40,6 +40,7 @@ def _gradient(g: Any, values: Any, vectors: Any) -> Any:
     """
     by_values, by_vectors = g
     turned = adjoint(vectors) @ by_vectors
+    refuse_phases("linalg_eig", "eigen", turned)
     along = turned.real.diagonal(0, -2, -1)
     turned = turned - (adjoint(vectors) @ vectors) * unsqueeze(along, -2)
     inner = turned / conjugate(gaps(values))

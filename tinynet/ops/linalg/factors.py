@@ -74,7 +74,7 @@ def _cholesky_gradient(g: Any, L: Any, upper: bool) -> Any:
     if upper:
         L, g = adjoint(L), adjoint(g)
     phi = tril(adjoint(L) @ g)
-    middle = (tril(phi, -1) + adjoint(phi)) * 0.5
+    middle = (phi + adjoint(tril(phi, -1))) * 0.5
     half = triangular(adjoint(L), middle, True, True, False)
     return triangular(L, half, False, False, False)
 

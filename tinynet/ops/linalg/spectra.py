@@ -46,6 +46,25 @@ def gaps(x: Any) -> Any:
     return unsqueeze(x, -2) - unsqueeze(x, -1) + _eye(x.shape[-1], x)
 
 
+def refuse_phases(name: str, vectors: str, turned: Any) -> None:
+    """Raise RuntimeError for a loss that depends on the arbitrary phases of vectors.
+
+    Args:
+        name: PyTorch's name of the derivative.
+        vectors: what the vectors are.
+        turned: ``V^H gV``, whose diagonal is real for other losses.
+    """
+    array = turned._array if isinstance(turned, Tensor) else turned
+    diagonal = np.diagonal(array, 0, -2, -1)
+    if diagonal.dtype.kind == "c" and not np.allclose(diagonal.imag, 0, atol=1e-2):
+        depends = "this term, making it" if name == "svd" else "this quantity, so it is"
+        raise RuntimeError(
+            f"{name}_backward: The {vectors}vectors in the complex case are specified up to "
+            f"multiplication by e^{{i phi}}. The specified loss function depends on {depends} "
+            "ill-defined."
+        )
+
+
 def _recorded(A: Tensor) -> bool:
     return bool(mode.grad and requires_grad(A))
 
@@ -81,7 +100,9 @@ def converged(name: str, compute: Any, A: Array, *args: Any) -> Any:
 def _eigen_gradient(g: Any, values: Any, vectors: Any) -> Any:
     """Return the Hermitian part of ``V (diag(gL) + (V^H gV) / (L_j - L_i)) V^H`` (Giles 2008)."""
     by_values, by_vectors = g
-    turned = _over(adjoint(vectors) @ by_vectors, gaps(values))
+    turned = adjoint(vectors) @ by_vectors
+    refuse_phases("linalg_eigh", "eigen", turned)
+    turned = _over(turned, gaps(values))
     turned = where(_eye(values.shape[-1], values) == 1, 0.0, turned)
     inner = (turned + adjoint(turned)) * 0.5 + on_diagonal(by_values)
     return vectors @ inner @ adjoint(vectors)
@@ -184,6 +205,7 @@ def _svd_gradient(g: Any, U: Any, S: Any, Vh: Any) -> Any:
     U, V = U[..., :, :k], adjoint(Vh[..., :k, :])
     row, column = unsqueeze(S, -2), unsqueeze(S, -1)
     left, right = adjoint(U) @ gU, adjoint(V) @ gV
+    refuse_phases("svd", "singular ", left + right)
     skew = left - adjoint(left)
     apart, both = gaps(S), row + column  # their product is E, which may overflow
     inner = _over(skew, apart) * _over(row, both)

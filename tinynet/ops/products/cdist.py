@@ -8,6 +8,7 @@ import numpy as np
 
 from tinynet import dtypes, errors
 from tinynet.core.declaration.casting import autocast
+from tinynet.core.declaration.complex_rules import conjugate
 from tinynet.core.declaration.operation import operation, public
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
@@ -230,7 +231,7 @@ def _renormed(g: Any, x: Any, p: float, dim: int, maxnorm: float) -> Any:
     above = norm > maxnorm
     factor = where(above, maxnorm / (norm + _TINY), 1.0)
     slope = where(above, -maxnorm / ((norm + _TINY) * (norm + _TINY)), 0.0)
-    by_norm = sum_dims(g * x, others, True) * slope
+    by_norm = sum_dims((g * conjugate(x)).real, others, True) * slope
     return g * factor + norm_gradient(by_norm, x, tuple(x.shape), norm, p, others, True)
 
 

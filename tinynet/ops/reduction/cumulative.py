@@ -179,7 +179,9 @@ def _logarithm_slope(g: Any, x: Any, result: Any, shape: tuple[int, ...], dim: i
     low = result == -np.inf
     flat = where(low, 0.0, result)
     steps = cut(flat, axis, slice(0, shape[axis] - 1)) - cut(flat, axis, slice(1, None))
-    factors = _from_second(exp(cast(steps, COMPLEX if holds_complex(steps) else DOUBLE)), axis, shape)
+    factors = _from_second(
+        exp(cast(steps, COMPLEX if holds_complex(steps) else DOUBLE)), axis, shape
+    )
     return where(low, 0.0, exp(x - flat)) * _backwards(factors, g, axis)
 
 

@@ -2,7 +2,7 @@
 
 numpy promotes ``int64 + float32`` to float64 and gives ``exp(int64)`` as float64; PyTorch keeps
 float32 in both. PyTorch also lets a 0-d tensor decide only between categories (bool < int <
-float < complex), never inside one. Source: PyTorch documentation, "Tensor Attributes", type promotion.
+float < complex), never inside one. Source: PyTorch documentation, "Tensor Attributes".
 """
 
 from __future__ import annotations

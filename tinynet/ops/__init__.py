@@ -9,7 +9,7 @@ import inspect
 
 from tinynet.core.declaration.operation import REGISTRY
 from tinynet.core.tensors.tensor import ALIASES, FUNCTIONS, METHODS, method
-from tinynet.ops import deprecated, linalg, recorded_sums, special, takes_complex
+from tinynet.ops import deprecated, linalg, recorded_sums, special
 from tinynet.ops.creation import (
     constructors, fill, like, memory, multinomial, properties, random, random_inplace, ranges,
     reparameterized, tensor_types
@@ -17,8 +17,8 @@ from tinynet.ops.creation import (
 from tinynet.ops.fourier import spectrograms
 from tinynet.ops.indexing import gather, getitem, index_put, index_select, scatter_reduce
 from tinynet.ops.pointwise import (
-    addcmul, apply, arithmetic, bessel, clamp, comparison, complex_numbers, conversion, division, error_function,
-    gamma, logarithms, polynomials, powers, rounding, trigonometry
+    addcmul, apply, arithmetic, bessel, clamp, comparison, complex_numbers, conversion, division,
+    error_function, gamma, logarithms, polynomials, powers, rounding, trigonometry
 )  # fmt: skip
 from tinynet.ops.products import addmm, cdist, einsum, matmul, tensordot
 from tinynet.ops.reduction import (

@@ -1,10 +1,11 @@
-"""Complex numbers: which operations take them, and the gradients of what these compute.
+"""Complex numbers: the gradients of what operations compute with them.
 
 The gradient of a real loss L by z = x + iy is dL/dx + i dL/dy, as in PyTorch (the conjugate
 Wirtinger derivative; Kreutz-Delgado, "The complex gradient operator and the CR-calculus", 2009).
 For a holomorphic f it is ``g conj(f')``. The formula of an operation computes ``g f'``, which is
 right for real numbers, so ``conj(formula(conj(g)))`` is right for complex ones. Operations that
-are not holomorphic (abs, conj, svd) have formulas that are right for both.
+are not holomorphic (abs, conj, svd) have formulas that are right for both. Declarations say which
+is the case (``complex=``); without it, an operation refuses complex numbers.
 
 The first complex array switches this on (``widening.py``): programs without any pay nothing.
 """
@@ -18,20 +19,6 @@ import numpy as np
 
 from tinynet import dtypes
 from tinynet.core.tensors.tensor import Tensor
-
-HOLOMORPHIC: set[str] = set()  # names of operations whose formulas need conjugates
-AS_DECLARED: set[str] = set()  # names of the others that take complex numbers
-
-
-def takes_complex(holomorphic: Iterable[str] = (), as_declared: Iterable[str] = ()) -> None:
-    """Let operations take complex numbers.
-
-    Args:
-        holomorphic: names of operations that are holomorphic in each input.
-        as_declared: names of operations whose formulas are right for complex numbers, too.
-    """
-    HOLOMORPHIC.update(holomorphic)
-    AS_DECLARED.update(as_declared)
 
 
 def holds_complex(x: Any) -> bool:
@@ -62,23 +49,17 @@ class Conjugate:
     of_tensor: Callable[[Tensor], Tensor]
 
 
-def is_holomorphic(op: Any) -> bool:
-    """Return whether the formulas of an operation need conjugates for complex numbers."""
-    return (op.derived_from or op).name in HOLOMORPHIC
-
-
 def refuse(op: Any, inputs: Iterable[Any]) -> None:
     """Raise NotImplementedError if an operation does not take complex numbers."""
-    name = (op.derived_from or op).name
-    if name not in HOLOMORPHIC and name not in AS_DECLARED:
+    if not op.complex:
         lists = [one for x in inputs for one in (x if isinstance(x, (list, tuple)) else (x,))]
         kind = next(dtypes.of(x) for x in lists if holds_complex(x))
-        raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{kind.scalar_name}'")
+        raise NotImplementedError(f"\"{op.name}_cpu\" not implemented for '{kind.scalar_name}'")
 
 
 def gradient(op: Any, formula: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     """Return what the formula of an operation gives for complex arrays."""
     g, *saved = args
-    if is_holomorphic(op):
+    if op.complex is True:
         return conjugate(formula(conjugate(g), *saved))
     return formula(g, *saved)

@@ -48,13 +48,14 @@ class Operation:
             recorded, and its argument names after ``g``; see ``core/graph/double_backward.py``.
         function: the public function on tensors.
         batch: how it runs on a batch, if its parameters do not determine it: a rule, or ``"loop"``.
+        complex: whether it takes complex numbers, see ``complex_rules.py``: True if it is
+            holomorphic in each input, ``"given"`` if its formulas are right for them as given.
     """
 
     writes = False  # see core/declaration/observers.py
     formulas: dict[str, Callable[..., Any]] | None = None
     joint: Callable[..., Any] | None = None
     number_node: str | None = None  # the node's name when a formula multiplies by a number
-    derived_from: Operation | None = None  # the operation whose formula is the kernel
     into: Callable[..., None] | None = None  # writes the result over the first argument
 
     def __init__(
@@ -80,6 +81,7 @@ class Operation:
         autocast: str | None = None,
         of_numbers: bool = False,
         batch: str | None = None,
+        complex: bool | str | None = None,
         too_large: Callable[..., Exception] = errors.output_shape,
         **faces: Any,
     ):
@@ -89,6 +91,7 @@ class Operation:
         self.outputs, self.hidden = tuple(outputs), tuple(hidden)
         self.differentiable, self.many, self.autocast = differentiable, many, autocast
         self.frees, self.exempt = frozenset(frees), frozenset(exempt)
+        self.complex = kind in ("view", "sequence") if complex is None else complex
         self.result, self.batch, self.mixed, self.too_large = result, batch, mixed, too_large
         self.ufunc = kernel if isinstance(kernel, np.ufunc) else None
         self.kernel: Callable[..., Any] = widening.kernel_of(self, kernel or declared)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.core.declaration.complex_rules import conjugate, holds_complex, is_holomorphic
+from tinynet.core.declaration.complex_rules import conjugate, holds_complex
 from tinynet.core.graph.node import Edge, Freed, Guard, already_freed, count_nodes, restore
 from tinynet.core.tensors.tensor import VIEW, Tensor, counter_of, wrap
 from tinynet.core.tensors.version import NUMBER
@@ -71,7 +71,7 @@ def backward_recorded(node: Any, g: Any, freed: Freed | None, wanted: Any) -> tu
             values[name] = unpack(node, name) if holds_array else getattr(node, slot)
             if isinstance(values[name], Freed):
                 raise already_freed(node, values[name])
-    turned = is_holomorphic(op) and (holds_complex(g) or holds_complex([*values.values()]))
+    turned = op.complex is True and (holds_complex(g) or holds_complex([*values.values()]))
     if turned:
         g = conjugate(g)
     needs = tuple(bool(e) and (wanted is None or e[0] in wanted) for e in node.edges)

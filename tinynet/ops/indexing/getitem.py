@@ -42,7 +42,7 @@ _NOTHING = "index is out of bounds for dimension with size 0"
 # ---- operations that copy -----------------------------------------------------------------------
 
 
-@operation(methods=False, frees=("indices",), batch="index_taken")
+@operation(methods=False, frees=("indices",), batch="index_taken", complex=True)
 def index(self: Array, /, indices: Indices) -> Array:
     """Return the elements selected by integer arrays or masks."""
     try:
@@ -61,7 +61,7 @@ def index(self: Array, /, indices: Indices) -> Array:
         raise IndexError(text) from None
 
 
-@operation(methods=False, node="IndexPutImplBackward0", batch="index_summed")
+@operation(methods=False, node="IndexPutImplBackward0", batch="index_summed", complex=True)
 def index_sum(self: Array, /, shape: tuple[int, ...], indices: Indices) -> Array:
     """Add ``self`` to zeros of ``shape`` at the indices: the derivative of ``index``."""
     if self.dtype is HALF:
@@ -78,7 +78,7 @@ index.grad(self=lambda g, self_shape, indices: index_sum(g, self_shape, indices)
 index_sum.grad(self=lambda g, indices: index(g, indices))
 
 
-@operation(methods=False, node="IndexPutBackward0", batch="index_cleared")
+@operation(methods=False, node="IndexPutBackward0", batch="index_cleared", complex=True)
 def cleared(self: Array, /, indices: Indices) -> Array:
     """Return a copy with zeros at the indices."""
     whole = self.copy()
@@ -113,7 +113,9 @@ def _put(whole: Array, values: Array, indices: Indices, accumulate: bool) -> Non
         raise IndexError(_out_of_bounds(error)) from None
 
 
-@operation(methods=False, node="IndexPutBackward0", frees=("indices",), batch="index_put")
+@operation(
+    methods=False, node="IndexPutBackward0", frees=("indices",), batch="index_put", complex=True
+)
 def index_set(self: Array, values: Array, /, indices: Indices, accumulate: bool) -> Array:
     """Return a copy with ``values`` at the indices."""
     whole = self.copy()
@@ -141,7 +143,7 @@ index_set.grad(
 )
 
 
-@operation(node="CopyBackwards", methods=False, batch="copied")
+@operation(node="CopyBackwards", methods=False, batch="copied", complex=True)
 def copy(self: Array, src: Array, /) -> Array:
     """Return ``src`` in the shape and dtype of ``self``: the value that ``copy_`` writes."""
     try:

@@ -25,6 +25,7 @@ from tinynet.ops.shaping.views import unsqueeze
     differentiable=2,
     node="LinalgEigBackward0",
     methods=False,
+    complex="given",
 )
 def eigen_values_and_vectors(A: Array, /) -> tuple[Array, Array]:
     """Return complex eigenvalues, and eigenvectors of norm 1 as columns."""

@@ -100,7 +100,7 @@ def _pade(A: Array, degree: int) -> Array:
     return np.linalg.solve(even - odd, even + odd)
 
 
-@operation(node="LinalgMatrixExpBackward0", methods=False)
+@operation(node="LinalgMatrixExpBackward0", methods=False, complex=True)
 def matrix_exponential(A: Array, /) -> Array:
     """Compute the exponential by scaling, a Pade approximant, and squaring (Higham 2005)."""
     if A.size == 0:

@@ -39,7 +39,7 @@ def _choose(A: Array, k: int) -> tuple[int, int]:
 
 
 def _factorize(A: Array, pivots: Array, hermitian: bool) -> int:
-    """Overwrite one symmetric or Hermitian matrix with L and D; return the first zero of D (from 1), or 0."""
+    """Overwrite one matrix with L and D; return the first zero of D (from 1), or 0."""
     k = info = 0
     while k < len(A):
         size, other = _choose(A, k)
@@ -58,7 +58,13 @@ def _factorize(A: Array, pivots: Array, hermitian: bool) -> int:
     return info
 
 
-@operation(outputs=("LD", "pivots", "info"), methods=False, node="NotImplemented", batch="loop")
+@operation(
+    outputs=("LD", "pivots", "info"),
+    methods=False,
+    node="NotImplemented",
+    batch="loop",
+    complex=True,
+)
 def ldl_and_info(A: Array, /, hermitian: bool) -> tuple[Array, Array, Array]:
     """Return L and D in one matrix, the pivots, and LAPACK's info."""
     refuse_half("ldl_factor_kernel", A)
@@ -74,7 +80,7 @@ def ldl_and_info(A: Array, /, hermitian: bool) -> tuple[Array, Array, Array]:
     )
 
 
-@operation(methods=False, node="NotImplemented", batch="loop")
+@operation(methods=False, node="NotImplemented", batch="loop", complex=True)
 def ldl_solution(LD: Array, pivots: Array, B: Array, /, hermitian: bool) -> Array:
     """Solve with the factors of ``ldl_and_info``."""
     batch = np.broadcast_shapes(LD.shape[:-2], B.shape[:-2])

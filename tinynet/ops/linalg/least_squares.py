@@ -23,7 +23,9 @@ _NAMES = ("solution", "residuals", "rank", "singular_values")
 DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
 
 
-@operation(outputs=_NAMES, differentiable=2, node="LinalgLstsqBackward0", methods=False)
+@operation(
+    outputs=_NAMES, differentiable=2, node="LinalgLstsqBackward0", methods=False, complex="given"
+)
 def least_squares(
     A: Array, B: Array, /, rcond: float, driver: str, vector: bool
 ) -> tuple[Array, ...]:

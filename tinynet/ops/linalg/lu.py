@@ -60,6 +60,7 @@ _Lu = named("linalg_lu", ("P", "L", "U"))
     node="LinalgLuBackward0",
     methods=False,
     result=lambda L, U, P: _Lu(P, L, U),
+    complex=True,
 )
 def lower_upper(A: Array, /) -> tuple[Array, Array, Array]:
     """Return L, U and the permutation P."""
@@ -79,6 +80,7 @@ lower_upper.grad(A=lambda g, L, U, P: _lu_gradient(g[0], g[1], P, L, U))
     node="LinalgLuFactorExBackward0",
     methods=False,
     batch="loop",
+    complex=True,
 )
 def packed_factors(A: Array, /) -> tuple[Array, ...]:
     """Return L and U in one matrix, the pivots, and LAPACK's info."""

@@ -77,6 +77,7 @@ def _recorded(A: Tensor) -> bool:
     differentiable=2,
     node="LinalgEighBackward0",
     methods=False,
+    complex="given",
 )
 def eigen_system(A: Array, /, uplo: str) -> tuple[Array, Array]:
     """Return eigenvalues in ascending order, and eigenvectors as columns."""
@@ -84,6 +85,7 @@ def eigen_system(A: Array, /, uplo: str) -> tuple[Array, Array]:
 
 
 def converged(name: str, compute: Any, A: Array, *args: Any) -> Any:
+    """Return ``compute(A, *args)``; LinAlgError where that does not converge."""
     try:
         return compute(A, *args)
     except np.linalg.LinAlgError:
@@ -136,7 +138,7 @@ def eigh(A: Tensor, UPLO: str = "L") -> Any:
 
     ``A = V @ diag(w) @ V.mH`` with orthonormal columns in V.
 
-    The sign (of complex ones the phase) of each eigenvector is arbitrary; the derivative is that of functions that do not
+    The sign (or phase) of each eigenvector is arbitrary; the derivative is that of functions that
     depend on it. It is finite only if the eigenvalues are distinct, or the eigenvectors are unused.
 
     Args:
@@ -186,7 +188,13 @@ def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
 # ---- singular values ----------------------------------------------------------------------------
 
 
-@operation(outputs=("U", "S", "Vh"), differentiable=3, node="LinalgSvdBackward0", methods=False)
+@operation(
+    outputs=("U", "S", "Vh"),
+    differentiable=3,
+    node="LinalgSvdBackward0",
+    methods=False,
+    complex="given",
+)
 def singular_system(A: Array, /, full_matrices: bool) -> tuple[Array, Array, Array]:
     """Return U, S and the transpose of V."""
     U, S, Vh = converged("svd", np.linalg.svd, A, full_matrices)
@@ -307,7 +315,7 @@ def _cutoff(S: Array, shape: tuple[int, ...], atol: Any, rtol: Any) -> Array:
     return np.maximum(0.0 if atol is None else atol, np.asarray(rtol) * largest)[..., None]
 
 
-@operation(node="LinalgPinvBackward0", methods=False)
+@operation(node="LinalgPinvBackward0", methods=False, complex="given")
 def pseudoinverse(A: Array, /, atol: Any, rtol: Any, hermitian: bool) -> Array:
     """Return the pseudoinverse by the nonzero singular values (or eigenvalues)."""
     if A.size == 0:

@@ -13,7 +13,7 @@ from tinynet.ops.out_dtypes import BOOLEAN, FOUND
 # ---- comparison ---------------------------------------------------------------------------------
 
 
-@pointwise(np.equal, operator="eq", inplace=True, numbers="other")
+@pointwise(np.equal, operator="eq", inplace=True, numbers="other", complex="given")
 def eq(self: Array, other: Array, /) -> Array:
     """Return True where ``self`` equals ``other``.
 
@@ -23,7 +23,14 @@ def eq(self: Array, other: Array, /) -> Array:
     """
 
 
-@pointwise(np.not_equal, operator="ne", inplace=True, numbers="other", aliases=("not_equal",))
+@pointwise(
+    np.not_equal,
+    operator="ne",
+    inplace=True,
+    numbers="other",
+    aliases=("not_equal",),
+    complex="given",
+)
 def ne(self: Array, other: Array, /) -> Array:
     """Return True where ``self`` differs from ``other``.
 
@@ -78,7 +85,7 @@ def ge(self: Array, other: Array, /) -> Array:
 # ---- logic and bits -----------------------------------------------------------------------------
 
 
-@pointwise(np.logical_and, inplace=True, numbers=False)
+@pointwise(np.logical_and, inplace=True, numbers=False, complex="given")
 def logical_and(self: Array, other: Array, /) -> Array:
     """Return True where both elements are nonzero.
 
@@ -88,7 +95,7 @@ def logical_and(self: Array, other: Array, /) -> Array:
     """
 
 
-@pointwise(np.logical_or, inplace=True, numbers=False)
+@pointwise(np.logical_or, inplace=True, numbers=False, complex="given")
 def logical_or(self: Array, other: Array, /) -> Array:
     """Return True where either element is nonzero.
 
@@ -98,7 +105,7 @@ def logical_or(self: Array, other: Array, /) -> Array:
     """
 
 
-@pointwise(np.logical_xor, inplace=True, numbers=False)
+@pointwise(np.logical_xor, inplace=True, numbers=False, complex="given")
 def logical_xor(self: Array, other: Array, /) -> Array:
     """Return True where exactly one element is nonzero.
 
@@ -108,7 +115,7 @@ def logical_xor(self: Array, other: Array, /) -> Array:
     """
 
 
-@pointwise(np.logical_not, inplace="method")
+@pointwise(np.logical_not, inplace="method", complex="given")
 def logical_not(self: Array, /) -> Array:
     """Return True where the element is zero.
 
@@ -163,7 +170,7 @@ def bitwise_not(self: Array, /) -> Array:
     return np.invert(self)
 
 
-@pointwise(np.isnan)
+@pointwise(np.isnan, complex="given")
 def isnan(self: Array, /) -> Array:
     """Return True where the element is NaN.
 
@@ -173,7 +180,7 @@ def isnan(self: Array, /) -> Array:
     """
 
 
-@pointwise(np.isinf)
+@pointwise(np.isinf, complex="given")
 def isinf(self: Array, /) -> Array:
     """Return True where the element is infinite.
 
@@ -183,7 +190,7 @@ def isinf(self: Array, /) -> Array:
     """
 
 
-@pointwise(np.isfinite)
+@pointwise(np.isfinite, complex="given")
 def isfinite(self: Array, /) -> Array:
     """Return True where the element is neither infinite nor NaN.
 
@@ -223,7 +230,7 @@ def _one_kind(a: Array, b: Array) -> None:
         raise RuntimeError(f"{name_of(a)} did not match {name_of(b)}")
 
 
-@pointwise(numbers=False, mixed=_one_kind)
+@pointwise(numbers=False, mixed=_one_kind, complex="given")
 def isclose(
     self: Array, other: Array, /, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> Array:

@@ -23,13 +23,13 @@ from tinynet.ops.shaping.strided import memory_of, steps_of
 # ---- parts --------------------------------------------------------------------------------------
 
 
-@view(methods=False, node="RealBackward0", batch="elementwise")
+@view(methods=False, node="RealBackward0", batch="elementwise", complex="given")
 def real_part(self: Array, /) -> Array:
     """Return a view of the real parts."""
     return self.real
 
 
-@view(methods=False, node="ImagBackward0", batch="elementwise")
+@view(methods=False, node="ImagBackward0", batch="elementwise", complex="given")
 def imaginary_part(self: Array, /) -> Array:
     """Return a view of the imaginary parts."""
     return self.imag
@@ -90,7 +90,7 @@ def is_complex(input: Tensor) -> bool:
     return input.is_complex()
 
 
-@pointwise()
+@pointwise(complex="given")
 def isreal(self: Array, /) -> Array:
     """Return True where the imaginary part is zero.
 
@@ -104,7 +104,7 @@ def isreal(self: Array, /) -> Array:
 # ---- conjugates ---------------------------------------------------------------------------------
 
 
-@pointwise(np.conjugate, methods=False, node="ConjBackward0")
+@pointwise(np.conjugate, methods=False, node="ConjBackward0", complex="given")
 def conjugate(self: Array, /) -> Array:
     """Return the complex conjugates."""
 
@@ -124,7 +124,7 @@ def conj(self: Tensor) -> Tensor:
     return conjugate.function(self) if self.is_complex() else self
 
 
-@pointwise(inplace="function", node="ConjPhysicalBackward0")
+@pointwise(inplace="function", node="ConjPhysicalBackward0", complex="given")
 def conj_physical(self: Array, /) -> Array:
     """Return the complex conjugates in new memory; of real numbers, a copy.
 
@@ -178,7 +178,7 @@ def _refuse_parts(name: str, first: Array, second: Array) -> None:
         )
 
 
-@operation(methods=False, node="ComplexBackward0", out=True, batch="elementwise")
+@operation(methods=False, node="ComplexBackward0", out=True, batch="elementwise", complex="given")
 def complex(real: Array, imag: Array, /) -> Array:
     """Return complex numbers of given real and imaginary parts.
 
@@ -199,10 +199,11 @@ def complex(real: Array, imag: Array, /) -> Array:
     return made
 
 
+public_function(complex.function)
 complex.grad(real=lambda g: g.real, imag=lambda g: g.imag)
 
 
-@operation(methods=False, node="PolarBackward0", out=True, batch="elementwise")
+@operation(methods=False, node="PolarBackward0", out=True, batch="elementwise", complex="given")
 def polar(abs: Array, angle: Array, /) -> Array:
     """Return complex numbers of given absolute values and angles.
 
@@ -225,6 +226,7 @@ def polar(abs: Array, angle: Array, /) -> Array:
     return made
 
 
+public_function(polar.function)
 polar.grad(
     abs=lambda g, result: (conjugate(g) * sgn(result)).real,
     angle=lambda g, result: (conjugate(g) * (result * 1j)).real,
@@ -234,7 +236,7 @@ polar.grad(
 # ---- views of both parts ------------------------------------------------------------------------
 
 
-@view(methods=False, node="ViewAsRealBackward0")
+@view(methods=False, node="ViewAsRealBackward0", complex="given")
 def view_as_real(self: Array, /) -> Array:
     """Return a view of complex numbers as pairs of real and imaginary parts, ``[..., 2]``.
 
@@ -253,7 +255,7 @@ def view_as_real(self: Array, /) -> Array:
     return np.lib.stride_tricks.as_strided(self.real, (*self.shape, 2), steps)
 
 
-@view(methods=False, node="ViewAsComplexBackward0")
+@view(methods=False, node="ViewAsComplexBackward0", complex="given")
 def view_as_complex(self: Array, /) -> Array:
     """Return a view of pairs of real and imaginary parts, ``[..., 2]``, as complex numbers.
 
@@ -284,11 +286,13 @@ def view_as_complex(self: Array, /) -> Array:
     return self.view(dtypes.complex_of(self.dtype))[..., 0]
 
 
+public_function(view_as_real.function)
+public_function(view_as_complex.function)
 view_as_real.grad(self=lambda g: complex(g[..., 0], g[..., 1]))
 view_as_complex.grad(self=lambda g: parts(g))
 
 
-@operation(methods=False, node="ViewAsRealBackward0")
+@operation(methods=False, node="ViewAsRealBackward0", complex="given")
 def parts(self: Array, /) -> Array:
     """Return a copy of complex numbers as pairs of real and imaginary parts."""
     return np.stack((self.real, self.imag), -1)
@@ -299,7 +303,7 @@ parts.grad(self=lambda g: complex(g[..., 0], g[..., 1]))
 # ---- angles -------------------------------------------------------------------------------------
 
 
-@pointwise(ints="float")
+@pointwise(ints="float", complex="given")
 def angle(self: Array, /) -> Array:
     """Return the angle in the complex plane, in radians; pi for negative real numbers.
 
@@ -319,7 +323,3 @@ def _turned(g: Any, z: Any) -> Any:
     if not holds_complex(z):
         return zeros_for(g)
     return where(zero, 0.0, g * 1j / where(zero, 1.0, conjugate(z)))
-
-
-for _made in (complex, polar, view_as_real, view_as_complex):
-    public_function(_made.function)

@@ -24,7 +24,7 @@ from tinynet.widening import HALF, in_single
 # ---- exponentials and logarithms ----------------------------------------------------------------
 
 
-@pointwise(np.exp, ints="float", inplace=True, node="ExpBackward")
+@pointwise(np.exp, ints="float", inplace=True, node="ExpBackward", complex=True)
 def exp(self: Array, /) -> Array:
     """Return e to the power of each element.
 
@@ -38,7 +38,7 @@ exp.grad(self=lambda g, result: g * result)
 
 
 @special()
-@pointwise(np.exp2, ints="float", inplace=True)
+@pointwise(np.exp2, ints="float", inplace=True, complex=True)
 def exp2(self: Array, /) -> Array:
     """Return 2 to the power of each element.
 
@@ -52,7 +52,7 @@ exp2.grad(self=lambda g, result: g * result * math.log(2))
 
 
 @special()
-@pointwise(np.expm1, ints="float", inplace=True)
+@pointwise(np.expm1, ints="float", inplace=True, complex=True)
 def expm1(self: Array, /) -> Array:
     """Return ``exp(x) - 1``, accurate for small x.
 
@@ -65,7 +65,7 @@ def expm1(self: Array, /) -> Array:
 expm1.grad(self=lambda g, result: g * (result + 1))
 
 
-@pointwise(np.log, ints="float", inplace=True)
+@pointwise(np.log, ints="float", inplace=True, complex=True)
 def log(self: Array, /) -> Array:
     """Return the natural logarithm.
 
@@ -79,7 +79,7 @@ log.grad(self=lambda g, self: g / self)
 
 
 @special()
-@pointwise(np.log1p, ints="float", inplace=True, node="Log1PBackward0")
+@pointwise(np.log1p, ints="float", inplace=True, node="Log1PBackward0", complex=True)
 def log1p(self: Array, /) -> Array:
     """Return ``log(1 + x)``, accurate for small x.
 
@@ -92,7 +92,7 @@ def log1p(self: Array, /) -> Array:
 log1p.grad(self=lambda g, self: g / (self + 1))
 
 
-@pointwise(np.log2, ints="float", inplace=True)
+@pointwise(np.log2, ints="float", inplace=True, complex=True)
 def log2(self: Array, /) -> Array:
     """Return the logarithm to base 2.
 
@@ -105,7 +105,7 @@ def log2(self: Array, /) -> Array:
 log2.grad(self=lambda g, self: g / (self * math.log(2)))
 
 
-@pointwise(np.log10, ints="float", inplace=True)
+@pointwise(np.log10, ints="float", inplace=True, complex=True)
 def log10(self: Array, /) -> Array:
     """Return the logarithm to base 10.
 
@@ -120,7 +120,7 @@ log10.grad(self=lambda g, self: g / (self * math.log(10)))
 # ---- powers -------------------------------------------------------------------------------------
 
 
-@pointwise(np.sqrt, ints="float", inplace=True)
+@pointwise(np.sqrt, ints="float", inplace=True, complex=True)
 def sqrt(self: Array, /) -> Array:
     """Return the square root; NaN below zero.
 
@@ -133,7 +133,7 @@ def sqrt(self: Array, /) -> Array:
 sqrt.grad(self=lambda g, result: g / (2 * result))
 
 
-@pointwise(ints="float", inplace=True)
+@pointwise(ints="float", inplace=True, complex=True)
 def rsqrt(self: Array, /) -> Array:
     """Return the reciprocal of the square root.
 
@@ -149,7 +149,7 @@ def rsqrt(self: Array, /) -> Array:
 rsqrt.grad(self=lambda g, result: -0.5 * g * result**3)
 
 
-@pointwise(np.reciprocal, ints="float", inplace=True)
+@pointwise(np.reciprocal, ints="float", inplace=True, complex=True)
 def reciprocal(self: Array, /) -> Array:
     """Return the reciprocal.
 
@@ -162,7 +162,7 @@ def reciprocal(self: Array, /) -> Array:
 reciprocal.grad(self=lambda g, result: -g * result * result)
 
 
-@pointwise(inplace=True, node="PowBackward0")
+@pointwise(inplace=True, node="PowBackward0", complex=True)
 def square(self: Array, /) -> Array:
     """Return the square; that of booleans is int64.
 
@@ -178,7 +178,7 @@ square.grad(self=lambda g, self: g * (2.0 * self))
 # ---- sign and rounding --------------------------------------------------------------------------
 
 
-@pointwise(operator="neg", inplace=True, aliases=("negative",), out=FOUND)
+@pointwise(operator="neg", inplace=True, aliases=("negative",), out=FOUND, complex=True)
 def neg(self: Array, /) -> Array:
     """Return the negative.
 
@@ -231,7 +231,7 @@ def sign(self: Array, /) -> Array:
 sign.grad(self=zeros_for)
 
 
-@pointwise(inplace="method", out=FOUND)
+@pointwise(inplace="method", out=FOUND, complex="given")
 def sgn(self: Array, /) -> Array:
     """Return the sign of real numbers, and ``z / |z|`` of complex ones; 0 for 0.
 
@@ -253,7 +253,7 @@ def _along_the_circle(g: Any, z: Any, unit: Any) -> Any:
     return across * (z != 0) / (abs(z) + (z == 0))
 
 
-@pointwise(operator="abs", out=FOUND)
+@pointwise(operator="abs", out=FOUND, complex="given")
 def abs(self: Array, /) -> Array:
     """Return the absolute value.
 
@@ -291,7 +291,7 @@ method(abs_, "absolute_")
 # ---- saturating functions -----------------------------------------------------------------------
 
 
-@pointwise(np.tanh, ints="float", inplace=True)
+@pointwise(np.tanh, ints="float", inplace=True, complex=True)
 def tanh(self: Array, /) -> Array:
     """Return the hyperbolic tangent.
 
@@ -310,7 +310,7 @@ derivative(
 
 
 @special("expit")
-@pointwise(ints="float", inplace=True)
+@pointwise(ints="float", inplace=True, complex=True)
 def sigmoid(self: Array, /) -> Array:
     """Return the logistic function ``1 / (1 + exp(-x))``.
 

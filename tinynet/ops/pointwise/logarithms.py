@@ -18,7 +18,7 @@ from tinynet.ops.special_functions import only_special, special
 # ---- of sums ------------------------------------------------------------------------------------
 
 
-@pointwise(numbers=False)
+@pointwise(numbers=False, complex=True)
 def logaddexp(self: Array, other: Array, /) -> Array:
     """Return ``log(exp(self) + exp(other))``, without overflow.
 
@@ -33,7 +33,7 @@ def logaddexp(self: Array, other: Array, /) -> Array:
 
 
 def complex_logaddexp(a: Array, b: Array) -> Array:
-    """Return ``log(exp(a) + exp(b))`` of complex numbers, from the one with the larger real part."""
+    """Return ``log(exp(a) + exp(b))`` of complex numbers, without overflow."""
     larger = a.real >= b.real
     top, low = np.where(larger, a, b), np.where(larger, b, a)
     return top + np.log(1 + np.exp(low - top))

@@ -28,7 +28,7 @@ def _is_positive(exponent: Any) -> Any:
     return (exponent.real if holds_complex(exponent) else exponent) >= 0
 
 
-@pointwise(node="PowBackward1", methods=False, operator="pow")
+@pointwise(node="PowBackward1", methods=False, operator="pow", complex=True)
 def power(self: Array, exponent: Array, /) -> Array:
     """Return ``self`` to the power of a tensor."""
     if self.dtype.kind == "b":
@@ -49,7 +49,7 @@ power.grad(
 )
 
 
-@operation(node="PowBackward0", methods=False, batch="elementwise")
+@operation(node="PowBackward0", methods=False, batch="elementwise", complex=True)
 def power_number(self: Array, /, exponent: float) -> Array:
     """Return ``self`` to the power of a number."""
     if type(exponent) is complex or not dtypes.is_inexact(self.dtype) and type(exponent) is float:
@@ -83,7 +83,7 @@ power_number.grad(
 )
 
 
-@operation(node="PowBackward2", methods=False, batch="elementwise")
+@operation(node="PowBackward2", methods=False, batch="elementwise", complex=True)
 def power_of_number(self: Array, /, base: float) -> Array:
     """Return a number to the power of each element."""
     kind = dtypes.result_type((self, base))
@@ -195,7 +195,7 @@ def _no_bools(a: Array, b: Array) -> None:
         refuse_kinds("ldexp", "b", b)
 
 
-@pointwise(ints="float", inplace="function", numbers=False, mixed=_no_bools)
+@pointwise(ints="float", inplace="function", numbers=False, mixed=_no_bools, complex=True)
 def ldexp(self: Array, other: Array, /) -> Array:
     """Return ``self * 2 ** other``.
 

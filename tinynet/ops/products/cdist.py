@@ -141,7 +141,7 @@ def cdist(
     return all_distances.function(x1, x2, float(p), compute_mode)
 
 
-@operation(methods=False, node="DistBackward0", batch="norm_of_difference")
+@operation(methods=False, node="DistBackward0", batch="norm_of_difference", complex="given")
 def distance(self: Array, other: Array, /, p: float) -> Array:
     """Return the p-norm of the difference of two arrays."""
     gap = self - other
@@ -192,7 +192,7 @@ def _others(ndim: int, dim: int) -> tuple[int, ...]:
     return tuple(i for i in range(ndim) if i != axis)
 
 
-@operation(inplace=True, out=EXPECTED, batch="loop")
+@operation(inplace=True, out=EXPECTED, batch="loop", complex="given")
 def renorm(self: Array, /, p: float, dim: int, maxnorm: float) -> Array:
     """Return a copy whose slices along a dimension have p-norms of at most ``maxnorm``.
 

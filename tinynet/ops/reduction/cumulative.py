@@ -47,7 +47,7 @@ def _accumulated(function: np.ufunc, x: Array, axis: int, kind: Any) -> Array:
 # ---- cumulative sums ----------------------------------------------------------------------------
 
 
-@operation(inplace=True, out=same_dtype(EXPECTED_TEXT, inside=True))
+@operation(inplace=True, out=same_dtype(EXPECTED_TEXT, inside=True), complex=True)
 def cumsum(self: Array, /, dim: int, *, dtype: DtypeLike = None) -> Array:
     """Return the cumulative sum along a dimension; integers sum as int64.
 
@@ -72,7 +72,7 @@ cumsum.grad(
 # ---- linear recurrences, shared by the derivatives below ----------------------------------------
 
 
-@operation(methods=False)
+@operation(methods=False, complex=True)
 def recurrence(self: Array, start: Array, /, dim: int) -> Array:
     """Return ``y[k] = start[k] + self[k] * y[k - 1]`` along a dimension; ``self[0]`` is unused.
 
@@ -113,7 +113,7 @@ recurrence.grad(
 # ---- cumulative products ------------------------------------------------------------------------
 
 
-@operation(inplace=True, out=same_dtype(EXPECTED_TEXT, inside=True))
+@operation(inplace=True, out=same_dtype(EXPECTED_TEXT, inside=True), complex=True)
 def cumprod(self: Array, /, dim: int, *, dtype: DtypeLike = None) -> Array:
     """Return the cumulative product along a dimension; integers multiply as int64.
 
@@ -148,7 +148,7 @@ cumprod.grad(
 # ---- cumulative logsumexp -----------------------------------------------------------------------
 
 
-@operation(out=_FOUND)
+@operation(out=_FOUND, complex=True)
 def logcumsumexp(self: Array, /, dim: int) -> Array:
     """Return the logarithm of the cumulative sum of exponentials, without overflow.
 

@@ -82,7 +82,7 @@ def _of_mean(g: Any, shape: tuple[int, ...], dim: Dims, keepdim: bool) -> Any:
     return spread(g / max(count_of(shape, dim), 1), shape, dim, keepdim)
 
 
-@operation(node="VarBackward0", methods=False, batch="reduction")
+@operation(node="VarBackward0", methods=False, batch="reduction", complex="given")
 def variance(self: Array, /, dim: Dims, correction: float, keepdim: bool) -> Array:
     """Return the variance over dimensions."""
     return _moments(self, dim, correction, keepdim)[0]
@@ -95,7 +95,7 @@ variance.grad(
 )
 
 
-@operation(node="StdBackward0", methods=False, batch="reduction")
+@operation(node="StdBackward0", methods=False, batch="reduction", complex="given")
 def deviation(self: Array, /, dim: Dims, correction: float, keepdim: bool) -> Array:
     """Return the standard deviation over dimensions; its subgradient at zero is zero."""
     return _moments(self, dim, correction, keepdim, root=True)[0]
@@ -114,6 +114,7 @@ deviation.grad(
     node="VarMeanBackward0",
     methods=False,
     batch="reduction",
+    complex="given",
 )
 def variance_mean(
     self: Array, /, dim: Dims, correction: float, keepdim: bool
@@ -136,6 +137,7 @@ variance_mean.grad(
     node="StdMeanBackward0",
     methods=False,
     batch="reduction",
+    complex="given",
 )
 def deviation_mean(
     self: Array, /, dim: Dims, correction: float, keepdim: bool
@@ -261,7 +263,7 @@ def std_mean() -> tuple[Tensor, Tensor]:
 # ---- norms --------------------------------------------------------------------------------------
 
 
-@operation(node="LinalgVectorNormBackward0", methods=False, batch="reduction")
+@operation(node="LinalgVectorNormBackward0", methods=False, batch="reduction", complex="given")
 def vector_norm(self: Array, /, p: float, dim: Dims, keepdim: bool) -> Array:
     """Return the p-norm over dimensions."""
     axes = axes_of(dim, self.ndim)

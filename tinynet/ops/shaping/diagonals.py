@@ -21,7 +21,7 @@ from tinynet.ops.shaping.views import axis_of, expand, reshape, transpose
 # ---- a view ------------------------------------------------------------------------------------
 
 
-@operation(methods=False, node="DiagonalBackwardBackward0")
+@operation(methods=False, node="DiagonalBackwardBackward0", complex=True)
 def diagonal_embed(
     self: Array, /, shape: tuple[int, ...], offset: int, dim1: int, dim2: int
 ) -> Array:
@@ -60,7 +60,7 @@ def diagonal(x: Any, offset: int, dim1: int, dim2: int) -> Any:
 # ---- diagonals ----------------------------------------------------------------------------------
 
 
-@operation(autocast="float32", batch="loop")
+@operation(autocast="float32", batch="loop", complex=True)
 def trace(self: Array, /) -> Array:
     """Return the sum of the diagonal of a matrix; integers sum as int64.
 
@@ -87,7 +87,7 @@ def _along_diagonal(g: Any, shape: tuple[int, ...]) -> Any:
 trace.grad(self=lambda g, self_shape: _along_diagonal(g, self_shape))
 
 
-@operation(methods=False, node="DiagonalBackward0_copy")
+@operation(methods=False, node="DiagonalBackward0_copy", complex=True)
 def diagonal_copy(self: Array, /, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Array:
     """Return a copy of a diagonal."""
     return np.diagonal(self, offset, dim1, dim2).copy()
@@ -98,7 +98,7 @@ diagonal_copy.grad(
 )
 
 
-@operation(methods=False, node="DiagEmbedBackward0", batch="inserted")
+@operation(methods=False, node="DiagEmbedBackward0", batch="inserted", complex=True)
 def diagonal_matrix(self: Array, /, offset: int, dim1: int, dim2: int) -> Array:
     """Embed the last dimension in the diagonal of two new dimensions."""
     n = self.shape[-1] + abs(offset)

@@ -7,7 +7,7 @@ from tinynet import dtypes, layouts
 from tinynet.core.tensors.size import Size
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.devices import DeviceLike
-from tinynet.dtypes import Array, DtypeLike
+from tinynet.dtypes.kinds import Array, DtypeLike
 from tinynet.ops.linalg.norms import Order
 from tinynet.ops.pointwise.clamp import Bound
 from tinynet.ops.pointwise.powers import Frexp

@@ -81,7 +81,6 @@ class Operation:
         autocast: str | None = None,
         of_numbers: bool = False,
         batch: str | None = None,
-        complex: bool | str | None = None,
         too_large: Callable[..., Exception] = errors.output_shape,
         **faces: Any,
     ):
@@ -91,7 +90,6 @@ class Operation:
         self.outputs, self.hidden = tuple(outputs), tuple(hidden)
         self.differentiable, self.many, self.autocast = differentiable, many, autocast
         self.frees, self.exempt = frozenset(frees), frozenset(exempt)
-        self.complex = kind in ("view", "sequence") if complex is None else complex
         self.result, self.batch, self.mixed, self.too_large = result, batch, mixed, too_large
         self.ufunc = kernel if isinstance(kernel, np.ufunc) else None
         self.kernel: Callable[..., Any] = widening.kernel_of(self, kernel or declared)
@@ -115,10 +113,12 @@ class Operation:
         inplace: bool | str = False,
         aliases: Sequence[str] = (),
         numbers_first: bool = False,
+        complex: bool | str | None = None,
     ) -> None:
         if self.name in REGISTRY:
             raise ValueError(f"operation {self.name!r} is declared twice")
         REGISTRY[self.name] = self
+        self.complex = self.kind in ("view", "sequence") if complex is None else complex
         self.numbers_first = numbers_first
         self.function = compiler.lazy(self, self.declared)
         ALIASES.update(dict.fromkeys(aliases, self.name))

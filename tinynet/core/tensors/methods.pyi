@@ -9,7 +9,7 @@ from tinynet.compat.storage import TypedStorage, UntypedStorage
 from tinynet.core.graph.node import Edge, Node, RemovableHandle
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.devices import DeviceLike
-from tinynet.dtypes import Array, DtypeLike
+from tinynet.dtypes.kinds import Array, DtypeLike
 from tinynet.ops.creation.memory import StorageBase
 from tinynet.ops.creation.tensor_types import TensorKind
 from tinynet.ops.linalg.norms import Order

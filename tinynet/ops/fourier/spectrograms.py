@@ -121,17 +121,14 @@ def stft(
             "stft align_to_window should only be set when center = false. This value is ignored "
             "when center = true."
         )
+    hop = n_fft // 4 if hop_length is None else hop_length
+    length = n_fft if win_length is None else win_length
     x = reshape(self, (1, self._array.shape[0])) if self._array.ndim == 1 else self
     if center and x._array.ndim == 2:
         x = _extended(x, n_fft // 2, pad_mode)
-    hop = n_fft // 4 if hop_length is None else hop_length
-    length = n_fft if win_length is None else win_length
-    signal = x if self._array.ndim != 1 else x[0]
-    settings = dict(n_fft=n_fft, hop_length=hop, win_length=length, window=window)
-    settings |= dict(normalized=normalized, onesided=onesided, return_complex=return_complex)
-    start = f"stft(tinynet.{self.dtype.tensor_name}{list(signal.shape)}"
-    call = _shown(start, settings | {"align_to_window": align_to_window})
-    _check_signal(call, x, n_fft, hop, length, window)
+    settings = dict(normalized=normalized, onesided=onesided, return_complex=return_complex)
+    settings |= dict(align_to_window=align_to_window)
+    _check_signal(x, self._array.ndim == 1, n_fft, hop, length, window, settings)
     if _is_complex(x, window):
         if onesided:
             raise RuntimeError("Cannot have onesided output if window or input is complex")
@@ -141,9 +138,7 @@ def stft(
             "stft requires the return_complex parameter be given for real inputs, and will further "
             "require that return_complex=True in a future PyTorch release."
         )
-    if window is None:
-        warnings.warn(_RECTANGULAR.format(length), UserWarning, stacklevel=2)
-        window = ones(length, dtype=x.dtype.to_real())
+    window = _or_ones(window, length, x)
     frames = unfold(x, 1, n_fft, hop) * _centered(window, n_fft)
     scale = "root" if normalized else "none"
     if frames.is_complex():
@@ -155,10 +150,27 @@ def stft(
     return found if return_complex else view_as_real(found)
 
 
+def _or_ones(window: Tensor | None, length: int, x: Tensor) -> Tensor:
+    """Return the window; with a warning, ones if there is none."""
+    if window is not None:
+        return window
+    warnings.warn(_RECTANGULAR.format(length), UserWarning, stacklevel=3)
+    return ones(length, dtype=x.dtype.to_real())
+
+
 def _check_signal(
-    call: str, x: Tensor, n_fft: int, hop: int, length: int, window: Tensor | None
+    x: Tensor,
+    single: bool,
+    n_fft: int,
+    hop: int,
+    length: int,
+    window: Tensor | None,
+    settings: dict[str, Any],
 ) -> None:
     array = x._array
+    kind = f"stft(tinynet.{x.dtype.tensor_name}{list(array.shape[single:])}"
+    lengths = dict(n_fft=n_fft, hop_length=hop, win_length=length, window=window)
+    call = _shown(kind, lengths | settings)
     if not dtypes.is_inexact(array.dtype):
         raise RuntimeError(f"{call} : expected a tensor of floating point or complex values")
     if array.ndim not in (1, 2):
@@ -228,18 +240,9 @@ def istft(
     if onesided is None:
         onesided = self._array.ndim < 2 or self._array.shape[-2] != n_fft
     _check_spectrum(call, self, n_fft, hop, width, window, onesided, return_complex)
-    if window is None:
-        warnings.warn(_RECTANGULAR.format(width), UserWarning, stacklevel=2)
-        window = ones(width, dtype=self.dtype.to_real())
+    window = _or_ones(window, width, self)
     window = _centered(window, n_fft)
-    x = self if self._array.ndim == 3 else reshape(self, (1, *self._array.shape))
-    x = transpose.function(x, 1, 2)
-    scale = "root" if normalized else "all"
-    if return_complex:
-        frames = complex_transform.function(x, (2,), scale, False)
-    else:
-        half = x if onesided else cut.function(x, 2, slice(0, n_fft // 2 + 1))
-        frames = transform_to_real.function(half, (2,), scale, n_fft)
+    frames = _frames(self, n_fft, "root" if normalized else "all", onesided, return_complex)
     count = frames._array.shape[1]
     total = n_fft + hop * (count - 1)
     signal = _overlapped(frames * window, total, n_fft, hop)
@@ -262,6 +265,16 @@ def istft(
         )
         signal = cat([signal, zeros(len(signal), end - total, dtype=signal.dtype)], 1)
     return signal if self._array.ndim == 3 else signal[0]
+
+
+def _frames(spectrum: Tensor, n_fft: int, scale: str, onesided: bool, whole: bool) -> Tensor:
+    """Return the windows of a signal, ``[batch, windows, n_fft]``, complex if ``whole``."""
+    x = spectrum if spectrum._array.ndim == 3 else reshape(spectrum, (1, *spectrum._array.shape))
+    x = transpose.function(x, 1, 2)
+    if whole:
+        return complex_transform.function(x, (2,), scale, False)
+    half = x if onesided else cut.function(x, 2, slice(0, n_fft // 2 + 1))
+    return transform_to_real.function(half, (2,), scale, n_fft)
 
 
 def _overlapped(frames: Tensor, total: int, n_fft: int, hop: int) -> Tensor:

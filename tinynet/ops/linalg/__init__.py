@@ -34,10 +34,10 @@ from tinynet.ops.linalg.norms import cond as cond
 from tinynet.ops.linalg.norms import linalg_norm as _norm
 from tinynet.ops.linalg.norms import matrix_norm as matrix_norm
 from tinynet.ops.linalg.norms import vector_norm as vector_norm
+from tinynet.ops.linalg.ranks import matrix_rank as matrix_rank
+from tinynet.ops.linalg.ranks import pinv as pinv
 from tinynet.ops.linalg.spectra import eigh as eigh
 from tinynet.ops.linalg.spectra import eigvalsh as eigvalsh
-from tinynet.ops.linalg.spectra import matrix_rank as matrix_rank
-from tinynet.ops.linalg.spectra import pinv as pinv
 from tinynet.ops.linalg.spectra import svd as svd
 from tinynet.ops.linalg.spectra import svdvals as svdvals
 from tinynet.ops.linalg.triangular import solve_triangular as solve_triangular

@@ -16,7 +16,7 @@ from tinynet.dtypes import Array
 from tinynet.ops.argument_errors import name_of, refuse_others
 from tinynet.ops.linalg.checks import named
 from tinynet.ops.linalg.inverses import is_vector
-from tinynet.ops.linalg.spectra import pinv_gradient, pseudoinverse
+from tinynet.ops.linalg.ranks import pinv_gradient, pseudoinverse
 from tinynet.ops.shaping.views import unsqueeze
 
 _NAMES = ("solution", "residuals", "rank", "singular_values")

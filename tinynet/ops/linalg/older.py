@@ -19,7 +19,8 @@ from tinynet.ops.linalg.inverses import SINGULAR
 from tinynet.ops.linalg.lu import lu_factor_ex as linalg_lu_factor_ex
 from tinynet.ops.linalg.lu import lu_solve as linalg_lu_solve
 from tinynet.ops.linalg.lu import lu_unpack
-from tinynet.ops.linalg.spectra import pinv, singular_system, svdvals
+from tinynet.ops.linalg.ranks import pinv
+from tinynet.ops.linalg.spectra import singular_system, svdvals
 from tinynet.ops.linalg.triangular import triangular
 from tinynet.ops.out_dtypes import EXPECTED
 from tinynet.ops.shaping.reshaping import expand

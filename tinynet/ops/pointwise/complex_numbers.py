@@ -215,8 +215,8 @@ def polar(abs: Array, angle: Array, /) -> Array:
         RuntimeError: dtypes that are not float32 or float64, or different ones.
 
     Example:
-        >>> tn.polar(tn.tensor([1.0, 2.0]), tn.tensor([0.0, tn.pi]))
-        tensor([ 1.0000e+00+0.0000e+00j, -2.0000e+00-1.7485e-07j])
+        >>> tn.polar(tn.tensor([1.0, 2.0]), tn.tensor([0.0, 1.0]))
+        tensor([1.0000+0.0000j, 1.0806+1.6829j])
     """
     _refuse_parts("polar", abs, angle)
     shape = np.broadcast_shapes(abs.shape, angle.shape)

@@ -211,7 +211,7 @@ class Tensor(TensorMethods):
             >>> tn.tensor([1 + 2j]).is_complex()
             True
         """
-        return self._array.dtype.kind == "c"
+        return bool(self._array.dtype.kind == "c")
 
     def data_ptr(self) -> int:
         """Return the address of the first element; 0 for an empty tensor.

@@ -12,17 +12,19 @@ from tinynet.core.tensors.inplace import run_inplace
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.ops.argument_errors import c_name
-from tinynet.ops.creation.random import (
-    bernoulli_values,
-    check_range,
+from tinynet.ops.creation.drawing import (
     draw,
     drawn_below,
     drawn_uniform,
     normal_parts,
-    probabilities,
-    probability,
     refuse_integers,
     scaled,
+)
+from tinynet.ops.creation.random import (
+    bernoulli_values,
+    check_range,
+    probabilities,
+    probability,
     values_op,
 )
 from tinynet.random import Generator

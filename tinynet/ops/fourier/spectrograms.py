@@ -116,11 +116,6 @@ def stft(
     """
     if not isinstance(self, Tensor):
         raise must_be_tensor("stft", "input", 1, self)
-    if align_to_window is not None and center:
-        raise RuntimeError(
-            "stft align_to_window should only be set when center = false. This value is ignored "
-            "when center = true."
-        )
     hop = n_fft // 4 if hop_length is None else hop_length
     length = n_fft if win_length is None else win_length
     x = reshape(self, (1, self._array.shape[0])) if self._array.ndim == 1 else self
@@ -128,6 +123,7 @@ def stft(
         x = _extended(x, n_fft // 2, pad_mode)
     settings = dict(normalized=normalized, onesided=onesided, return_complex=return_complex)
     settings |= dict(align_to_window=align_to_window)
+    _check_alignment(center, align_to_window)
     _check_signal(x, self._array.ndim == 1, n_fft, hop, length, window, settings)
     if _is_complex(x, window):
         if onesided:
@@ -139,15 +135,19 @@ def stft(
             "require that return_complex=True in a future PyTorch release."
         )
     window = _or_ones(window, length, x)
-    frames = unfold(x, 1, n_fft, hop) * _centered(window, n_fft)
+    found = _spectra(unfold(x, 1, n_fft, hop) * _centered(window, n_fft), normalized, onesided)
+    found = found[0] if self._array.ndim == 1 else found
+    return found if return_complex else view_as_real(found)
+
+
+def _spectra(frames: Tensor, normalized: bool, onesided: bool | None) -> Tensor:
+    """Return the transforms of windows, ``[batch, frequencies, windows]``."""
     scale = "root" if normalized else "none"
     if frames.is_complex():
         found = complex_transform.function(frames, (2,), scale, True)
     else:
         found = real_transform.function(frames, (2,), scale, onesided is not False)
-    found = transpose.function(found, 1, 2)
-    found = found[0] if self._array.ndim == 1 else found
-    return found if return_complex else view_as_real(found)
+    return transpose.function(found, 1, 2)
 
 
 def _or_ones(window: Tensor | None, length: int, x: Tensor) -> Tensor:
@@ -156,6 +156,14 @@ def _or_ones(window: Tensor | None, length: int, x: Tensor) -> Tensor:
         return window
     warnings.warn(_RECTANGULAR.format(length), UserWarning, stacklevel=3)
     return ones(length, dtype=x.dtype.to_real())
+
+
+def _check_alignment(center: bool, align_to_window: bool | None) -> None:
+    if align_to_window is not None and center:
+        raise RuntimeError(
+            "stft align_to_window should only be set when center = false. This value is ignored "
+            "when center = true."
+        )
 
 
 def _check_signal(
@@ -233,13 +241,11 @@ def istft(
         raise must_be_tensor("istft", "input", 1, self)
     hop = n_fft // 4 if hop_length is None else hop_length
     width = n_fft if win_length is None else win_length
-    settings = dict(n_fft=n_fft, hop_length=hop, win_length=width, window=window, center=center)
-    settings |= dict(normalized=normalized, onesided=onesided, length=length)
-    start = f"istft(CPU{name_of(self._array)}Type{list(self.shape)}"
-    call = _shown(start, settings | {"return_complex": return_complex})
+    lengths = dict(n_fft=n_fft, hop_length=hop, win_length=width, window=window, center=center)
     if onesided is None:
         onesided = self._array.ndim < 2 or self._array.shape[-2] != n_fft
-    _check_spectrum(call, self, n_fft, hop, width, window, onesided, return_complex)
+    last = dict(normalized=normalized, onesided=onesided, length=length)
+    call = _check_spectrum(self, lengths | last | {"return_complex": return_complex})
     window = _or_ones(window, width, self)
     window = _centered(window, n_fft)
     frames = _frames(self, n_fft, "root" if normalized else "all", onesided, return_complex)
@@ -281,16 +287,11 @@ def _overlapped(frames: Tensor, total: int, n_fft: int, hop: int) -> Tensor:
     return windows_summed.function(frames, (len(frames), total), 1, n_fft, hop)
 
 
-def _check_spectrum(
-    call: str,
-    x: Tensor,
-    n_fft: int,
-    hop: int,
-    width: int,
-    window: Tensor | None,
-    onesided: bool,
-    return_complex: bool,
-) -> None:
+def _check_spectrum(x: Tensor, settings: dict[str, Any]) -> str:
+    """Refuse what is no spectrum of these settings; return the call as messages show it."""
+    n_fft, hop, width, window = [*settings.values()][:4]
+    onesided, return_complex = settings["onesided"], settings["return_complex"]
+    call = _shown(f"istft(CPU{name_of(x._array)}Type{list(x.shape)}", settings)
     if not x.is_complex():
         raise RuntimeError(
             "istft requires a complex-valued input tensor matching the output from stft with "
@@ -320,3 +321,4 @@ def _check_spectrum(
         raise RuntimeError(
             f"{call} : Invalid window shape. window has to be 1D and length of `win_length`"
         )
+    return call

@@ -19,8 +19,8 @@ from tinynet.ops.shaping.views import cut, embed
 Axes = tuple[int, ...]
 
 # numpy's names for how a transform is scaled: not at all, by 1 / sqrt(n), by 1 / n.
-FORWARD = {"none": "backward", "root": "ortho", "all": "forward"}
-INVERSE = {"none": "forward", "root": "ortho", "all": "backward"}
+FORWARD: dict[str, Any] = {"none": "backward", "root": "ortho", "all": "forward"}
+INVERSE: dict[str, Any] = {"none": "forward", "root": "ortho", "all": "backward"}
 
 
 @operation(methods=False, node="FftC2CBackward0", batch="loop", complex="given")

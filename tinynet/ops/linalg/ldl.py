@@ -22,7 +22,7 @@ _GROWTH = (1 + math.sqrt(17)) / 8  # balances element growth between blocks of s
 
 
 def _turned(x: Array, hermitian: bool) -> Array:
-    return adjoint(x) if hermitian else x.mT  # type: ignore[no-any-return]
+    return adjoint(x) if hermitian else x.mT
 
 
 def _choose(A: Array, k: int) -> tuple[int, int]:

@@ -286,16 +286,16 @@ def view_as_complex(self: Array, /) -> Array:
     return self.view(dtypes.complex_of(self.dtype))[..., 0]
 
 
-public_function(view_as_real.function)
-public_function(view_as_complex.function)
-view_as_real.grad(self=lambda g: complex(g[..., 0], g[..., 1]))
-view_as_complex.grad(self=lambda g: parts(g))
-
-
 @operation(methods=False, node="ViewAsRealBackward0", complex="given")
 def parts(self: Array, /) -> Array:
     """Return a copy of complex numbers as pairs of real and imaginary parts."""
     return np.stack((self.real, self.imag), -1)
+
+
+public_function(view_as_real.function)
+public_function(view_as_complex.function)
+view_as_real.grad(self=lambda g: complex(g[..., 0], g[..., 1]))
+view_as_complex.grad(self=lambda g: parts(g))
 
 
 parts.grad(self=lambda g: complex(g[..., 0], g[..., 1]))

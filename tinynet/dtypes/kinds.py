@@ -192,6 +192,13 @@ def real_of(kind: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(f"f{kind.itemsize // 2}") if kind.kind == "c" else kind
 
 
+def pairs_of(array: Array) -> Array:
+    """Return a view of complex numbers as pairs of real and imaginary parts, ``[..., 2]``."""
+    part = real_of(array.dtype)
+    steps = (*array.strides, part.itemsize)
+    return np.lib.stride_tricks.as_strided(array.real, (*array.shape, 2), steps)
+
+
 def complex_of(kind: np.dtype[Any]) -> np.dtype[Any]:
     """Return the complex dtype with parts of a floating-point one; 16 bits give complex64."""
     if kind.kind == "c":

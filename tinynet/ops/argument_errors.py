@@ -29,6 +29,8 @@ def name_of(array: Array) -> str:
 def c_name(array: Array) -> str:
     """Return the name of a dtype as in some messages: ``"float"``, ``"long int"``."""
     name = name_of(array)
+    if array.dtype.kind == "c":
+        return f"c10::complex<{name.removeprefix('Complex').lower()}>"
     return _C_NAMES.get(name, name.lower())
 
 

@@ -54,7 +54,7 @@ def refuse(op: Any, inputs: Iterable[Any]) -> None:
     if not op.complex:
         lists = [one for x in inputs for one in (x if isinstance(x, (list, tuple)) else (x,))]
         kind = next(dtypes.of(x) for x in lists if holds_complex(x))
-        raise NotImplementedError(f"\"{op.name}_cpu\" not implemented for '{kind.scalar_name}'")
+        raise NotImplementedError(f"\"{op.title}_cpu\" not implemented for '{kind.scalar_name}'")
 
 
 def gradient(op: Any, formula: Callable[..., Any], args: tuple[Any, ...]) -> Any:

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
-from tinynet import errors
+from tinynet import dtypes, errors
 from tinynet.core import arrays
 from tinynet.core.callsite import here, locate, warn
 from tinynet.core.graph.engine import BackwardPass
@@ -37,11 +37,15 @@ def start(ends: Sequence[Any], grads: Sequence[Tensor | None]) -> tuple[list[Edg
         if g is None:
             if math.prod(shape) != 1:
                 raise errors.not_scalar(shape, locate(here()))
+            if dtype.kind == "c":
+                raise errors.complex_scalar(dtypes.from_numpy(dtype))
             g = wrap(arrays.ones(shape, dtype))
         elif not isinstance(g, Tensor):
             raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
         elif g._array.shape != shape:
             raise errors.grad_shape(i, g._array.shape, shape)
+        elif g._array.dtype != dtype and "c" in (dtype.kind, g._array.dtype.kind):
+            raise errors.grad_dtype(i, dtypes.of(g._array), dtypes.from_numpy(dtype))
         edges.append(edge)
         given.append(g)
     return edges, given

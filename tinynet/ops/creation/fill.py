@@ -61,7 +61,7 @@ def fill_(self: Tensor, value: Tensor | float) -> Tensor:
                 f"{value._array.ndim} dimensions."
             )
         return run_inplace(filled_with, self, (value,), {}, what="fill_", constant=True)
-    if not isinstance(value, (int, float, np.generic)):
+    if not isinstance(value, (int, float, complex, np.generic)):
         raise TypeError(
             f"fill_(): argument 'value' (position 1) must be Number, not {type(value).__name__}"
         )

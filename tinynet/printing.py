@@ -131,9 +131,8 @@ def shows_dtype(array: Array, default: np.dtype[Any]) -> bool:
     Elements imply bool, int64 and the default float dtype, also of complex parts; without elements
     only the default dtype is implied.
     """
-    real = dtypes.real_of(array.dtype)
-    plain = real == default or (array.size > 0 and array.dtype.name in ("bool", "int64"))
-    return not plain
+    implied = ("bool", "int64", dtypes.complex_of(default).name)
+    return not (array.dtype == default or (array.size > 0 and array.dtype.name in implied))
 
 
 def _shows_size(array: Array) -> bool:

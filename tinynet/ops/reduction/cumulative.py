@@ -6,7 +6,6 @@ each hundredfold of elements.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -166,8 +165,8 @@ def logcumsumexp(self: Array, /, dim: int) -> Array:
         return self.copy()
     if self.dtype.kind == "c":
         found = np.moveaxis(self.astype(np.complex128), axis, 0)
-        for before, now in itertools.pairwise(found):
-            now[...] = complex_logaddexp(before, now)
+        for k in range(1, len(found)):
+            found[k] = complex_logaddexp(found[k - 1], found[k])
         return np.moveaxis(found, 0, axis).astype(self.dtype, copy=False)
     return _accumulated(np.logaddexp, self, axis, self.dtype)
 

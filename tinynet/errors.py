@@ -309,23 +309,6 @@ def grad_shape(index: int, grad: Sequence[int], output: Sequence[int]) -> Runtim
     )
 
 
-def complex_scalar(kind: Any) -> RuntimeError:
-    """Return the error for backward of a complex number without a gradient."""
-    return RuntimeError(
-        f"grad can be implicitly created only for real scalar outputs but got {kind}. "
-        + "Take what is to be minimised of it: `.abs()`, `.real`, or `(z * z.conj()).real`."
-    )
-
-
-def grad_dtype(index: int, grad: Any, output: Any) -> RuntimeError:
-    """Return the error for a gradient and an output of which one is complex."""
-    return RuntimeError(
-        "For complex Tensors, both grad_output and output are required to have the same dtype. "
-        f"Mismatch in dtype: grad_output[{index}] has a dtype of {grad} and output[{index}] has a "
-        f"dtype of {output}."
-    )
-
-
 def unused(index: int, needed: Any) -> AutogradError:
     """Return the error for an input of ``autograd.grad`` that is not part of the graph."""
     return AutogradError(

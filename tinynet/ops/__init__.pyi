@@ -480,7 +480,9 @@ __all__ = [
     "var_mean",
     "vdot",
     "view_as_complex",
+    "view_as_complex_copy",
     "view_as_real",
+    "view_as_real_copy",
     "view_copy",
     "vsplit",
     "vstack",
@@ -2311,8 +2313,14 @@ def vdot(self: Tensor, other: Tensor) -> Tensor:
 def view_as_complex(self: Tensor) -> Tensor:
     """Return a view of pairs of real and imaginary parts, ``[..., 2]``, as complex numbers."""
 
+def view_as_complex_copy(input: Tensor, *args: Any, **kwargs: Any) -> Any:
+    """Return a copy of what ``view_as_complex`` returns."""
+
 def view_as_real(self: Tensor) -> Tensor:
     """Return a view of complex numbers as pairs of real and imaginary parts, ``[..., 2]``."""
+
+def view_as_real_copy(input: Tensor, *args: Any, **kwargs: Any) -> Any:
+    """Return a copy of what ``view_as_real`` returns."""
 
 def view_copy(input: Tensor, *args: Any, **kwargs: Any) -> Any:
     """Return a copy of what ``view`` returns."""

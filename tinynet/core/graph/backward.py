@@ -21,6 +21,16 @@ from tinynet.core.tensors.tensor import Tensor, wrap
 finished: deque[weakref.ref[Any]] = deque(maxlen=256)  # starts of passes that freed their graphs
 
 
+COMPLEX_SCALAR = (
+    "grad can be implicitly created only for real scalar outputs but got {}. Take a real number of "
+    "it: `.abs()`, `.real`, or `(z * z.conj()).real`."
+)
+COMPLEX_GRADIENT = (
+    "For complex Tensors, both grad_output and output are required to have the same dtype. "
+    "Mismatch in dtype: grad_output[{0}] has a dtype of {1} and output[{0}] has a dtype of {2}."
+)
+
+
 def start(ends: Sequence[Any], grads: Sequence[Tensor | None]) -> tuple[list[Edge], list[Tensor]]:
     """Check the starting points of a pass; return their edges and gradients.
 
@@ -38,14 +48,16 @@ def start(ends: Sequence[Any], grads: Sequence[Tensor | None]) -> tuple[list[Edg
             if math.prod(shape) != 1:
                 raise errors.not_scalar(shape, locate(here()))
             if dtype.kind == "c":
-                raise errors.complex_scalar(dtypes.from_numpy(dtype))
+                raise RuntimeError(COMPLEX_SCALAR.format(dtypes.from_numpy(dtype)))
             g = wrap(arrays.ones(shape, dtype))
         elif not isinstance(g, Tensor):
             raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
         elif g._array.shape != shape:
             raise errors.grad_shape(i, g._array.shape, shape)
         elif g._array.dtype != dtype and "c" in (dtype.kind, g._array.dtype.kind):
-            raise errors.grad_dtype(i, dtypes.of(g._array), dtypes.from_numpy(dtype))
+            raise RuntimeError(
+                COMPLEX_GRADIENT.format(i, dtypes.of(g._array), dtypes.from_numpy(dtype))
+            )
         edges.append(edge)
         given.append(g)
     return edges, given

@@ -751,6 +751,34 @@ class TensorMethods:
         """Return inner products along the last dimensions; with a scalar, the product."""
     def kron(self, other: Tensor) -> Tensor:
         """Return the Kronecker product: all of ``other`` times each element of ``self``."""
+    @property
+    def real(self) -> Tensor:
+        """Return a view of the real parts; a real tensor itself."""
+    @real.setter
+    def real(self, value: Any) -> None: ...
+    @property
+    def imag(self) -> Tensor:
+        """Return a view of the imaginary parts."""
+    @imag.setter
+    def imag(self, value: Any) -> None: ...
+    def isreal(self) -> Tensor:
+        """Return True where the imaginary part is zero."""
+    def conj(self) -> Tensor:
+        """Return the complex conjugates; a real tensor itself."""
+    def conj_physical(self) -> Tensor:
+        """Return the complex conjugates in new memory; of real numbers, a copy."""
+    def conj_physical_(self) -> Self:
+        """Write the result of ``conj_physical`` to this tensor and return it."""
+    def resolve_conj(self) -> Tensor:
+        """Return the tensor itself: tinynet computes conjugates instead of marking them."""
+    def is_conj(self) -> builtins.bool:
+        """Return False: tinynet computes conjugates instead of marking them."""
+    def resolve_neg(self) -> Tensor:
+        """Return the tensor itself: tinynet computes negatives instead of marking them."""
+    def is_neg(self) -> builtins.bool:
+        """Return False: tinynet computes negatives instead of marking them."""
+    def angle(self) -> Tensor:
+        """Return the angle in the complex plane, in radians; pi for negative real numbers."""
     def fill_(self, value: Tensor | builtins.float) -> Self:
         """Fill this tensor with one value and return it."""
     def fill(self, value: builtins.float) -> Tensor:
@@ -954,34 +982,6 @@ class TensorMethods:
         """Return the logarithm of the multivariate gamma function of dimension ``p``."""
     def mvlgamma_(self, p: builtins.int) -> Self:
         """Write the result of ``mvlgamma`` to this tensor and return it."""
-    @property
-    def real(self) -> Tensor:
-        """Return a view of the real parts; a real tensor itself."""
-    @real.setter
-    def real(self, value: Any) -> None: ...
-    @property
-    def imag(self) -> Tensor:
-        """Return a view of the imaginary parts."""
-    @imag.setter
-    def imag(self, value: Any) -> None: ...
-    def isreal(self) -> Tensor:
-        """Return True where the imaginary part is zero."""
-    def conj(self) -> Tensor:
-        """Return the complex conjugates; a real tensor itself."""
-    def conj_physical(self) -> Tensor:
-        """Return the complex conjugates in new memory; of real numbers, a copy."""
-    def conj_physical_(self) -> Self:
-        """Write the result of ``conj_physical`` to this tensor and return it."""
-    def resolve_conj(self) -> Tensor:
-        """Return the tensor itself: tinynet computes conjugates instead of marking them."""
-    def is_conj(self) -> builtins.bool:
-        """Return False: tinynet computes conjugates instead of marking them."""
-    def resolve_neg(self) -> Tensor:
-        """Return the tensor itself: tinynet computes negatives instead of marking them."""
-    def is_neg(self) -> builtins.bool:
-        """Return False: tinynet computes negatives instead of marking them."""
-    def angle(self) -> Tensor:
-        """Return the angle in the complex plane, in radians; pi for negative real numbers."""
     def stft(
         self,
         n_fft: builtins.int,

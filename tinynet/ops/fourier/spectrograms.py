@@ -246,17 +246,13 @@ def istft(
         onesided = self._array.ndim < 2 or self._array.shape[-2] != n_fft
     last = dict(normalized=normalized, onesided=onesided, length=length)
     call = _check_spectrum(self, lengths | last | {"return_complex": return_complex})
-    window = _or_ones(window, width, self)
-    window = _centered(window, n_fft)
+    window = _centered(_or_ones(window, width, self), n_fft)
     frames = _frames(self, n_fft, "root" if normalized else "all", onesided, return_complex)
-    count = frames._array.shape[1]
-    total = n_fft + hop * (count - 1)
-    signal = _overlapped(frames * window, total, n_fft, hop)
-    squares = expand(window * window, (1, count, n_fft))
-    envelope = _overlapped(squares, total, n_fft, hop)
-    first = n_fft // 2 if center else 0
-    end = first + length if length is not None else total - (n_fft // 2 if center else 0)
-    part = slice(first, min(end, total))
+    cropped = n_fft // 2 if center else 0
+    signal, envelope = _overlapped(frames * window, hop), _overlapped(window * window, hop, frames)
+    total = signal._array.shape[1]
+    end = total - cropped if length is None else cropped + length
+    part = slice(cropped, min(end, total))
     signal, envelope = cut.function(signal, 1, part), cut.function(envelope, 1, part)
     least = np.abs(envelope._array).min(initial=np.inf)
     if not least > 1e-11:
@@ -283,8 +279,12 @@ def _frames(spectrum: Tensor, n_fft: int, scale: str, onesided: bool, whole: boo
     return transform_to_real.function(half, (2,), scale, n_fft)
 
 
-def _overlapped(frames: Tensor, total: int, n_fft: int, hop: int) -> Tensor:
-    return windows_summed.function(frames, (len(frames), total), 1, n_fft, hop)
+def _overlapped(frames: Tensor, hop: int, like: Tensor | None = None) -> Tensor:
+    """Add windows where they overlap; a single window as many times as ``like`` has."""
+    if like is not None:
+        frames = expand(frames, (1, *like.shape[1:]))
+    batch, count, n_fft = frames._array.shape
+    return windows_summed.function(frames, (batch, n_fft + hop * (count - 1)), 1, n_fft, hop)
 
 
 def _check_spectrum(x: Tensor, settings: dict[str, Any]) -> str:

@@ -19,6 +19,7 @@ from tinynet.ops.pointwise.arithmetic import where
 from tinynet.ops.pointwise.exponential import sgn
 from tinynet.ops.pointwise.where import zeros_for
 from tinynet.ops.shaping.strided import memory_of, steps_of
+from tinynet.ops.shaping.view_copies import copied
 
 # ---- parts --------------------------------------------------------------------------------------
 
@@ -292,6 +293,8 @@ def parts(self: Array, /) -> Array:
 
 public_function(view_as_real.function)
 public_function(view_as_complex.function)
+copied("tn.view_as_real_copy(x * 1j)", [[[0.0, 1.0], [0.0, 2.0]]])(view_as_real)
+copied("tn.view_as_complex_copy(x)", [1 + 2j])(view_as_complex)
 view_as_real.grad(self=lambda g: complex(g[..., 0], g[..., 1]))
 view_as_complex.grad(self=lambda g: parts(g))
 

@@ -21,6 +21,10 @@ from tinynet.ops.shaping.strided import unfold, windows_summed
 from tinynet.ops.shaping.views import cut, embed, expand, reshape, transpose
 
 _MODES = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}
+_TOO_SHORT = (
+    "The length of signal is shorter than the length parameter. Result is being padded with zeros "
+    "in the tail. Please check your center and hop_length settings."
+)
 _RECTANGULAR = (
     "A window was not provided. A rectangular window will be applied, which leaks between "
     "frequencies. Pass `window=tinynet.hann_window({0})`, or `tinynet.ones({0})` for the "
@@ -259,12 +263,7 @@ def istft(
         raise RuntimeError(f"{call} window overlap add min: 1")
     signal = signal / envelope
     if end > total:
-        warnings.warn(
-            "The length of signal is shorter than the length parameter. Result is being padded "
-            "with zeros in the tail. Please check your center and hop_length settings.",
-            UserWarning,
-            stacklevel=2,
-        )
+        warnings.warn(_TOO_SHORT, UserWarning, stacklevel=2)
         signal = cat([signal, zeros(len(signal), end - total, dtype=signal.dtype)], 1)
     return signal if self._array.ndim == 3 else signal[0]
 

@@ -55,8 +55,9 @@ def refuse_phases(name: str, vectors: str, turned: Any) -> None:
         turned: ``V^H gV``, whose diagonal is real for other losses.
     """
     array = turned._array if isinstance(turned, Tensor) else turned
-    diagonal = np.diagonal(array, 0, -2, -1)
-    if diagonal.dtype.kind == "c" and not np.allclose(diagonal.imag, 0, atol=1e-2):
+    if array.dtype.kind == "c" and not np.allclose(
+        np.diagonal(array, 0, -2, -1).imag, 0, atol=1e-2
+    ):
         depends = "this term, making it" if name == "svd" else "this quantity, so it is"
         raise RuntimeError(
             f"{name}_backward: The {vectors}vectors in the complex case are specified up to "

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""Set tinynet up in a .venv of its own and run it there. Needs Python >= 3.11 and a package index.
+"""Set tinynet up in a .venv of its own and run it there.
 
-    python3 run.py train configs/digits_mlp.toml   any command of tinynet, with its arguments
-    python3 run.py board runs                      view the runs of a folder in TensorBoard
-    python3 run.py test [pytest arguments]         the tests (with --oracle: against live PyTorch)
-    python3 run.py check [pytest arguments]        all that CI does: format, lint, types, tests
-    python3 run.py check CONFIG.toml               tinynet's own: tries a config, writes nothing
-    python3 run.py docs [mkdocs arguments]         serves the documentation; docs build: writes it
+    python3 run.py train configs/digits_mlp.toml   any command of tinynet
+    python3 run.py board runs                      view runs in TensorBoard
+    python3 run.py test [pytest arguments]         run the tests
+    python3 run.py check [pytest arguments]        run all checks of CI
+    python3 run.py check CONFIG.toml               try a config, write nothing
+    python3 run.py docs [mkdocs arguments]         serve the documentation
 
-The first run creates .venv beside this file and installs into it with pip, which follows your pip
-configuration. Later runs find that nothing has changed and start at once.
+It needs Python >= 3.11 and a package index. The first run creates .venv beside
+this file and installs into it with pip, which follows your pip configuration.
+Later runs find that nothing has changed and start at once.
 """
 
 import os

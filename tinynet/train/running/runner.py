@@ -381,7 +381,7 @@ def _describe_programs(compiled: Mapping[str, Any]) -> str:
     calls = compiled["replayed"] + compiled["captured"] + compiled["eager"]
     count, replayed = compiled["programs"], compiled["replayed"]
     if not count:
-        return f"compiled: nothing; all {calls:,} steps ran eagerly"
+        return f"compiled: nothing; all {quantity(f'{calls:,}', 'step')} ran eagerly"
     programs = quantity(count, "program")
     return f"compiled: {programs} replayed {replayed:,} of {calls:,} steps and evaluated batches"
 

@@ -123,9 +123,10 @@ def text_of(test: RangeTest, train: str) -> list[str]:
     if found is None:
         return [*lines, FLAT, *advice(test)]
     rows = [
-        ("rule", test.key, ""),
-        ("steepest descent (S)", f"{test.suggestion:g}", "suggested: the loss falls fastest there"),
-        ("minimum (M) / 10", f"{found.tenth_of_minimum:.2g}", ""),
-        ("in the config", f"{test.configured:g}", ""),
+        ("rule", test.key),
+        ("steepest descent (S)", f"{test.suggestion:g}"),
+        ("minimum (M) / 10", f"{found.tenth_of_minimum:.2g}"),
+        ("in the config", f"{test.configured:g}"),
     ]
-    return [*lines, *advice(test), "", *aligned(rows), "", "to train with it:", f"  {train}"]
+    suggested = f"suggested: {test.suggestion:g}, where the loss falls fastest. To train with it:"
+    return [*lines, *advice(test), "", *aligned(rows), "", suggested, f"  {train}"]

@@ -95,9 +95,7 @@ class RandomHorizontalFlip(Randomly):
         p: the probability.
     """
 
-    def apply_to(self, img: Any, *params: Any) -> Any:
-        """Return the mirrored image."""
-        return F.hflip(img)
+    function = staticmethod(F.hflip)
 
 
 class RandomVerticalFlip(Randomly):
@@ -107,9 +105,7 @@ class RandomVerticalFlip(Randomly):
         p: the probability.
     """
 
-    def apply_to(self, img: Any, *params: Any) -> Any:
-        """Return the mirrored image."""
-        return F.vflip(img)
+    function = staticmethod(F.vflip)
 
 
 class RandomRotation(ImageTransform):
@@ -279,11 +275,13 @@ class RandomPerspective(Randomly):
         """Return the corners and the random ones, or None with probability ``1 - p``."""
         if super().params(img) is None:
             return None
-        return self.get_params(*F.get_image_size(img), self.distortion_scale)
+        width, height = F.get_image_size(img)
+        return self.get_params(width, height, self.distortion_scale)
 
     def apply_to(self, img: Any, *params: Any) -> Any:
         """Return the image in another perspective."""
-        return F.perspective(img, *params, self.interpolation, self.fill)
+        start, end = params
+        return F.perspective(img, start, end, self.interpolation, self.fill)
 
 
 class ElasticTransform(ImageTransform):

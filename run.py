@@ -48,11 +48,11 @@ from xml.etree import ElementTree
 try:
     import venv
 except ImportError:  # some distributions ship it as a package of its own
-    venv = None  # type: ignore[assignment]
+    venv = None  # type: ignore[assignment]  # a module, where it is
 try:
     import fcntl
 except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
+    fcntl = None  # type: ignore[assignment]  # a module, where it is
 
 ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"

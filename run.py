@@ -246,7 +246,7 @@ def install(extras: set[str]) -> None:
     names = ",".join(sorted(extras))
     target = f"{ROOT}[{names}]" if names else str(ROOT)
     pip = pip_command()
-    say(f"installing tinynet{f' [{names}]' if names else ''} and its dependencies with pip")
+    say(f"installing tinynet{f' [{names}]' if names else ''} with pip")
     result = call([*pip, "install", "--no-input", "--editable", target])
     if result.returncode != 0:
         raise SetupError(f"the installation failed; pip says:\n{result.stdout}")

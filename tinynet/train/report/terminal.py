@@ -87,9 +87,11 @@ def wrapped(line: str, width: int) -> str:
     """
     if width_of(line) <= width or _VERBATIM.match(line):
         return line
+    commands = "|".join(rf"(?<!\S){re.escape(start)} .*" for start in (command(), python()))
     gaps = [gap.end() for gap in re.finditer("^ +|  +", line) if gap.end() <= width // 2]
+    if re.search(commands, line):  # goes to a line of its own, with all the room
+        gaps = [2 * _INDENT]
     indent = " " * max(gaps, default=_INDENT)
-    commands = "|".join(f"{re.escape(start)}.*" for start in (command(), python()))
     lines = [""]
     for word in re.findall(rf"\s*(?:{commands}|{_WORD})", line):
         if lines[-1].strip() and width_of(lines[-1] + word) > width:

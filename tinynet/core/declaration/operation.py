@@ -48,6 +48,8 @@ class Operation:
             recorded, and its argument names after ``g``; see ``core/graph/double_backward.py``.
         function: the public function on tensors.
         batch: how it runs on a batch, if its parameters do not determine it: a rule, or ``"loop"``.
+        complex: whether it takes complex numbers, see ``complex_rules.py``: True if it is
+            holomorphic in each input, ``"given"`` if its formulas are right for them as given.
     """
 
     writes = False  # see core/declaration/observers.py
@@ -111,10 +113,12 @@ class Operation:
         inplace: bool | str = False,
         aliases: Sequence[str] = (),
         numbers_first: bool = False,
+        complex: bool | str | None = None,
     ) -> None:
         if self.name in REGISTRY:
             raise ValueError(f"operation {self.name!r} is declared twice")
         REGISTRY[self.name] = self
+        self.complex = self.kind in ("view", "sequence") if complex is None else complex
         self.numbers_first = numbers_first
         self.function = compiler.lazy(self, self.declared)
         ALIASES.update(dict.fromkeys(aliases, self.name))
@@ -317,7 +321,7 @@ class Operation:
 # Local names of compiled functions, see core/declaration/codegen.py.
 _RESERVED_FORWARD = frozenset("c edges f m n o out r t v".split())
 _RESERVED_BACKWARD = frozenset("freed g n results wanted".split())
-_NUMBERS = frozenset({float, int, bool})
+_NUMBERS = frozenset(dtypes.type_of_number)
 
 
 def _is_operand(x: Any) -> bool:

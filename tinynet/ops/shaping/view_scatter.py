@@ -30,7 +30,7 @@ def _replaced(self: Array, src: Array, index: Any) -> Array:
     return whole
 
 
-@operation()
+@operation(complex=True)
 def select_scatter(self: Array, src: Array, /, dim: int, index: int) -> Array:
     """Return a copy with one slice replaced by ``src``.
 
@@ -50,7 +50,7 @@ select_scatter.grad(
 )
 
 
-@operation(out=EXPECTED)
+@operation(out=EXPECTED, complex=True)
 def slice_scatter(
     self: Array,
     src: Array,
@@ -87,7 +87,7 @@ slice_scatter.grad(
 )
 
 
-@operation()
+@operation(complex=True)
 def diagonal_scatter(
     self: Array, src: Array, /, offset: int = 0, dim1: int = 0, dim2: int = 1
 ) -> Array:

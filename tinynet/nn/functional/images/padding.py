@@ -32,7 +32,7 @@ def _parts(shape: Sequence[int], frames: list[tuple[int, int]]) -> tuple[slice, 
 # ---- a constant ---------------------------------------------------------------------------------
 
 
-@operation(node="ConstantPadNdBackward0", methods=False, batch="leading")
+@operation(node="ConstantPadNdBackward0", methods=False, batch="leading", complex=True)
 def constant_pad(input: Array, /, pad: Ints, value: float) -> Array:
     """Return the input with ``value`` around it; negative lengths crop.
 
@@ -106,8 +106,8 @@ def _declare(mode: str, title: str, source: Any, autocast: str | None = None) ->
         return total if total is not self else self.copy()
 
     extend.__name__, fold.__name__ = f"{mode}_pad", f"{mode}_fold"
-    extended = by_rank(extend, title + "{}DBackward0", autocast=autocast)
-    folded = by_rank(fold, title + "{}DBackwardBackward0", batch="dimensions")
+    extended = by_rank(extend, title + "{}DBackward0", autocast=autocast, complex=True)
+    folded = by_rank(fold, title + "{}DBackwardBackward0", batch="dimensions", complex=True)
     for rank in extended:
         extended[rank].grad(
             input=lambda g, pad, input_shape: folded[len(pad) // 2](g, pad, input_shape)
@@ -210,7 +210,7 @@ def pad(
     """
     tensor_only("pad", input=input)
     lengths = int_tuple("pad", "pad", 2, pad)
-    if not isinstance(value, (int, float)) and value is not None:
+    if not isinstance(value, (int, float, complex)) and value is not None:
         kind = type(value).__name__
         raise TypeError(f"pad(): argument 'value' (position 4) must be float, not {kind}")
     if mode != "constant" and mode not in PADS:

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""Set tinynet up in a .venv of its own and run it there. Needs Python >= 3.11 and a package index.
+"""Set tinynet up in a .venv of its own and run it there.
 
-    python3 run.py train configs/digits_mlp.toml   any command of tinynet, with its arguments
-    python3 run.py board runs                      view the runs of a folder in TensorBoard
-    python3 run.py test [pytest arguments]         the tests (with --oracle: against live PyTorch)
-    python3 run.py check [pytest arguments]        all that CI does: format, lint, types, tests
-    python3 run.py check CONFIG.toml               tinynet's own: tries a config, writes nothing
-    python3 run.py docs [mkdocs arguments]         serves the documentation; docs build: writes it
+    python3 run.py train configs/digits_mlp.toml   any command of tinynet
+    python3 run.py board runs                      view runs in TensorBoard
+    python3 run.py test [pytest arguments]         run the tests
+    python3 run.py check [pytest arguments]        run all checks of CI
+    python3 run.py check CONFIG.toml               try a config, write nothing
+    python3 run.py docs [mkdocs arguments]         serve the documentation
 
-The first run creates .venv beside this file and installs into it with pip, which follows your pip
-configuration. Later runs find that nothing has changed and start at once.
+It needs Python >= 3.11 and a package index. The first run creates .venv beside
+this file and installs into it with pip, which follows your pip configuration.
+Later runs find that nothing has changed and start at once.
 """
 
 import os
@@ -47,11 +48,11 @@ from xml.etree import ElementTree
 try:
     import venv
 except ImportError:  # some distributions ship it as a package of its own
-    venv = None  # type: ignore[assignment]
+    venv = None  # type: ignore[assignment]  # a module, where it is
 try:
     import fcntl
 except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
+    fcntl = None  # type: ignore[assignment]  # a module, where it is
 
 ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
@@ -245,7 +246,7 @@ def install(extras: set[str]) -> None:
     names = ",".join(sorted(extras))
     target = f"{ROOT}[{names}]" if names else str(ROOT)
     pip = pip_command()
-    say(f"installing tinynet{f' [{names}]' if names else ''} and its dependencies with pip")
+    say(f"installing tinynet{f' [{names}]' if names else ''} with pip")
     result = call([*pip, "install", "--no-input", "--editable", target])
     if result.returncode != 0:
         raise SetupError(f"the installation failed; pip says:\n{result.stdout}")

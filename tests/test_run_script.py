@@ -387,6 +387,7 @@ def test_help_sets_nothing_up(script, capsys, arguments):
     assert script.main(arguments) == (0 if arguments else 2)
     out = capsys.readouterr().out
     assert "python3 run.py train" in out
+    assert all(len(line) < 80 for line in out.splitlines())
     for command in COMMANDS:
         assert re.search(rf"^    {command.NAME} +{re.escape(command.HELP)}$", out, re.M)
     assert not script.VENV.exists()

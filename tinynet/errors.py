@@ -322,24 +322,20 @@ def unused(index: int, needed: Any) -> AutogradError:
 
 def mixed_dtypes(sentence: str) -> RuntimeError:
     """Return the error for operands, or a layer's input and weights, that differ in dtype."""
-    return RuntimeError(
-        with_fix(
-            sentence,
-            "convert one of them: `x.float()` converts numpy's float64, or integers, to the "
-            "float32 of layers; `module.double()` converts the weights to float64",
-        )
+    fix = (
+        "convert one of them: `x.float()` converts numpy's float64, or integers, to the float32 "
+        "of layers; `module.double()` converts the weights to float64"
     )
+    return RuntimeError(with_fix(sentence, fix))
 
 
 def not_broadcastable(a: Sequence[int], b: Sequence[int]) -> RuntimeError:
     """Return the error for two shapes that do not broadcast."""
-    for back in range(1, min(len(a), len(b)) + 1):
-        x, y = a[-back], b[-back]
+    for back, (x, y) in enumerate(zip(a[::-1], b[::-1], strict=False), 1):
         if x != y and 1 not in (x, y):
-            dim = max(len(a), len(b)) - back
             return RuntimeError(
                 f"The size of tensor a ({x}) must match the size of tensor b ({y}) at "
-                f"non-singleton dimension {dim}"
+                f"non-singleton dimension {max(len(a), len(b)) - back}"
             )
     raise AssertionError(f"{a} and {b} do broadcast")
 
@@ -383,9 +379,16 @@ def dim_range(dim: int, ndim: int) -> IndexError:
 def must_be_tensor(function: str, argument: str, position: int, got: Any) -> TypeError:
     """Return the error for an argument that is not a tensor."""
     kind = f"{'numpy.' * isinstance(got, np.ndarray)}{type(got).__name__}"
-    return TypeError(
-        f"{function}(): argument '{argument}' (position {position}) must be Tensor, not {kind}"
+    return not_a_tensor(
+        f"{function}(): argument '{argument}' (position {position}) must be Tensor, not {kind}", got
     )
+
+
+def not_a_tensor(sentence: str, got: Any) -> TypeError:
+    """Return the error for what is no tensor, with the fix for an array."""
+    narrow = ".float()" * (getattr(got, "dtype", None) == np.float64)
+    fix = f"make a tensor of the array: `tn.from_numpy(x){narrow}`"
+    return TypeError(with_fix(sentence, fix) if isinstance(got, np.ndarray) else sentence)
 
 
 VMAP_IN_PLACE = (

@@ -307,6 +307,8 @@ ROWS = {
     ),
     "RandomAutocontrast": Row(lambda g: T.RandomAutocontrast(generator=g), None, 3),
     "RandomAdjustSharpness": Row(lambda g: T.RandomAdjustSharpness(2, generator=g), None, 1),
+    "RandomPerspective": Row(lambda g: T.RandomPerspective(0.6, 1.0, generator=g), None, 3),
+    "ElasticTransform": Row(lambda g: T.ElasticTransform(9.0, 0.5, generator=g), None, 3),
     "RandAugment": Row(lambda g: T.RandAugment(generator=g), None, 3),
     "TrivialAugmentWide": Row(lambda g: T.TrivialAugmentWide(generator=g), None, 3),
     "AutoAugment": Row(lambda g: T.AutoAugment(generator=g), None, 3),

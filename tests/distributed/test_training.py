@@ -100,6 +100,42 @@ def test_compiled(folder):
     assert "replayed" in printed
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("run.max_steps=9",),
+        ("run.limit_batches=10",),
+        ("run.overfit_batches=6",),
+        ("data.validation=0.2", "evaluation.limit_batches=2"),
+        ("run.epochs=4", "swa.start=50%"),
+        ("run.epochs=3", "swa.start=1", "run.max_steps=20"),
+    ],
+    ids=" ".join,
+)
+def test_limits_and_averaged_weights(folder, options):
+    found, _ = train(folder, 2, "together", "--set", *options)
+    assert different(alone(folder, "alone", *options), found) == []
+
+
+def test_a_limit_of_time_ends_all_at_the_same_step(folder):
+    """One process is slower than the other, so their clocks would not agree."""
+    slow = "os.environ.get('PMI_RANK') == '1'"
+    (folder / "net.py").write_text(
+        f"{NET}\nclass Slow(nn.Module):\n    def forward(self, x):\n"
+        f"        time.sleep(0.05 * ({slow}))\n        return x\n\nplain = net\n\n"
+        "def net():\n    return plain().append(Slow())\n"
+    )
+    limit = "run.max_time=0.5 s"
+    found, printed = train(folder, 2, "together", "--set", "run.epochs=500", limit)
+    assert f"stopped by {limit.replace('=', ' = ')}" in printed
+    together = content(found)
+    steps = together["step"]
+    assert 0 < steps < 500
+    expected = content(alone(folder, "alone", "run.epochs=500", f"run.max_steps={steps}"))
+    weights = [name for name in expected if name.startswith("model")]
+    assert weights and all(together[name] == expected[name] for name in weights)
+
+
 def test_each_process_takes_one_batch_by_default(folder):
     text = (folder / "digits.toml").read_text()
     (folder / "digits.toml").write_text(text.replace(", accumulate = 4", ""))

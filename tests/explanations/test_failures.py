@@ -172,6 +172,25 @@ def test_an_array_in_place_of_a_tensor(raised):
     assert lines["fix"] == "make a tensor of the array: `tn.from_numpy(x).float()`"
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        "F.linear(np.ones((2, 3)), tn.ones(4, 3))",
+        "F.cross_entropy(np.ones((2, 3)), tn.tensor([0, 1]))",
+        "F.relu(np.ones(3))",
+        "F.conv2d(np.ones((1, 1, 4, 4)), tn.ones(1, 1, 2, 2))",
+        "F.max_pool2d(np.ones((1, 1, 4, 4)), 2)",
+        "tn.matmul(np.ones((2, 3)), tn.ones(3, 2))",
+        "tn.cat([np.ones(3), np.ones(3)])",
+        "tn.einsum('i,i', np.ones(3), tn.ones(3))",
+        "nn.utils.rnn.pad_sequence([np.ones(3)])",
+    ],
+)
+def test_an_array_given_to_a_function(raised, call):
+    error = raised(f"import numpy as np\n{call}\n")
+    assert lines_of(error)["fix"] == "make a tensor of the array: `tn.from_numpy(x).float()`"
+
+
 def test_arguments_that_do_not_fit_forward(raised):
     error = raised("fc = nn.Linear(3, 4)\nfc(tn.ones(3), tn.ones(3))\n")
     first = "Linear.forward() takes 2 positional arguments but 3 were given"
@@ -275,6 +294,37 @@ def test_a_replay_names_the_line_of_the_capture(raised, times):
     assert str(error).startswith("Target 9 is out of bounds.") and not ours_in(error)
     shown = lines_of(error).get("line", "user.py:10 in step " + last_line(error))
     assert shown.split() == "user.py:10 in step return F.cross_entropy(out, y)".split()
+
+
+CUSTOM = """
+class Square(tn.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        return g * x.reshape(7)
+
+class Net(nn.Module):
+    def forward(self, x):
+        return Square.apply(x)
+
+net = nn.Sequential(nn.Linear(3, 2), Net())
+net(tn.ones(4, 3)).sum().backward()
+"""
+
+
+def test_the_backward_of_a_function_of_the_user(raised):
+    error = raised(CUSTOM)
+    lines = lines_of(error)
+    assert str(error).startswith("shape '[7]' is invalid for input of size 8\n")
+    assert lines["layer"].endswith(".1 Net()")
+    assert lines["forward"].startswith("user.py:15 in forward")
+    assert lines["got"] == "input float32 [4, 2]"
+    assert last_line(error) == "return g * x.reshape(7)"
 
 
 def test_a_backward_pass_names_the_forward_line(raised):

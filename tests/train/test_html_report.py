@@ -322,6 +322,7 @@ def test_a_failed_run_has_a_report(write, digits):
     (path,) = Path("runs/digits").glob("*/report.html")
     page = Page(path.read_text())
     assert page.texts["Overview"].startswith("failed: the loss is nan")
+    assert "hint     the numbers had already become huge" in page.texts["Overview"]
     assert "the loss is nan" in page.texts["Warnings"]
 
 

@@ -168,9 +168,7 @@ def test_steps_are_skipped_and_counted(holed, capsys, say):
 
 def test_skipping_has_a_limit(holed):
     options = ["run.non_finite=skip", "run.skip_limit=1"]
-    with pytest.raises(
-        NonFiniteError, match="1 steps before this one, and run.skip_limit"
-    ) as found:
+    with pytest.raises(NonFiniteError, match="1 step before this one, and run.skip_limit") as found:
         run(holed(0, 200), options, quiet=True)
     assert found.value.number == 3
 

@@ -43,6 +43,12 @@ KILLED = 86  # a status of processes that no error has
 SAVING = {"run.save_every_steps": 3, "run.keep_checkpoints": 2}
 
 
+def folder_of(result):
+    """The folder of a run; asserts that no signal from outside, as of `timeout`, stopped it."""
+    assert result.is_complete, f"stopped by {result.stopped_by}"
+    return result.folder
+
+
 def in_another_process(work):
     """Start a function in a fork; the result is its process."""
     with warnings.catch_warnings():
@@ -87,13 +93,13 @@ def disturbed(path, overrides, out, seconds, kills, chance):
             killed_after(moment, lambda folder=folder: resume(folder, quiet=True))
     (config,) = [*out.glob("*/*/config.toml")] or [None]
     if config is None:
-        return run(path, overrides, out=out, quiet=True).folder
-    return resume(config.parent, quiet=True).folder
+        return folder_of(run(path, overrides, out=out, quiet=True))
+    return folder_of(resume(config.parent, quiet=True))
 
 
 def check(path, overrides, tmp_path, rounds, kills, seed):
     began = time.monotonic()
-    whole = run(path, overrides, out=tmp_path / "whole", quiet=True).folder
+    whole = folder_of(run(path, overrides, out=tmp_path / "whole", quiet=True))
     seconds = time.monotonic() - began
     chance = random.Random(seed)
     for number in range(rounds):
@@ -146,7 +152,7 @@ def test_a_resumed_run_that_is_killed_before_each_of_its_writes(changes, write, 
     """It rewrites its config, whose checksum is in another file; neither is taken for damaged."""
     path = tmp_path / write(DIGITS)
     short = {"run.epochs": 1}
-    whole = run(path, short | changes, out=tmp_path / "whole", quiet=True).folder
+    whole = folder_of(run(path, short | changes, out=tmp_path / "whole", quiet=True))
     for number in itertools.count():
         out = tmp_path / str(number)
         if changes:
@@ -156,7 +162,7 @@ def test_a_resumed_run_that_is_killed_before_each_of_its_writes(changes, write, 
         (config,) = out.glob("*/*/config.toml")
         resumed = functools.partial(resume, config.parent, changes, quiet=True)
         was_killed = killed_before_write(number, resumed)
-        same(resumed().folder, whole)
+        same(folder_of(resumed()), whole)
         if not was_killed:
             break
     assert number > 3

@@ -47,13 +47,19 @@ def test_the_printed_command_trains(name, start, capsys):
     assert not ran.stderr
     rows = read_rows(RunFolder(latest_run(start / "runs")).metrics)
     assert {"test/accuracy", "test/confidence"} <= rows[-1].keys()
+    assert latest_run(start / "runs").parent.name == Path(name).name
 
 
 def test_a_project_learns_and_its_readme_is_right(start, capsys):
     assert main(["new", "project"]) == 0
     os.chdir("project")
     readme = Path("README.md").read_text(encoding="utf-8")
-    lines = [line[12:] for line in readme.splitlines() if line.startswith("    tinynet ")]
+    begun = f"{os.environ['TINYNET_COMMAND']} "
+    lines = [
+        line.removeprefix(f"    {begun}")
+        for line in readme.splitlines()
+        if line.startswith(f"    {begun}")
+    ]
     assert len(lines) == 5
     for line in lines[:-1]:  # the last starts TensorBoard
         words = line.partition("  ")[0].split()
@@ -63,8 +69,18 @@ def test_a_project_learns_and_its_readme_is_right(start, capsys):
     assert read_rows(RunFolder(latest_run()).metrics)[-1]["test/accuracy"] > 0.9
     assert "0: class " in out or "0: " in out
     for command in ("explain optimizer.lr", "list optimizer"):
-        assert f"`tinynet {command}`" in readme
+        assert f"`{begun}{command}`" in readme
         assert main(command.split()) == 0
+
+
+def test_a_project_is_started_by_the_script_that_made_it(start, monkeypatch):
+    Path("run.py").touch()
+    monkeypatch.setenv("TINYNET_COMMAND", "python3 run.py")
+    assert main(["new", "my project"]) == 0
+    readme = Path("my project", "README.md").read_text(encoding="utf-8")
+    assert "    python3 ../run.py train config.toml " in readme
+    config = tomllib.loads(Path("my project", "config.toml").read_text(encoding="utf-8"))
+    assert config["run"]["name"] == "my project"
 
 
 def test_the_files_are_those_of_the_package():

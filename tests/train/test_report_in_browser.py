@@ -5,6 +5,7 @@ Screenshots go to the folder that TINYNET_SCREENSHOTS names, if it does.
 
 import os
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -42,13 +43,16 @@ def driver():
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
-    """The reports of runs with pictures, text, tables and long names; and of a sweep."""
+    """The reports of runs with pictures, text, tables, long names and commands; and of a sweep."""
     out = tmp_path_factory.mktemp("runs")
     text = {"data.limit": 4000, "model.width": 8, "model.hidden": 16}
     changes = {"digits_vae": {}, "text_lstm": text, "spiral": {"run.name": LONG}}
     found = {}
+    typed = ["train.py", *(f"--option-{n}=value" for n in range(200))]
     for name, own in changes.items():
-        result = run(CONFIGS / f"{name}.toml", {"run.epochs": 2, **own}, out=out, quiet=True)
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(sys, "argv", typed)
+            result = run(CONFIGS / f"{name}.toml", {"run.epochs": 2, **own}, out=out, quiet=True)
         found[name] = result.folder / "report.html"
     (out / "layers.toml").write_text(LAYERS)
     layers = f"model.layers=[{FLATTEN}, {LINEAR}],[{FLATTEN}, {HIDDEN}, {LINEAR}]"

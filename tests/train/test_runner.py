@@ -273,7 +273,14 @@ def test_eval_of_nothing(tmp_path):
         evaluate_run(tmp_path / "x")
     with pytest.raises(UsageError, match=r"is not the folder of a run: it has no checkpoint\.npz$"):
         evaluate_run(tmp_path)
+    (tmp_path / "config.toml").touch()  # of a run that has just begun
+    for best in (False, True):
+        with pytest.raises(UsageError, match=r"has no weights yet: no epoch was completed") as told:
+            evaluate_run(tmp_path, best=best)
+        assert str(told.value).endswith(f"resume {tmp_path}")
     (tmp_path / "checkpoint.npz").write_bytes(b"PK")
+    with pytest.raises(UsageError, match=r"has no best\.npz: no evaluation selected weights yet"):
+        evaluate_run(tmp_path, best=True)
     with pytest.raises(CheckpointError, match="is not a checkpoint, or damaged"):
         evaluate_run(tmp_path)
 

@@ -202,6 +202,9 @@ def test_commands_have_the_form_of_the_shell(kind, monkeypatch):
     assert shell() == kind
     words = "eval", Path("my runs"), "a&b", "lr=0.1", "it's", 'a "b"', "(1)"
     assert command(*words) == EVALUATED[kind]
+    monkeypatch.setenv(VARIABLE, '"C:\\my env\\python.exe" run.py')  # as run.py sets it
+    call = "& '{}'" if kind == "powershell" else '"{}"'
+    assert command("list") == call.format("C:\\my env\\python.exe") + " run.py list"
     monkeypatch.setattr(sys, "executable", "C:/my env/python.exe")
     commands._python.cache_clear()
     try:

@@ -132,3 +132,18 @@ def test_a_search_shows_the_epochs_of_its_trials(write, digits, tmp_path):
     live = [line for line in screen.drawn if re.match(r"\d/2 done: ", line)]
     assert any(re.search(r"lr=[\d.]+, epoch [1-9]\d?/20, loss [\d.]+", line) for line in live)
     assert all(len(line) < 80 for line in screen.lines if line.startswith("[trial"))
+
+
+COMMANDS = ["check", "find-lr", "list", "profile", "train", "list model", "explain"]
+
+
+@pytest.mark.parametrize("columns", [60, 80])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_line_of_prose_is_broken_between_words(command, columns, write, digits, tmp_path):
+    name, *more = command.split()
+    config = [] if name in ("list", "explain") else [write(digits + METRICS)]
+    text, code = on_a_terminal([name, *more, *config], tmp_path, columns)
+    screen = Screen(text, columns)
+    cut = [line for line in screen.wrapped if "python" not in "".join(screen.lines[:line])[-200:]]
+    assert code == 0 and screen.lines, text
+    assert not cut, [screen.lines[line - 1 : line + 1] for line in cut]

@@ -407,7 +407,7 @@ def test_fit_takes_batches_and_data_sets():
             tn.data.DataLoader(tn.data.TensorDataset(tn.ones(1, 64), tn.tensor([0]))),
             0.5,
             ValueError,
-            "has 1 examples, too few",
+            "has 1 example, too few",
         ),
     ],
 )

@@ -6,6 +6,9 @@ RANDOM = np.random.default_rng(0)
 PIXELS = np.kron(RANDOM.integers(0, 256, (3, 4, 3)), np.ones((2, 2, 1))).astype(np.uint8)
 PIXELS += RANDOM.integers(0, 9, PIXELS.shape).astype(np.uint8) * (PIXELS < 240)
 
+CORNERS = [[0, 0], [7, 0], [7, 5], [0, 5]]
+DISTANCES = RANDOM.uniform(-0.4, 0.4, (1, 6, 8, 2)).astype(np.float32)
+
 # The name of a function, and its arguments after the image; texts are interpolations or modes.
 FUNCTIONS = [
     ("hflip",),
@@ -35,6 +38,12 @@ FUNCTIONS = [
     ("affine", 20, [2, 1], 1.2, [5.0, 3.0]),
     ("affine", 20, [2, 1], 0.8, [5.0, 3.0], "bilinear", 9),
     ("affine", -10, [0, 1], 1.0, [0.0, 0.0], "nearest", None, [4, 5]),
+    ("perspective", CORNERS, [[1, 0], [6, 1], [7, 4], [0, 5]]),
+    ("perspective", CORNERS, [[2, 2], [7, 0], [7, 3], [2, 5]], "nearest", 5),
+    ("perspective", CORNERS, [[2, 0], [7, 1], [7, 5], [1, 5]], "bilinear", [9, 8, 7]),
+    ("elastic_transform", DISTANCES),
+    ("elastic_transform", DISTANCES, "bilinear", [9.0, 8.0, 7.0]),
+    ("elastic_transform", DISTANCES, "nearest", 3.0),
     ("gaussian_blur", 3),
     ("gaussian_blur", [3, 5], [1.0, 2.0]),
     ("adjust_brightness", 1.4),
@@ -58,6 +67,10 @@ FUNCTIONS = [
     ("to_tensor",),
     ("pil_to_tensor",),
 ]
+WITH_FLOATS = (
+    *("resize", "rotate", "affine", "gaussian_blur", "adjust_hue", "pad"),
+    *("perspective", "elastic_transform"),
+)
 OF_PILLOW = ("to_tensor", "pil_to_tensor")
 # Operations of automatic augmentation with magnitudes, interpolations and values outside.
 OPERATIONS = [
@@ -129,6 +142,10 @@ SHOWN = [
     "T.RandomApply([T.ToTensor()])",
     "T.RandomChoice([T.ToTensor()])",
     "T.RandomOrder([T.ToTensor()])",
+    "T.RandomPerspective()",
+    "T.ElasticTransform(30.0, [1.0, 2.0], fill=(1, 2, 3))",
+    "v2.RandomPerspective(0.3)",
+    "v2.ElasticTransform()",
     "v2.Compose([v2.ToImage(), v2.ToDtype(torch.float32, scale=True)])",
     "v2.Resize(32)",
     "v2.Resize((3, 4))",
@@ -181,11 +198,12 @@ def images(torch, image):
     }
 
 
-def called(functional, call, image):
+def called(torch, functional, call, image):
     """The result of a call of `FUNCTIONS`."""
     name, *arguments = call
     modes = {mode.value: mode for mode in functional.InterpolationMode}
     chosen = [modes.get(a, a) if isinstance(a, str) else a for a in arguments]
+    chosen = [torch.tensor(a) if isinstance(a, np.ndarray) else a for a in chosen]
     return plain(getattr(functional, name)(image, *chosen))
 
 
@@ -202,7 +220,7 @@ def suits(call, kind):
     if call[-1] is False:  # Pillow always averages, which torchvision warns about
         return kind in ("bytes", "floats")
     if kind == "floats":
-        return call[0] in ("resize", "rotate", "affine", "gaussian_blur", "adjust_hue", "pad")
+        return call[0] in WITH_FLOATS
     return kind != "gray" or call[0] in ("resize", "pad", "rotate", "adjust_contrast", "equalize")
 
 

@@ -23,7 +23,7 @@ def main():
         "torchvision": torchvision.__version__.partition("+")[0],
         "functions": [
             {
-                kind: calls.called(T.functional, call, image)
+                kind: calls.called(torch, T.functional, call, image)
                 for kind, image in calls.images(torch, Image).items()
                 if calls.suits(call, kind)
             }

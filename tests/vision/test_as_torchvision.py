@@ -34,7 +34,7 @@ def flat(value):
 
 @pytest.mark.parametrize(("call", "kind", "answer"), NUMBERED)
 def test_functions(call, kind, answer):
-    found = calls.called(functional, call, IMAGES[kind])
+    found = calls.called(tn, functional, call, IMAGES[kind])
     assert np.shape(found) == np.shape(answer) if kind in ("bytes", "floats") else True
     (numbers, texts), (expected, modes) = flat(found), flat(answer)
     assert texts == modes and len(numbers) == len(expected)

@@ -22,7 +22,7 @@ T_co = TypeVar("T_co", covariant=True)
 def counted(samples: object) -> str:
     """Return a short description with the number of samples: ``Digits(1433 samples)``."""
     try:
-        size = quantity(len(samples), "sample")  # type: ignore[arg-type]
+        size = quantity(len(samples), "sample")  # type: ignore[arg-type]  # may raise
     except Exception:  # the length is missing or not known yet
         size = ""
     return f"{type(samples).__name__}({size})"

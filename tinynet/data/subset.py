@@ -82,7 +82,7 @@ def random_split(
         >>> sorted([*train, *test])
         [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
     """
-    sizes = list(_sizes(lengths, len(dataset)))  # type: ignore[arg-type]
+    sizes = list(_sizes(lengths, len(dataset)))  # type: ignore[arg-type]  # Python's error is PyTorch's
     order = iter(permutation(sum(sizes), generator, "random_split"))
     return [Subset(dataset, [next(order) for _ in range(size)]) for size in sizes]
 

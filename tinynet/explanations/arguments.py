@@ -9,22 +9,13 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from tinynet.errors import with_fix
-
-# What other libraries, and books, call the arguments of PyTorch.
-_SYNONYMS = {
-    "learning_rate": "lr",
-    "epsilon": "eps",
-    "l2": "weight_decay",
-    "filters": "out_channels",
-    "units": "out_features",
-    "rate": "p",
-    "probability": "p",
-    "axis": "dim",
-}
+from tinynet.explanations.aliases import aliased
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """Return the most similar known word, or else the shortest that contains the word, or None.
+    """Return the known word for what others call a word, or else the most similar one, or None.
+
+    Of several words that contain it, the shortest is returned.
 
     Example:
         >>> from tinynet.explanations.arguments import nearest
@@ -35,7 +26,7 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     """
     by_lower = {name.lower(): name for name in known}
     word = word.lower()
-    near = [_SYNONYMS[word]] if _SYNONYMS.get(word) in by_lower else []
+    near = [name.lower() for name in aliased(word, by_lower.values())]
     near += difflib.get_close_matches(word, by_lower, n=1, cutoff=0.8)
     near += sorted((name for name in by_lower if _is_part(word, name)), key=len)
     near += difflib.get_close_matches(word, by_lower, n=1, cutoff=0.6)

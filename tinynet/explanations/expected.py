@@ -11,8 +11,6 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from tinynet.core.tensors.tensor import Tensor
 
 _SIZES = {1: "L", 2: "H, W", 3: "D, H, W"}
@@ -30,9 +28,6 @@ def expected(layer: Any, value: Any) -> tuple[str, str]:
         >>> expected(nn.Linear(16, 10), tn.zeros(8, 32))[1]
         'make the layer with `in_features=32`, or the last dimension of its input 16'
     """
-    if isinstance(value, np.ndarray):
-        narrow = ".float()" * (value.dtype == np.float64)
-        return "", f"make a tensor of the array: `tn.from_numpy(x){narrow}`"
     patterns = [_Pattern(text, layer) for text in layer._expected_shapes]
     if not patterns or not isinstance(value, Tensor):
         return "", ""

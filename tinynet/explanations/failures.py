@@ -89,8 +89,9 @@ def _lines(place: _Place) -> tuple[list[str], list[str]]:
         lines += row("layer", None, text if text.startswith(f"{path}(") else f"{path} {text}")
     if place.node is not None:
         lines += row("forward", place.line, f"for {place.node.name()}")
-        return lines, []
-    if place.layer is not None or place.is_captured:
+        if not place.is_in_users_backward:
+            return lines, []
+    elif place.layer is not None or place.is_captured:
         lines += row("line", place.line, "")
     given = place.arguments()
     if given:
@@ -109,6 +110,7 @@ class _Place:
         layer: the innermost module that was running, if any.
         line: the innermost line of the user; that of the forward, in a backward pass.
         node: the node that a backward pass was visiting, if any.
+        is_in_users_backward: the user's own derivative of that node raised the error.
         is_layers_own: the layer raised the error, and not the ``forward`` of a user's module.
         is_captured: a compiled program raised it. The line is that of the capture.
     """
@@ -124,11 +126,14 @@ class _Place:
         site = outward(frames[0].f_back)
         if users:
             site = users[-1].tb_frame.f_code, users[-1].tb_lasti
-        found = (frame.f_locals.get("node") for frame in reversed(self._inside))
+        found = (frame.f_locals.get("node") for frame in reversed(frames))
         self.node = next((node for node in found if isinstance(node, Node)), None)
         if self.node is not None:
             site, self._scope = self.node.site, getattr(self.node, "scope", None)
         programs = [entry for entry in entries if CALLS in entry.tb_frame.f_globals]
+        self.is_in_users_backward = self.node is not None and not any(
+            isinstance(frame.f_locals.get("node"), Node) for frame in self._inside
+        )
         call = _captured(programs[-1]) if programs else None
         if call is not None:
             self._inside = frames[entries.index(programs[-1]) + 1 :]

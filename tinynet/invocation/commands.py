@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 import shutil
 import sys
 from pathlib import Path
 
-from tinynet.invocation.quoting import quoted, quoted_command
+from tinynet.invocation.quoting import quoted, quoted_command, shell
 from tinynet.startup import command_words, is_command, is_module
 
 VARIABLE = "TINYNET_COMMAND"
@@ -27,7 +28,10 @@ def command(*words: object) -> str:
         >>> command("eval", Path("my runs", "digits"))
         "python -m tinynet eval 'my runs/digits'"
     """
-    return " ".join([os.environ.get(VARIABLE) or _started(), *map(_typed, words)])
+    given = os.environ.get(VARIABLE, "")
+    if given and shell() == "powershell":  # run.py quotes for cmd
+        given = quoted_command([a or b for a, b in re.findall(r'"([^"]*)"|(\S+)', given)])
+    return " ".join([given or _started(), *map(_typed, words)])
 
 
 def typed() -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,14 @@ def refuse_others(function: str, **given: Any) -> None:
         if not isinstance(x, Tensor):
             shown = "input" if name == "self" else name
             raise errors.must_be_tensor(function, shown, position + 1, x)
+
+
+def refuse_other_elements(position: int, elements: Iterable[Any]) -> None:
+    """Raise TypeError for the first element of a sequence that is not a tensor."""
+    for i, x in enumerate(elements):
+        if not isinstance(x, Tensor):
+            text = f"expected Tensor as element {i} in argument {position}, but got "
+            raise errors.not_a_tensor(text + type(x).__name__, x)
 
 
 def refuse_outside(index: Array, n: int, dim: int) -> None:

@@ -31,7 +31,7 @@ from tinynet.dtypes import Array
 try:
     import resource
 except ImportError:  # Windows
-    resource = None  # type: ignore[assignment]
+    resource = None  # type: ignore[assignment]  # not on Windows
 
 _HAS_THREAD_CLOCK = time.get_clock_info("thread_time").resolution <= 1e-6  # not on Windows
 BETWEEN = "Python between the operations"

@@ -175,7 +175,7 @@ def _like_mapping(pattern: Mapping[Any, Any], items: dict[Any, Any]) -> Any:
             filled = copy.copy(pattern)  # keeps the other attributes of the instance
             filled.update(items)
             return filled
-        return type(pattern)(items)  # type: ignore[call-arg]
+        return type(pattern)(items)  # type: ignore[call-arg]  # TypeError below
     except TypeError:
         return items
 
@@ -184,7 +184,7 @@ def _like_sequence(pattern: Sequence[Any], items: list[Any]) -> Any:
     if isinstance(pattern, tuple):
         return type(pattern)(*items) if hasattr(pattern, "_fields") else items
     try:
-        return type(pattern)(items)  # type: ignore[call-arg]
+        return type(pattern)(items)  # type: ignore[call-arg]  # TypeError below
     except TypeError:  # such as a range
         return items
 

@@ -237,7 +237,7 @@ class DataLoader(ChecksArguments, Generic[T_co]):
     def __len__(self) -> int:
         if not isinstance(self.dataset, IterableDataset):
             return len(self.sampler if self.batch_sampler is None else self.batch_sampler)
-        length = len(self.dataset)  # type: ignore[arg-type]
+        length = len(self.dataset)  # type: ignore[arg-type]  # Python's error is PyTorch's
         if self.batch_size is not None:
             length = (length + (0 if self.drop_last else self.batch_size - 1)) // self.batch_size
         self._reported_length = length

@@ -302,7 +302,7 @@ class BatchSampler(Sampler[list[int]]):
                 yield batch
 
     def __len__(self) -> int:
-        samples = len(self.sampler)  # type: ignore[arg-type]
+        samples = len(self.sampler)  # type: ignore[arg-type]  # Python's error is PyTorch's
         rest = 0 if self.drop_last else self.batch_size - 1
         return (samples + rest) // self.batch_size
 

@@ -379,6 +379,5 @@ class Origin(NamedTuple):
 def _note_origin(wrapped: BaseException, error: BaseException) -> None:
     summary = traceback.extract_tb(error.__traceback__)
     frames = [(f.filename, f.lineno or 0, f.name, f.line or "") for f in summary]
-    wrapped.worker_origin = Origin(  # type: ignore[attr-defined]
-        frames, traceback.format_exception_only(error)
-    )
+    origin = Origin(frames, traceback.format_exception_only(error))
+    wrapped.worker_origin = origin  # type: ignore[attr-defined]  # read by explanations

@@ -17,3 +17,4 @@ from tinynet.data.transforms.geometry import *
 from tinynet.data.transforms.mixtures import *
 from tinynet.data.transforms.noise import *
 from tinynet.data.transforms.resizing import *
+from tinynet.data.transforms.warps import *

@@ -70,7 +70,8 @@ class RandomRotation(RandomTransform):
         center = None if self.expand else self.center
         size = expanded_size(linear, array.shape[-2:]) if self.expand else array.shape[-2:]
         inverse = inverse_map(linear, array.shape[-2:], center)
-        return wrap(sampled(array, inverse, size, self.interpolation, self.fill))
+        places = old_places(inverse, size, array.shape[-2:])
+        return wrap(sampled(array, places, self.interpolation, self.fill))
 
 
 class RandomAffine(RandomTransform):
@@ -136,7 +137,8 @@ class RandomAffine(RandomTransform):
         shear = [uniform(ranges[:2]), uniform(ranges[2:])]
         linear = linear_map(angle, scale, shear)
         inverse = inverse_map(linear, (height, width), self.center, moved)
-        return wrap(sampled(array, inverse, (height, width), self.interpolation, self.fill))
+        places = old_places(inverse, (height, width), (height, width))
+        return wrap(sampled(array, places, self.interpolation, self.fill))
 
 
 def linear_map(angle: float, scale: float = 1.0, shear: Sequence[float] = (0.0, 0.0)) -> Array:
@@ -170,15 +172,27 @@ def expanded_size(linear: Array, size: Sequence[int]) -> tuple[int, int]:
     return down, across
 
 
-def sampled(
-    array: Array, inverse: Array, size: Sequence[int], interpolation: Interpolation, fill: Fill
-) -> Array:
-    """Return an array of height and width ``size``, with the values at the old places."""
-    (height, width), (rows, columns) = array.shape[-2:], size
+def old_places(inverse: Array, size: Sequence[int], of: Sequence[int]) -> tuple[Array, Array]:
+    """Return the old places, down and across, of the pixels of a new image.
+
+    Args:
+        inverse: the map from new to old places.
+        size: the height and width of the new image.
+        of: those of the old one.
+    """
+    (rows, columns), (height, width) = size, of
     x = np.arange(columns) - (columns - 1) / 2
     y = np.arange(rows)[:, None] - (rows - 1) / 2
     across = inverse[0, 0] * x + inverse[0, 1] * y + inverse[0, 2] + (width - 1) / 2
     down = inverse[1, 0] * x + inverse[1, 1] * y + inverse[1, 2] + (height - 1) / 2
+    return down, across
+
+
+def sampled(
+    array: Array, places: tuple[Array, Array], interpolation: Interpolation, fill: Fill
+) -> Array:
+    """Return an array with the values at old places, down and across; ``fill`` outside."""
+    down, across = places
     filled = np.asarray(fill, np.float64)
     filled = filled.reshape(-1, 1, 1) if filled.size > 1 else filled.reshape(())
     if interpolation == "nearest":
@@ -186,8 +200,8 @@ def sampled(
         return np.where(inside, values, filled.astype(array.dtype))
     kind = array.dtype if array.dtype.kind == "f" else np.dtype(np.float32)
     top, left = np.floor(down).astype(int), np.floor(across).astype(int)
-    total = np.zeros((*array.shape[:-2], rows, columns), kind)
-    covered = np.zeros((rows, columns), kind)
+    total = np.zeros((*array.shape[:-2], *down.shape), kind)
+    covered = np.zeros(down.shape, kind)
     for row, column in ((0, 0), (0, 1), (1, 0), (1, 1)):
         values, inside = _at(array, top + row, left + column)
         weight = (1 - np.abs(down - top - row)) * (1 - np.abs(across - left - column)) * inside

@@ -17,6 +17,7 @@ from tinynet.data.transforms.affine import (
     checked_interpolation,
     inverse_map,
     linear_map,
+    old_places,
     sampled,
 )
 from tinynet.data.transforms.color import colored_array
@@ -269,4 +270,4 @@ def _warped(
 ) -> Array:
     size = array.shape[-2:]
     inverse = inverse_map(linear_map(angle, 1.0, shear), size, center, moved)
-    return sampled(array, inverse, size, interpolation, fill)
+    return sampled(array, old_places(inverse, size, size), interpolation, fill)

@@ -209,7 +209,7 @@ def _filtered(
 ) -> Array:
     places, weights = _taps(array.shape[axis], target, interpolation, antialias)
     shape = (-1,) + (1,) * (-axis - 1)
-    total: Array = 0  # type: ignore[assignment]
+    total: Any = 0
     for tap in range(places.shape[1]):
         weight = weights[:, tap].reshape(shape).astype(array.dtype)
         part = array.take(places[:, tap], axis)

@@ -14,7 +14,7 @@ import numpy as np
 from tinynet import errors
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
-from tinynet.ops.argument_errors import name_of
+from tinynet.ops.argument_errors import name_of, refuse_other_elements
 from tinynet.ops.creation.constructors import as_tensor, full
 from tinynet.ops.shaping.joining import cat
 
@@ -331,6 +331,7 @@ def pad_sequence(
         raise RuntimeError(
             f"Expected padding_side to be one of left or right, but got {padding_side}."
         )
+    refuse_other_elements(0, given)
     checked = [_checked(s, given[0], i) for i, s in enumerate(given)]
     lengths = np.array([len(s) for s in checked])
     steps = np.arange(lengths.max())
@@ -342,10 +343,6 @@ def pad_sequence(
 
 def _checked(sequence: Any, first: Tensor, index: int) -> Tensor:
     """Return a sequence with the shape and dtype of the first one."""
-    if not isinstance(sequence, Tensor):
-        raise TypeError(
-            f"expected Tensor as element {index} in argument 0, but got {type(sequence).__name__}"
-        )
     if not sequence.ndim:
         raise RuntimeError(
             "The 'sequences' of pad_sequence must have 1 or more dimensions. "

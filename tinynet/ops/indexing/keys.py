@@ -18,7 +18,7 @@ from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.errors import with_fix
-from tinynet.ops.argument_errors import to_long
+from tinynet.ops.argument_errors import refuse_other_elements, to_long
 from tinynet.ops.shaping import views
 
 _EITHER = {item: np.array([item]) for item in (False, True)}
@@ -166,11 +166,8 @@ def arrays(indices: Sequence[Tensor], dims: tuple[int, ...]) -> Indices:
             f"{type(indices).__name__}"
         )
     found, left = [], list(dims)
-    for i, index in enumerate(indices):
-        if not isinstance(index, Tensor):
-            raise TypeError(
-                f"expected Tensor as element {i} in argument 0, but got {type(index).__name__}"
-            )
+    refuse_other_elements(0, indices)
+    for index in indices:
         found.append(_index_array(index))
         del left[: _consumed(found[-1], left, dims, len(dims) - len(left))]
     used = sum(index.ndim if index.dtype == bool else 1 for index in found)

@@ -15,6 +15,7 @@ from typing import Any
 from tinynet.core.declaration.operation import public
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor
+from tinynet.ops.argument_errors import refuse_other_elements
 from tinynet.ops.products.matmul import bmm, mm, refused
 from tinynet.ops.reduction.sums import sum_dims
 from tinynet.ops.shaping.diagonals import diagonal
@@ -295,11 +296,7 @@ def einsum(*args: Any) -> Tensor:
             operands = list(operands[0])
     else:
         equation, operands = _from_sublists(args)
-    for i, t in enumerate(operands):
-        if not isinstance(t, Tensor):
-            raise TypeError(
-                f"expected Tensor as element {i} in argument 1, but got {type(t).__name__}"
-            )
+    refuse_other_elements(1, operands)
     return _evaluated(equation, operands)
 
 

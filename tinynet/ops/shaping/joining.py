@@ -12,6 +12,7 @@ from tinynet.core.declaration.operation import Operation, sequence
 from tinynet.core.declaration.out_argument import OutRules, with_out
 from tinynet.core.tensors.tensor import Tensor, public_function
 from tinynet.dtypes import Array
+from tinynet.ops.argument_errors import refuse_other_elements
 
 
 def _arrays(name: str) -> Any:
@@ -22,11 +23,7 @@ def _arrays(name: str) -> Any:
             raise TypeError(
                 f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not {given}"
             )
-        for i, t in enumerate(tensors):
-            if not isinstance(t, Tensor):
-                raise TypeError(
-                    f"expected Tensor as element {i} in argument 0, but got {type(t).__name__}"
-                )
+        refuse_other_elements(0, tensors)
         if not tensors:
             word = "non-empty list of Tensors" if name == "cat" else "a non-empty TensorList"
             raise (ValueError if name == "cat" else RuntimeError)(

@@ -202,7 +202,7 @@ def _classes_at_hand(examples: Subset[Any]) -> Sequence[Hashable]:
     for name in ("targets", "labels"):
         with contextlib.suppress(ValueError):
             classes = _as_classes(getattr(examples.dataset, name, ()))
-            if len(classes) == len(examples.dataset):  # type: ignore[arg-type]
+            if len(classes) == len(examples.dataset):  # type: ignore[arg-type]  # sized: a Subset's
                 return list(classes[examples.indices].tolist())
     return [0] * len(examples)
 

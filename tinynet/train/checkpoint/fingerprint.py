@@ -19,6 +19,7 @@ from tinynet.board.graphs.structures import flatten
 from tinynet.board.graphs.watch import array_of
 from tinynet.data import IterableDataset
 from tinynet.data.dataset import Samples, fetch
+from tinynet.printing import quantity
 from tinynet.train.build.build import Parts
 from tinynet.train.build.data_check import undisturbed
 from tinynet.train.exhibits import dataset_attribute
@@ -141,7 +142,8 @@ class _Hasher:
 def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
     """Yield the differences between two fingerprints of a data set, as clauses."""
     if then["examples"] != now["examples"]:
-        yield f"it has {now['examples']:,} examples, and had {then['examples']:,}"
+        count = quantity(f"{now['examples']:,}", "example")
+        yield f"it has {count}, and had {then['examples']:,}"
     if then.get("says") != now.get("says"):
         yield f"its fingerprint is {now.get('says')!r}, and was {then.get('says')!r}"
     if "says" in then or then.get("looked_at") != now.get("looked_at"):
@@ -156,7 +158,7 @@ def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str
             was, is_now = (f"{part['dtype']} {part['shape']}" for part in (one, other))
             yield f"its {name} are {is_now}, and were {was}"
         elif None not in (one["sha256"], other["sha256"]) and not _same_values(one, other):
-            yield f"its {name} are others (of {now['looked_at']:,} examples that were compared)"
+            yield f"its {name} are others (among those compared: {now['looked_at']:,})"
 
 
 def _same_values(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:

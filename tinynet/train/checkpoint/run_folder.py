@@ -200,3 +200,16 @@ def no_run(path: Path, missing: str) -> UsageError:
     count = sum(1 for _ in runs_in(path))
     found = f"; `{command('explain', path)}` lists the {count} in it" if count else ""
     return UsageError(f"{path} is not the folder of a run: it has no {missing}{found}")
+
+
+def no_weights(folder: RunFolder, path: Path) -> UsageError:
+    """Return the error for a folder without a checkpoint: that of a run, or another one."""
+    if not folder.config.exists():
+        return no_run(folder.path, path.name)
+    if folder.checkpoint.exists():
+        return UsageError(f"{folder.path} has no {path.name}: no evaluation selected weights yet")
+    resume = command("resume", folder.path)
+    return UsageError(
+        f"{folder.path} has no weights yet: no epoch was completed, and no checkpoint was saved. "
+        f"If the run does not go on, this starts it again:\n  {resume}"
+    )

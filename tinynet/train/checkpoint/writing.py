@@ -18,11 +18,11 @@ from tinynet.train.config.problems import TrainError, UsageError
 try:
     import fcntl
 except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
+    fcntl = None  # type: ignore[assignment]  # not on Windows
 try:
     import msvcrt
 except ImportError:  # not Windows
-    msvcrt = None  # type: ignore[assignment]
+    msvcrt = None  # type: ignore[assignment]  # only on Windows
 
 LOCK_FILE = ".lock"
 """The file that stands for its folder where folders cannot be opened: on Windows."""

@@ -6,12 +6,14 @@ import argparse
 from pathlib import Path
 
 from tinynet.explanations import all_pages, explain, topics
+from tinynet.explanations.arguments import nearest
 from tinynet.invocation import command
 from tinynet.train.commands.options import run_place
-from tinynet.train.config.problems import UsageError, nearest
+from tinynet.train.config.problems import UsageError
 from tinynet.train.config.reference import explain_key, known_keys
 from tinynet.train.incidents.replay import replayed
 from tinynet.train.report.explanation import explain_run, is_explained, list_runs
+from tinynet.train.report.table import aligned
 
 NAME = "explain"
 HELP = "explain how a run went, an error, or a config key"
@@ -54,7 +56,7 @@ def _page(topic: str | None) -> str:
     """Return the page on a topic; without a topic, the titles of all pages."""
     if topic is None:
         titles = {name: explain(name).splitlines()[0].removeprefix("# ") for name in topics()}
-        return "\n".join(f"{name:<16} {title}" for name, title in titles.items())
+        return "\n".join(aligned([*titles.items()]))
     if is_explained(Path(topic)):
         return explain_run(Path(topic))
     if topic in topics():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -28,6 +29,7 @@ from tinynet.train.html_report import plots
 from tinynet.train.html_report.writing import missing
 from tinynet.train.report.progress import as_json
 from tinynet.train.report.table import aligned
+from tinynet.train.report.terminal import line_columns
 from tinynet.train.report.text_plot import text_plot
 
 NAME = "find-lr"
@@ -115,14 +117,16 @@ def text_of(test: RangeTest, train: str) -> list[str]:
     """
     found = test.suggestions
     marks = {"S": found.steepest, "M": found.minimum} if found else {}
-    plot = text_plot(test.rates, test.smoothed, shown_top(test), marks)
+    columns = line_columns(sys.stdout)
+    plot = text_plot(test.rates, test.smoothed, shown_top(test), marks, columns)
     lines = [f"training loss, smoothed, over {test.key}", *plot, "", ENDS[test.ended]]
     if found is None:
         return [*lines, FLAT, *advice(test)]
     rows = [
-        ("rule", test.key, ""),
-        ("steepest descent (S)", f"{test.suggestion:g}", "suggested: the loss falls fastest there"),
-        ("minimum (M) / 10", f"{found.tenth_of_minimum:.2g}", ""),
-        ("in the config", f"{test.configured:g}", ""),
+        ("rule", test.key),
+        ("steepest descent (S)", f"{test.suggestion:g}"),
+        ("minimum (M) / 10", f"{found.tenth_of_minimum:.2g}"),
+        ("in the config", f"{test.configured:g}"),
     ]
-    return [*lines, *advice(test), "", *aligned(rows), "", "to train with it:", f"  {train}"]
+    suggested = f"suggested: {test.suggestion:g}, where the loss falls fastest. To train with it:"
+    return [*lines, *advice(test), "", *aligned(rows), "", suggested, f"  {train}"]

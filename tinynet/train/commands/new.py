@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import json
+import os
+import re
 from importlib import resources
 from pathlib import Path
 
 from tinynet.invocation import command, shown
+from tinynet.invocation.quoting import quoted
 from tinynet.train.checkpoint.writing import make_folder, write_text
 from tinynet.train.config.problems import UsageError
 
@@ -46,4 +50,17 @@ def write_project(folder: Path) -> None:
     make_folder(folder)
     for name in FILES:
         template = resources.files("tinynet.train") / "project" / name
-        write_text(folder / name, template.read_text(encoding="utf-8"))
+        text = template.read_text(encoding="utf-8")
+        text = text.replace('name = "project"', f"name = {json.dumps(folder.resolve().name)}")
+        text = re.sub("(?<=   |..`)tinynet ", lambda _: f"{_inside(folder)} ", text)
+        write_text(folder / name, text)
+
+
+def _inside(folder: Path) -> str:
+    """Return what starts tinynet, as typed in a folder: ``python3 ../run.py``."""
+
+    def moved(word: str) -> str:
+        is_here = not os.path.isabs(word) and Path(word).is_file()
+        return quoted(os.path.relpath(word, folder)) if is_here else word
+
+    return " ".join(map(moved, command().split(" ")))

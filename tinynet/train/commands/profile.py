@@ -19,7 +19,7 @@ from tinynet.train.report.table import aligned
 from tinynet.train.running.runner import prepare
 
 NAME = "profile"
-HELP = "show which modules and lines take the time of a training step"
+HELP = "show which modules and lines a step spends its time in"
 DESCRIPTION = """\
 Take some training steps on a copy of the model, and print where the time and the memory of a
 typical one go: the slowest modules, and the slowest source lines. The time of an operation is its

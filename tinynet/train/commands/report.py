@@ -22,7 +22,7 @@ from tinynet.train.running.runner import load_run
 from tinynet.train.search.results import read_results
 
 NAME = "report"
-HELP = "write the report of a run, or a comparison of several, as a web page"
+HELP = "write the report of a run, or compare several"
 DESCRIPTION = """\
 Write report.html into the folder of a run: curves, confusion matrix, examples, weights, graph, time
 and memory, config, environment and warnings, in one file for any browser. A run writes it when it

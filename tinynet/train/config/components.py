@@ -111,9 +111,9 @@ def _plain(declared: Any) -> bool:
     return "Dataset" not in str(declared) and "Tensor" not in str(declared)
 
 
-def _steps_alone(cls: type) -> bool:
+def _steps_alone(cls: type[optim.Optimizer]) -> bool:
     """Return whether an optimizer steps without a closure."""
-    parameters = [*inspect.signature(cls.step).parameters.values()][1:]  # type: ignore[attr-defined]
+    parameters = [*inspect.signature(cls.step).parameters.values()][1:]
     return all(p.default is not p.empty for p in parameters)
 
 

@@ -20,8 +20,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from tinynet.explanations.arguments import nearest
 from tinynet.train.config.document import Source, read_toml
-from tinynet.train.config.problems import ConfigError, Origin, Problem, did_you_mean, nearest
+from tinynet.train.config.problems import ConfigError, Origin, Problem, did_you_mean
 from tinynet.train.config.sections import NAMED, SECTIONS, settings
 from tinynet.train.config.toml_lines import KeyPath, split_key
 from tinynet.train.config.toml_text import dotted

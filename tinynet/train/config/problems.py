@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tinynet.core.callsite import OUTSIDE
-from tinynet.explanations import arguments
+from tinynet.explanations.arguments import nearest
 from tinynet.printing import quantity
-from tinynet.train.config.aliases import aliased
 
 _PACKAGE = str(Path(__file__).absolute().parents[2]) + os.sep
 
@@ -138,22 +137,6 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """
     near = nearest(word, known)
     return "" if near is None else f"; did you mean {near!r}?"
-
-
-def nearest(word: str, known: Iterable[str]) -> str | None:
-    """Return the most similar known word, or else the shortest that contains the word, or None.
-
-    What other frameworks call differently (`aliases`) comes before all of these.
-
-    Example:
-        >>> nearest("learning_rate", ["lr", "lr_decay"])
-        'lr'
-        >>> nearest("cosine", ["StepLR", "CosineAnnealingWarmRestarts", "CosineAnnealingLR"])
-        'CosineAnnealingLR'
-    """
-    known = [*known]
-    others = aliased(word.lower(), known)
-    return others[0] if others else arguments.nearest(word, known)
 
 
 def sentence(text: str) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tinynet.explanations.arguments import nearest
 from tinynet.train.checkpoint.run_folder import is_of_run
 from tinynet.train.checkpoint.sources import NO_STAND_INS, StandIns, of_stored_config
 from tinynet.train.config import metric_list, short_forms
@@ -30,7 +31,6 @@ from tinynet.train.config.problems import (
     Origin,
     Problems,
     did_you_mean,
-    nearest,
     of_section,
     one_of,
     sentence,

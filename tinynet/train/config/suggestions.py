@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tinynet.train.config.aliases import aliased
+from tinynet.explanations.aliases import aliased
 from tinynet.train.config.problems import did_you_mean
 from tinynet.train.config.sections import SECTIONS, settings
 

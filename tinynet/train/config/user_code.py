@@ -14,8 +14,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from tinynet.explanations.arguments import nearest
 from tinynet.train.checkpoint.sources import NO_STAND_INS, StandIns, traced
-from tinynet.train.config.problems import did_you_mean, in_users_code, nearest, one_of
+from tinynet.train.config.problems import did_you_mean, in_users_code, one_of
 
 GRAMMAR = "a name from the list, ./file.py:Name, or package.module:Name"
 

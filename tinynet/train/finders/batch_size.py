@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from tinynet.printing import quantity
 from tinynet.train.config.problems import TrainError, UsageError
 from tinynet.train.config.resolve import load_config
 from tinynet.train.finders.memory import available, parse_size, peak, resident
@@ -221,12 +222,11 @@ def _answer(request: Mapping[str, Any], limit: int) -> dict[str, Any]:
             return found
         if process.returncode == -getattr(signal, "SIGKILL", 9):  # by the system, out of memory
             return {"fits": False}
+        tried = f"a try with {quantity(request['batch_size'], 'example')}"
         if killed_by := signal_name(process.returncode):
-            raise TrainError(
-                f"a try with {request['batch_size']} examples was killed by {killed_by}"
-            )
+            raise TrainError(f"{tried} was killed by {killed_by}")
         text = "\n".join(f"  {line}" for line in _lines(messages)[-20:])
-        raise TrainError(f"a try with {request['batch_size']} examples failed\n{text}")
+        raise TrainError(f"{tried} failed\n{text}")
 
 
 def _started(

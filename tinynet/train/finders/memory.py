@@ -13,7 +13,7 @@ from tinynet.train.finders import other_systems
 try:
     import resource
 except ImportError:  # Windows
-    resource = None  # type: ignore[assignment]
+    resource = None  # type: ignore[assignment]  # not on Windows
 
 _UNITS = {
     "B": 1,

@@ -180,7 +180,7 @@ def _row(value: Any, index: int) -> Any:
     if isinstance(value, Mapping):
         return {key: _row(item, index) for key, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return type(value)([_row(item, index) for item in value])  # type: ignore[call-arg]
+        return type(value)([_row(item, index) for item in value])  # type: ignore[call-arg]  # a list's
     raise TypeError(type(value).__name__)
 
 

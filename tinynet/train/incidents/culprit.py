@@ -13,6 +13,7 @@ import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -167,11 +168,11 @@ class Search(BackwardObserver):
 
     def _line(self) -> Site | None:
         """Return the innermost line of the user's code in this step, or None."""
-        frame = sys._getframe(1)
+        frame: FrameType | None = sys._getframe(1)
         while frame is not None and frame.f_code is not repeat_step.__code__:
             if is_outside(frame.f_code.co_filename):
                 return frame.f_code, frame.f_lasti
-            frame = frame.f_back  # type: ignore[assignment]
+            frame = frame.f_back
         return None
 
     def _rows_of(self, array: Array) -> tuple[list[int], int]:

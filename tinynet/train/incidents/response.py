@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from tinynet.invocation import command, shown
+from tinynet.printing import quantity
 from tinynet.train.checkpoint.run_folder import RunFolder
 from tinynet.train.config.problems import TrainError, in_users_code
 from tinynet.train.config.sections import RunSection
@@ -39,8 +40,8 @@ class Incidents:
         error.remarks += self._store(error, skips)
         if allowed and not skips:
             error.remarks.append(
-                f"  {'skipped':<8} {self.skipped} steps before this one, and run.skip_limit "
-                "allows no more"
+                f"  {'skipped':<8} {quantity(self.skipped, 'step')} before this one, and "
+                "run.skip_limit allows no more"
             )
         if skips and error.post_mortem is not None:
             text = brief(error.post_mortem.report)

@@ -20,6 +20,7 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.errors import TrainingWarning, more
 from tinynet.nn import functional as F
+from tinynet.printing import quantity
 from tinynet.train.build.method import Batch, Method
 from tinynet.train.build.task import Loss, Updater
 from tinynet.train.incidents.hints import LARGE
@@ -116,12 +117,12 @@ class Rate(Check):
 
     def epoch(self, step: Step) -> str:
         """Report an epoch that changed nothing."""
-        if not self._is_zero:
-            return ""
-        return (
-            f"The learning rate was 0 in all {self._steps} steps so far, so none changed a weight. "
-            "Set lr above 0; a schedule that begins at 0 needs to advance after each step."
+        text = (
+            f"The learning rate was 0 in all {quantity(self._steps, 'step')} so far, so none "
+            "changed a weight. Set lr above 0; a schedule that begins at 0 must advance after each "
+            "step."
         )
+        return text if self._is_zero else ""
 
 
 class Divergence(Check):

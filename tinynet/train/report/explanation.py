@@ -60,8 +60,7 @@ def explain_run(path: Path) -> str:
     folder = RunFolder(path)
     record = _record(folder)
     reports = [(place, read_report(place)) for place in post_mortems(folder)]
-    status = str(record.get("status"))
-    fatal = [report for _, report in reports if not report.skipped] if status == "failed" else []
+    status, fatal = str(record.get("status")), fatal_reports(folder, record)
     lines = [f"{path}: {status_of(record)}{_when(record)}", *_figures(folder, record)]
     lines += run_damage(folder, record).values()
     if fatal:
@@ -79,6 +78,13 @@ def explain_run(path: Path) -> str:
         lines += ["", f"{quantity(len(skipped), 'step was', 'steps were')} skipped:"]
         lines += [f"  {brief(report)}\n    {command('explain', p)}" for p, report in skipped]
     return "\n".join([*lines, "", *_next(folder, status, fatal)])
+
+
+def fatal_reports(folder: RunFolder, record: Mapping[str, Any]) -> list[Report]:
+    """Return what is known of the step at which a run failed, if a NaN or infinity ended it."""
+    if record.get("status") != "failed":
+        return []
+    return [report for report in map(read_report, post_mortems(folder)) if not report.skipped]
 
 
 def status_of(record: Mapping[str, Any]) -> str:

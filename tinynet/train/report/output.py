@@ -8,6 +8,7 @@ import sys
 from typing import Any
 
 from tinynet.train.config.problems import TrainError
+from tinynet.train.report.terminal import line_columns, wrapped
 
 
 class OutputError(TrainError):
@@ -19,7 +20,7 @@ class OutputError(TrainError):
 
 
 class _Stream(io.TextIOWrapper):
-    """A standard stream that drops what cannot be written.
+    """A standard stream that drops what cannot be written, and breaks lines between words.
 
     Attributes:
         raises: whether the first failure raises OutputError.
@@ -32,6 +33,8 @@ class _Stream(io.TextIOWrapper):
 
     def write(self, text: str, /) -> int:
         try:
+            if (width := line_columns(self)) is not None:
+                text = "\n".join(wrapped(line, width) for line in text.split("\n"))
             return super().write(text)
         except OSError as error:
             self._fail(error)

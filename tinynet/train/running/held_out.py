@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from tinynet.data import DataLoader, Dataset, IterableDataset, RandomSampler, SequentialSampler
+from tinynet.printing import quantity
 from tinynet.random import default_generator
 from tinynet.train.build.splitting import validation_sets
 
@@ -47,7 +48,8 @@ def held_out(batches: Any, validation: Validation) -> tuple[Any, Iterable[Sequen
     train, kept = validation_sets(batches.dataset, validation, default_generator)
     if not len(kept):
         raise ValueError(
-            f"The training set has {len(train)} examples, too few to keep some for validation."
+            f"The training set has {quantity(len(train), 'example')}, too few to keep some for "
+            "validation."
         )
     shuffle = isinstance(batches.sampler, RandomSampler)
     return _loader(batches, train, shuffle=shuffle), _loader(batches, kept, shuffle=False)

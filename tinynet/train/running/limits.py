@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 
+from tinynet.printing import quantity
 from tinynet.train.build.build import Parts
 from tinynet.train.build.ranks import Ranks
 from tinynet.train.config.amounts import seconds_of
@@ -32,8 +33,8 @@ def describe_batches(parts: Parts) -> str:
     if run.overfit_batches is None and run.limit_batches is None:
         return ""
     key, same = ("limit", "") if run.overfit_batches is None else ("overfit", " the same")
-    batches = len(parts.train_batches)
-    extent = f"{batches:,} batch{'es' * (batches != 1)}, {count:,} of {total:,} examples"
+    batches = quantity(f"{len(parts.train_batches):,}", "batch", "batches")
+    extent = f"{batches}, {count:,} of {quantity(f'{total:,}', 'example')}"
     return f"training on{same} {extent}, in each epoch (run.{key}_batches)"
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from tinynet import distributed
 from tinynet.distributed.process_group import world
+from tinynet.printing import quantity
 from tinynet.train.build.ranks import Ranks
 from tinynet.train.checkpoint.run_folder import RunFolder
 from tinynet.train.config.problems import TrainError, UsageError
@@ -94,7 +95,8 @@ def with_override(
 def sharing(ranks: Ranks, config: Config) -> str:
     """Return a line about the processes and their batches."""
     batches, size = config.optimizer.accumulate, config.data.batch_size
-    text = f"{ranks.size} processes share the {batches} batches of {size} examples of each step"
+    of_step = f"{quantity(batches, 'batch', 'batches')} of {quantity(size, 'example')}"
+    text = f"{ranks.size} processes share the {of_step} of each step"
     idle = ranks.size - batches
     return f"{text}; {idle} of them have nothing to do" if idle > 0 else text
 

@@ -19,7 +19,7 @@ from tinynet.train.build.ranks import Ranks, join
 from tinynet.train.build.trial import trial
 from tinynet.train.checkpoint.drift import Drift, describe_set, recorded_figures
 from tinynet.train.checkpoint.files import CheckpointError, read_checkpoint
-from tinynet.train.checkpoint.run_folder import RunFolder, new_run_folder, no_run
+from tinynet.train.checkpoint.run_folder import RunFolder, new_run_folder, no_weights
 from tinynet.train.checkpoint.run_record import new_record
 from tinynet.train.checkpoint.state import moment_of, weights_of
 from tinynet.train.checkpoint.storage import newest_checkpoint
@@ -263,7 +263,7 @@ def find_checkpoint(place: str | Path, *, best: bool = False) -> tuple[Path, dic
             return found
         path = folder.best if best else folder.checkpoint
         if not path.exists():
-            raise no_run(Path(place), path.name)
+            raise no_weights(folder, path)
     return path, read_checkpoint(path)
 
 
@@ -381,7 +381,7 @@ def _describe_programs(compiled: Mapping[str, Any]) -> str:
     calls = compiled["replayed"] + compiled["captured"] + compiled["eager"]
     count, replayed = compiled["programs"], compiled["replayed"]
     if not count:
-        return f"compiled: nothing; all {calls:,} steps ran eagerly"
+        return f"compiled: nothing; all {quantity(f'{calls:,}', 'step')} ran eagerly"
     programs = quantity(count, "program")
     return f"compiled: {programs} replayed {replayed:,} of {calls:,} steps and evaluated batches"
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tinynet.printing import quantity
 from tinynet.train.trackers.tracker import Point, TrackedRun, TrackerWarning
 
 _PAUSE = 0.5  # seconds in which figures are collected
@@ -97,7 +98,8 @@ class _Worker:
         if self._failure is None and self._thread.is_alive():
             self._failure = TimeoutError(f"it has not stored everything within {_PATIENCE:.0f} s")
         elif self._failure is None and self._lost:
-            self._failure = RuntimeError(f"it is too slow: {self._lost:,} points are missing there")
+            lost = quantity(f"{self._lost:,}", "point")
+            self._failure = RuntimeError(f"it is too slow to store {lost}")
 
     def warn(self) -> None:
         """Warn of the first failure, in the thread that trains."""

@@ -16,7 +16,7 @@ from tinynet.data.readers.images import LabelledImages
 class _InMemory(VisionDataset):
     """Base class of data sets of small images that a reader of tinynet loads."""
 
-    reader: type[LabelledImages]
+    reader: Callable[[str, bool], LabelledImages]
     classes: Sequence[str] = ()
 
     def __init__(
@@ -31,7 +31,7 @@ class _InMemory(VisionDataset):
         self.train = train
         folder = os.fspath(self.root or "")
         try:
-            read = self.reader(self.folder_of(folder), train)  # type: ignore[call-arg, arg-type]
+            read = self.reader(self.folder_of(folder), train)
         except FileNotFoundError:
             raise RuntimeError(self._missing(folder, download)) from None
         self.classes = list(read.classes)
@@ -101,7 +101,7 @@ class MNIST(_InMemory):
         RuntimeError: Dataset not found. download=True has no effect: tinynet downloads nothing...
     """
 
-    reader: type[LabelledImages] = data.MNIST
+    reader: Callable[[str, bool], LabelledImages] = data.MNIST
     source = data.MNIST.source
 
     def folder_of(self, root: str) -> str:

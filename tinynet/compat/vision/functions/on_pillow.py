@@ -13,6 +13,7 @@ import numpy as np
 from tinynet.compat.vision.images import pillow
 from tinynet.compat.vision.modes import PILLOW, InterpolationMode
 from tinynet.data.transforms.affine import inverse_map, linear_map
+from tinynet.data.transforms.warps import Points, perspective_map
 
 
 def hflip(img: Any) -> Any:
@@ -62,6 +63,13 @@ def affine_by(
     offset = inverse[:, 2] + middle - inverse[:, :2] @ middle
     matrix = np.column_stack([inverse[:, :2], offset]).ravel().tolist()
     kind = pillow().Transform.AFFINE
+    return img.transform(img.size, kind, matrix, PILLOW[mode], fillcolor=_color(fill, img))
+
+
+def perspective_by(img: Any, start: Points, end: Points, mode: InterpolationMode, fill: Any) -> Any:
+    """Show an image in the perspective that moves four points."""
+    matrix = perspective_map(start, end).tolist()
+    kind = pillow().Transform.PERSPECTIVE
     return img.transform(img.size, kind, matrix, PILLOW[mode], fillcolor=_color(fill, img))
 
 

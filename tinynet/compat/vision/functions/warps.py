@@ -1,4 +1,4 @@
-"""Rotations and other affine maps; blurring."""
+"""Rotations and other maps of places; blurring."""
 
 from __future__ import annotations
 
@@ -9,17 +9,28 @@ import numpy as np
 
 from tinynet.compat.vision.functions.kinds import for_images, on_array
 from tinynet.compat.vision.modes import InterpolationMode, interpolation_mode
+from tinynet.core.tensors.size import Size
+from tinynet.core.tensors.tensor import Tensor
 from tinynet.data.transforms.adjustments import as_floats
-from tinynet.data.transforms.affine import expanded_size, inverse_map, linear_map, sampled
+from tinynet.data.transforms.affine import (
+    expanded_size,
+    inverse_map,
+    linear_map,
+    old_places,
+    sampled,
+)
 from tinynet.data.transforms.base import image_array
 from tinynet.data.transforms.geometry import Side, height_and_width
 from tinynet.data.transforms.noise import blurred
 from tinynet.data.transforms.resizing import as_dtype
+from tinynet.data.transforms.warps import Points, elastic_places, perspective_places
 from tinynet.dtypes import Array
 
 __all__ = [
     "affine",
+    "elastic_transform",
     "gaussian_blur",
+    "perspective",
     "rotate",
 ]
 
@@ -65,8 +76,7 @@ def rotate_by(
     linear = linear_map(-angle)
     inverse = inverse_map(linear, size, None if expand else center)
     result = expanded_size(linear, size) if expand else size
-    kind = _of_tensors(mode)
-    return on_array(img, "rotate", lambda a: _mapped(a, inverse, result, kind, fill))
+    return _mapped(img, "rotate", old_places(inverse, result, size), mode, fill)
 
 
 def affine(
@@ -115,28 +125,108 @@ def affine_by(
     """Return an image after the affine map of an angle, a scale and two angles of a shear."""
     size = image_array(img, "affine").shape[-2:]
     inverse = inverse_map(linear_map(*parts), size, center, moved)
-    kind = _of_tensors(mode)
-    return on_array(img, "affine", lambda a: _mapped(a, inverse, size, kind, fill))
+    return _mapped(img, "affine", old_places(inverse, size, size), mode, fill)
 
 
-def _mapped(array: Array, inverse: Array, size: Sequence[int], kind: Any, fill: Any) -> Array:
+def perspective(
+    img: Any,
+    startpoints: Points,
+    endpoints: Points,
+    interpolation: InterpolationMode | str | int = _BILINEAR,
+    fill: Any = None,
+) -> Any:
+    """Return an image in the perspective that moves four points.
+
+    Args:
+        img: the image.
+        startpoints: four points of the image, x and y: the corners, clockwise from the top left.
+        endpoints: the places to which they move.
+        interpolation, fill: as in ``rotate``.
+
+    Raises:
+        ValueError: these are not four points each.
+
+    Example:
+        >>> from tinynet.compat.vision.functions import warps
+        >>> image = tn.arange(6.0).reshape(1, 2, 3)
+        >>> moved = [[1, 0], [3, 0], [3, 2], [1, 2]]
+        >>> warps.perspective(image, [[0, 0], [2, 0], [2, 2], [0, 2]], moved, "nearest")
+        tensor([[[0., 0., 1.],
+                 [0., 3., 4.]]])
+    """
+    mode = interpolation_mode(interpolation)
+    return perspective_by(img, startpoints, endpoints, mode, fill)
+
+
+@for_images
+def perspective_by(img: Any, start: Points, end: Points, mode: InterpolationMode, fill: Any) -> Any:
+    """Return an image in a perspective, with all arguments given."""
+    places = perspective_places(image_array(img, "perspective").shape[-2:], start, end)
+    return _mapped(img, "perspective", places, mode, fill)
+
+
+def elastic_transform(
+    img: Any,
+    displacement: Tensor,
+    interpolation: InterpolationMode | str | int = _BILINEAR,
+    fill: Any = None,
+) -> Any:
+    """Return an image whose pixels come from places beside their own.
+
+    Args:
+        img: the image.
+        displacement: the distances, (1, height, width, 2): across, in halves of the width, and
+            down, in halves of the height.
+        interpolation: nearest or bilinear.
+        fill: as in ``rotate``.
+
+    Raises:
+        TypeError: the displacement is no tensor.
+        ValueError: it has another shape.
+
+    Example:
+        >>> from tinynet.compat.vision.functions import warps
+        >>> warps.elastic_transform(tn.tensor([[[1.0, 2.0]]]), tn.ones(1, 1, 2, 2) * 0.5)
+        tensor([[[1.1250, 0.7500]]])
+    """
+    if not isinstance(displacement, Tensor):
+        raise TypeError("Argument displacement should be a Tensor")
+    return _deformed(img, displacement, interpolation_mode(interpolation), fill)
+
+
+@for_images
+def _deformed(img: Any, displacement: Tensor, mode: InterpolationMode, fill: Any) -> Any:
+    size = image_array(img, "elastic_transform").shape[-2:]
+    if displacement.shape != (1, *size, 2):
+        raise ValueError(
+            f"Argument displacement shape should be {Size((1, *size, 2))}, but given "
+            f"{displacement.shape}"
+        )
+    places = elastic_places(size, displacement.detach().numpy()[0])
+    return _mapped(img, "elastic_transform", places, mode, fill)
+
+
+def _mapped(
+    img: Tensor, name: str, places: tuple[Array, Array], mode: InterpolationMode, fill: Any
+) -> Tensor:
     """Return the values at old places; with ``fill``, edges fade as torchvision's do."""
-    if fill is None or kind == "nearest":
-        return sampled(array, inverse, size, kind, 0 if fill is None else fill)
-    values = as_floats(array)
-    covered = sampled(np.ones((1, *array.shape[-2:]), values.dtype), inverse, size, kind, 0)
-    filled = np.reshape(np.asarray(fill, values.dtype), (-1, 1, 1))
-    total = sampled(values, inverse, size, kind, 0)
-    return as_dtype(total * covered + (1 - covered) * filled, array.dtype)
-
-
-def _of_tensors(mode: InterpolationMode) -> Any:
     if mode not in (_NEAREST, _BILINEAR):
         raise ValueError(
             f"Interpolation mode '{mode.value}' is unsupported with Tensor input: use nearest or "
             "bilinear."
         )
-    return mode.value
+    kind: Any = mode.value
+
+    def mapped(array: Array) -> Array:
+        if fill is None or kind == "nearest":
+            return sampled(array, places, kind, 0 if fill is None else fill)
+        values = as_floats(array)
+        covered = sampled(np.ones((1, *array.shape[-2:]), values.dtype), places, kind, 0)
+        filled = np.reshape(np.asarray(fill, values.dtype), (-1, 1, 1))
+        total = sampled(values, places, kind, 0)
+        return as_dtype(total * covered + (1 - covered) * filled, array.dtype)
+
+    return on_array(img, name, mapped)
 
 
 @for_images

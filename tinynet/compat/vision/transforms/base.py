@@ -51,7 +51,9 @@ class ImageTransform(Module):
 
 
 class Randomly(ImageTransform):
-    """Base class of transforms that are applied with a probability."""
+    """Base class of transforms that are applied with a probability: of a `function`, or others."""
+
+    function: Callable[[Any], Any]
 
     shown: Sequence[str] = ("p",)
 
@@ -64,6 +66,10 @@ class Randomly(ImageTransform):
     def params(self, img: Any) -> tuple[Any, ...] | None:
         """Return no arguments, or None with probability ``1 - p``."""
         return () if generator().random() < self.p else None
+
+    def apply_to(self, img: Any, *params: Any) -> Any:
+        """Return a transformed image."""
+        return type(self).function(img)
 
 
 def shown(value: Any) -> Any:

@@ -139,9 +139,7 @@ class RandomInvert(Randomly):
         p: the probability.
     """
 
-    def apply_to(self, img: Any, *params: Any) -> Any:
-        """Return the inverted image."""
-        return F.invert(img)
+    function = staticmethod(F.invert)
 
 
 class RandomAutocontrast(Randomly):
@@ -151,9 +149,7 @@ class RandomAutocontrast(Randomly):
         p: the probability.
     """
 
-    def apply_to(self, img: Any, *params: Any) -> Any:
-        """Return the stretched image."""
-        return F.autocontrast(img)
+    function = staticmethod(F.autocontrast)
 
 
 class RandomEqualize(Randomly):
@@ -163,9 +159,7 @@ class RandomEqualize(Randomly):
         p: the probability.
     """
 
-    def apply_to(self, img: Any, *params: Any) -> Any:
-        """Return the equalized image."""
-        return F.equalize(img)
+    function = staticmethod(F.equalize)
 
 
 class _WithNumber(Randomly):

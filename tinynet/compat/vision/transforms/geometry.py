@@ -8,15 +8,19 @@ from typing import Any
 
 from tinynet.compat.vision.modes import InterpolationMode, interpolation_mode
 from tinynet.compat.vision.transforms import functional as F
-from tinynet.compat.vision.transforms.base import ImageTransform, Randomly, uniform
+from tinynet.compat.vision.transforms.base import ImageTransform, Randomly, generator, uniform
+from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.data.transforms.geometry import Mode, Side, height_and_width, sides
 from tinynet.data.transforms.random_base import Range, around, check_range
+from tinynet.data.transforms.warps import moved_corners, one_or_two, smooth_noise
 
 __all__ = [
+    "ElasticTransform",
     "GaussianBlur",
     "Pad",
     "RandomAffine",
     "RandomHorizontalFlip",
+    "RandomPerspective",
     "RandomRotation",
     "RandomVerticalFlip",
     "Resize",
@@ -91,9 +95,7 @@ class RandomHorizontalFlip(Randomly):
         p: the probability.
     """
 
-    def apply_to(self, img: Any, *params: Any) -> Any:
-        """Return the mirrored image."""
-        return F.hflip(img)
+    function = staticmethod(F.hflip)
 
 
 class RandomVerticalFlip(Randomly):
@@ -103,9 +105,7 @@ class RandomVerticalFlip(Randomly):
         p: the probability.
     """
 
-    def apply_to(self, img: Any, *params: Any) -> Any:
-        """Return the mirrored image."""
-        return F.vflip(img)
+    function = staticmethod(F.vflip)
 
 
 class RandomRotation(ImageTransform):
@@ -236,6 +236,100 @@ def _shears(value: Range, what: str) -> list[float]:
     if isinstance(value, Sequence) and len(value) == 4:
         return [*around(value[:2], what), *around(value[2:], what)]
     return around(value, what)
+
+
+class RandomPerspective(Randomly):
+    """Shows an image in a random perspective, with a given probability.
+
+    Args:
+        distortion_scale: how far corners move inwards at most, as a fraction of half the size.
+        p: the probability.
+        interpolation: nearest or bilinear; Pillow images have bicubic too.
+        fill: the value outside the image, or one per channel.
+
+    Example:
+        >>> from tinynet.compat.vision import transforms
+        >>> transforms.RandomPerspective(0.3, p=1.0)(tn.ones(3, 16, 32)).shape
+        tinynet.Size([3, 16, 32])
+    """
+
+    def __init__(
+        self,
+        distortion_scale: float = 0.5,
+        p: float = 0.5,
+        interpolation: InterpolationMode | str | int = _BILINEAR,
+        fill: Any = 0,
+    ):
+        super().__init__(p)
+        self.distortion_scale = distortion_scale
+        self.interpolation, self.fill = interpolation_mode(interpolation), fill
+
+    @staticmethod
+    def get_params(
+        width: int, height: int, distortion_scale: float
+    ) -> tuple[list[list[int]], list[list[int]]]:
+        """Return the corners of an image, and random ones."""
+        return moved_corners((height, width), distortion_scale, generator())
+
+    def params(self, img: Any) -> tuple[Any, ...] | None:
+        """Return the corners and the random ones, or None with probability ``1 - p``."""
+        if super().params(img) is None:
+            return None
+        width, height = F.get_image_size(img)
+        return self.get_params(width, height, self.distortion_scale)
+
+    def apply_to(self, img: Any, *params: Any) -> Any:
+        """Return the image in another perspective."""
+        start, end = params
+        return F.perspective(img, start, end, self.interpolation, self.fill)
+
+
+class ElasticTransform(ImageTransform):
+    """Deforms an image as if seen through moving water.
+
+    Args:
+        alpha: the magnitude of the distances in pixels before smoothing; or two, across and down.
+        sigma: the deviation in pixels of the Gaussian that smooths them; or two.
+        interpolation: nearest or bilinear.
+        fill: the value outside the image, or one per channel.
+
+    Example:
+        >>> from tinynet.compat.vision import transforms
+        >>> transforms.ElasticTransform(sigma=2.0)(tn.ones(3, 16, 32)).shape
+        tinynet.Size([3, 16, 32])
+    """
+
+    def __init__(
+        self,
+        alpha: float | Sequence[float] = 50.0,
+        sigma: float | Sequence[float] = 5.0,
+        interpolation: InterpolationMode | str | int = _BILINEAR,
+        fill: Any = 0,
+    ):
+        super().__init__()
+        self.alpha, self.sigma = one_or_two(alpha, "alpha"), one_or_two(sigma, "sigma")
+        self.interpolation = interpolation_mode(interpolation)
+        self.fill = fill
+
+    @staticmethod
+    def get_params(alpha: Sequence[float], sigma: Sequence[float], size: Sequence[int]) -> Tensor:
+        """Return random distances for an image of a height and width, (1, height, width, 2)."""
+        return wrap(smooth_noise(size, alpha, sigma, generator())[None])
+
+    def params(self, img: Any) -> tuple[Any, ...]:
+        """Return the distances."""
+        return (self.get_params(self.alpha, self.sigma, F.get_size(img)),)
+
+    def apply_to(self, img: Any, *params: Any) -> Any:
+        """Return the deformed image."""
+        return F.elastic_transform(img, params[0], self.interpolation, self.fill)
+
+    def __repr__(self) -> str:
+        fill = [
+            float(one) for one in (self.fill if isinstance(self.fill, Sequence) else [self.fill])
+        ]
+        values = f"alpha={self.alpha}, sigma={self.sigma}, interpolation={self.interpolation}"
+        return f"ElasticTransform({values}, fill={fill})"
 
 
 class GaussianBlur(ImageTransform):

@@ -75,7 +75,7 @@ def coordinates(compared: Comparison) -> Html | None:
     if not compared.figures:
         return None
     ranked = [n for n in compared.order if compared.figures[0] in compared.figures_of(n)]
-    if len(ranked) < 2 or not compared.values:
+    if len(ranked) < 2 or {*compared.values} <= {groups.FOLD}:
         return None
     axes, places = [], []
     for key in [*compared.values][: _MOST_AXES - 1]:

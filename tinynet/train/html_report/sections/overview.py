@@ -9,7 +9,7 @@ from tinynet.board.graphs.formats import size
 from tinynet.train.html_report.markup import Html, cards, element, joined
 from tinynet.train.html_report.run_data import RunData
 from tinynet.train.metrics.criterion import SELECTED_ON_TEST
-from tinynet.train.report.explanation import status_with_cause
+from tinynet.train.report.explanation import fatal_reports, status_with_cause
 from tinynet.train.report.progress import duration_text, figure_text
 
 
@@ -18,6 +18,8 @@ def overview(run: RunData) -> Html:
     status = element("p", status_with_cause(run.record), class_=_tone(run.record))
     started = str(run.record.get("started", ""))[:19].replace("T", " ")
     lines = [status, element("p", f"Started {started}.", class_="soft")] if started else [status]
+    for report in fatal_reports(run.folder, run.record):
+        lines.append(element("pre", "\n".join(report.lines()), class_="text"))
     shown: dict[str, str] = {}
     if run.selection == "validation":
         shown |= _named("validation", run.figures_on("validation"))

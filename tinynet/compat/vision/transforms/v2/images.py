@@ -15,6 +15,7 @@ __all__ = [
     "AutoAugmentPolicy",
     "CenterCrop",
     "ColorJitter",
+    "ElasticTransform",
     "FiveCrop",
     "GaussianBlur",
     "Grayscale",
@@ -29,6 +30,7 @@ __all__ = [
     "RandomGrayscale",
     "RandomHorizontalFlip",
     "RandomInvert",
+    "RandomPerspective",
     "RandomPosterize",
     "RandomResizedCrop",
     "RandomRotation",
@@ -44,6 +46,7 @@ AutoAugment = of_samples(automatic.AutoAugment)
 AutoAugmentPolicy = automatic.AutoAugmentPolicy
 CenterCrop = of_samples(crops.CenterCrop)
 ColorJitter = of_samples(colors.ColorJitter)
+ElasticTransform = of_samples(geometry.ElasticTransform)
 FiveCrop = of_samples(crops.FiveCrop)
 GaussianBlur = of_samples(geometry.GaussianBlur)
 Grayscale = of_samples(colors.Grayscale)
@@ -57,6 +60,7 @@ RandomErasing = of_samples(crops.RandomErasing)
 RandomGrayscale = of_samples(colors.RandomGrayscale)
 RandomHorizontalFlip = of_samples(geometry.RandomHorizontalFlip)
 RandomInvert = of_samples(colors.RandomInvert)
+RandomPerspective = of_samples(geometry.RandomPerspective)
 RandomPosterize = of_samples(colors.RandomPosterize)
 RandomResizedCrop = of_samples(crops.RandomResizedCrop)
 RandomRotation = of_samples(geometry.RandomRotation)

@@ -1,4 +1,4 @@
-"""The names that other frameworks give to what configs have under another name."""
+"""The names that other libraries, and books, give to arguments and keys."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ _ALIASES = {
     "clip_value": "clipvalue clip_grad_value",
     "accumulate": "accumulate_grad_batches gradient_accumulation_steps grad_accumulation",
     "dropout": "dropout_rate drop_rate drop dropout_p",
-    "p": "rate",
+    "p": "rate probability",
+    "dim": "axis",
     "hidden": "hidden_size hidden_dim hidden_sizes hidden_layers units",
     "sizes": "layer_sizes layers hidden_layer_sizes units dims",
     "classes": "num_classes n_classes nb_classes",
@@ -59,7 +60,7 @@ _ALIASES = {
     "L1Loss": "mae mean_absolute_error l1",
     "Linear": "dense fullyconnected fc",
 }
-"""A name of ours, and those of others for it (Keras, Lightning, fastai, Hugging Face, sklearn)."""
+"""PyTorch's or our name, and those of others (Keras, Lightning, fastai, Hugging Face, sklearn)."""
 
 
 def aliased(word: str, known: Iterable[str]) -> list[str]:

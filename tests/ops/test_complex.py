@@ -409,41 +409,6 @@ def test_spectrograms_have_gradients_and_refuse_what_does_not_fit():
 # ---- what else stands on tensors ----------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda p: optim.SGD(p, 0.1, momentum=0.9, weight_decay=0.1), lambda p: optim.Adam(p, 0.1),
-        lambda p: optim.AdamW(p, 0.1, amsgrad=True), lambda p: optim.RMSprop(p, centered=True),
-        lambda p: optim.Adagrad(p, 0.1, initial_accumulator_value=0.5), lambda p: optim.Adadelta(p),
-        lambda p: optim.Adamax(p, 0.1), lambda p: optim.NAdam(p), lambda p: optim.RAdam(p, 0.1),
-        lambda p: optim.Rprop(p, 0.1), lambda p: optim.ASGD(p, 0.1),
-        lambda p: optim.LBFGS(p, 0.1, max_iter=2),
-    ],
-)  # fmt: skip
-def test_optimizers_update_both_parts(make):
-    whole = nn.Parameter(numbers(3, 2, dtype=C64))
-    parts = nn.Parameter(tn.view_as_real(whole.detach().clone()))
-
-    def distance(p):
-        z = p if p.is_complex() else tn.view_as_complex(p)
-        return ((z - 1j).abs() ** 2).sum()
-
-    for p in (whole, parts):
-        optimizer = make([p])
-
-        def closure(p=p, optimizer=optimizer):
-            optimizer.zero_grad()
-            loss = distance(p)
-            loss.backward()
-            return loss
-
-        for _ in range(4):
-            optimizer.step(closure)
-        state = [v for v in optimizer.state[p].values() if isinstance(v, tn.Tensor) and v.ndim > 1]
-        assert all(v.dtype is p.dtype for v in state)
-    assert tn.view_as_real(whole).allclose(parts, rtol=0, atol=bound("float32", 100))
-
-
 def test_modules_and_clipping():
     layer = nn.Linear(3, 2, dtype=tn.cfloat)
     assert layer(tn.ones(1, 3, dtype=C64)).dtype is C64

@@ -78,6 +78,8 @@ class Adafactor(Optimizer):
 
     def update(self, param: Array, grad: Array, state: dict[str, Any], group: Group) -> None:
         """Update ``param`` in place."""
+        if param.dtype.kind == "c":
+            raise RuntimeError("Adafactor does not support complex parameters")
         if not state:
             state["step"] = counted()
             state.update(_zeros(grad))

@@ -237,7 +237,7 @@ polar.grad(
 # ---- views of both parts ------------------------------------------------------------------------
 
 
-@view(methods=False, node="ViewAsRealBackward0", complex="given")
+@view(methods=False, node="ViewAsRealBackward0", batch="loop", complex="given")
 def view_as_real(self: Array, /) -> Array:
     """Return a view of complex numbers as pairs of real and imaginary parts, ``[..., 2]``.
 
@@ -254,7 +254,7 @@ def view_as_real(self: Array, /) -> Array:
     return dtypes.pairs_of(self)
 
 
-@view(methods=False, node="ViewAsComplexBackward0", complex="given")
+@view(methods=False, node="ViewAsComplexBackward0", batch="loop", complex="given")
 def view_as_complex(self: Array, /) -> Array:
     """Return a view of pairs of real and imaginary parts, ``[..., 2]``, as complex numbers.
 
@@ -285,7 +285,7 @@ def view_as_complex(self: Array, /) -> Array:
     return self.view(dtypes.complex_of(self.dtype))[..., 0]
 
 
-@operation(methods=False, node="ViewAsRealBackward0", complex="given")
+@operation(methods=False, node="ViewAsRealBackward0", batch="loop", complex="given")
 def parts(self: Array, /) -> Array:
     """Return a copy of complex numbers as pairs of real and imaginary parts."""
     return np.stack((self.real, self.imag), -1)

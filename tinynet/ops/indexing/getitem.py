@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import dtypes, errors
+from tinynet import dtypes, errors, layouts
 from tinynet.core import arrays
 from tinynet.core.callsite import here
 from tinynet.core.declaration.operation import operation, public
@@ -42,14 +42,18 @@ _NOTHING = "index is out of bounds for dimension with size 0"
 # ---- operations that copy -----------------------------------------------------------------------
 
 
-@operation(methods=False, frees=("indices",), batch="index_taken")
+@operation(methods=False, frees=("indices",), batch="index_taken", order="")
 def index(self: Array, /, indices: Indices) -> Array:
     """Return the elements selected by integer arrays or masks."""
     try:
         rows = indices[0] if len(indices) == 1 else None
         if rows is not None and rows.dtype.kind == "i" and self.size:
-            return self.take(rows, 0)  # faster than indexing
-        return self[_numpy_key(indices)]
+            found = self.take(rows, 0)  # faster than indexing
+        else:
+            found = self[_numpy_key(indices)]
+        arrays = (self, found, *(i for i in indices if i is not None))
+        usual = all(a.flags.c_contiguous for a in arrays)
+        return found if usual else layouts.selected(found, self, indices)
     except IndexError as error:
         text = _out_of_bounds(error)
         if "broadcast" in text:
@@ -78,7 +82,7 @@ index.grad(self=lambda g, self_shape, indices: index_sum(g, self_shape, indices)
 index_sum.grad(self=lambda g, indices: index(g, indices))
 
 
-@operation(methods=False, node="IndexPutBackward0", batch="index_cleared")
+@operation(methods=False, node="IndexPutBackward0", batch="index_cleared", order="preserved")
 def cleared(self: Array, /, indices: Indices) -> Array:
     """Return a copy with zeros at the indices."""
     whole = self.copy()
@@ -113,7 +117,13 @@ def _put(whole: Array, values: Array, indices: Indices, accumulate: bool) -> Non
         raise IndexError(_out_of_bounds(error)) from None
 
 
-@operation(methods=False, node="IndexPutBackward0", frees=("indices",), batch="index_put")
+@operation(
+    methods=False,
+    node="IndexPutBackward0",
+    frees=("indices",),
+    batch="index_put",
+    order="preserved",
+)
 def index_set(self: Array, values: Array, /, indices: Indices, accumulate: bool) -> Array:
     """Return a copy with ``values`` at the indices."""
     whole = self.copy()
@@ -141,7 +151,7 @@ index_set.grad(
 )
 
 
-@operation(node="CopyBackwards", methods=False, batch="copied")
+@operation(node="CopyBackwards", methods=False, batch="copied", order="preserved")
 def copy(self: Array, src: Array, /) -> Array:
     """Return ``src`` in the shape and dtype of ``self``: the value that ``copy_`` writes."""
     try:

@@ -44,7 +44,9 @@ def _minor(a: Array) -> int:
     return 0
 
 
-@operation(outputs=("L", "info"), node="LinalgCholeskyExBackward0", methods=False)
+@operation(
+    outputs=("L", "info"), node="LinalgCholeskyExBackward0", methods=False, order="in_columns"
+)
 def cholesky_and_info(A: Array, /, upper: bool) -> tuple[Array, Array]:
     """Return Cholesky factors (NaN on failure) and the order of the failing minor."""
     info = np.zeros(A.shape[:-2], np.int32)
@@ -128,7 +130,13 @@ def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
 # ---- QR -----------------------------------------------------------------------------------------
 
 
-@operation(outputs=("Q", "R"), differentiable=2, node="LinalgQrBackward0", methods=False)
+@operation(
+    outputs=("Q", "R"),
+    differentiable=2,
+    node="LinalgQrBackward0",
+    methods=False,
+    order="in_columns",
+)
 def orthogonal_triangular(A: Array, /, form: str) -> tuple[Array, Array]:
     """Return Q and R; Q is empty for the mode ``"r"``."""
     if form == "r":

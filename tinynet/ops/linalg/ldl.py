@@ -52,7 +52,13 @@ def _factorize(A: Array, pivots: Array) -> int:
     return info
 
 
-@operation(outputs=("LD", "pivots", "info"), methods=False, node="NotImplemented", batch="loop")
+@operation(
+    outputs=("LD", "pivots", "info"),
+    methods=False,
+    node="NotImplemented",
+    batch="loop",
+    order="in_columns",
+)
 def ldl_and_info(A: Array, /) -> tuple[Array, Array, Array]:
     """Return L and D in one matrix, the pivots, and LAPACK's info."""
     refuse_half("ldl_factor_kernel", A)
@@ -68,7 +74,7 @@ def ldl_and_info(A: Array, /) -> tuple[Array, Array, Array]:
     )
 
 
-@operation(methods=False, node="NotImplemented", batch="loop")
+@operation(methods=False, node="NotImplemented", batch="loop", order="in_columns")
 def ldl_solution(LD: Array, pivots: Array, B: Array, /) -> Array:
     """Solve with the factors of ``ldl_and_info``."""
     batch = np.broadcast_shapes(LD.shape[:-2], B.shape[:-2])

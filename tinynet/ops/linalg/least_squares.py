@@ -22,7 +22,9 @@ _NAMES = ("solution", "residuals", "rank", "singular_values")
 DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
 
 
-@operation(outputs=_NAMES, differentiable=2, node="LinalgLstsqBackward0", methods=False)
+@operation(
+    outputs=_NAMES, differentiable=2, node="LinalgLstsqBackward0", methods=False, order="in_columns"
+)
 def least_squares(
     A: Array, B: Array, /, rcond: float, driver: str, vector: bool
 ) -> tuple[Array, ...]:

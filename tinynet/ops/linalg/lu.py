@@ -11,7 +11,15 @@ from tinynet.core.declaration.out_argument import with_out
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
 from tinynet.ops.argument_errors import refuse_others
-from tinynet.ops.linalg.checks import failed, fitting, floating, matrices, named, square_sizes
+from tinynet.ops.linalg.checks import (
+    failed,
+    fitting,
+    floating,
+    in_columns,
+    matrices,
+    named,
+    square_sizes,
+)
 from tinynet.ops.linalg.elimination import eliminated, first_zero, permutation
 from tinynet.ops.linalg.triangular import triangular
 from tinynet.ops.out_dtypes import EXPECTED
@@ -78,6 +86,7 @@ lower_upper.grad(A=lambda g, L, U, P: _lu_gradient(g[0], g[1], P, L, U))
     node="LinalgLuFactorExBackward0",
     methods=False,
     batch="loop",
+    order="in_columns",
 )
 def packed_factors(A: Array, /) -> tuple[Array, ...]:
     """Return L and U in one matrix, the pivots, and LAPACK's info."""
@@ -237,7 +246,7 @@ def lu_solve(
     else:  # A^T X = B: U^T, then L^T, then P
         right = B if left else B.mT
         x = P @ solve(LU.mT, solve(LU.mT, right, False, True, False), True, True, True)
-    return x if left else x.mT
+    return in_columns(x if left else x.mT)
 
 
 _LuUnpack = named("lu_unpack", ("P", "L", "U"))

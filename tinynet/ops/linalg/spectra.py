@@ -52,12 +52,10 @@ def _recorded(A: Tensor) -> bool:
 # ---- eigenvalues --------------------------------------------------------------------------------
 
 
-@operation(
-    outputs=("eigenvalues", "eigenvectors"),
-    differentiable=2,
-    node="LinalgEighBackward0",
-    methods=False,
-)
+_EIGEN: dict[str, Any] = {"outputs": ("eigenvalues", "eigenvectors"), "order": "in_columns"}
+
+
+@operation(**_EIGEN, differentiable=2, node="LinalgEighBackward0", methods=False)
 def eigen_system(A: Array, /, uplo: str) -> tuple[Array, Array]:
     """Return eigenvalues in ascending order, and eigenvectors as columns."""
     return _converged("eigh", np.linalg.eigh, A, uplo)
@@ -164,7 +162,10 @@ def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
 # ---- singular values ----------------------------------------------------------------------------
 
 
-@operation(outputs=("U", "S", "Vh"), differentiable=3, node="LinalgSvdBackward0", methods=False)
+_SVD: dict[str, Any] = {"outputs": ("U", "S", "Vh"), "differentiable": 3, "order": "in_columns"}
+
+
+@operation(**_SVD, node="LinalgSvdBackward0", methods=False)
 def singular_system(A: Array, /, full_matrices: bool) -> tuple[Array, Array, Array]:
     """Return U, S and the transpose of V."""
     U, S, Vh = _converged("svd", np.linalg.svd, A, full_matrices)

@@ -197,7 +197,7 @@ def vdot(self: Array, other: Array, /) -> Array:
 vdot.grad(self=lambda g, other: g * other, other=lambda g, self: g * self)
 
 
-@operation(node="UnsafeViewBackward0", methods=False)
+@operation(node="UnsafeViewBackward0", methods=False, order="")
 def unsafe_view(self: Array, /, shape: tuple[int, ...]) -> Array:
     """Reshape an intermediate result: shares memory, but does not count as a view."""
     return self.reshape(shape)

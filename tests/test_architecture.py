@@ -30,7 +30,7 @@ ROWS = [
     ["random"],
     ["ops"],
     ["batching"],  # stands before kernels; jacobians of autograd run on it
-    ["autograd", "masked", "signal", "sparse"],
+    ["autograd", "fft", "masked", "signal", "sparse"],
     ["distributed"],  # samplers ask for the rank, DistributedDataParallel is a Module
     ["nn", "data", "board", "distributions"],
     ["optim"],  # swa_utils.AveragedModel is a Module
@@ -106,20 +106,20 @@ FILE_LINES, FUNCTION_LINES, PART_LINES = 400, 40, 2000  # of core, and of ops
 # path in tinynet/, path:function, "core" or "ops" -> (lines allowed, the reason)
 EXCEPTIONS: dict[str, tuple[int, str]] = {
     "core": (
-        6_705,
+        6_820,
         "PyTorch's rules to the letter; messages that explain them; quick ways for plain cases;"
         " classes derived from Tensor; the tracer of tn.compile; an example for each attribute and"
         " method of a tensor; results in PyTorch's order of memory",
     ),
-    "core/tensors/tensor.py": (465, "a docstring and an example for each of many short methods"),
+    "core/tensors/tensor.py": (485, "a docstring and an example for each of many short methods"),
     "core/graph/engine.py:_run_plain": (
         45,
         "the innermost loop of training: a call per gradient would cost what it saves",
     ),
     "lazy/table.py": (800, "generated: a line for each name that loads lazily"),
     "ops": (
-        20_290,
-        "all of Tensor, special and linalg, each with PyTorch's refusals and its order of memory;"
+        21_310,
+        "all of Tensor, special and linalg, with PyTorch's refusals and order of memory; stft;"
         " a third is docstrings",
     ),
 }
@@ -129,7 +129,7 @@ EXCEPTIONS: dict[str, tuple[int, str]] = {
 DOORS = {"distributed/optim.py"}
 
 # Folders have at most 25 entries, and __init__.py; those of more:
-ENTRIES = {".": (50, "PyTorch's public packages stand at the top, as users import them")}
+ENTRIES = {".": (51, "PyTorch's public packages stand at the top, as users import them")}
 
 
 def name_of(path):

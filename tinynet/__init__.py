@@ -39,6 +39,10 @@ from tinynet.devices import device as device
 from tinynet.dtypes import bfloat16 as bfloat16
 from tinynet.dtypes import bool as bool
 from tinynet.dtypes import can_cast as can_cast
+from tinynet.dtypes import cdouble as cdouble
+from tinynet.dtypes import cfloat as cfloat
+from tinynet.dtypes import complex64 as complex64
+from tinynet.dtypes import complex128 as complex128
 from tinynet.dtypes import double as double
 from tinynet.dtypes import dtype as dtype
 from tinynet.dtypes import float as float
@@ -93,6 +97,7 @@ if TYPE_CHECKING:
     from tinynet import distributed as distributed
     from tinynet import distributions as distributions
     from tinynet import exchange as exchange
+    from tinynet import fft as fft
     from tinynet import func as func
     from tinynet import masked as masked
     from tinynet import nn as nn

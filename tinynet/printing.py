@@ -128,11 +128,11 @@ def format_tensor(array: Array, dtype_suffix: str = "", tail: Sequence[str] = ()
 def shows_dtype(array: Array, default: np.dtype[Any]) -> bool:
     """Return whether the text must name the dtype.
 
-    Elements imply bool, int64 and the default float dtype; without elements only the default dtype
-    is implied.
+    Elements imply bool, int64 and the default float dtype, also of complex parts; without elements
+    only the default dtype is implied.
     """
-    plain = array.dtype == default or (array.size > 0 and array.dtype.name in ("bool", "int64"))
-    return not plain
+    implied = ("bool", "int64", dtypes.complex_of(default).name)
+    return not (array.dtype == default or (array.size > 0 and array.dtype.name in implied))
 
 
 def _shows_size(array: Array) -> bool:
@@ -165,11 +165,14 @@ def _format_values(array: Array) -> str:
         if edge == 0:
             return f"[{_CUT}]"
         array = _edges(array, edge, cut)
-    floats = dtypes.is_floating(array.dtype)
-    if floats:
+    if array.dtype.kind == "c":
+        show, width = _complex_style(array)
+    elif dtypes.is_floating(array.dtype):
         array = array.astype(np.float64)
-    show, width = _float_style(array) if floats else _plain_style(array)
-    return _format_block(array, lambda value: show(value).rjust(width), width, cut)
+        show, width = _padded(*_float_style(array))
+    else:
+        show, width = _padded(*_plain_style(array))
+    return _format_block(array, show, width, cut)
 
 
 def _edges(array: Array, edge: int, cut: tuple[bool, ...]) -> Array:
@@ -208,6 +211,10 @@ def _format_block(
 # ---- one value -----------------------------------------------------------------------------
 
 
+def _padded(show: Callable[[Any], str], width: int) -> tuple[Callable[[Any], str], int]:
+    return lambda value: show(value).rjust(width), width
+
+
 def _plain_style(array: Array) -> tuple[Callable[[Any], str], int]:
     return str, max(len(str(value)) for value in array.ravel().tolist())
 
@@ -236,6 +243,19 @@ def _float_style(array: Array) -> tuple[Callable[[float], str], int]:
     else:
         show = f"{{:.{_options.precision}f}}".format
     return show, max(len(show(value)) for value in decisive.tolist())
+
+
+def _complex_style(array: Array) -> tuple[Callable[[complex], str], int]:
+    """Choose the notations of the real and of the imaginary parts, each for itself."""
+    (real, wide), (imaginary, high) = map(
+        _float_style, (array.real.astype(np.float64), array.imag.astype(np.float64))
+    )
+
+    def show(value: complex) -> str:
+        end = imaginary(value.imag)
+        return f"{real(value.real).rjust(wide)}{'' if end.startswith('-') else '+'}{end}j"
+
+    return show, wide + high + 1
 
 
 def _whole(value: float) -> str:

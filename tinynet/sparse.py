@@ -49,7 +49,7 @@ class Pattern:
         return order, starts, rows[starts]
 
 
-@operation(methods=False, node="SparseAddmmBackward0", batch="loop")
+@operation(methods=False, node="SparseAddmmBackward0", batch="loop", complex=True)
 def sparse_product(values: Array, dense: Array, /, pattern: Pattern) -> Array:
     """Return the product of a sparse matrix and a dense one."""
     order, starts, rows = pattern.by_row

@@ -31,7 +31,7 @@ def sum_kind(array: Array, dtype: Any) -> Any:
     """Return the dtype to sum in: as given, else int64 for integers and booleans."""
     if dtype is not None:
         return dtypes.as_numpy(dtype)
-    return array.dtype if dtypes.is_floating(array.dtype) else np.dtype(np.int64)
+    return array.dtype if dtypes.is_inexact(array.dtype) else np.dtype(np.int64)
 
 
 def ones(count: int, kind: np.dtype[Any]) -> Array:

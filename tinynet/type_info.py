@@ -11,7 +11,7 @@ from tinynet.dtypes import DtypeLike, as_numpy, bool, dtype, from_numpy, get_def
 
 
 class finfo:
-    """The limits of a floating-point dtype (the default one unless given).
+    """The limits of a floating-point dtype (the default one unless given), or of complex parts.
 
     Args:
         type: the dtype.
@@ -34,6 +34,7 @@ class finfo:
 
     def __init__(self, type: DtypeLike = None):
         kind = get_default_dtype() if type is None else from_numpy(as_numpy(type))
+        kind = kind.to_real()
         if not kind.is_floating_point:
             raise TypeError(
                 "tinynet.finfo() requires a floating point input type. Use tinynet.iinfo to handle "
@@ -79,7 +80,7 @@ class iinfo:
 
     def __init__(self, type: dtype | builtins.type):
         kind = from_numpy(as_numpy(type))
-        if kind.is_floating_point:
+        if kind.is_floating_point or kind.is_complex:
             raise TypeError(
                 "tinynet.iinfo() requires an integer input type. Use tinynet.finfo to handle "
                 "'tinynet.iinfo'"

@@ -1,7 +1,8 @@
 """Computation in float32 for bfloat16 and float16, with a single rounding of the results.
 
 Creating the first array of either wraps the formulas of all operations, and the first of bfloat16
-their kernels, too; so programs without them pay nothing. numpy supports float16; kernels with
+their kernels, too; so programs without them pay nothing. The first complex array does the same for
+the rules of ``core/declaration/complex_rules.py``. numpy supports float16; kernels with
 several steps convert it to float32 themselves. Products and quotients of both with a number keep
 the number in float32.
 """
@@ -72,6 +73,7 @@ def in_opmath(array: Array, other: Any) -> tuple[Any, Any]:
 class _State:
     kernels = False
     formulas = False
+    complex_rules: Any = None  # the module, after the first complex array
 
 
 state = _State()
@@ -139,6 +141,8 @@ def kernel_of(op: Any, kernel: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(kernel)
     def run(*args: Any, **kwargs: Any) -> Any:
         given = (*args, *kwargs.values())
+        if state.complex_rules and state.complex_rules.holds_complex(given):
+            state.complex_rules.refuse(op, given)
         if not any(_holds_bfloat16(x) for x in given):
             return kernel(*args, **kwargs)
         if len(_floats(args)) > 1 and op.kind != "pointwise":
@@ -163,13 +167,18 @@ def _refuse_mixture(kernel: Callable[..., Any], args: Any, kwargs: Any) -> None:
         pass  # of numpy's, which knows less of bfloat16
 
 
-def formula_of(formula: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a formula that computes in float32, and rounds once if its gradient is narrower."""
+def formula_of(op: Any, formula: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a formula that computes in float32, and rounds once if its gradient is narrower.
+
+    Of complex numbers, it returns the gradient in PyTorch's convention.
+    """
     if not state.formulas or hasattr(formula, "unwidened"):
         return formula
 
     @functools.wraps(formula)
     def run(*args: Any) -> Any:
+        if state.complex_rules and state.complex_rules.holds_complex(args):
+            return state.complex_rules.gradient(op, formula, args)
         result = formula(*map(_wide_for_formula, args))
         return _rounded(result, args[0].dtype) if _is_half(args[0]) else result
 
@@ -190,13 +199,23 @@ def narrowest(function: Callable[..., Any], args: Any, kwargs: Any) -> Callable[
     if plain is None:
         return function
     given = (*args, *kwargs.values())
+    if state.complex_rules and state.complex_rules.holds_complex(given):
+        return function
     return function if any(_holds_half(x) or _holds_bfloat16(x) for x in given) else plain
 
 
-def switch_on(half: dtypes.dtype, wrap_all: Callable[[], None]) -> None:
-    """Call ``wrap_all`` once, before the first array of bfloat16 or float16 is made."""
+def switch_on(late: dtypes.dtype, rules: Any, wrap_all: Callable[[], None]) -> None:
+    """Call ``wrap_all`` once, before the first array of a 16-bit float or a complex dtype is made.
+
+    Args:
+        late: its dtype.
+        rules: the module of the rules for complex numbers.
+        wrap_all: makes all kernels and formulas what ``kernel_of`` and ``formula_of`` return.
+    """
     with _lock:
-        kernels = state.kernels or half is dtypes.bfloat16
+        if late.is_complex:
+            state.complex_rules = rules
+        kernels = state.kernels or late.is_complex or late is dtypes.bfloat16
         if not state.formulas or kernels != state.kernels:
             state.formulas, state.kernels = True, kernels
             wrap_all()

@@ -2,14 +2,13 @@
 
 import re
 
-COMPLEX = "complex numbers"
+COMPLEX = "complex numbers with parts of 16 bits"
 SPARSE = "sparse layouts, except gradients of embeddings"
 QUANTIZED = "quantized numbers"
 DEVICES = "other devices, and memory shared with them"
 DISTRIBUTED = "distributed computing"
 LEGACY = "kept by PyTorch for compatibility only"
 INTERNAL = "internal to PyTorch"
-SIGNAL = "Fourier transforms"
 MASKED = "masked tensors; the functions of torch.masked take a mask"
 INFERENCE = "fusing layers for inference"
 SOLVERS = "iterative eigensolver for large sparse matrices; linalg.eigh solves dense ones"
@@ -20,12 +19,7 @@ AS_IT_RUNS = "functions are captured as they run"
 
 # (namespace, pattern of whole names) -> reason; the first that fits counts.
 _PATTERNS = [
-    (
-        "torch",
-        r"complex|polar|angle|imag|conj\w*|view_as_(complex|real)(_copy)?|Complex\w+",
-        COMPLEX,
-    ),
-    ("torch", r"stft|istft", SIGNAL),
+    ("torch", r"complex32|chalf", COMPLEX),
     ("torch", r"lobpcg", SOLVERS),
     (
         "torch",
@@ -86,12 +80,7 @@ _PATTERNS = [
         r"|enforce_grad_layout_policy",
         INTERNAL,
     ),
-    (
-        "torch.Tensor",
-        r"angle|c(double|float|half)|conj\w*|imag|real|is_conj|is_neg|resolve_\w+",
-        COMPLEX,
-    ),
-    ("torch.Tensor", r"stft|istft", SIGNAL),
+    ("torch.Tensor", r"chalf", COMPLEX),
     (
         "torch.Tensor",
         r"(to_|is_|as_)?sparse\w*|\w+_sparse(_\w+)?|(c?col|c?row)_indices|s?smm|sspaddmm",
@@ -123,7 +112,6 @@ _PATTERNS = [
     ("torch.nn.init", r"\w*[a-z]", LEGACY),
     ("torch.nn.utils", r"fuse_\w+", INFERENCE),
     ("torch.nn.utils", r"convert_conv\dd_weight_memory_format", DEVICES),
-    ("torch.linalg", r"eig|eigvals", COMPLEX),
     ("torch.masked", r"(as_|is_)?masked_tensor|MaskedTensor", MASKED),
     (
         "torch.utils.data",

@@ -30,7 +30,8 @@ def test_the_dtype():
 
 
 def test_promotion():
-    expected = {tn.float16: tn.float32, tn.float32: tn.float32, tn.float64: tn.float64}
+    wider = (tn.float32, tn.float64, tn.complex64, tn.complex128)
+    expected = {tn.float16: tn.float32, **{kind: kind for kind in wider}}
     for other in tn.dtypes.ALL:
         wanted = expected.get(other, BF16)
         assert tn.promote_types(BF16, other) is tn.promote_types(other, BF16) is wanted

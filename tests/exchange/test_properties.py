@@ -84,7 +84,8 @@ def test_views(arrays):
 
 @given(views())
 def test_safetensors_of_copies(arrays):
-    tensors = {str(i): wrap(a.copy()) for i, a in enumerate(arrays)}
+    stored = [a for a in arrays if a.dtype != np.complex128]  # which safetensors does not have
+    tensors = {str(i): wrap(a.copy()) for i, a in enumerate(stored)}
     back = safetensors.load(safetensors.save(tensors))
     for name, t in tensors.items():
         assert np.array_equal(back[name].numpy(), t.numpy())

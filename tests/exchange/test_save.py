@@ -573,7 +573,7 @@ WRONG = {
         {"structure.json": REF, "x.npy": npy(np.ones(3)).replace(b"(3,)", b"(9999999999999,)")},
         "damage|expected 79999999999992 bytes",
     ),
-    "complex": ({"structure.json": REF, "x.npy": npy(np.ones(3, complex))}, "complex128"),
+    "long complex": ({"structure.json": REF, "x.npy": npy(np.ones(3, "c32"))}, "clongdouble"),
     "hidden method": (
         {
             "structure.json": HEAD % b'{"$tensor": "x", "attributes": {"__class__": 1}}',

@@ -61,6 +61,14 @@ ELSEWHERE = {
     "gelu_backward": "the rows of gelu",  # takes what gelu has kept, which is no free variable
     "glu_backward": "the rows of glu",  # the same
     "sparse_product": "tests/as_torch",  # takes the pattern of a sparse matrix
+    **dict.fromkeys(
+        [
+            *("angle", "complex", "conj_physical", "conjugate", "imaginary_part", "parts", "polar"),
+            *("real_part", "view_as_complex", "view_as_real", "eigen_values_and_vectors"),
+            *("complex_transform", "real_transform", "transform_to_real"),
+        ],
+        "tests/ops/test_complex.py",
+    ),
     "enter": "tests/nn/machinery/programs_vmap.py",  # into a batch
     "leave": "tests/nn/machinery/programs_vmap.py",
 }

@@ -14,6 +14,8 @@ TOLERANCE = {
     "float16": 2 * bound("float16", 20),
     "float32": 2 * bound("float32", 400),
     "float64": 1e-10,
+    "complex64": 2 * bound("float32", 400),
+    "complex128": 1e-10,
 }
 # PyTorch's own float64 values of these are no better than this: tests/ops/test_bessel.py.
 COARSE = dict.fromkeys(("airy_ai", "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1"), 1e-5)
@@ -83,11 +85,18 @@ def _nothing(gradient: Any) -> bool:
     return gradient is None or bool((np.abs(gradient) <= TOLERANCE[str(gradient.dtype)]).all())
 
 
-def _unequal_arrays(theirs: Any, ours: Any, path: str, least: float) -> str | None:
+def _unequal_arrays(
+    theirs: Any, ours: Any, path: str, least: float, size: float = 1.0
+) -> str | None:
     if theirs.dtype != ours.dtype:
         return f"{path}: dtype {ours.dtype}, not {theirs.dtype}"
     if theirs.shape != ours.shape:
         return f"{path}: shape {ours.shape}, not {theirs.shape}"
+    if theirs.dtype.kind == "c":
+        pairs = ((getattr(a, part) for a in (theirs, ours)) for part in ("real", "imag"))
+        size = max(1.0, float(np.abs(theirs[np.isfinite(theirs)]).max(initial=0.0)))
+        found = (_unequal_arrays(a, b, path, least, size) for a, b in pairs)
+        return next(filter(None, found), None)
     if theirs.dtype.kind != "f":
         return None if np.array_equal(theirs, ours) else f"{path}: other values"
     if not np.array_equal(np.isnan(theirs), np.isnan(ours)):
@@ -101,6 +110,6 @@ def _unequal_arrays(theirs: Any, ours: Any, path: str, least: float) -> str | No
     if not finite.any():
         return None
     a, b = theirs[finite].astype(np.float64), ours[finite].astype(np.float64)
-    error = np.abs(a - b).max() / max(np.abs(a).max(), 1.0)
+    error = np.abs(a - b).max() / max(np.abs(a).max(), size)
     allowed = max(least, TOLERANCE[str(theirs.dtype)])
     return None if error <= allowed else f"{path}: off by {error:.1e}"

@@ -3,8 +3,6 @@
 import re
 from collections.abc import Iterable
 
-COMPLEX = "complex numbers stay out of tinynet"
-FOURIER = "Fourier transforms stay out, with complex numbers"
 RANDOM = "random numbers of another generator: tests/oracle compares what must be true of them"
 UNINITIALISED = "the contents of new memory"
 INTERNAL = "PyTorch's own machinery"
@@ -12,15 +10,12 @@ SPARSE = "sparse layouts beyond those that embeddings and graph networks need"
 DEVICES = "other devices and formats of numbers"
 
 LEFT_OUT: dict[str, str] = {
-    r"fft\..*|stft|istft": FOURIER,
-    r"angle|conj_physical|complex|polar|imag|view_as_complex|view_as_real|cdouble|cfloat|chalf"
-    r"|linalg\.eigvals|linalg\.eig": COMPLEX,
     r"torch\.ops\.aten\._.*attention.*": RANDOM,
     r"_(batch_norm_with_update|chunk_cat|native_batch_norm_legit|softmax_backward_data"
     r"|unsafe_masked_index(_put_accumulate)?|upsample_bilinear2d_aa)"
     r"|jiterator_.*|torch\.ops\..*|.*_backward.*|native_.*|slice": INTERNAL,
     r"sparse\..*|to_sparse": SPARSE,
-    r"bfloat16|torch\._scaled_mm.*|hash_tensor": DEVICES,
+    r"bfloat16|chalf|torch\._scaled_mm.*|hash_tensor": DEVICES,
 }
 
 # Compared are shapes, dtypes, requires_grad and errors, but no values and no gradients.

@@ -102,6 +102,8 @@ def is_tensor(value: Any) -> bool:
 
 def _weights(t: Any, library: Any, generator: Any) -> Any:
     array = generator.standard_normal(tuple(t.shape))
+    if t.dtype.is_complex:
+        array = array + 1j * generator.standard_normal(tuple(t.shape))
     return library.from_numpy(np.asarray(array)).to(t.dtype)
 
 

@@ -24,7 +24,8 @@ from .left_out import LEFT_OUT, VALUES_LEFT_OUT, fits
 from .outcomes import AbsentError, Call, tensors
 
 MOST = 10  # samples per operation and dtype, for the record and the test
-DTYPES = (torch.float32, torch.float64, torch.int64, torch.bool)
+COMPLEX = (torch.complex64, torch.complex128)
+DTYPES = (torch.float32, torch.float64, torch.int64, torch.bool, *COMPLEX)
 
 # Their results are unique up to signs; the table's own samples say what to compare of them.
 AMBIGUOUS = {"linalg.eigh", "linalg.svd", "svd"}
@@ -169,7 +170,7 @@ def _rows(op: Any, kind: torch.dtype, name: str, most: int) -> Iterator[Row]:
         except Exception:
             return  # PyTorch's own table fails
     step = max(1, -(-len(samples) // most))
-    second = grads and op.supports_gradgrad and kind is torch.float64
+    second = grads and op.supports_gradgrad and kind in (torch.float64, torch.complex128)
     for number, sample in enumerate(samples[::step]):
         args = (sample.input, *sample.args)
         label = full_name(op)
@@ -224,14 +225,14 @@ def _errors(op: Any, most: int) -> Iterator[Row]:
 
 
 def foreign(value: Any) -> bool:
-    """Return whether arguments hold what left_out.py leaves out under COMPLEX or DEVICES."""
+    """Return whether arguments hold what left_out.py leaves out under DEVICES."""
     if isinstance(value, torch.Tensor):
         return value.device.type != "cpu" or foreign(value.dtype)
     if isinstance(value, torch.dtype):
-        return value.is_complex or value is torch.bfloat16
+        return value in (torch.complex32, torch.bfloat16)
     if isinstance(value, dict):
         value = list(value.values())
-    return any(map(foreign, value)) if isinstance(value, (list, tuple)) else type(value) is complex
+    return isinstance(value, (list, tuple)) and any(map(foreign, value))
 
 
 def _call(op: Any) -> Callable[..., Any]:

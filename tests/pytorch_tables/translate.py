@@ -32,6 +32,9 @@ def tensor(t: torch.Tensor, memo: dict[Any, Any]) -> tn.Tensor:
     What shares memory does so here, too, where it has the same ``memo``.
     """
     dtype(t.dtype)
+    if t.is_conj():
+        made = tensor(t.detach().resolve_conj(), {})
+        return made.requires_grad_() if t.requires_grad else made
     if t.ndim > 64:
         raise AbsentError("more than 64 dimensions, numpy's limit")
     if t.layout is torch.sparse_coo:

@@ -24,7 +24,7 @@ _DISTRIBUTIONS = """
 """.split()
 _SAME = """
     amp random autograd autograd.function autograd.functional autograd.gradcheck autograd.graph
-    autograd.variable backends backends.cuda backends.cudnn backends.mkl backends.mkldnn
+    autograd.variable fft backends backends.cuda backends.cudnn backends.mkl backends.mkldnn
     backends.mps backends.openmp backends.opt_einsum cuda distributions func masked nn nn.functional
     nn.init nn.modules.batchnorm nn.modules.dropout nn.modules.instancenorm nn.modules.lazy
     nn.modules.module nn.modules.normalization nn.modules.utils nn.parallel
@@ -144,7 +144,6 @@ PATHS: dict[str, str] = {
     **companions.PATHS,
 }
 
-_COMPLEX = "there are no complex numbers; keep real and imaginary parts as two tensors"
 _GPU = "tinynet runs on the CPU only"
 _MEMORY = "the memory of a tensor is its numpy array: x.numpy()"
 _NAMED = "dimensions have no names; use their numbers"
@@ -153,7 +152,6 @@ _QUANTIZED = "there are no quantized numbers; train and save in float32"
 _PROCESSES = "processes share batches, not models, and run on MPI: see docs/distributed.md"
 _INTERNAL = "it is internal to PyTorch"
 LEFT_OUT: list[tuple[str, str]] = [
-    (r"torch\.fft", "there are no complex numbers; use numpy.fft on x.numpy()"),
     (r"torch\.(ao|quantization|nn\.(intrinsic|qat|quantiz\w+))(\..+)?", _QUANTIZED),
     (r"torch\.(cuda|mps|xpu|mtia|backends|accelerator)(\..+)?", _GPU),
     (r"torch\.nn\.parallel\..+", _GPU),
@@ -176,7 +174,7 @@ LEFT_OUT: list[tuple[str, str]] = [
     (r"torch\.(nn\.(backends(\..+)?|cpp)|utils\..+)", _INTERNAL),
 ]
 NAMES: list[tuple[str, str]] = [
-    (r"torch\.((view_as_)?complex\w*|polar|view_as_real|i?stft|c(float|double|half))", _COMPLEX),
+    (r"torch\.(complex32|chalf)", "complex numbers have parts of 32 or 64 bits: torch.complex64"),
     (r"torch\.(fake_)?q(u?int|uantize)\w+", _QUANTIZED),
     (r"torch\.Tensor\.(rename_?|refine_names|align_\w+|names)", _NAMED),
     (r"torch\.Tensor\.(untyped_storage|pin_memory)", _MEMORY),

@@ -65,7 +65,7 @@ class Watcher(BackwardObserver):
             return
         for i, result in enumerate(results):
             array = _array(result)
-            if array is not None and dtypes.is_floating(array.dtype) and np.isnan(array).any():
+            if array is not None and dtypes.is_inexact(array.dtype) and np.isnan(array).any():
                 raise self._problem(node, g, i, array)
 
     def _problem(self, node: Node, g: Any, number: int, result: Array) -> AutogradError:

@@ -14,6 +14,7 @@ import numpy as np
 from tinynet import dtypes
 from tinynet.autograd.derivatives import grad
 from tinynet.core.tensors.tensor import Size, Tensor, wrap
+from tinynet.ops import view_as_complex, view_as_real
 
 Array = np.ndarray[Any, Any]
 Function = Callable[..., Any]
@@ -39,13 +40,36 @@ def as_tuple(value: Any) -> tuple[Any, ...]:
 def floating(made: Any) -> list[Tensor]:
     """Return the floating-point outputs of a function."""
     return [
-        t for t in as_tuple(made) if isinstance(t, Tensor) and dtypes.is_floating(t._array.dtype)
+        t for t in as_tuple(made) if isinstance(t, Tensor) and dtypes.is_inexact(t._array.dtype)
     ]
 
 
 def differentiable(made: Any) -> list[Tensor]:
     """Return the outputs of a function that require grad."""
     return [t for t in as_tuple(made) if isinstance(t, Tensor) and t.requires_grad]
+
+
+def in_parts(
+    func: Callable[..., Any], inputs: tuple[Any, ...]
+) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    """Return a function of the real and imaginary parts of complex inputs, and these parts.
+
+    Its gradients agree with differences if and only if those of ``func`` do.
+    """
+    places = {i for i, t in enumerate(inputs) if isinstance(t, Tensor) and t.is_complex()}
+
+    def of_parts(*args: Any) -> tuple[Any, ...]:
+        given = [view_as_complex(a) if i in places else a for i, a in enumerate(args)]
+        made = as_tuple(func(*given))
+        return tuple(
+            view_as_real(t) if isinstance(t, Tensor) and t.is_complex() else t for t in made
+        )
+
+    parts = [
+        view_as_real(t.detach()).requires_grad_(t.requires_grad) if i in places else t
+        for i, t in enumerate(inputs)
+    ]
+    return of_parts, tuple(parts)
 
 
 # ---- finite differences -------------------------------------------------------------------------

@@ -223,7 +223,7 @@ def _warn_of_stored_tensors(node: FunctionNode, args: tuple[Any, ...], output: A
 
 def _output(node: FunctionNode, t: Tensor, number: int, args: tuple[Any, ...]) -> Tensor:
     """Set the history of an output of forward."""
-    if any(t is c for c in node._constant) or not dtypes.is_floating(t._array.dtype):
+    if any(t is c for c in node._constant) or not dtypes.is_inexact(t._array.dtype):
         return t
     edge: Edge = (node, number)
     if any(t is d for d in node._dirty):

@@ -16,6 +16,7 @@ from tinynet.autograd.differences import (
     as_tuple,
     differentiable,
     floating,
+    in_parts,
     numerical,
     numerical_along,
 )
@@ -110,7 +111,8 @@ def gradcheck(
 
     Args:
         func: function of tensors that returns a tensor or several.
-        inputs: its arguments; those that require grad are checked and should be float64.
+        inputs: its arguments; those that require grad are checked and should be float64 or
+            complex128.
         eps: step of the differences.
         atol, rtol: tolerances, for ``|analytical - numerical| <= atol + rtol * |numerical|``.
         raise_exception: raise on disagreement instead of returning False.
@@ -151,6 +153,7 @@ def gradcheck(
 
 
 def _check(func: Callable[..., Any], inputs: tuple[Any, ...], settings: Settings) -> bool:
+    func, inputs = in_parts(func, inputs)
     _check_inputs(inputs)
     try:
         problem = Problem(func, inputs)
@@ -308,7 +311,8 @@ def gradgradcheck(
 
     Args:
         func: function of tensors that returns a tensor or several.
-        inputs: its arguments; those that require grad are checked and should be float64.
+        inputs: its arguments; those that require grad are checked and should be float64 or
+            complex128.
         grad_outputs: gradients of the outputs that require grad; drawn from [-1, 1) with a seed of
             their own unless given.
         gen_non_contig_grad_outputs: draw them so that they are not contiguous.
@@ -369,6 +373,9 @@ def _random_starts(outputs: Sequence[Tensor], strided: bool) -> tuple[Tensor, ..
     for t in outputs:
         shape = t._array.shape
         wide = (*shape[:-1], 2 * shape[-1]) if strided and shape else shape
-        array = np.asarray(random.uniform(-1, 1, wide)).astype(t._array.dtype)
+        drawn = random.uniform(-1, 1, wide)
+        if t.is_complex():
+            drawn = drawn + 1j * random.uniform(-1, 1, wide)
+        array = np.asarray(drawn).astype(t._array.dtype)
         found.append(wrap(array[..., ::2] if wide != shape else array).requires_grad_())
     return tuple(found)

@@ -36,7 +36,12 @@ def copied(array: Array, order: Any = "C") -> Array:
 
 @traced
 def converted(array: Any, kind: np.dtype[Any]) -> Any:
-    """Return an array or a numpy scalar in another dtype; itself if that is its dtype."""
+    """Return an array or a numpy scalar in another dtype; itself if that is its dtype.
+
+    Complex numbers in a real dtype are their real parts.
+    """
+    if array.dtype.kind == "c" and kind.kind != "c":
+        array = array.real
     return array.astype(kind, copy=False)
 
 

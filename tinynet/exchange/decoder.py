@@ -134,7 +134,7 @@ class Decoder:
         t._counter = self._versions.setdefault(entry["$tensor"], counter_of(t))
         t = _AS_KIND[entry.get("kind", "Tensor")](t)
         wanted = bool(entry.get("requires_grad", False))
-        if wanted and not dtypes.is_floating(array.dtype):
+        if wanted and not dtypes.is_inexact(array.dtype):
             raise ValueError(f"a tensor of dtype {array.dtype} that requires grad")
         set_requires_grad(t, wanted)
         return self._attributes(t, entry)

@@ -38,6 +38,7 @@ _RANK = {name: rank for rank, name in enumerate(BITS)}
 NAMES = {
     "bfloat16": "BF16", "float16": "F16", "float32": "F32", "float64": "F64", "uint8": "U8",
     "int8": "I8", "int16": "I16", "int32": "I32", "int64": "I64", "bool": "BOOL",
+    "complex64": "C64",
 }  # fmt: skip
 """tinynet's dtype -> its name in a file."""
 

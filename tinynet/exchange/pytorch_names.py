@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from tinynet import dtypes
 from tinynet.core.tensors.size import Size
 from tinynet.core.tensors.tensor import Tensor, _rebuild, wrap
@@ -66,12 +68,16 @@ def _tensor(
     metadata: Any = None,
 ) -> Tensor:
     """Return a tensor within a storage; ValueError if it would lie outside."""
-    if hooks or metadata:
-        raise RefusedError("a tensor with hooks, or with lazy conjugation or negation")
+    marks = metadata or {}
+    if hooks or not isinstance(marks, dict) or not {*marks} <= {"conj", "neg"}:
+        raise RefusedError("a tensor with hooks, or with unknown metadata")
     memory = storage.array
     steps = [n * memory.itemsize for n in integers(stride)]
     t = wrap(array_in(memory, size, memory.dtype, offset * memory.itemsize, steps))
     t._counter = storage.version
+    if any(marks.values()):  # a conjugate or negative that PyTorch has not computed yet
+        array = np.conjugate(t._array) if marks.get("conj") else t._array
+        t = wrap(np.negative(array) if marks.get("neg") else array)
     set_requires_grad(t, requires_grad)
     return t
 

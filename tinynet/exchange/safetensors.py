@@ -83,7 +83,7 @@ def _parts(tensors: dict[str, Tensor], metadata: Mapping[str, str] | None) -> li
     _check_metadata(metadata)
     arrays = {name: t._array for name, t in tensors.items()}
     _refuse_shared(arrays)
-    kinds = {name: NAMES[dtypes.of(array).name] for name, array in arrays.items()}
+    kinds = {name: _kind(name, array) for name, array in arrays.items()}
     entries: dict[str, Entry] = {}
     data: list[Any] = []
     end = 0
@@ -94,6 +94,14 @@ def _parts(tensors: dict[str, Tensor], metadata: Mapping[str, str] | None) -> li
         entries[name] = Entry(kinds[name], arrays[name].shape, begin, end)
         data.append(array.reshape(-1).view(np.uint8))
     return [header.build(entries, metadata), *data]
+
+
+def _kind(name: str, array: Array) -> str:
+    """Return a file's name for the dtype of a tensor."""
+    kind = dtypes.of(array).name
+    if kind not in NAMES:
+        raise TypeError(f"tensor {name!r} has dtype {kind}, which files of safetensors do not have")
+    return NAMES[kind]
 
 
 def _check_tensors(tensors: Any) -> None:

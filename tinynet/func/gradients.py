@@ -137,7 +137,7 @@ def differentiable(
         flat, _ = tree_flatten(outputs)
         check_outputs(flat, "vjp(f, *primals)")
         for out in flat:
-            if not out.is_floating_point():
+            if not (out.is_floating_point() or out.is_complex()):
                 raise RuntimeError(
                     "vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got "
                     f"Tensor with dtype {out.dtype}"

@@ -46,6 +46,7 @@ def jacrev(
         level, chosen, outputs, seen = differentiable(func, args, argnums, has_aux)
         inputs, spec = tree_flatten(chosen)
         flat, form = tree_flatten(outputs)
+        _refuse_complex(inputs)
         rows = [
             jacobian_rows(_product(level, out, inputs), out, inputs, chunk_size) for out in flat
         ]
@@ -53,6 +54,15 @@ def jacrev(
         return (jacobian, *seen[1:]) if has_aux else jacobian
 
     return wrapper
+
+
+def _refuse_complex(inputs: list[Tensor]) -> None:
+    for place, x in enumerate(inputs):
+        if x.is_complex():
+            raise RuntimeError(
+                "jacrev: Expected all inputs to be real but received complex tensor at flattened "
+                f"input idx: {place}"
+            )
 
 
 def _product(level: Level, out: Tensor, inputs: list[Tensor]) -> Callable[[Tensor], list[Tensor]]:

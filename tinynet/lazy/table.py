@@ -12,6 +12,7 @@ HOMES = {
         "distributed": "tinynet.distributed",
         "distributions": "tinynet.distributions",
         "exchange": "tinynet.exchange",
+        "fft": "tinynet.fft",
         "func": "tinynet.func",
         "masked": "tinynet.masked",
         "nn": "tinynet.nn",

@@ -32,7 +32,7 @@ def prod(x: Tensor, dim: Dims, keepdim: bool, dtype: DtypeLike) -> Tensor:
         >>> tn.masked.prod(tn.tensor([3.0, 2.0, 4.0]), mask=tn.tensor([True, False, True]))
         tensor(12.)
     """
-    x = x.to(dtype or (x.dtype if x.is_floating_point() else dtypes.int64))
+    x = x.to(dtype or (x.dtype if dtypes.is_inexact(x._array.dtype) else dtypes.int64))
     for axis in reversed(axes_of(dim, x.ndim)):
         x = ops.prod(x, axis, keepdim)
     return x

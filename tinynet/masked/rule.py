@@ -30,7 +30,7 @@ def filled(input: Tensor, mask: Tensor | None, identity: float) -> Tensor:
     """Return the input with the identity where the mask is False."""
     if mask is None:
         return input
-    if math.isinf(identity) and not input.is_floating_point():
+    if math.isinf(identity) and not dtypes.is_inexact(input._array.dtype):
         limits = np.iinfo(input._array.dtype)
         identity = int(limits.min if identity < 0 else limits.max)
     return ops.where(mask_of(input, mask), input, ops.full((), identity, dtype=input.dtype))

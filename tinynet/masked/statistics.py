@@ -40,7 +40,7 @@ def mean(
         tensor(2.5000)
     """
     kind = dtype or input.dtype
-    if not dtypes.is_floating(dtypes.as_numpy(kind)):
+    if not dtypes.is_inexact(dtypes.as_numpy(kind)):
         source = "Input" if dtype is None else "Optional"
         raise ValueError(
             f"mean(): Could not infer output dtype. {source} dtype must be either a floating point "
@@ -87,13 +87,13 @@ def var(
         raise AssertionError("Only one of unbiased and correction may be given")
     if correction is None:
         correction = 1 if unbiased is None else int(unbiased)
-    kind = dtype or (input.dtype if input.is_floating_point() else dtypes.float32)
-    exact = kind if dtypes.is_floating(dtypes.as_numpy(kind)) else dtypes.float32
+    kind = dtype or (input.dtype if dtypes.is_inexact(input._array.dtype) else dtypes.float32)
+    exact = kind if dtypes.is_inexact(dtypes.as_numpy(kind)) else dtypes.float32
     kept = mask_of(input, mask)
     middle = sum(input, dim, keepdim=True, dtype=kind, mask=kept) / ops.sum(kept, dim, True)
     apart = input - middle
-    total = sum(apart * apart, dim, keepdim=keepdim, dtype=exact, mask=kept)
-    count = ops.sum(kept, dim, bool(keepdim)).to(exact) - correction
+    total = sum(apart * apart.conj(), dim, keepdim=keepdim, dtype=exact, mask=kept)
+    count = ops.sum(kept, dim, bool(keepdim)).to(total.real.dtype) - correction
     return (total / count.clamp(min=0)).to(kind)
 
 

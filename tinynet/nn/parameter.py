@@ -39,7 +39,7 @@ class Parameter(Tensor):
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Parameter:
         """Create a leaf that shares memory with ``data``."""
         p = _alias(cls, data)
-        if requires_grad and not dtypes.is_floating(p._array.dtype):
+        if requires_grad and not dtypes.is_inexact(p._array.dtype):
             raise RuntimeError(
                 "Only Tensors of floating point and complex dtype can require gradients"
             )

@@ -14,10 +14,11 @@ from tinynet.ops.creation import (
     constructors, fill, like, memory, multinomial, properties, random, random_inplace, ranges,
     reparameterized, tensor_types
 )  # fmt: skip
+from tinynet.ops.fourier import spectrograms
 from tinynet.ops.indexing import gather, getitem, index_put, index_select, scatter_reduce
 from tinynet.ops.pointwise import (
-    addcmul, apply, arithmetic, bessel, clamp, comparison, conversion, division, error_function,
-    gamma, logarithms, polynomials, powers, rounding, trigonometry
+    addcmul, apply, arithmetic, bessel, clamp, comparison, complex_numbers, conversion, division,
+    error_function, gamma, logarithms, polynomials, powers, rounding, trigonometry
 )  # fmt: skip
 from tinynet.ops.products import addmm, cdist, einsum, matmul, tensordot
 from tinynet.ops.reduction import (

@@ -7,7 +7,7 @@ from tinynet import dtypes, layouts
 from tinynet.core.tensors.size import Size
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.devices import DeviceLike
-from tinynet.dtypes import Array, DtypeLike
+from tinynet.dtypes.kinds import Array, DtypeLike
 from tinynet.ops.linalg.norms import Order
 from tinynet.ops.pointwise.clamp import Bound
 from tinynet.ops.pointwise.powers import Frexp
@@ -34,7 +34,6 @@ __all__ = [
     "_standard_gamma",
     "_standard_gamma_grad",
     "abs",
-    "abs_",
     "absolute",
     "acos",
     "acos_",
@@ -55,6 +54,7 @@ __all__ = [
     "amax",
     "amin",
     "aminmax",
+    "angle",
     "any",
     "arange",
     "arccos",
@@ -129,9 +129,12 @@ __all__ = [
     "clone",
     "column_stack",
     "combinations",
+    "complex",
     "concat",
     "concatenate",
     "conj",
+    "conj_physical",
+    "conj_physical_",
     "copysign",
     "corrcoef",
     "cos",
@@ -230,6 +233,7 @@ __all__ = [
     "i0_",
     "igamma",
     "igammac",
+    "imag",
     "index_add",
     "index_copy",
     "index_fill",
@@ -255,6 +259,7 @@ __all__ = [
     "isneginf",
     "isposinf",
     "isreal",
+    "istft",
     "kron",
     "kthvalue",
     "lcm",
@@ -344,6 +349,7 @@ __all__ = [
     "permute_copy",
     "pinverse",
     "poisson",
+    "polar",
     "polygamma",
     "positive",
     "pow",
@@ -422,6 +428,7 @@ __all__ = [
     "stack",
     "std",
     "std_mean",
+    "stft",
     "sub",
     "subtract",
     "sum",
@@ -472,6 +479,10 @@ __all__ = [
     "var",
     "var_mean",
     "vdot",
+    "view_as_complex",
+    "view_as_complex_copy",
+    "view_as_real",
+    "view_as_real_copy",
     "view_copy",
     "vsplit",
     "vstack",
@@ -530,9 +541,6 @@ def _standard_gamma_grad(self: Tensor, output: Tensor) -> Tensor:
 def abs(self: Tensor) -> Tensor:
     """Return the absolute value."""
 
-def abs_(self: Tensor) -> Tensor:
-    """Write the result of ``abs`` to this tensor and return it."""
-
 def absolute(self: Tensor) -> Tensor:
     """Return the absolute value."""
 
@@ -575,7 +583,7 @@ def addr(self: Tensor, vec1: Tensor, vec2: Tensor, *, beta: float = 1, alpha: fl
     """Return ``beta * self + alpha * outer(vec1, vec2)``, in the promoted dtype."""
 
 def adjoint(input: Tensor) -> Tensor:
-    """Return a view with the last two dimensions swapped; the same as ``mT`` for real numbers."""
+    """Return the conjugate with the last two dimensions swapped; of real numbers, a view."""
 
 def alias_copy(input: Tensor, *args: Any, **kwargs: Any) -> Any:
     """Return a copy of what ``alias`` returns."""
@@ -596,6 +604,9 @@ def amin(self: Tensor, dim: Dims = (), keepdim: bool = False) -> Tensor:
 
 def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> MinAndMax:
     """Return the minimum and the maximum of all elements or along a dimension."""
+
+def angle(self: Tensor) -> Tensor:
+    """Return the angle in the complex plane, in radians; pi for negative real numbers."""
 
 def any(self: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
     """Return True where any element is nonzero, over the given dimensions or all."""
@@ -856,6 +867,9 @@ def column_stack(tensors: Sequence[Tensor]) -> Tensor:
 def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
     """Return all combinations of ``r`` elements of a vector, one per row."""
 
+def complex(real: Tensor, imag: Tensor) -> Tensor:
+    """Return complex numbers of given real and imaginary parts."""
+
 def concat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """Join tensors along an existing dimension."""
 
@@ -863,7 +877,13 @@ def concatenate(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """Join tensors along an existing dimension."""
 
 def conj(input: Tensor) -> Tensor:
-    """Return the tensor itself: real numbers are their own conjugates."""
+    """Return the complex conjugates; a real tensor itself."""
+
+def conj_physical(self: Tensor) -> Tensor:
+    """Return the complex conjugates in new memory; of real numbers, a copy."""
+
+def conj_physical_(self: Tensor) -> Tensor:
+    """Write the result of ``conj_physical`` to this tensor and return it."""
 
 def copysign(self: Tensor, other: Tensor | float) -> Tensor:
     """Return the absolute value of ``self`` with the sign of ``other`` (-0.0 is negative)."""
@@ -1254,6 +1274,9 @@ def igamma(self: Tensor, other: Tensor) -> Tensor:
 def igammac(self: Tensor, other: Tensor) -> Tensor:
     """Return the regularized upper incomplete gamma function, ``1 - igamma``."""
 
+def imag(input: Tensor) -> Tensor:
+    """Return a view of the imaginary parts."""
+
 def index_add(
     input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1
 ) -> Tensor:
@@ -1296,10 +1319,10 @@ def inverse(input: Tensor) -> Tensor:
     """Return the inverses of square matrices; ``linalg.inv`` does the same."""
 
 def is_complex(input: Tensor) -> bool:
-    """Return False: tinynet has no complex tensors."""
+    """Return whether the dtype is complex."""
 
 def is_conj(input: Tensor) -> bool:
-    """Return False: tinynet has no complex tensors."""
+    """Return False: tinynet computes conjugates instead of marking them."""
 
 def is_floating_point(input: Tensor) -> bool:
     """Return True if the dtype is a floating-point one."""
@@ -1349,7 +1372,21 @@ def isposinf(self: Tensor) -> Tensor:
     """Return True where the element is positive infinity."""
 
 def isreal(self: Tensor) -> Tensor:
-    """Return True everywhere: there are no complex numbers."""
+    """Return True where the imaginary part is zero."""
+
+def istft(
+    input: Tensor,
+    n_fft: int,
+    hop_length: int | None = None,
+    win_length: int | None = None,
+    window: Tensor | None = None,
+    center: bool = True,
+    normalized: bool = False,
+    onesided: bool | None = None,
+    length: int | None = None,
+    return_complex: bool = False,
+) -> Tensor:
+    """Return the signal of a short-time Fourier transform: the inverse of ``stft``."""
 
 def kron(input: Tensor, other: Tensor) -> Tensor:
     """Return the Kronecker product: all of ``other`` times each element of ``self``."""
@@ -1685,6 +1722,9 @@ def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
 def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
     """Draw numbers from Poisson distributions with the given rates."""
 
+def polar(abs: Tensor, angle: Tensor) -> Tensor:
+    """Return complex numbers of given absolute values and angles."""
+
 def polygamma(n: int, input: Tensor) -> Tensor:
     """Return the ``n``-th derivative of ``digamma``."""
 
@@ -1814,7 +1854,7 @@ def ravel(input: Tensor) -> Tensor:
     """Flatten the tensor into one dimension."""
 
 def real(input: Tensor) -> Tensor:
-    """Return the tensor itself: tinynet has no complex tensors."""
+    """Return a view of the real parts; a real tensor itself."""
 
 def reciprocal(self: Tensor) -> Tensor:
     """Return the reciprocal."""
@@ -1853,10 +1893,10 @@ def resize_as_(
     """Change the shape to that of another tensor, see ``resize_``, and return the tensor."""
 
 def resolve_conj(input: Tensor) -> Tensor:
-    """Return the tensor itself: no conjugate is pending."""
+    """Return the tensor itself: tinynet computes conjugates instead of marking them."""
 
 def resolve_neg(input: Tensor) -> Tensor:
-    """Return the tensor itself: no negative is pending."""
+    """Return the tensor itself: tinynet computes negatives instead of marking them."""
 
 def result_type(tensor1: Any, tensor2: Any) -> dtypes.dtype:
     """Return the dtype that an operation on two tensors or numbers would give."""
@@ -1946,7 +1986,7 @@ def set_default_tensor_type(t: Any) -> None:
     """Set the default floating-point dtype by tensor type; prefer ``set_default_dtype``."""
 
 def sgn(self: Tensor) -> Tensor:
-    """Return the sign: -1, 0 or 1; the same as ``sign`` for real numbers."""
+    """Return the sign of real numbers, and ``z / |z|`` of complex ones; 0 for 0."""
 
 def sigmoid(self: Tensor) -> Tensor:
     """Return the logistic function ``1 / (1 + exp(-x))``."""
@@ -2054,6 +2094,21 @@ def std_mean(
     correction: float | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Return the standard deviation and the mean; see ``var`` for the arguments."""
+
+def stft(
+    input: Tensor,
+    n_fft: int,
+    hop_length: int | None = None,
+    win_length: int | None = None,
+    window: Tensor | None = None,
+    center: bool = True,
+    pad_mode: str = "reflect",
+    normalized: bool = False,
+    onesided: bool | None = None,
+    return_complex: bool | None = None,
+    align_to_window: bool | None = None,
+) -> Tensor:
+    """Return the short-time Fourier transform: those of windows along a signal."""
 
 def sub(input: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
     """Return ``self - alpha * other``."""
@@ -2253,7 +2308,19 @@ def var_mean(
     """Return the variance and the mean; see ``var`` for the arguments."""
 
 def vdot(self: Tensor, other: Tensor) -> Tensor:
-    """Return the inner product of two vectors; the same as ``dot`` for real numbers."""
+    """Return the inner product of two vectors, with the conjugate of the first."""
+
+def view_as_complex(self: Tensor) -> Tensor:
+    """Return a view of pairs of real and imaginary parts, ``[..., 2]``, as complex numbers."""
+
+def view_as_complex_copy(input: Tensor, *args: Any, **kwargs: Any) -> Any:
+    """Return a copy of what ``view_as_complex`` returns."""
+
+def view_as_real(self: Tensor) -> Tensor:
+    """Return a view of complex numbers as pairs of real and imaginary parts, ``[..., 2]``."""
+
+def view_as_real_copy(input: Tensor, *args: Any, **kwargs: Any) -> Any:
+    """Return a copy of what ``view_as_real`` returns."""
 
 def view_copy(input: Tensor, *args: Any, **kwargs: Any) -> Any:
     """Return a copy of what ``view`` returns."""

@@ -29,6 +29,8 @@ def name_of(array: Array) -> str:
 def c_name(array: Array) -> str:
     """Return the name of a dtype as in some messages: ``"float"``, ``"long int"``."""
     name = name_of(array)
+    if array.dtype.kind == "c":
+        return f"c10::complex<{name.removeprefix('Complex').lower()}>"
     return _C_NAMES.get(name, name.lower())
 
 
@@ -86,8 +88,8 @@ def no_derivative(name: str) -> Callable[[Any], Any]:
 
 
 def refuse_whole(function: str, array: Array) -> None:
-    """Raise NotImplementedError for a dtype that is not floating-point."""
-    if not dtypes.is_floating(array.dtype):
+    """Raise NotImplementedError for integers and booleans."""
+    if not dtypes.is_inexact(array.dtype):
         raise NotImplementedError(f"\"{function}_cpu\" not implemented for '{name_of(array)}'")
 
 

@@ -1,7 +1,7 @@
 """Special functions. Written by ``python -m tinynet.ops.stubs``."""
 
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.dtypes import DtypeLike
+from tinynet.dtypes.kinds import DtypeLike
 from tinynet.ops.reduction.sums import Dims
 
 __all__ = [

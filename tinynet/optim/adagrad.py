@@ -8,7 +8,7 @@ import numpy as np
 
 from tinynet.core.tensors.tensor import wrap
 from tinynet.dtypes import Array
-from tinynet.optim.base.elementwise import Elementwise, direction
+from tinynet.optim.base.elementwise import Elementwise, direction, filled_like
 from tinynet.optim.base.options import Group, Params, constants, counted, number, options_of
 from tinynet.optim.base.parameter_state import Kind, Numbers, Rule
 
@@ -67,7 +67,7 @@ class Adagrad(Elementwise):
         super().__init__(params, options_of(locals()))
         for group in self.param_groups:  # as in PyTorch, its state exists before the first step
             for p in group["params"]:
-                total = np.full_like(p._array, self.start("sum", group))
+                total = filled_like(p._array, self.start("sum", group))
                 self.state[p].update(step=wrap(counted()), sum=wrap(total))
 
     def start(self, name: str, group: Group) -> float:

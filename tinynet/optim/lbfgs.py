@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet import dtypes
 from tinynet.core.callsite import Site, here
 from tinynet.core.declaration import observers
 from tinynet.core.modes import enable_grad
@@ -95,9 +96,9 @@ class LBFGS(Optimizer):
         """Return all gradients as one vector, with zeros where there is none."""
         return np.concatenate(
             [
-                np.zeros(p._array.size, p._array.dtype)
+                np.zeros_like(_reals(p._array)).ravel()
                 if p._grad is None
-                else np.asarray(p._grad._array).ravel()
+                else _reals(np.asarray(p._grad._array)).ravel()
                 for p in self.param_groups[0]["params"]
             ]
         )
@@ -106,7 +107,7 @@ class LBFGS(Optimizer):
         """Add a vector to the parameters."""
         start, site = 0, here()
         for p in self.param_groups[0]["params"]:
-            array = p._array
+            array = _reals(p._array)
             array += by[start : start + array.size].reshape(array.shape)
             start += array.size
             _wrote(p, site)
@@ -282,6 +283,11 @@ class Curvature:
         held["H_diag"] = _tensor(self.scale)
         held["prev_flat_grad"] = _tensor(self.last_grad)
         held["prev_loss"] = self.last_loss
+
+
+def _reals(array: Array) -> Array:
+    """Return an array of real numbers itself, and the parts of complex ones."""
+    return dtypes.pairs_of(array) if array.dtype.kind == "c" else array
 
 
 def _array(value: Any) -> Any:

@@ -67,6 +67,7 @@ class Closeness:
             return True
         if isinstance(a, Form) and isinstance(b, Form):
             return a._replace(strides=None) == b._replace(strides=None)
+        a, b = _parts(a), _parts(b)
         if not _are_floats(a, b):
             return sight.role == OF_RESULT and _mostly_equal(a, b)
         noise = NOISE * self._largest[_kin(sight)] * float(np.sqrt(a.size))
@@ -81,18 +82,25 @@ class Closeness:
                 bound = CLOSE * _norm(b[compared]) + noise
             else:
                 compared &= self._are_sure(sight, a.shape)
-                before = self._before.get(sight)
+                before = _parts(self._before.get(sight))
                 update = b - before if _are_floats(before, before) else b
                 bound = CLOSE_UPDATE * _norm(update[compared]) + noise
             return _norm((a - b)[compared]) <= bound
 
     def _are_sure(self, sight: Sight, shape: tuple[int, ...]) -> Array:
         """Return where the gradient of a tensor is known well enough to know its update."""
-        a, b = (side.get(sight.number) for side in self._gradients)
+        a, b = (_parts(side.get(sight.number)) for side in self._gradients)
         if sight.role != OF_TENSOR or a is None or b is None or not _are_floats(a, b):
             return np.ones(shape, bool)
         a, b = a.astype(np.float64), b.astype(np.float64)
         return np.abs(a - b) <= CLOSE * np.abs(b)
+
+
+def _parts(value: Any) -> Any:
+    """Return the real and imaginary parts of complex arrays as one; others as they are."""
+    if not isinstance(value, np.ndarray) or value.dtype.kind != "c":
+        return value
+    return np.stack((value.real, value.imag))
 
 
 def _kin(sight: Sight) -> tuple[str, str]:
@@ -116,6 +124,7 @@ def _norm(x: Array) -> float:
 
 
 def _largest(value: Any) -> float:
+    value = _parts(value)
     if not isinstance(value, np.ndarray) or value.dtype.kind not in "fV" or not value.size:
         return 0.0
     finite = np.isfinite(value)

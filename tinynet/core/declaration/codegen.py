@@ -129,7 +129,7 @@ class Forward:
         keyword = op.attributes[len(op.attributes) - op.keyword_only :]
         args = ", ".join([*arrays, *positional, *(f"{k}={k}" for k in keyword)])
         if op.ints == "float":
-            lines = ["if a0.dtype.kind not in 'fV':", "    kind = floating_kind(a0)"]
+            lines = ["if a0.dtype.kind not in 'fVc':", "    kind = floating_kind(a0)"]
             for a in arrays:
                 lines.append(f"    if {a}.__class__ not in NUMBERS: {a} = converted({a}, kind)")
             self.body("\n".join(lines))

@@ -16,7 +16,7 @@ import numpy as np
 from tinynet import dtypes, layouts, widening
 from tinynet.core import arrays
 from tinynet.core.callsite import COMPILED, OUTSIDE, execute, is_outside, outward
-from tinynet.core.declaration import casting, codegen_inplace
+from tinynet.core.declaration import casting, codegen_inplace, complex_rules
 from tinynet.core.declaration.codegen import Forward
 from tinynet.core.declaration.codegen_backward import Backward, saved_arrays, saved_constants
 from tinynet.core.declaration.observers import observable, observers
@@ -147,7 +147,7 @@ def compile_operation(op: Any, operator: bool) -> None:
     """Give a function of ``op`` its code, and make the node class."""
     if op.formulas is not None and f"{op.name}_node" not in NAMESPACE:
         node = _node_class(op, op.node_name)
-        observable.add_functions({k: widening.formula_of(f) for k, f in _formulas(op).items()})
+        observable.add_functions({k: widening.formula_of(op, f) for k, f in _formulas(op).items()})
         source = Backward(op).source()
         node.backward = _execute(f"{op.name} backward", source)  # type: ignore[method-assign]  # compiled
         if op.number_node is not None:
@@ -175,11 +175,11 @@ def widen() -> None:
         op.kernel = widening.kernel_of(op, op.kernel)
         observable.add(key, op)
         known = _formulas(op) if f"{op.name}_node" in NAMESPACE else {}
-        observable.add_functions({k: widening.formula_of(f) for k, f in known.items()})
+        observable.add_functions({k: widening.formula_of(op, f) for k, f in known.items()})
     observable.refresh()
 
 
-dtypes.before_halves.append(lambda half: widening.switch_on(half, widen))
+dtypes.before_first.append(lambda late: widening.switch_on(late, complex_rules, widen))
 
 
 def look_for_autocast() -> None:

@@ -49,6 +49,8 @@ class Operation:
         function: the public function on tensors.
         batch: how it runs on a batch, if its parameters do not determine it: a rule, or ``"loop"``.
         order: the function of layouts.py that lays out the results; "": the kernel does.
+        complex: whether it takes complex numbers, see ``complex_rules.py``: True if it is
+            holomorphic in each input, ``"given"`` if its formulas are right for them as given.
     """
 
     writes = False  # see core/declaration/observers.py
@@ -113,10 +115,12 @@ class Operation:
         aliases: Sequence[str] = (),
         numbers_first: bool = False,
         order: str | None = None,
+        complex: bool | str | None = None,
     ) -> None:
         if self.name in REGISTRY:
             raise ValueError(f"operation {self.name!r} is declared twice")
         REGISTRY[self.name] = self
+        self.complex = self.kind in ("view", "sequence") if complex is None else complex
         self.numbers_first = numbers_first
         walks = self.kind == "pointwise" or self.batch == "elementwise"
         usual = "iterated" if walks else "" if self.kind == "view" else "in_rows"
@@ -322,7 +326,7 @@ class Operation:
 # Local names of compiled functions, see core/declaration/codegen.py.
 _RESERVED_FORWARD = frozenset("c d edges f m n o out r t v".split())
 _RESERVED_BACKWARD = frozenset("freed g n results wanted".split())
-_NUMBERS = frozenset({float, int, bool})
+_NUMBERS = frozenset(dtypes.type_of_number)
 
 
 def _is_operand(x: Any) -> bool:

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
-from tinynet import errors
+from tinynet import dtypes, errors
 from tinynet.core import arrays
 from tinynet.core.callsite import here, locate, warn
 from tinynet.core.graph.engine import BackwardPass
@@ -19,6 +19,16 @@ from tinynet.core.graph.node import Edge
 from tinynet.core.tensors.tensor import Tensor, wrap
 
 finished: deque[weakref.ref[Any]] = deque(maxlen=256)  # starts of passes that freed their graphs
+
+
+COMPLEX_SCALAR = (
+    "grad can be implicitly created only for real scalar outputs but got {}. Take a real number of "
+    "it: `.abs()`, `.real`, or `(z * z.conj()).real`."
+)
+COMPLEX_GRADIENT = (
+    "For complex Tensors, both grad_output and output are required to have the same dtype. "
+    "Mismatch in dtype: grad_output[{0}] has a dtype of {1} and output[{0}] has a dtype of {2}."
+)
 
 
 def start(ends: Sequence[Any], grads: Sequence[Tensor | None]) -> tuple[list[Edge], list[Tensor]]:
@@ -37,11 +47,17 @@ def start(ends: Sequence[Any], grads: Sequence[Tensor | None]) -> tuple[list[Edg
         if g is None:
             if math.prod(shape) != 1:
                 raise errors.not_scalar(shape, locate(here()))
+            if dtype.kind == "c":
+                raise RuntimeError(COMPLEX_SCALAR.format(dtypes.from_numpy(dtype)))
             g = wrap(arrays.ones(shape, dtype))
         elif not isinstance(g, Tensor):
             raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
         elif g._array.shape != shape:
             raise errors.grad_shape(i, g._array.shape, shape)
+        elif g._array.dtype != dtype and "c" in (dtype.kind, g._array.dtype.kind):
+            raise RuntimeError(
+                COMPLEX_GRADIENT.format(i, dtypes.of(g._array), dtypes.from_numpy(dtype))
+            )
         edges.append(edge)
         given.append(g)
     return edges, given

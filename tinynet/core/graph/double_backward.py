@@ -44,7 +44,9 @@ def derivative(
     declared = _renamed(formula, shown, f"{op.name}_backward{by}", count)
     declared.__doc__ = f"Return the gradient of the input of ``{op.name}``."
     kind = op.kind if op.kind == "pointwise" else "plain"
-    second = Operation(declared, kind, None, node=node, methods=False, batch=batch)
+    second = Operation(
+        declared, kind, None, node=node, methods=False, batch=batch, complex=op.complex
+    )
     if "grad_output" not in formulas:
         formulas["grad_output"] = _renamed(formula, ["g", *shown[1:]], formula.__name__, 0)
         second.recorded["grad_output"] = second.function, tuple(shown[1:])

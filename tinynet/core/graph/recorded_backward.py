@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet.core.declaration.complex_rules import conjugate, holds_complex
 from tinynet.core.graph.node import Edge, Freed, Guard, already_freed, count_nodes, restore
 from tinynet.core.tensors.tensor import VIEW, Tensor, counter_of, wrap
 from tinynet.core.tensors.version import NUMBER
@@ -70,6 +71,9 @@ def backward_recorded(node: Any, g: Any, freed: Freed | None, wanted: Any) -> tu
             values[name] = unpack(node, name) if holds_array else getattr(node, slot)
             if isinstance(values[name], Freed):
                 raise already_freed(node, values[name])
+    turned = op.complex is True and (holds_complex(g) or holds_complex([*values.values()]))
+    if turned:
+        g = conjugate(g)
     needs = tuple(bool(e) and (wanted is None or e[0] in wanted) for e in node.edges)
     values["needs"] = needs
     if op.many or op.differentiable > 1:
@@ -91,6 +95,8 @@ def backward_recorded(node: Any, g: Any, freed: Freed | None, wanted: Any) -> tu
             for t, needed in zip(op.tensors, needs, strict=True)
         )
     _show_numbers(results, node, before)
+    if turned:
+        results = conjugate(results)
     if freed is not None:
         _free(node, values, freed)
     return results  # type: ignore[no-any-return]

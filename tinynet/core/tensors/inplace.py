@@ -206,7 +206,7 @@ def run_inplace(
         apart: whether to refuse arguments that are the tensor itself.
     """
     refuse_inference(t._counter)
-    recorded = mode.grad and dtypes.is_floating(t._array.dtype) and _any_requires_grad(t, args)
+    recorded = mode.grad and dtypes.is_inexact(t._array.dtype) and _any_requires_grad(t, args)
     if recorded and not permitted:
         permit(t)
     if not constant:

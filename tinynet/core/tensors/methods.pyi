@@ -9,7 +9,7 @@ from tinynet.compat.storage import TypedStorage, UntypedStorage
 from tinynet.core.graph.node import Edge, Node, RemovableHandle
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.devices import DeviceLike
-from tinynet.dtypes import Array, DtypeLike
+from tinynet.dtypes.kinds import Array, DtypeLike
 from tinynet.ops.creation.memory import StorageBase
 from tinynet.ops.creation.tensor_types import TensorKind
 from tinynet.ops.linalg.norms import Order
@@ -318,16 +318,20 @@ class TensorMethods:
         """Return the sign of the element, ``(x > 0) - (x < 0)``: 0 for 0 and NaN."""
     def sign_(self) -> Self:
         """Write the result of ``sign`` to this tensor and return it."""
+    def sgn(self) -> Tensor:
+        """Return the sign of real numbers, and ``z / |z|`` of complex ones; 0 for 0."""
+    def sgn_(self) -> Self:
+        """Write the result of ``sgn`` to this tensor and return it."""
     def abs(self) -> Tensor:
         """Return the absolute value."""
     def __abs__(self) -> Tensor:
         """Return the absolute value."""
     def abs_(self) -> Self:
-        """Write the result of ``abs`` to this tensor and return it."""
+        """Write the absolute values to this tensor and return it."""
     def absolute(self) -> Tensor:
         """Return the absolute value."""
     def absolute_(self) -> Self:
-        """Write the result of ``abs`` to this tensor and return it."""
+        """Write the absolute values to this tensor and return it."""
     def tanh(self) -> Tensor:
         """Return the hyperbolic tangent."""
     def tanh_(self) -> Self:
@@ -452,7 +456,7 @@ class TensorMethods:
     def dot(self, tensor: Tensor) -> Tensor:
         """Return the inner product of two vectors."""
     def vdot(self, other: Tensor) -> Tensor:
-        """Return the inner product of two vectors; the same as ``dot`` for real numbers."""
+        """Return the inner product of two vectors, with the conjugate of the first."""
     def matmul(self, other: Tensor) -> Tensor:
         """Multiply vectors, matrices, or batches of matrices, like ``a @ b``."""
     def __matmul__(self, other: Tensor) -> Tensor:
@@ -574,6 +578,10 @@ class TensorMethods:
         """Convert the tensor to float64; return ``self`` if it already is."""
     def half(self, memory_format: Any = None) -> Tensor:
         """Convert the tensor to float16; return ``self`` if it already is."""
+    def cfloat(self, memory_format: Any = None) -> Tensor:
+        """Convert the tensor to complex64; return ``self`` if it already is."""
+    def cdouble(self, memory_format: Any = None) -> Tensor:
+        """Convert the tensor to complex128; return ``self`` if it already is."""
     def long(self, memory_format: Any = None) -> Tensor:
         """Convert the tensor to int64; return ``self`` if it already is."""
     def int(self, memory_format: Any = None) -> Tensor:
@@ -674,14 +682,13 @@ class TensorMethods:
     def diagflat(self, offset: builtins.int = 0) -> Tensor:
         """Return a matrix with the elements of a tensor of any shape, flattened, on a diagonal."""
     def adjoint(self) -> Tensor:
-        """Return a view with the last two dimensions swapped; the same as ``mT`` for real
-        numbers."""
+        """Return the conjugate with the last two dimensions swapped; of real numbers, a view."""
     @property
     def mH(self) -> Tensor:
-        """The last two dimensions swapped."""
+        """The conjugate with the last two dimensions swapped."""
     @property
     def H(self) -> Tensor:
-        """A matrix with its dimensions swapped."""
+        """The conjugate of a matrix with its dimensions swapped."""
     def narrow(
         self, dim: builtins.int, start: builtins.int | Tensor, length: builtins.int
     ) -> Tensor:
@@ -744,6 +751,34 @@ class TensorMethods:
         """Return inner products along the last dimensions; with a scalar, the product."""
     def kron(self, other: Tensor) -> Tensor:
         """Return the Kronecker product: all of ``other`` times each element of ``self``."""
+    @property
+    def real(self) -> Tensor:
+        """Return a view of the real parts; a real tensor itself."""
+    @real.setter
+    def real(self, value: Any) -> None: ...
+    @property
+    def imag(self) -> Tensor:
+        """Return a view of the imaginary parts."""
+    @imag.setter
+    def imag(self, value: Any) -> None: ...
+    def isreal(self) -> Tensor:
+        """Return True where the imaginary part is zero."""
+    def conj(self) -> Tensor:
+        """Return the complex conjugates; a real tensor itself."""
+    def conj_physical(self) -> Tensor:
+        """Return the complex conjugates in new memory; of real numbers, a copy."""
+    def conj_physical_(self) -> Self:
+        """Write the result of ``conj_physical`` to this tensor and return it."""
+    def resolve_conj(self) -> Tensor:
+        """Return the tensor itself: tinynet computes conjugates instead of marking them."""
+    def is_conj(self) -> builtins.bool:
+        """Return False: tinynet computes conjugates instead of marking them."""
+    def resolve_neg(self) -> Tensor:
+        """Return the tensor itself: tinynet computes negatives instead of marking them."""
+    def is_neg(self) -> builtins.bool:
+        """Return False: tinynet computes negatives instead of marking them."""
+    def angle(self) -> Tensor:
+        """Return the angle in the complex plane, in radians; pi for negative real numbers."""
     def fill_(self, value: Tensor | builtins.float) -> Self:
         """Fill this tensor with one value and return it."""
     def fill(self, value: builtins.float) -> Tensor:
@@ -827,16 +862,6 @@ class TensorMethods:
         """Return whether two tensors have the same shape."""
     def is_signed(self) -> builtins.bool:
         """Return whether the dtype can represent negative values."""
-    def is_conj(self) -> builtins.bool:
-        """Return False: tinynet has no complex tensors."""
-    def is_neg(self) -> builtins.bool:
-        """Return False: tinynet computes negatives instead of marking them."""
-    def conj(self) -> Tensor:
-        """Return the tensor itself: real numbers are their own conjugates."""
-    def resolve_conj(self) -> Tensor:
-        """Return the tensor itself: no conjugate is pending."""
-    def resolve_neg(self) -> Tensor:
-        """Return the tensor itself: no negative is pending."""
     @property
     def is_cpu(self) -> builtins.bool:
         """Always True."""
@@ -855,9 +880,6 @@ class TensorMethods:
     @property
     def is_xpu(self) -> builtins.bool:
         """Always False."""
-    @property
-    def real(self) -> Tensor:
-        """The tensor itself: tinynet has no complex tensors."""
     def is_pinned(self, device: DeviceLike = None) -> builtins.bool:
         """Return False: memory is never page-locked."""
     def is_set_to(self, tensor: Tensor) -> builtins.bool:
@@ -960,6 +982,33 @@ class TensorMethods:
         """Return the logarithm of the multivariate gamma function of dimension ``p``."""
     def mvlgamma_(self, p: builtins.int) -> Self:
         """Write the result of ``mvlgamma`` to this tensor and return it."""
+    def stft(
+        self,
+        n_fft: builtins.int,
+        hop_length: builtins.int | None = None,
+        win_length: builtins.int | None = None,
+        window: Tensor | None = None,
+        center: builtins.bool = True,
+        pad_mode: str = "reflect",
+        normalized: builtins.bool = False,
+        onesided: builtins.bool | None = None,
+        return_complex: builtins.bool | None = None,
+        align_to_window: builtins.bool | None = None,
+    ) -> Tensor:
+        """Return the short-time Fourier transform: those of windows along a signal."""
+    def istft(
+        self,
+        n_fft: builtins.int,
+        hop_length: builtins.int | None = None,
+        win_length: builtins.int | None = None,
+        window: Tensor | None = None,
+        center: builtins.bool = True,
+        normalized: builtins.bool = False,
+        onesided: builtins.bool | None = None,
+        length: builtins.int | None = None,
+        return_complex: builtins.bool = False,
+    ) -> Tensor:
+        """Return the signal of a short-time Fourier transform: the inverse of ``stft``."""
     def __getitem__(self, key: Any) -> Tensor:
         """Return the part selected by ``key``."""
     def __delitem__(self, key: Any) -> None:
@@ -1187,8 +1236,6 @@ class TensorMethods:
         """Return True where the element is positive infinity."""
     def isneginf(self) -> Tensor:
         """Return True where the element is negative infinity."""
-    def isreal(self) -> Tensor:
-        """Return True everywhere: there are no complex numbers."""
     def isclose(
         self,
         other: Tensor,
@@ -1254,10 +1301,6 @@ class TensorMethods:
         """Write the result of ``frac`` to this tensor and return it."""
     def signbit(self) -> Tensor:
         """Return True where the sign bit is set: for negative numbers and -0.0."""
-    def sgn(self) -> Tensor:
-        """Return the sign: -1, 0 or 1; the same as ``sign`` for real numbers."""
-    def sgn_(self) -> Self:
-        """Write the result of ``sgn`` to this tensor and return it."""
     def copysign(self, other: Tensor | builtins.float) -> Tensor:
         """Return the absolute value of ``self`` with the sign of ``other`` (-0.0 is negative)."""
     def copysign_(self, other: Tensor | builtins.float) -> Self:

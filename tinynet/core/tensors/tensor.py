@@ -205,8 +205,13 @@ class Tensor(TensorMethods):
         return dtypes.is_floating(self._array.dtype)
 
     def is_complex(self) -> bool:
-        """Return False: complex tensors are not supported."""
-        return False
+        """Return True for complex64 and complex128.
+
+        Example:
+            >>> tn.tensor([1 + 2j]).is_complex()
+            True
+        """
+        return bool(self._array.dtype.kind == "c")
 
     def data_ptr(self) -> int:
         """Return the address of the first element; 0 for an empty tensor.
@@ -266,7 +271,12 @@ class Tensor(TensorMethods):
             raise ValueError("only one element tensors can be converted to Python scalars")
         if self.requires_grad:
             warnings.warn(errors.SCALAR_WITH_GRAD, UserWarning, stacklevel=2)
-        return float(self._array.item())
+        return float(_real_item(self._array, "double"))
+
+    def __complex__(self) -> complex:
+        if self._array.size != 1:
+            raise ValueError("only one element tensors can be converted to Python scalars")
+        return complex(self._array.item())
 
     def __pos__(self) -> Tensor:
         return self
@@ -274,7 +284,7 @@ class Tensor(TensorMethods):
     def __int__(self) -> int:
         if self._array.size != 1:
             raise ValueError("only one element tensors can be converted to Python scalars")
-        return int(self._array.item())
+        return int(_real_item(self._array, "int64_t"))
 
     def __index__(self) -> int:
         if self._array.dtype.kind not in "iub" or self._array.size != 1:
@@ -282,7 +292,7 @@ class Tensor(TensorMethods):
         return int(self._array.item())
 
     def __contains__(self, value: Any) -> bool:
-        if not isinstance(value, (Tensor, bool, int, float, np.number)):
+        if not isinstance(value, (Tensor, bool, int, float, complex, np.number)):
             raise RuntimeError(
                 "Tensor.__contains__ only supports Tensor or scalar, but you passed in a "
                 f"{type(value)}."
@@ -397,6 +407,16 @@ class Tensor(TensorMethods):
 
 _new = object.__new__
 _size = tuple.__new__
+
+
+def _real_item(array: Array, name: str) -> Any:
+    """Return the element of an array as a real number of a C++ type."""
+    value = array.item()
+    if isinstance(value, complex):
+        if value.imag:
+            raise RuntimeError(f"value cannot be converted to type {name} without overflow")
+        value = value.real
+    return value
 
 
 def wrap(array: Array) -> Tensor:

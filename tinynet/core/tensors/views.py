@@ -17,7 +17,7 @@ from tinynet.core.messages import view_write_error
 from tinynet.core.modes import enable_grad, mode
 from tinynet.core.tensors.tensor import VIEW, Tensor, counter_of, method, public_function, wrap
 from tinynet.core.tensors.version import INFERENCE
-from tinynet.dtypes import FLOATING
+from tinynet.dtypes import INEXACT
 
 NO_GRAD = "no_grad"
 INFERENCE_MODE = "inference_mode"
@@ -81,7 +81,7 @@ def make_view(source: Tensor, target: Tensor, op: Any, args: tuple[Any, ...], gr
     if origin and view.site is None:
         view.site = here()
     target._view = view
-    if source._array.dtype.kind in FLOATING:
+    if source._array.dtype.kind in INEXACT:
         target._requires_grad = VIEW
     return view
 
@@ -186,7 +186,7 @@ def set_requires_grad(t: Tensor, value: bool) -> None:
         if not value:
             raise errors.not_leaf_flag()
         return
-    if value and not dtypes.is_floating(t._array.dtype):
+    if value and not dtypes.is_inexact(t._array.dtype):
         raise errors.not_floating()
     if value and t._counter is INFERENCE and not mode.inference:
         raise RuntimeError(errors.INFERENCE_FLAG)
@@ -212,7 +212,7 @@ def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
 
 
 def _assign_requires_grad(t: Tensor, value: bool) -> None:
-    if value and not dtypes.is_floating(t._array.dtype):
+    if value and not dtypes.is_inexact(t._array.dtype):
         raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
     if value and t._edge is not None:
         raise RuntimeError("you can only change requires_grad flags of leaf variables.")
@@ -317,7 +317,7 @@ def set_data(t: Tensor, value: Tensor) -> None:
     """Replace the values without autograd's knowledge."""
     if not isinstance(value, Tensor):
         raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
-    if requires_grad(t) and not dtypes.is_floating(value._array.dtype):
+    if requires_grad(t) and not dtypes.is_inexact(value._array.dtype):
         raise RuntimeError(
             "data set to a tensor that requires gradients must be floating point or complex dtype"
         )

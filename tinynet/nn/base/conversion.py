@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from tinynet import dtypes
+from tinynet.core.callsite import warn
 from tinynet.core.modes import no_grad
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.devices import require_cpu
@@ -21,6 +22,11 @@ if TYPE_CHECKING:
     from tinynet.nn.base.module import Module
 
 M = TypeVar("M", bound="Module")
+
+_COMPLEX_MODULES = (
+    "Complex modules are a new feature: some modules might not work as expected when using complex "
+    "tensors as parameters or buffers."
+)
 
 
 def apply_to_tensors(self: M, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> M:
@@ -64,6 +70,9 @@ def to(self: M, *args: Any, **kwargs: Any) -> M:
         self._apply(lambda t: t.to(memory_format=wanted) if t.ndim in (4, 5) else t)
     if kind is None:
         return self
+    if kind.is_complex:
+        warn(_COMPLEX_MODULES)
+        return self._apply(lambda t: t.to(kind) if t.is_floating_point() or t.is_complex() else t)
     if not kind.is_floating_point:
         raise TypeError(
             "nn.Module.to only accepts floating point or complex dtypes, but got desired "

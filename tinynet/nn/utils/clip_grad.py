@@ -51,7 +51,7 @@ def get_total_norm(
     """
     arrays = [t._array for t in ([tensors] if isinstance(tensors, Tensor) else tensors)]
     norm_type = float(norm_type)
-    kind = dtypes.result_type(arrays) if arrays else dtypes.default_float()
+    kind = dtypes.real_of(dtypes.result_type(arrays)) if arrays else dtypes.default_float()
     _refuse(arrays, norm_type)
     return wrap(_total(arrays, norm_type, kind, error_if_nonfinite))
 
@@ -73,7 +73,7 @@ def _total(
 
 def _refuse(arrays: list[np.ndarray], p: float) -> None:
     for a in arrays:
-        if not dtypes.is_floating(a.dtype):
+        if not dtypes.is_inexact(a.dtype):
             raise RuntimeError(
                 "linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
                 f"{name_of(a)}"
@@ -89,6 +89,8 @@ def _norm(a: np.ndarray, p: float) -> np.floating:
     """Return the p-norm of all elements; that of 16-bit floats is computed in float32."""
     if a.dtype.itemsize == 2:
         return a.dtype.type(_norm(a.astype(np.float32), p))
+    if a.dtype.kind == "c":
+        a = np.abs(a)
     if p == 2:
         flat = a.ravel()
         return np.sqrt(np.dot(flat, flat))
@@ -128,7 +130,7 @@ def clip_grads_with_norm_(
 def _scale(grads: list[Tensor], max_norm: float, total_norm: Tensor) -> None:
     factor = min(float(max_norm) / (total_norm._array + 1e-6), 1.0)
     for g in grads:
-        g._array *= g._array.dtype.type(factor)
+        g._array *= dtypes.real_of(g._array.dtype).type(factor)
         wrote(g, "clip_grad_norm_")
 
 

@@ -77,7 +77,7 @@ def randn(g: Graph, *size: Any, **options: Any) -> Any:
     return _drawn(g, "standard_normal")
 
 
-@form("ops.creation.random:draw")
+@form("ops.creation.drawing:draw")
 def draw(g: Graph, generator: Any, name: str, distribution: str, *args: Any) -> Any:
     """Draw numbers from a distribution."""
     if distribution not in ("random", "standard_normal"):

@@ -22,7 +22,7 @@ from tinynet.ops.shaping.views import Ints, sizes
 
 def finish(array: Array, requires_grad: bool) -> Tensor:
     """Wrap a new array in a leaf tensor; refuse to record non-floating-point dtypes."""
-    if requires_grad and not dtypes.is_floating(array.dtype):
+    if requires_grad and not dtypes.is_inexact(array.dtype):
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
     t = wrap(array)
     t._requires_grad = bool(requires_grad)
@@ -52,10 +52,14 @@ def _array_of(data: Any, dtype: Any) -> Array:
             "b": np.dtype(bool),
             "O": np.dtype(np.int64),  # integers with more than 64 bits
         }.get(array.dtype.kind)
+        if array.dtype.kind == "c":
+            kind = dtypes.result_type([0j])
         if array.dtype.kind == "O" and any(type(x) is float for x in array.flat):
             kind = dtypes.default_float()
         if _holds_arrays(data) and dtypes.is_floating(array.dtype):
             kind = array.dtype if array.dtype in dtypes.FLOATS else kind
+        elif _holds_arrays(data) and array.dtype.kind == "c":
+            kind = array.dtype
         if array.size == 0 and array.dtype == np.float64:
             kind = dtypes.default_float()
         elif array.dtype == np.float64 and np.abs(array).max(initial=0) >= 2.0**63:
@@ -69,7 +73,7 @@ def _array_of(data: Any, dtype: Any) -> Array:
 
 def _numbers_only(array: Array) -> bool:
     """Return whether an object array holds Python numbers only, some too large for any dtype."""
-    return all(type(x) in (int, float, bool) for x in array.flat)
+    return all(type(x) in dtypes.type_of_number for x in array.flat)
 
 
 def _refuse_long(data: Any) -> None:
@@ -306,7 +310,7 @@ def empty(
 
 def refuse_no_number(function: str, value: Any) -> None:
     """Raise TypeError for a fill value that is not a number."""
-    if not isinstance(value, (int, float, np.generic, Tensor)):
+    if not isinstance(value, (int, float, complex, np.generic, Tensor)):
         kind = type(value).__name__
         raise TypeError(
             f"{function}(): argument 'fill_value' (position 2) must be Number, not {kind}"

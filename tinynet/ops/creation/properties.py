@@ -60,83 +60,6 @@ def is_signed(self: Tensor) -> bool:
     return self.dtype.is_signed
 
 
-@public(checks=True)
-def is_conj(self: Tensor) -> bool:
-    """Return False: tinynet has no complex tensors.
-
-    Example:
-        >>> tn.zeros(1).is_conj()
-        False
-    """
-    return False
-
-
-@public(checks=True)
-def is_neg(self: Tensor) -> bool:
-    """Return False: tinynet computes negatives instead of marking them.
-
-    Example:
-        >>> tn.zeros(1).is_neg()
-        False
-    """
-    return False
-
-
-@public(checks=True)
-def conj(self: Tensor) -> Tensor:
-    """Return the tensor itself: real numbers are their own conjugates.
-
-    Example:
-        >>> tn.tensor([1.0, 2.0]).conj()
-        tensor([1., 2.])
-    """
-    return self
-
-
-@public(checks=True)
-def resolve_conj(self: Tensor) -> Tensor:
-    """Return the tensor itself: no conjugate is pending.
-
-    Example:
-        >>> tn.tensor([1.0]).resolve_conj()
-        tensor([1.])
-    """
-    return self
-
-
-@public(checks=True)
-def resolve_neg(self: Tensor) -> Tensor:
-    """Return the tensor itself: no negative is pending.
-
-    Example:
-        >>> tn.tensor([1.0]).resolve_neg()
-        tensor([1.])
-    """
-    return self
-
-
-@public(as_method=False, checks=True)
-def is_complex(input: Tensor) -> bool:
-    """Return False: tinynet has no complex tensors.
-
-    Example:
-        >>> tn.tensor([1.0]).is_complex()
-        False
-    """
-    return input.is_complex()
-
-
-@public(as_method=False, checks=True)
-def real(input: Tensor) -> Tensor:
-    """Return the tensor itself: tinynet has no complex tensors.
-
-    Example:
-        >>> tn.tensor([1.0, 2.0]).real
-        tensor([1., 2.])
-    """
-    return input
-
-
 def _flag(name: str, value: bool) -> None:
     def get(self: Tensor) -> bool:
         return value
@@ -157,14 +80,6 @@ _flag("is_meta", False)
 _flag("is_nested", False)
 _flag("is_mps", False)
 _flag("is_xpu", False)
-
-
-def _itself(self: Tensor) -> Tensor:
-    """The tensor itself: tinynet has no complex tensors."""
-    return self
-
-
-method(property(_itself), "real")
 
 
 @method

@@ -16,6 +16,14 @@ from tinynet.devices import DeviceLike, require_cpu
 from tinynet.dtypes import Array, DtypeLike
 from tinynet.ops.argument_errors import c_name, refuse_others
 from tinynet.ops.creation.constructors import float_kind, shape_of
+from tinynet.ops.creation.drawing import (
+    draw,
+    drawn_below,
+    drawn_uniform,
+    normal_parts,
+    refuse_integers,
+    scaled,
+)
 from tinynet.ops.pointwise.where import zeros_for
 from tinynet.ops.shaping.meshgrid import broadcast_tensors
 from tinynet.ops.shaping.views import Ints
@@ -26,38 +34,6 @@ def _made(array: Any, dtype: Any, requires_grad: bool) -> Tensor:
     t = wrap(arrays.converted(np.asarray(array), float_kind(dtype)))
     t.requires_grad = requires_grad
     return t
-
-
-def refuse_integers(kind: np.dtype[Any], name: str) -> None:
-    """Raise NotImplementedError for a dtype that is not floating-point."""
-    if not dtypes.is_floating(kind):
-        what = dtypes.from_numpy(kind).scalar_name
-        raise NotImplementedError(f"\"{name}\" not implemented for '{what}'")
-
-
-@traced
-def draw(generator: Generator | None, name: str, distribution: str, *args: Any) -> Array:
-    """Draw numbers by a method of numpy's generator; ``name`` is the caller's, for messages."""
-    return np.asarray(getattr(numbers_of(generator, name), distribution)(*args))
-
-
-@traced
-def scaled(drawn: Array, mean: Any, std: Any) -> Array:
-    """Return drawn numbers times ``std`` plus ``mean``."""
-    return np.asarray(mean + std * drawn)
-
-
-@traced
-def drawn_below(generator: Generator | None, name: str, shape: Any, kind: Any, p: Any) -> Array:
-    """Draw booleans that are True with probability ``p``."""
-    return np.asarray(drawn_uniform(generator, name, shape, kind) < p)
-
-
-@traced
-def drawn_uniform(generator: Generator | None, name: str, shape: Any, kind: Any) -> Array:
-    """Draw values from [0, 1) in the dtype itself: rounding a float64 could give 1.0."""
-    drawn = np.float32 if kind == np.float32 else np.float64
-    return np.asarray(numbers_of(generator, name).random(shape, dtype=drawn))
 
 
 @public_function
@@ -76,7 +52,7 @@ def rand(
 
     Raises:
         RuntimeError: a size is negative.
-        NotImplementedError: the dtype is not floating-point.
+        NotImplementedError: the dtype is neither floating-point nor complex.
 
     Example:
         >>> tn.rand(2, 3).shape
@@ -105,7 +81,7 @@ def randn(
 
     Raises:
         RuntimeError: a size is negative.
-        NotImplementedError: the dtype is not floating-point.
+        NotImplementedError: the dtype is neither floating-point nor complex.
 
     Example:
         >>> tn.randn(2, 3).shape
@@ -113,7 +89,7 @@ def randn(
     """
     require_cpu(device)
     refuse_integers(float_kind(dtype), "normal_kernel_cpu")
-    drawn = numbers_of(generator, "randn").standard_normal(shape_of(size, "randn"))
+    drawn = normal_parts(generator, "randn", float_kind(dtype), shape_of(size, "randn"))
     return _made(drawn, dtype, requires_grad)
 
 
@@ -206,7 +182,9 @@ def values_op(name: str, node: str) -> Any:
         return values.astype(self.dtype)
 
     declared.__name__ = declared.__qualname__ = name
-    return operation(methods=False, node=node, batch="copied")(declared).grad(self=zeros_for)
+    return operation(methods=False, node=node, batch="copied", complex="given")(declared).grad(
+        self=zeros_for
+    )
 
 
 bernoulli_values = values_op("bernoulli_values", "BernoulliBackward0")
@@ -216,7 +194,7 @@ normal_around = values_op("normal_around", "NormalBackward1")
 normal_spread = values_op("normal_spread", "NormalBackward2")
 
 
-@operation(methods=False, node="NormalBackward3", batch="loop")
+@operation(methods=False, node="NormalBackward3", batch="loop", complex=True)
 def normal_placed(mean: Array, std: Array, /, values: Array) -> Array:
     """Return freshly drawn values."""
     return values
@@ -369,7 +347,7 @@ def normal(
         raise TypeError(
             "normal() received an invalid combination of arguments: two numbers without a size"
         )
-    drawn = draw(generator, "normal", "standard_normal", shape_of((size,), "normal"))
+    drawn = normal_parts(generator, "normal", float_kind(dtype), shape_of((size,), "normal"))
     return _made(scaled(drawn, mean, std), dtype, requires_grad)
 
 
@@ -381,7 +359,7 @@ def _normal_of_tensors(
     kind = np.result_type(*(x._array for x in given))
     refuse_integers(kind, "normal_kernel_cpu")
     shape = broadcast_tensors(*given)[0]._array.shape
-    drawn = draw(generator, "normal", "standard_normal", shape)
+    drawn = normal_parts(generator, "normal", kind, shape)
     m, s = (x._array if isinstance(x, Tensor) else x for x in (mean, std))
     op = normal_placed if len(given) == 2 else normal_around if given[0] is mean else normal_spread
     made: Tensor = op.function(*given, arrays.converted(scaled(drawn, m, s), kind))

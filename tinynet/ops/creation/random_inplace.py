@@ -12,16 +12,19 @@ from tinynet.core.tensors.inplace import run_inplace
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.ops.argument_errors import c_name
-from tinynet.ops.creation.random import (
-    bernoulli_values,
-    check_range,
+from tinynet.ops.creation.drawing import (
     draw,
     drawn_below,
     drawn_uniform,
-    probabilities,
-    probability,
+    normal_parts,
     refuse_integers,
     scaled,
+)
+from tinynet.ops.creation.random import (
+    bernoulli_values,
+    check_range,
+    probabilities,
+    probability,
     values_op,
 )
 from tinynet.random import Generator
@@ -178,7 +181,7 @@ def normal_(
     if std < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
     refuse_integers(self._array.dtype, "normal_kernel_cpu")
-    drawn = draw(generator, "normal_", "standard_normal", self._array.shape)
+    drawn = normal_parts(generator, "normal_", self._array.dtype, self._array.shape)
     return _fill(normal_values, self, scaled(drawn, mean, std), "normal_")
 
 

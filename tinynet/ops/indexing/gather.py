@@ -80,7 +80,7 @@ def number_as(value: Any, kind: np.dtype[Any]) -> Any:
 # ---- gather and scatter -------------------------------------------------------------------------
 
 
-@operation(node="GatherBackward0", methods=False)
+@operation(node="GatherBackward0", methods=False, complex=True)
 def gather_along(self: Array, index: Array, /, dim: int) -> Array:
     """Return the elements at ``index`` along a dimension."""
     if index.size == 0:
@@ -91,7 +91,7 @@ def gather_along(self: Array, index: Array, /, dim: int) -> Array:
     return self.ravel().take(at, mode="wrap").reshape(index.shape)
 
 
-@operation(node="ScatterAddBackward0", methods=False)
+@operation(node="ScatterAddBackward0", methods=False, complex=True)
 def gather_sum(self: Array, index: Array, /, shape: tuple[int, ...], dim: int) -> Array:
     """Add ``self`` to zeros of ``shape`` at the indices: the derivative of gather."""
     if self.dtype is HALF:
@@ -203,13 +203,13 @@ def _add(whole: Array, at: Array, part: Array) -> None:
     np.add.at(whole, at.ravel(), part.ravel())
 
 
-@operation(node="ScatterBackward0", methods=False)
+@operation(node="ScatterBackward0", methods=False, complex=True)
 def scatter_source(self: Array, index: Array, src: Array, /, dim: int) -> Array:
     """Return a copy with the elements of ``src`` at the indices."""
     return scattered(self, index, dim, src, _set)
 
 
-@operation(node="ScatterBackward1", methods=False)
+@operation(node="ScatterBackward1", methods=False, complex=True)
 def scatter_number(self: Array, index: Array, /, dim: int, value: float) -> Array:
     """Return a copy with a number at the indices."""
     number = number_as(value, self.dtype)
@@ -224,7 +224,7 @@ scatter_source.grad(
 scatter_number.grad(self=lambda g, index, dim: scatter_number(g, index, dim, 0))
 
 
-@operation(node="ScatterAddBackward0", methods=False)
+@operation(node="ScatterAddBackward0", methods=False, complex=True)
 def scatter_sum(self: Array, index: Array, src: Array, /, dim: int) -> Array:
     """Return a copy with the elements of ``src`` added at the indices."""
     if self.dtype is HALF and src.dtype is HALF:

@@ -42,7 +42,7 @@ _NOTHING = "index is out of bounds for dimension with size 0"
 # ---- operations that copy -----------------------------------------------------------------------
 
 
-@operation(methods=False, frees=("indices",), batch="index_taken", order="")
+@operation(methods=False, frees=("indices",), batch="index_taken", complex=True, order="")
 def index(self: Array, /, indices: Indices) -> Array:
     """Return the elements selected by integer arrays or masks."""
     try:
@@ -65,7 +65,7 @@ def index(self: Array, /, indices: Indices) -> Array:
         raise IndexError(text) from None
 
 
-@operation(methods=False, node="IndexPutImplBackward0", batch="index_summed")
+@operation(methods=False, node="IndexPutImplBackward0", batch="index_summed", complex=True)
 def index_sum(self: Array, /, shape: tuple[int, ...], indices: Indices) -> Array:
     """Add ``self`` to zeros of ``shape`` at the indices: the derivative of ``index``."""
     if self.dtype is HALF:
@@ -82,7 +82,9 @@ index.grad(self=lambda g, self_shape, indices: index_sum(g, self_shape, indices)
 index_sum.grad(self=lambda g, indices: index(g, indices))
 
 
-@operation(methods=False, node="IndexPutBackward0", batch="index_cleared", order="preserved")
+@operation(
+    methods=False, node="IndexPutBackward0", batch="index_cleared", complex=True, order="preserved"
+)
 def cleared(self: Array, /, indices: Indices) -> Array:
     """Return a copy with zeros at the indices."""
     whole = self.copy()
@@ -122,6 +124,7 @@ def _put(whole: Array, values: Array, indices: Indices, accumulate: bool) -> Non
     node="IndexPutBackward0",
     frees=("indices",),
     batch="index_put",
+    complex=True,
     order="preserved",
 )
 def index_set(self: Array, values: Array, /, indices: Indices, accumulate: bool) -> Array:
@@ -151,7 +154,7 @@ index_set.grad(
 )
 
 
-@operation(node="CopyBackwards", methods=False, batch="copied", order="preserved")
+@operation(node="CopyBackwards", methods=False, batch="copied", complex=True, order="preserved")
 def copy(self: Array, src: Array, /) -> Array:
     """Return ``src`` in the shape and dtype of ``self``: the value that ``copy_`` writes."""
     try:
@@ -187,7 +190,7 @@ def getitem(self: Tensor, key: Any) -> Tensor:
 def setitem(self: Tensor, key: Any, value: Any) -> None:
     """Write to the part selected by ``key``; recorded, even on a leaf (see the seeds)."""
     if not isinstance(value, Tensor):
-        if not isinstance(value, (int, float, np.generic)):
+        if not isinstance(value, (int, float, complex, np.generic)):
             raise TypeError(
                 f"can't assign a {type(value).__name__} to a tinynet.{self.dtype.tensor_name}"
             )
@@ -201,7 +204,7 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
     refuse_batch(self._array, value._array)
     recorded = (
         mode.grad
-        and dtypes.is_floating(self._array.dtype)
+        and dtypes.is_inexact(self._array.dtype)
         and (requires_grad(self) or requires_grad(value))
     )
     chain, indices = parse(key, self._array.shape)
@@ -299,6 +302,6 @@ def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
     """
     if not isinstance(src, Tensor):
         raise errors.must_be_tensor("copy_", "other", 1, src)
-    if not dtypes.is_floating(self._array.dtype):
+    if not dtypes.is_inexact(self._array.dtype):
         src = src.detach()
     return run_inplace(copy, self, (src,), {}, what="copy_")

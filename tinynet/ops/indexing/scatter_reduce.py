@@ -238,7 +238,7 @@ def _check_slice_reduction(reduce: str) -> None:
         )
 
 
-@operation(node="IndexReduceBackward0", methods=False, batch="slices")
+@operation(node="IndexReduceBackward0", methods=False, batch="slices", complex=True)
 def slices_reduced(
     self: Array, index: Array, source: Array, /, dim: int, reduce: str, include_self: bool
 ) -> Array:

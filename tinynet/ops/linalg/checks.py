@@ -29,7 +29,7 @@ def matrices(name: str, x: Any, argument: str = "A") -> Array:
 
 def floating(name: str, x: Array) -> None:
     """Refuse integers and half precision."""
-    if not dtypes.is_floating(x.dtype):
+    if not dtypes.is_inexact(x.dtype):
         raise RuntimeError(
             f"{name}: Expected a floating point or complex tensor as input. Got {name_of(x)}"
         )

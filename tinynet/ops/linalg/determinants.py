@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet.core.declaration.complex_rules import adjoint, conjugate, holds_complex
 from tinynet.core.declaration.operation import operation, public
 from tinynet.core.declaration.out_argument import with_out
 from tinynet.core.tensors.tensor import Tensor
@@ -18,13 +19,13 @@ from tinynet.ops.pointwise.arithmetic import where
 from tinynet.ops.shaping.views import reshape, unsqueeze
 
 
-@operation(node="LinalgDetBackward0", methods=False)
+@operation(node="LinalgDetBackward0", methods=False, complex=True)
 def determinant(A: Array, /) -> Array:
     """Return the determinants."""
     return np.linalg.det(A)
 
 
-@operation(methods=False)
+@operation(methods=False, complex=True)
 def cofactors(A: Array, /) -> Array:
     """Return the derivative of the determinant: ``det(A)`` times the transposed inverse.
 
@@ -41,7 +42,7 @@ def cofactors(A: Array, /) -> Array:
     before = np.cumprod(np.concatenate([ones, S[..., :-1]], -1), -1)
     after = np.cumprod(np.concatenate([ones, S[..., :0:-1]], -1), -1)[..., ::-1]
     sign = (np.linalg.det(U) * np.linalg.det(Vh))[..., None, None]
-    return sign * ((U * (before * after)[..., None, :]) @ Vh)
+    return sign * np.conjugate((U * (before * after)[..., None, :]) @ Vh)
 
 
 def _of_cofactors(g: Any, A: Any, result: Any) -> Any:
@@ -98,13 +99,22 @@ def det(self: Tensor) -> Tensor:
     differentiable=2,
     node="LinalgSlogdetBackward0",
     methods=False,
+    complex="given",
 )
 def sign_and_log(A: Array, /) -> tuple[Array, Array]:
     """Return the signs of determinants and the logarithms of their absolute values."""
     return np.linalg.slogdet(A)
 
 
-sign_and_log.grad(A=lambda g, A: unsqueeze(unsqueeze(g[1], -1), -1) * inverted(A).mT)
+def _of_sign_and_log(g: Any, A: Any, sign: Any) -> Any:
+    """Return the gradient by ``A``: with a turn of the sign for complex numbers."""
+    by_sign, by_log = g
+    if holds_complex(sign):
+        by_log = by_log - 1j * (conjugate(by_sign) * sign).imag
+    return unsqueeze(unsqueeze(by_log, -1), -1) * adjoint(inverted(A))
+
+
+sign_and_log.grad(A=lambda g, A, sign: _of_sign_and_log(g, A, sign))
 _Slogdet = named("linalg_slogdet", ("sign", "logabsdet"))
 _SlogdetOfTensor = named("slogdet", ("sign", "logabsdet"))
 
@@ -164,4 +174,6 @@ def logdet(self: Tensor) -> Tensor:
     """
     square("logdet", self)
     sign, logarithm = sign_and_log.function(self)
+    if sign.is_complex():
+        return sign.log() + logarithm
     return where.function(sign == -1.0, math.nan, logarithm)

@@ -40,7 +40,7 @@ def eliminated(A: Array) -> tuple[Array, Array]:
 
 def _eliminate_column(LU: Array, pivots: Array, j: int, stop: int) -> None:
     """Move the largest element of column ``j`` to the diagonal, and eliminate those below."""
-    largest = j + np.abs(LU[:, j:, j]).argmax(1)
+    largest = j + magnitudes(LU[:, j:, j]).argmax(1)
     pivots[:, j] = largest + 1
     every = np.arange(len(LU))
     upper, lower = LU[:, j].copy(), LU[every, largest]
@@ -49,6 +49,11 @@ def _eliminate_column(LU: Array, pivots: Array, j: int, stop: int) -> None:
     factors = LU[:, j + 1 :, j]
     factors /= np.where(pivot == 0, 1, pivot)[:, None]
     LU[:, j + 1 :, j + 1 : stop] -= factors[:, :, None] * LU[:, j, None, j + 1 : stop]
+
+
+def magnitudes(x: Array) -> Array:
+    """Return absolute values, of complex numbers LAPACK's sums of both parts' instead."""
+    return np.abs(x.real) + np.abs(x.imag) if x.dtype.kind == "c" else np.abs(x)
 
 
 def first_zero(LU: Array) -> Array:

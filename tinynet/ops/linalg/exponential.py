@@ -101,13 +101,13 @@ def _pade(A: Array, degree: int) -> Array:
     return np.linalg.solve(even - odd, even + odd)
 
 
-@operation(node="LinalgMatrixExpBackward0", methods=False)
+@operation(node="LinalgMatrixExpBackward0", methods=False, complex=True)
 def matrix_exponential(A: Array, /) -> Array:
     """Compute the exponential by scaling, a Pade approximant, and squaring (Higham 2005)."""
     if A.size == 0:
         return A.copy()
     kind = A.dtype
-    A = A.astype(np.float64)  # squaring loses digits
+    A = A.astype(np.result_type(A, np.float64))  # squaring loses digits
     norm = np.abs(A).sum(-2).max(-1)
     finite = np.isfinite(norm)
     A, norm = np.where(finite[..., None, None], A, 0), np.where(finite, norm, 0)
@@ -116,7 +116,7 @@ def matrix_exponential(A: Array, /) -> Array:
         if largest <= limit or degree == 13:
             break
     halvings = np.maximum(np.ceil(np.log2(np.maximum(norm / limit, 1e-300))), 0).astype(np.int64)
-    result = _pade(np.ldexp(A, -halvings[..., None, None]), degree)
+    result = _pade(A * np.ldexp(1.0, -halvings[..., None, None]), degree)
     for done in range(int(halvings.max())):
         more = (halvings > done)[..., None, None]
         result = np.where(more, result @ result, result)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.core.declaration.casting import autocast
+from tinynet.core.declaration.complex_rules import adjoint
 from tinynet.core.declaration.operation import operation
 from tinynet.core.declaration.out_argument import with_out
 from tinynet.core.tensors.tensor import Tensor
@@ -36,16 +37,20 @@ def _minor(a: Array) -> int:
     n = len(a)
     L = np.tril(a)
     for j in range(n):
-        left = L[j:, :j] @ L[j, :j]
+        left = L[j:, :j] @ L[j, :j].conj()
         L[j:, j] -= left
-        if not L[j, j] > 0:
+        if not L[j, j].real > 0:
             return j + 1
         L[j:, j] /= np.sqrt(L[j, j])
     return 0
 
 
 @operation(
-    outputs=("L", "info"), node="LinalgCholeskyExBackward0", methods=False, order="in_columns"
+    outputs=("L", "info"),
+    node="LinalgCholeskyExBackward0",
+    methods=False,
+    complex="given",
+    order="in_columns",
 )
 def cholesky_and_info(A: Array, /, upper: bool) -> tuple[Array, Array]:
     """Return Cholesky factors (NaN on failure) and the order of the failing minor."""
@@ -63,13 +68,20 @@ def cholesky_and_info(A: Array, /, upper: bool) -> tuple[Array, Array]:
     return L, info
 
 
+def _hermitian(x: Any) -> Any:
+    """Return the Hermitian matrices with the lower triangles of ``x``."""
+    below = tril(x, -1)
+    half = below + 0.5 * (tril(x) - below)
+    return half + adjoint(half)
+
+
 def _cholesky_gradient(g: Any, L: Any, upper: bool) -> Any:
     """Return the symmetric derivative (Murray 2016, "Differentiation of the Cholesky ...")."""
     if upper:
-        L, g = L.mT, g.mT
-    phi = tril(L.mT @ g)
-    middle = (phi + tril(phi, -1).mT) * 0.5
-    half = triangular(L.mT, middle, True, True, False)
+        L, g = adjoint(L), adjoint(g)
+    phi = tril(adjoint(L) @ g)
+    middle = (phi + adjoint(tril(phi, -1))) * 0.5
+    half = triangular(adjoint(L), middle, True, True, False)
     return triangular(L, half, False, False, False)
 
 
@@ -84,7 +96,7 @@ def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -
 
     Args:
         A: ``[..., n, n]``, symmetric; only one triangle is read.
-        upper: return ``U = L.mT`` instead of L.
+        upper: return ``U = L.mH`` instead of L.
         check_errors: raise errors like ``cholesky``.
 
     Returns:
@@ -105,13 +117,13 @@ def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -
 @with_out(EXPECTED)
 @autocast("float32")
 def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
-    """Return the Cholesky factors of symmetric positive-definite matrices: ``A = L @ L.mT``.
+    """Return the Cholesky factors of Hermitian positive-definite matrices: ``A = L @ L.mH``.
 
     The derivative is symmetric.
 
     Args:
         A: ``[..., n, n]``, symmetric; only one triangle is read.
-        upper: return ``U = L.mT`` instead.
+        upper: return ``U = L.mH`` instead.
 
     Raises:
         LinAlgError: a matrix is not positive-definite.
@@ -135,6 +147,7 @@ def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
     differentiable=2,
     node="LinalgQrBackward0",
     methods=False,
+    complex="given",
     order="in_columns",
 )
 def orthogonal_triangular(A: Array, /, form: str) -> tuple[Array, Array]:
@@ -149,8 +162,8 @@ def orthogonal_triangular(A: Array, /, form: str) -> tuple[Array, Array]:
 def _qr_gradient(g: Any, Q: Any, R: Any, form: str) -> Any:
     """Return the derivative (Walter and Lehmann 2018; for wide matrices, of ``A[:, :m]`` first).
 
-    With M = R gR^T - gQ^T Q, and S the symmetric matrix that has M's lower triangle:
-    gA = (gQ + Q S) R^-T.
+    With M = R gR^H - gQ^H Q, and S the Hermitian matrix that has M's lower triangle:
+    gA = (gQ + Q S) R^-H.
     """
     gQ, gR = g
     m, n = Q.shape[-2] if form != "r" else 0, R.shape[-1]
@@ -167,10 +180,9 @@ def _qr_gradient(g: Any, Q: Any, R: Any, form: str) -> Any:
     R1, R2, g1, g2 = R, None, gR, None
     if n > m:  # A = Q [R1, R2]
         R1, R2, g1, g2 = R[..., :m], R[..., m:], gR[..., :m], gR[..., m:]
-        gQ = gQ + Q @ R2 @ g2.mT
-    M = R1 @ g1.mT - gQ.mT @ Q
-    symmetric = tril(M) + tril(M, -1).mT
-    by_a = triangular(R1.mT, gQ + Q @ symmetric, False, False, False)
+        gQ = gQ + Q @ R2 @ adjoint(g2)
+    M = R1 @ adjoint(g1) - adjoint(gQ) @ Q
+    by_a = triangular(adjoint(R1), gQ + Q @ _hermitian(M), False, False, False)
     return by_a if g2 is None else cat([by_a, Q @ g2], -1)
 
 

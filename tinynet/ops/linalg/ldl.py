@@ -8,32 +8,38 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes, errors
+from tinynet.core.declaration.complex_rules import adjoint
 from tinynet.core.declaration.operation import operation
 from tinynet.core.declaration.out_argument import with_out
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.ops.argument_errors import name_of, no_derivative, refuse_half, refuse_others
 from tinynet.ops.linalg.checks import failed, floating, matrices, named, square_sizes
+from tinynet.ops.linalg.elimination import magnitudes
 from tinynet.ops.out_dtypes import EXPECTED
 
 _GROWTH = (1 + math.sqrt(17)) / 8  # balances element growth between blocks of size 1 and 2
 
 
+def _turned(x: Array, hermitian: bool) -> Array:
+    return adjoint(x) if hermitian else x.mT
+
+
 def _choose(A: Array, k: int) -> tuple[int, int]:
     """Return the size of the next block of D, and the row to swap with its last one."""
-    below = np.abs(A[k + 1 :, k])
-    if not below.size or abs(A[k, k]) >= _GROWTH * below.max() or below.max() == 0:
+    below = magnitudes(A[k + 1 :, k])
+    if not below.size or magnitudes(A[k, k]) >= _GROWTH * below.max() or below.max() == 0:
         return 1, k
     other = k + 1 + int(below.argmax())
-    row = np.abs(A[other, k:])
+    row = magnitudes(A[other, k:])
     row[other - k] = 0
-    if abs(A[k, k]) >= _GROWTH * below.max() * (below.max() / row.max()):
+    if magnitudes(A[k, k]) >= _GROWTH * below.max() * (below.max() / row.max()):
         return 1, k
-    return (1 if abs(A[other, other]) >= _GROWTH * row.max() else 2), other
+    return (1 if magnitudes(A[other, other]) >= _GROWTH * row.max() else 2), other
 
 
-def _factorize(A: Array, pivots: Array) -> int:
-    """Overwrite one symmetric matrix with L and D; return the first zero of D (from 1), or 0."""
+def _factorize(A: Array, pivots: Array, hermitian: bool) -> int:
+    """Overwrite one matrix with L and D; return the first zero of D (from 1), or 0."""
     k = info = 0
     while k < len(A):
         size, other = _choose(A, k)
@@ -44,8 +50,8 @@ def _factorize(A: Array, pivots: Array) -> int:
         pivots[k:end] = other + 1 if size == 1 else -other - 1
         block, column = A[k:end, k:end], A[end:, k:end].copy()
         if block.any():
-            A[end:, k:end] = np.linalg.solve(block, column.T).T
-            A[end:, end:] -= A[end:, k:end] @ column.T
+            A[end:, k:end] = np.linalg.solve(block.T, column.T).T
+            A[end:, end:] -= A[end:, k:end] @ _turned(column, hermitian)
         else:
             info = info or k + 1
         k = end
@@ -57,16 +63,17 @@ def _factorize(A: Array, pivots: Array) -> int:
     methods=False,
     node="NotImplemented",
     batch="loop",
+    complex=True,
     order="in_columns",
 )
-def ldl_and_info(A: Array, /) -> tuple[Array, Array, Array]:
+def ldl_and_info(A: Array, /, hermitian: bool) -> tuple[Array, Array, Array]:
     """Return L and D in one matrix, the pivots, and LAPACK's info."""
     refuse_half("ldl_factor_kernel", A)
     n = A.shape[-1]
     low = np.tril(A)
-    full = (low + np.tril(A, -1).mT).reshape(math.prod(A.shape[:-2]), n, n)
+    full = (low + _turned(np.tril(A, -1), hermitian)).reshape(math.prod(A.shape[:-2]), n, n)
     pivots = np.empty(full.shape[:2], np.int32)
-    info = [_factorize(a, p) for a, p in zip(full, pivots, strict=True)]
+    info = [_factorize(a, p, hermitian) for a, p in zip(full, pivots, strict=True)]
     return (
         np.tril(full).reshape(A.shape),
         pivots.reshape(A.shape[:-1]),
@@ -74,8 +81,8 @@ def ldl_and_info(A: Array, /) -> tuple[Array, Array, Array]:
     )
 
 
-@operation(methods=False, node="NotImplemented", batch="loop", order="in_columns")
-def ldl_solution(LD: Array, pivots: Array, B: Array, /) -> Array:
+@operation(methods=False, node="NotImplemented", batch="loop", complex=True, order="in_columns")
+def ldl_solution(LD: Array, pivots: Array, B: Array, /, hermitian: bool) -> Array:
     """Solve with the factors of ``ldl_and_info``."""
     batch = np.broadcast_shapes(LD.shape[:-2], B.shape[:-2])
     many, (n, count) = math.prod(batch), B.shape[-2:]
@@ -83,11 +90,11 @@ def ldl_solution(LD: Array, pivots: Array, B: Array, /) -> Array:
     factors = np.broadcast_to(LD, (*batch, n, n)).reshape(many, n, n)
     rows = np.broadcast_to(pivots, (*batch, n)).reshape(many, n)
     for factor, row, x in zip(factors, rows, X.reshape(many, n, count), strict=True):
-        _substitute(factor, row, x)
+        _substitute(factor, row, x, hermitian)
     return X
 
 
-def _substitute(LD: Array, pivots: Array, x: Array) -> None:
+def _substitute(LD: Array, pivots: Array, x: Array, hermitian: bool) -> None:
     """Overwrite the right-hand sides of one matrix with the solutions."""
     blocks, k = [], 0
     while k < len(x):
@@ -98,10 +105,10 @@ def _substitute(LD: Array, pivots: Array, x: Array) -> None:
         x[[end - 1, other]] = x[[other, end - 1]]
         x[end:] -= LD[end:, k:end] @ x[k:end]
         block = np.tril(LD[k:end, k:end])
-        x[k:end] = np.linalg.solve(block + np.tril(block, -1).T, x[k:end])
+        x[k:end] = np.linalg.solve(block + _turned(np.tril(block, -1), hermitian), x[k:end])
     for k, end in reversed(blocks):
         other = abs(int(pivots[k])) - 1
-        x[k:end] -= LD[end:, k:end].T @ x[end:]
+        x[k:end] -= _turned(LD[end:, k:end], hermitian) @ x[end:]
         x[[end - 1, other]] = x[[other, end - 1]]
 
 
@@ -112,14 +119,14 @@ _Factor = named("linalg_ldl_factor", ("LD", "pivots"))
 _FactorEx = named("linalg_ldl_factor_ex", ("LD", "pivots", "info"))
 
 
-def _factors(name: str, A: Any, check: bool) -> Any:
+def _factors(name: str, A: Any, hermitian: bool, check: bool) -> Any:
     refuse_others(name.replace(".", "_"), self=A)
     full_name = "tinynet.linalg.ldl_factor_ex"
     a = matrices(full_name, A)
     square_sizes(full_name, a)
-    if not dtypes.is_floating(a.dtype):
+    if not dtypes.is_inexact(a.dtype):
         floating(full_name, a)
-    found = ldl_and_info.function(A)
+    found = ldl_and_info.function(A, hermitian)
     if check:
         failed(name, found[2]._array, "The diagonal block {} of D is zero.")
     return found
@@ -134,7 +141,7 @@ def ldl_factor_ex(A: Tensor, *, hermitian: bool = False, check_errors: bool = Fa
 
     Args:
         A: ``[..., n, n]``, symmetric; elements above the diagonal are not read.
-        hermitian: without effect for real numbers.
+        hermitian: whether complex matrices are Hermitian instead of symmetric.
         check_errors: raise errors like ``ldl_factor``.
 
     Returns:
@@ -148,7 +155,7 @@ def ldl_factor_ex(A: Tensor, *, hermitian: bool = False, check_errors: bool = Fa
         >>> tn.linalg.ldl_factor_ex(tn.zeros(2, 2)).info
         tensor(1, dtype=tinynet.int32)
     """
-    return _FactorEx(*_factors("linalg.ldl_factor_ex", A, check_errors))
+    return _FactorEx(*_factors("linalg.ldl_factor_ex", A, hermitian, check_errors))
 
 
 @with_out(EXPECTED)
@@ -160,7 +167,7 @@ def ldl_factor(A: Tensor, *, hermitian: bool = False) -> Any:
 
     Args:
         A: ``[..., n, n]``, symmetric; elements above the diagonal are not read.
-        hermitian: without effect for real numbers.
+        hermitian: whether complex matrices are Hermitian instead of symmetric.
 
     Returns:
         ``(LD, pivots)``: ``[..., n, n]`` with D and, below its blocks, L; ``[..., n]`` of int32,
@@ -174,7 +181,7 @@ def ldl_factor(A: Tensor, *, hermitian: bool = False) -> Any:
         >>> tn.linalg.ldl_factor(tn.tensor([[0.0, 1.0], [1.0, 0.0]])).pivots
         tensor([-2, -2], dtype=tinynet.int32)
     """
-    return _Factor(*_factors("linalg.ldl_factor", A, True)[:2])
+    return _Factor(*_factors("linalg.ldl_factor", A, hermitian, True)[:2])
 
 
 @with_out(EXPECTED)
@@ -184,7 +191,7 @@ def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False)
     Args:
         LD, pivots: the result of ``ldl_factor``.
         B: ``[..., n, k]``.
-        hermitian: without effect for real numbers.
+        hermitian: whether complex matrices are Hermitian instead of symmetric.
 
     Returns:
         ``[..., n, k]``.
@@ -226,4 +233,4 @@ def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False)
         np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     except ValueError:
         raise errors.not_broadcastable(b.shape[:-2], a.shape[:-2]) from None
-    return ldl_solution.function(LD, pivots, B)
+    return ldl_solution.function(LD, pivots, B, hermitian)

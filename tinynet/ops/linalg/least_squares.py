@@ -8,6 +8,7 @@ import numpy as np
 
 from tinynet import dtypes
 from tinynet.core.declaration.casting import autocast
+from tinynet.core.declaration.complex_rules import adjoint
 from tinynet.core.declaration.operation import operation
 from tinynet.core.declaration.out_argument import with_out
 from tinynet.core.tensors.tensor import Tensor
@@ -15,7 +16,7 @@ from tinynet.dtypes import Array
 from tinynet.ops.argument_errors import name_of, refuse_others
 from tinynet.ops.linalg.checks import named
 from tinynet.ops.linalg.inverses import is_vector
-from tinynet.ops.linalg.spectra import pinv_gradient, pseudoinverse
+from tinynet.ops.linalg.ranks import pinv_gradient, pseudoinverse
 from tinynet.ops.shaping.views import unsqueeze
 
 _NAMES = ("solution", "residuals", "rank", "singular_values")
@@ -23,7 +24,12 @@ DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
 
 
 @operation(
-    outputs=_NAMES, differentiable=2, node="LinalgLstsqBackward0", methods=False, order="in_columns"
+    outputs=_NAMES,
+    differentiable=2,
+    node="LinalgLstsqBackward0",
+    methods=False,
+    complex="given",
+    order="in_columns",
 )
 def least_squares(
     A: Array, B: Array, /, rcond: float, driver: str, vector: bool
@@ -34,12 +40,12 @@ def least_squares(
     U, S, Vh = np.linalg.svd(A, full_matrices=False)
     above = S > rcond * S.max(-1, keepdims=True, initial=0)
     inverses = np.where(above, 1 / np.where(above, S, 1), 0).astype(A.dtype)
-    solution = np.matmul(Vh.mT, inverses[..., :, None] * np.matmul(U.mT, B))
+    solution = np.matmul(adjoint(Vh), inverses[..., :, None] * np.matmul(adjoint(U), B))
     rank = above.sum(-1)
-    residuals = np.empty(0, A.dtype)
+    residuals = np.empty(0, S.dtype)
     if driver != "gelsy" and m > n and (rank == n).all():
-        residuals = np.square(np.matmul(A, solution) - B).sum(-2)
-    empty = np.empty(0, A.dtype)
+        residuals = np.square(np.abs(np.matmul(A, solution) - B)).sum(-2)
+    empty = np.empty(0, S.dtype)
     return (
         solution[..., 0] if vector else solution,
         residuals,
@@ -59,11 +65,11 @@ def _gradients(
     if vector:
         by_x, B, solution = (unsqueeze(x, -1) for x in (by_x, B, solution))
     P = pseudoinverse(A, None, rcond, False)
-    by_b = P.mT @ by_x
-    by_a = pinv_gradient(by_x @ B.mT, A, P)
+    by_b = adjoint(P) @ by_x
+    by_a = pinv_gradient(by_x @ adjoint(B), A, P)
     if residuals.shape != (0,):
         rest = 2 * (A @ solution - B) * unsqueeze(by_residuals, -2)
-        by_a, by_b = by_a + rest @ solution.mT, by_b - rest
+        by_a, by_b = by_a + rest @ adjoint(solution), by_b - rest
     return by_a, (by_b[..., 0] if vector else by_b)
 
 
@@ -86,7 +92,7 @@ def _check(A: Tensor, B: Tensor, driver: str) -> None:
         )
     if driver not in DRIVERS:
         raise RuntimeError(f"{name}: parameter `driver` should be one of ({', '.join(DRIVERS)})")
-    if not dtypes.is_floating(a.dtype) or a.dtype.itemsize < 4:
+    if not dtypes.is_inexact(a.dtype) or a.dtype.itemsize < 4:
         raise RuntimeError("This function doesn't handle types other than float and double")
     if a.shape[-2] != b.shape[-1 if is_vector(a, b) else -2]:
         raise RuntimeError(f"{name}: input.size(-2) should match other.size(-2)")

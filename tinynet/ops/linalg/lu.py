@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet.core.declaration.complex_rules import conjugate
 from tinynet.core.declaration.operation import operation
 from tinynet.core.declaration.out_argument import with_out
 from tinynet.core.tensors.tensor import Tensor, wrap
@@ -67,6 +68,7 @@ _Lu = named("linalg_lu", ("P", "L", "U"))
     node="LinalgLuBackward0",
     methods=False,
     result=lambda L, U, P: _Lu(P, L, U),
+    complex=True,
 )
 def lower_upper(A: Array, /) -> tuple[Array, Array, Array]:
     """Return L, U and the permutation P."""
@@ -86,6 +88,7 @@ lower_upper.grad(A=lambda g, L, U, P: _lu_gradient(g[0], g[1], P, L, U))
     node="LinalgLuFactorExBackward0",
     methods=False,
     batch="loop",
+    complex=True,
     order="in_columns",
 )
 def packed_factors(A: Array, /) -> tuple[Array, ...]:
@@ -217,7 +220,7 @@ def lu_solve(
         LU, pivots: the result of ``lu_factor`` for A, ``[..., n, n]``.
         B: ``[..., n, k]`` (``[..., k, n]`` if not ``left``).
         left: solve ``A X = B``; otherwise ``X A = B``.
-        adjoint: solve with ``A.mT`` instead.
+        adjoint: solve with ``A.mH`` instead.
 
     Raises:
         RuntimeError: shapes or dtypes do not match.
@@ -239,6 +242,8 @@ def lu_solve(
             f"{name}: Number of pivots per batch should be same as the dimension of the matrix"
         )
     P = wrap(permutation(pivots._array, a.shape[-1]).astype(a.dtype))
+    if adjoint:  # A^H X = B is A^T conj(X) = conj(B)
+        B = conjugate(B)
     solve = triangular.function
     if left != adjoint:  # A X = B, or X A^T = B, which is A X^T = B^T
         right = B if left else B.mT
@@ -246,7 +251,8 @@ def lu_solve(
     else:  # A^T X = B: U^T, then L^T, then P
         right = B if left else B.mT
         x = P @ solve(LU.mT, solve(LU.mT, right, False, True, False), True, True, True)
-    return in_columns(x if left else x.mT)
+    x = x if left else x.mT
+    return in_columns(conjugate(x) if adjoint else x)
 
 
 _LuUnpack = named("lu_unpack", ("P", "L", "U"))

@@ -127,7 +127,7 @@ def matrix_norm(
         shown = ord if isinstance(ord, str) else f"{ord:g}"
         raise RuntimeError(f"{name}: Order {shown} not supported.")
     one, two = _matrix_axes(dim, a.ndim)
-    if not dtypes.is_floating(a.dtype):
+    if not dtypes.is_inexact(a.dtype):
         floating(name, a)
     A = _in_dtype(name, A, dtype)
     if ord == "fro":

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import errors
+from tinynet.core.declaration.complex_rules import adjoint
 from tinynet.core.declaration.operation import public
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.ops.argument_errors import name_of, refuse_others
@@ -18,7 +19,8 @@ from tinynet.ops.linalg.inverses import SINGULAR
 from tinynet.ops.linalg.lu import lu_factor_ex as linalg_lu_factor_ex
 from tinynet.ops.linalg.lu import lu_solve as linalg_lu_solve
 from tinynet.ops.linalg.lu import lu_unpack
-from tinynet.ops.linalg.spectra import pinv, singular_system, svdvals
+from tinynet.ops.linalg.ranks import pinv
+from tinynet.ops.linalg.spectra import singular_system, svdvals
 from tinynet.ops.linalg.triangular import triangular
 from tinynet.ops.out_dtypes import EXPECTED
 from tinynet.ops.shaping.reshaping import expand
@@ -133,8 +135,8 @@ def cholesky_solve(self: Tensor, input2: Tensor, upper: bool = False) -> Tensor:
             )
     _check_systems("cholesky_solve", self, input2)
     solve = triangular.function
-    L = input2.mT if upper else input2
-    return solve(L.mT, solve(L, self, False, True, False), True, True, False)
+    L = adjoint(input2) if upper else input2
+    return solve(adjoint(L), solve(L, self, False, True, False), True, True, False)
 
 
 @public(out=True, autocast="float32")
@@ -272,7 +274,7 @@ def svd(self: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
     floating("linalg.svd", a)
     if compute_uv:
         U, S, Vh = singular_system.function(self, not some)
-        return _Svd(U, S, Vh.mT)
+        return _Svd(U, S, adjoint(Vh))
     *batch, m, n = a.shape
     empty = [wrap(np.zeros((*batch, k, k), a.dtype)) for k in (m, n)]
     return _Svd(empty[0], svdvals(self), empty[1])

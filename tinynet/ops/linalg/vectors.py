@@ -9,6 +9,7 @@ import numpy as np
 
 from tinynet import dtypes, errors
 from tinynet.core.declaration.casting import autocast
+from tinynet.core.declaration.complex_rules import adjoint, conjugate
 from tinynet.core.declaration.operation import operation, public
 from tinynet.core.declaration.out_argument import with_out
 from tinynet.core.tensors.tensor import Tensor, wrap
@@ -28,7 +29,7 @@ from tinynet.ops.shaping.views import axis_of, expand, unsqueeze
 # ---- cross and vecdot ---------------------------------------------------------------------------
 
 
-@operation(node="LinalgCrossBackward0", methods=False)
+@operation(node="LinalgCrossBackward0", methods=False, complex=True)
 def cross_product(self: Array, other: Array, /, axis: int) -> Array:
     """Return the cross products of two arrays of vectors."""
     if self.dtype != other.dtype:
@@ -117,7 +118,7 @@ def cross(self: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     """Return the inner products of vectors along a dimension.
 
-    ``sum(x * y)``.
+    ``sum(conj(x) * y)``.
 
     Args:
         x, y: tensors of the same dtype; they broadcast.
@@ -132,7 +133,7 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     """
     refuse_others("linalg_vecdot", x=x, y=y)
     a, b = x._array, y._array
-    if not dtypes.is_floating(a.dtype):
+    if not dtypes.is_inexact(a.dtype):
         floating("linalg.vecdot", a)
     if a.dtype != b.dtype:
         raise RuntimeError(
@@ -142,7 +143,7 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     axis_of(dim, a.ndim)
     if a.ndim == b.ndim == 1:
         return vdot.function(x, y)
-    return sum_dims.function(x * y, dim)
+    return sum_dims.function(conjugate(x) * y, dim)
 
 
 # ---- views and Vandermonde matrices -------------------------------------------------------------
@@ -222,7 +223,7 @@ def _check_reflectors(a: Any, tau: Any) -> None:
 def householder_product(A: Tensor, tau: Tensor) -> Tensor:
     """Return the first n columns of a product of Householder reflections.
 
-    Reflection i is ``1 - tau[i] v v^T``; v has i zeros, a one, and below it column i of A.
+    Reflection i is ``1 - tau[i] v v^H``; v has i zeros, a one, and below it column i of A.
 
     Args:
         A: ``[..., m, n]``, m at least n.
@@ -251,7 +252,7 @@ def householder_product(A: Tensor, tau: Tensor) -> Tensor:
     for i in reversed(range(tau._array.shape[-1])):
         v = V[..., i : i + 1]
         scale = unsqueeze(tau[..., i : i + 1], -1)
-        Q = Q - scale * v * matmul(v.mT, Q)
+        Q = Q - scale * v * matmul(adjoint(v), Q)
     return in_columns(Q)
 
 
@@ -311,7 +312,7 @@ def ormqr(
         tau: their factors, ``[..., k]``, k the smaller of m and n.
         other: ``[..., m, p]``; ``[..., p, m]`` unless ``left``.
         left: return ``Q @ other``, otherwise ``other @ Q``.
-        transpose: use ``Q.mT`` instead of Q.
+        transpose: use ``Q.mH`` instead of Q.
 
     Raises:
         RuntimeError: shapes or dtypes do not match.
@@ -325,9 +326,10 @@ def ormqr(
     _check_multiplied(self._array, tau._array, other._array, -2 if left else -1)
     m, n = self._array.shape[-2:]
     V = tril.function(self, -1) + wrap(np.eye(m, n, dtype=self._array.dtype))
-    result = other if left else other.mT
+    result = other if left else adjoint(other)
+    factors = conjugate(tau) if transpose == left else tau
     order = range(tau._array.shape[-1])
     for i in order if transpose == left else reversed(order):
         v = V[..., i : i + 1]
-        result = result - unsqueeze(tau[..., i : i + 1], -1) * v * matmul(v.mT, result)
-    return in_columns(result) if left else in_columns(result.mT)
+        result = result - unsqueeze(factors[..., i : i + 1], -1) * v * matmul(adjoint(v), result)
+    return in_columns(result if left else adjoint(result))

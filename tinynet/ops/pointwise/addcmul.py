@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet import dtypes
 from tinynet.core.declaration.operation import pointwise, public
 from tinynet.core.tensors.inplace import run_inplace
 from tinynet.core.tensors.tensor import Tensor
@@ -20,7 +21,7 @@ def _scaled(x: Array, value: float) -> Array:
     return x if value == 1 else x * number_as(value, x.dtype)
 
 
-@pointwise(inplace=True, numbers=False, numbers_first=True)
+@pointwise(inplace=True, numbers=False, numbers_first=True, complex=True)
 def addcmul(self: Array, tensor1: Array, tensor2: Array, /, *, value: float = 1) -> Array:
     """Return ``self + value * tensor1 * tensor2``.
 
@@ -42,7 +43,7 @@ addcmul.grad(
 )
 
 
-@pointwise(inplace=True, numbers=False, numbers_first=True)
+@pointwise(inplace=True, numbers=False, numbers_first=True, complex=True)
 def addcdiv(self: Array, tensor1: Array, tensor2: Array, /, *, value: float = 1) -> Array:
     """Return ``self + value * tensor1 / tensor2``.
 
@@ -53,7 +54,7 @@ def addcdiv(self: Array, tensor1: Array, tensor2: Array, /, *, value: float = 1)
         >>> tn.addcdiv(tn.ones(2), tn.tensor([1.0, 2.0]), tn.tensor([4.0, 4.0]), value=2)
         tensor([1.5000, 2.0000])
     """
-    if self.dtype.kind != "f":
+    if not dtypes.is_inexact(self.dtype):
         raise RuntimeError(
             "Integer division with addcdiv is no longer supported, and in a future  release "
             "addcdiv will perform a true division of tensor1 and tensor2. The historic addcdiv "
@@ -78,7 +79,7 @@ addcdiv.grad(
 
 def _between(self: Array, end: Array, weight: Any) -> Array:
     """Interpolate from the nearer end, so that both ends are reached exactly."""
-    if self.dtype.kind != "f":
+    if not dtypes.is_inexact(self.dtype):
         raise NotImplementedError(f"\"lerp_kernel\" not implemented for '{name_of(self)}'")
     way = end - self
     if not isinstance(weight, np.ndarray):
@@ -86,7 +87,7 @@ def _between(self: Array, end: Array, weight: Any) -> Array:
     return np.where(np.abs(weight) < 0.5, self + weight * way, end - way * (1 - weight))
 
 
-@pointwise(methods=False, node="LerpBackward0")
+@pointwise(methods=False, node="LerpBackward0", complex=True)
 def lerp_number(self: Array, end: Array, /, weight: float) -> Array:
     """Interpolate linearly between ``self`` and ``end`` with a number as weight."""
     if self.dtype is HALF:
@@ -99,7 +100,7 @@ lerp_number.grad(
 )
 
 
-@pointwise(methods=False, node="LerpBackward1")
+@pointwise(methods=False, node="LerpBackward1", complex=True)
 def lerp_tensor(self: Array, end: Array, weight: Array, /) -> Array:
     """Interpolate linearly between ``self`` and ``end`` with a tensor of weights."""
     if self.dtype is HALF:
@@ -118,7 +119,7 @@ def _weighted(name: str, self: Any, end: Any, weight: Any) -> Any:
     """Return the operation for this kind of weight; refuse different dtypes."""
     refuse_others(name, self=self, end=end)
     tensors = {"end": end, **({"weight": weight} if isinstance(weight, Tensor) else {})}
-    if not isinstance(weight, (Tensor, int, float)):
+    if not isinstance(weight, (Tensor, *dtypes.type_of_number)):
         raise TypeError(
             f"{name}(): argument 'weight' must be Number or Tensor, not {type(weight).__name__}"
         )

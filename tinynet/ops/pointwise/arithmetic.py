@@ -22,7 +22,7 @@ from tinynet.ops.pointwise.where import pick
 # ---- sum, difference, product, quotient ---------------------------------------------------------
 
 
-@pointwise(np.add, operator="add", methods=False, of_numbers=True, numbers_first=True)
+@pointwise(np.add, operator="add", methods=False, of_numbers=True, numbers_first=True, complex=True)
 def add(self: Array, other: Array, /) -> Array:
     """Return the elementwise sum.
 
@@ -56,6 +56,7 @@ def _no_bools(a: Array, b: Array) -> None:
     aliases=("subtract",),
     of_numbers=True,
     numbers_first=True,
+    complex=True,
 )
 def sub(self: Array, other: Array, /) -> Array:
     """Return the elementwise difference.
@@ -76,6 +77,7 @@ sub.grad(self=lambda g: g, other=lambda g: -g)
     aliases=("multiply",),
     of_numbers=True,
     opmath=True,
+    complex=True,
 )
 def mul(self: Array, other: Array, /) -> Array:
     """Return the elementwise product.
@@ -97,6 +99,7 @@ mul.grad(self=lambda g, other: g * other, other=lambda g, self: g * self)
     aliases=("divide", "true_divide"),
     of_numbers=True,
     opmath=True,
+    complex=True,
 )
 def div(self: Array, other: Array, /) -> Array:
     """Return the elementwise quotient; integers give floats.
@@ -120,7 +123,7 @@ mul.number_node, div.number_node = "MulBackward1", "DivBackward1"
 # ---- where --------------------------------------------------------------------------------------
 
 
-@pointwise(pick, exempt=("condition",), methods=False)
+@pointwise(pick, exempt=("condition",), methods=False, complex=True)
 def where(condition: Array, self: Array, other: Array, /) -> Array:
     """Return ``self`` where the condition is True and ``other`` elsewhere."""
 
@@ -134,7 +137,7 @@ where.grad(
 # ---- a number on the left -----------------------------------------------------------------------
 
 
-@operation(node="RsubBackward1", methods=False, batch="elementwise")
+@operation(node="RsubBackward1", methods=False, batch="elementwise", complex=True)
 def number_minus(self: Array, /, number: float) -> Array:
     """Return a number minus each element."""
     if self.dtype.kind == "b" or type(number) is bool:
@@ -148,7 +151,7 @@ number_minus.grad(self=lambda g: -g)
 # ---- public functions with more arguments -------------------------------------------------------
 
 
-@operation(node="MulBackward0", methods=False, batch="elementwise")
+@operation(node="MulBackward0", methods=False, batch="elementwise", complex=True)
 def scaled(self: Array, /, alpha: float) -> Array:
     """Multiply by a number without saving it: the ``alpha`` of add and sub."""
     kind = dtypes.result_type((self, alpha))
@@ -180,7 +183,7 @@ def reflected(by_number: Any, op: Any) -> Any:
     """Return the reflected operator; numbers on the left have an operation of their own."""
 
     def operator(self: Tensor, other: Tensor | float) -> Tensor:
-        if type(other) in (int, float, bool):
+        if type(other) in dtypes.type_of_number:
             return by_number(self, other)
         return op.operator(other, self)
 

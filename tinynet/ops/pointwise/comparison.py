@@ -13,7 +13,7 @@ from tinynet.ops.out_dtypes import BOOLEAN, FOUND
 # ---- comparison ---------------------------------------------------------------------------------
 
 
-@pointwise(np.equal, operator="eq", inplace=True, numbers="other")
+@pointwise(np.equal, operator="eq", inplace=True, numbers="other", complex="given")
 def eq(self: Array, other: Array, /) -> Array:
     """Return True where ``self`` equals ``other``.
 
@@ -23,7 +23,14 @@ def eq(self: Array, other: Array, /) -> Array:
     """
 
 
-@pointwise(np.not_equal, operator="ne", inplace=True, numbers="other", aliases=("not_equal",))
+@pointwise(
+    np.not_equal,
+    operator="ne",
+    inplace=True,
+    numbers="other",
+    aliases=("not_equal",),
+    complex="given",
+)
 def ne(self: Array, other: Array, /) -> Array:
     """Return True where ``self`` differs from ``other``.
 
@@ -78,7 +85,7 @@ def ge(self: Array, other: Array, /) -> Array:
 # ---- logic and bits -----------------------------------------------------------------------------
 
 
-@pointwise(np.logical_and, inplace=True, numbers=False)
+@pointwise(np.logical_and, inplace=True, numbers=False, complex="given")
 def logical_and(self: Array, other: Array, /) -> Array:
     """Return True where both elements are nonzero.
 
@@ -88,7 +95,7 @@ def logical_and(self: Array, other: Array, /) -> Array:
     """
 
 
-@pointwise(np.logical_or, inplace=True, numbers=False)
+@pointwise(np.logical_or, inplace=True, numbers=False, complex="given")
 def logical_or(self: Array, other: Array, /) -> Array:
     """Return True where either element is nonzero.
 
@@ -98,7 +105,7 @@ def logical_or(self: Array, other: Array, /) -> Array:
     """
 
 
-@pointwise(np.logical_xor, inplace=True, numbers=False)
+@pointwise(np.logical_xor, inplace=True, numbers=False, complex="given")
 def logical_xor(self: Array, other: Array, /) -> Array:
     """Return True where exactly one element is nonzero.
 
@@ -108,7 +115,7 @@ def logical_xor(self: Array, other: Array, /) -> Array:
     """
 
 
-@pointwise(np.logical_not, inplace="method")
+@pointwise(np.logical_not, inplace="method", complex="given")
 def logical_not(self: Array, /) -> Array:
     """Return True where the element is zero.
 
@@ -163,7 +170,7 @@ def bitwise_not(self: Array, /) -> Array:
     return np.invert(self)
 
 
-@pointwise(np.isnan)
+@pointwise(np.isnan, complex="given")
 def isnan(self: Array, /) -> Array:
     """Return True where the element is NaN.
 
@@ -173,7 +180,7 @@ def isnan(self: Array, /) -> Array:
     """
 
 
-@pointwise(np.isinf)
+@pointwise(np.isinf, complex="given")
 def isinf(self: Array, /) -> Array:
     """Return True where the element is infinite.
 
@@ -183,7 +190,7 @@ def isinf(self: Array, /) -> Array:
     """
 
 
-@pointwise(np.isfinite)
+@pointwise(np.isfinite, complex="given")
 def isfinite(self: Array, /) -> Array:
     """Return True where the element is neither infinite nor NaN.
 
@@ -215,17 +222,6 @@ def isneginf(self: Array, /) -> Array:
     return (self == -np.inf) if self.dtype.kind == "f" else np.zeros(self.shape, bool)
 
 
-@pointwise()
-def isreal(self: Array, /) -> Array:
-    """Return True everywhere: there are no complex numbers.
-
-    Example:
-        >>> tn.tensor([1.0, 2.0]).isreal()
-        tensor([True, True])
-    """
-    return np.ones(self.shape, bool)
-
-
 # ---- closeness ----------------------------------------------------------------------------------
 
 
@@ -234,7 +230,7 @@ def _one_kind(a: Array, b: Array) -> None:
         raise RuntimeError(f"{name_of(a)} did not match {name_of(b)}")
 
 
-@pointwise(numbers=False, mixed=_one_kind)
+@pointwise(numbers=False, mixed=_one_kind, complex="given")
 def isclose(
     self: Array, other: Array, /, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> Array:
@@ -253,11 +249,11 @@ def isclose(
         if not bound >= 0:
             raise RuntimeError(f"{name} must be greater than or equal to zero, but got {bound:g}")
     close = self == other
-    if equal_nan and self.dtype.kind == "f":
+    if equal_nan and self.dtype.kind in "fc":
         close = close | (np.isnan(self) & np.isnan(other))
     if rtol == 0 and atol == 0:
         return close
-    a, b = (x if x.dtype.kind == "f" else x.astype(np.float64) for x in (self, other))
+    a, b = (x if x.dtype.kind in "fc" else x.astype(np.float64) for x in (self, other))
     distance = np.abs(a - b)
     return close | (np.isfinite(distance) & (distance <= atol + np.abs(rtol * b)))
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes, layouts
+from tinynet.core.callsite import warn
 from tinynet.core.declaration.composite import tensor_first
 from tinynet.core.declaration.operation import operation, public
 from tinynet.core.tensors.tensor import Tensor, method, public_function, wrap
@@ -18,10 +19,16 @@ from tinynet.ops.creation.tensor_types import TensorKind
 from tinynet.ops.shaping import flipping
 
 
-@operation(methods=False, node="ToCopyBackward0", batch="elementwise")
+@operation(methods=False, node="ToCopyBackward0", batch="elementwise", complex=True)
 def cast(self: Array, /, kind: Any) -> Array:
     """Return a copy in another dtype."""
+    if self.dtype.kind == "c" and kind.kind not in "cb":
+        warn(_DISCARDS)
+        self = self.real
     return self.astype(kind)
+
+
+_DISCARDS = "Casting complex values to real discards the imaginary part"
 
 
 cast.grad(self=lambda g: g)  # the engine casts it back
@@ -30,7 +37,7 @@ cast.grad(self=lambda g: g)  # the engine casts it back
 def converted(t: Tensor, kind: Any, copy: bool = False, memory_format: Any = None) -> Tensor:
     """Return the tensor in another dtype and memory format, or itself if nothing changes."""
     if t._array.dtype != kind or copy:
-        t = cast.function(t if dtypes.is_floating(kind) else t.detach(), kind)
+        t = cast.function(t if dtypes.is_inexact(kind) else t.detach(), kind)
     if memory_format in (None, layouts.preserve_format):
         return t
     return flipping.contiguous(t, memory_format)
@@ -232,6 +239,8 @@ _shorthand("bfloat16", dtypes.bfloat16)
 _shorthand("float", dtypes.float32)
 _shorthand("double", dtypes.float64)
 _shorthand("half", dtypes.float16)
+_shorthand("cfloat", dtypes.complex64)
+_shorthand("cdouble", dtypes.complex128)
 _shorthand("long", dtypes.int64)
 _shorthand("int", dtypes.int32)
 _shorthand("short", dtypes.int16)

@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 
 from tinynet import threads
+from tinynet.core.declaration.complex_rules import conjugate, holds_complex
 from tinynet.core.declaration.operation import pointwise, public
 from tinynet.core.graph.double_backward import derivative
-from tinynet.core.tensors.tensor import METHODS, Tensor, method, public_function
+from tinynet.core.tensors.inplace import run_inplace
+from tinynet.core.tensors.tensor import Tensor, method, public_function
 from tinynet.dtypes import Array
 from tinynet.ops.out_dtypes import FOUND
 from tinynet.ops.pointwise.where import zeros_for
@@ -22,7 +24,7 @@ from tinynet.widening import HALF, in_single
 # ---- exponentials and logarithms ----------------------------------------------------------------
 
 
-@pointwise(np.exp, ints="float", inplace=True, node="ExpBackward")
+@pointwise(np.exp, ints="float", inplace=True, node="ExpBackward", complex=True)
 def exp(self: Array, /) -> Array:
     """Return e to the power of each element.
 
@@ -36,7 +38,7 @@ exp.grad(self=lambda g, result: g * result)
 
 
 @special()
-@pointwise(np.exp2, ints="float", inplace=True)
+@pointwise(np.exp2, ints="float", inplace=True, complex=True)
 def exp2(self: Array, /) -> Array:
     """Return 2 to the power of each element.
 
@@ -50,7 +52,7 @@ exp2.grad(self=lambda g, result: g * result * math.log(2))
 
 
 @special()
-@pointwise(np.expm1, ints="float", inplace=True)
+@pointwise(np.expm1, ints="float", inplace=True, complex=True)
 def expm1(self: Array, /) -> Array:
     """Return ``exp(x) - 1``, accurate for small x.
 
@@ -63,7 +65,7 @@ def expm1(self: Array, /) -> Array:
 expm1.grad(self=lambda g, result: g * (result + 1))
 
 
-@pointwise(np.log, ints="float", inplace=True)
+@pointwise(np.log, ints="float", inplace=True, complex=True)
 def log(self: Array, /) -> Array:
     """Return the natural logarithm.
 
@@ -77,7 +79,7 @@ log.grad(self=lambda g, self: g / self)
 
 
 @special()
-@pointwise(np.log1p, ints="float", inplace=True, node="Log1PBackward0")
+@pointwise(np.log1p, ints="float", inplace=True, node="Log1PBackward0", complex=True)
 def log1p(self: Array, /) -> Array:
     """Return ``log(1 + x)``, accurate for small x.
 
@@ -90,7 +92,7 @@ def log1p(self: Array, /) -> Array:
 log1p.grad(self=lambda g, self: g / (self + 1))
 
 
-@pointwise(np.log2, ints="float", inplace=True)
+@pointwise(np.log2, ints="float", inplace=True, complex=True)
 def log2(self: Array, /) -> Array:
     """Return the logarithm to base 2.
 
@@ -103,7 +105,7 @@ def log2(self: Array, /) -> Array:
 log2.grad(self=lambda g, self: g / (self * math.log(2)))
 
 
-@pointwise(np.log10, ints="float", inplace=True)
+@pointwise(np.log10, ints="float", inplace=True, complex=True)
 def log10(self: Array, /) -> Array:
     """Return the logarithm to base 10.
 
@@ -118,7 +120,7 @@ log10.grad(self=lambda g, self: g / (self * math.log(10)))
 # ---- powers -------------------------------------------------------------------------------------
 
 
-@pointwise(np.sqrt, ints="float", inplace=True)
+@pointwise(np.sqrt, ints="float", inplace=True, complex=True)
 def sqrt(self: Array, /) -> Array:
     """Return the square root; NaN below zero.
 
@@ -131,7 +133,7 @@ def sqrt(self: Array, /) -> Array:
 sqrt.grad(self=lambda g, result: g / (2 * result))
 
 
-@pointwise(ints="float", inplace=True)
+@pointwise(ints="float", inplace=True, complex=True)
 def rsqrt(self: Array, /) -> Array:
     """Return the reciprocal of the square root.
 
@@ -147,7 +149,7 @@ def rsqrt(self: Array, /) -> Array:
 rsqrt.grad(self=lambda g, result: -0.5 * g * result**3)
 
 
-@pointwise(np.reciprocal, ints="float", inplace=True)
+@pointwise(np.reciprocal, ints="float", inplace=True, complex=True)
 def reciprocal(self: Array, /) -> Array:
     """Return the reciprocal.
 
@@ -160,7 +162,7 @@ def reciprocal(self: Array, /) -> Array:
 reciprocal.grad(self=lambda g, result: -g * result * result)
 
 
-@pointwise(inplace=True, node="PowBackward0")
+@pointwise(inplace=True, node="PowBackward0", complex=True)
 def square(self: Array, /) -> Array:
     """Return the square; that of booleans is int64.
 
@@ -176,7 +178,7 @@ square.grad(self=lambda g, self: g * (2.0 * self))
 # ---- sign and rounding --------------------------------------------------------------------------
 
 
-@pointwise(operator="neg", inplace=True, aliases=("negative",), out=FOUND)
+@pointwise(operator="neg", inplace=True, aliases=("negative",), out=FOUND, complex=True)
 def neg(self: Array, /) -> Array:
     """Return the negative.
 
@@ -229,7 +231,29 @@ def sign(self: Array, /) -> Array:
 sign.grad(self=zeros_for)
 
 
-@pointwise(operator="abs", inplace=True, out=FOUND)
+@pointwise(inplace="method", out=FOUND, complex="given")
+def sgn(self: Array, /) -> Array:
+    """Return the sign of real numbers, and ``z / |z|`` of complex ones; 0 for 0.
+
+    Example:
+        >>> tn.tensor([-3.0, 0.0, 2.0]).sgn(), tn.tensor([3 + 4j]).sgn()
+        (tensor([-1.,  0.,  1.]), tensor([0.6000+0.8000j]))
+    """
+    return np.sign(self) if self.dtype.kind == "c" else sign.kernel(self)
+
+
+sgn.grad(self=lambda g, self, result: _along_the_circle(g, self, result))
+
+
+def _along_the_circle(g: Any, z: Any, unit: Any) -> Any:
+    """Return the gradient of ``z / |z|``, without its part along z; zero at zero."""
+    if not holds_complex(z):
+        return zeros_for(g)
+    across = g - (g * conjugate(unit)).real * unit
+    return across * (z != 0) / (abs(z) + (z == 0))
+
+
+@pointwise(operator="abs", out=FOUND, complex="given")
 def abs(self: Array, /) -> Array:
     """Return the absolute value.
 
@@ -242,16 +266,32 @@ def abs(self: Array, /) -> Array:
     return np.abs(self)
 
 
-abs.grad(self=lambda g, self: g * sign(self))
+@public
+def abs_(self: Tensor) -> Tensor:
+    """Write the absolute values to this tensor and return it.
+
+    Raises:
+        RuntimeError: the tensor is complex.
+
+    Example:
+        >>> tn.tensor([-1.0, 2.0]).abs_()
+        tensor([1., 2.])
+    """
+    if self.is_complex():
+        raise RuntimeError("In-place abs is not supported for complex tensors.")
+    return run_inplace(abs, self, (), {}, what="abs_")
+
+
+abs.grad(self=lambda g, self: g * sgn(self))
 # ``absolute_`` is a method only.
 public_function(method(abs.function, "absolute"), "absolute")
-method(METHODS["abs_"], "absolute_")
+method(abs_, "absolute_")
 
 
 # ---- saturating functions -----------------------------------------------------------------------
 
 
-@pointwise(np.tanh, ints="float", inplace=True)
+@pointwise(np.tanh, ints="float", inplace=True, complex=True)
 def tanh(self: Array, /) -> Array:
     """Return the hyperbolic tangent.
 
@@ -270,7 +310,7 @@ derivative(
 
 
 @special("expit")
-@pointwise(ints="float", inplace=True)
+@pointwise(ints="float", inplace=True, complex=True)
 def sigmoid(self: Array, /) -> Array:
     """Return the logistic function ``1 / (1 + exp(-x))``.
 

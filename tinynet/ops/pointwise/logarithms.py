@@ -18,7 +18,7 @@ from tinynet.ops.special_functions import only_special, special
 # ---- of sums ------------------------------------------------------------------------------------
 
 
-@pointwise(numbers=False)
+@pointwise(numbers=False, complex=True)
 def logaddexp(self: Array, other: Array, /) -> Array:
     """Return ``log(exp(self) + exp(other))``, without overflow.
 
@@ -27,7 +27,16 @@ def logaddexp(self: Array, other: Array, /) -> Array:
         tensor(1000.6932)
     """
     refuse_whole("logaddexp", self)
+    if self.dtype.kind == "c":
+        return complex_logaddexp(self, other)
     return np.logaddexp(self, other)
+
+
+def complex_logaddexp(a: Array, b: Array) -> Array:
+    """Return ``log(exp(a) + exp(b))`` of complex numbers, without overflow."""
+    larger = a.real >= b.real
+    top, low = np.where(larger, a, b), np.where(larger, b, a)
+    return top + np.log(1 + np.exp(low - top))
 
 
 @pointwise(numbers=False)

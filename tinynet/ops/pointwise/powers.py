@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import cmath
 import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from tinynet import dtypes, errors
+from tinynet.core.declaration.complex_rules import holds_complex
 from tinynet.core.declaration.operation import operation, pointwise, public
 from tinynet.core.tensors.inplace import run_inplace
 from tinynet.core.tensors.tensor import Tensor, method
@@ -21,7 +23,12 @@ from tinynet.ops.pointwise.where import zeros_for
 from tinynet.widening import HALF, in_single
 
 
-@pointwise(node="PowBackward1", methods=False, operator="pow")
+def _is_positive(exponent: Any) -> Any:
+    """Return where an exponent or its real part is at least zero."""
+    return (exponent.real if holds_complex(exponent) else exponent) >= 0
+
+
+@pointwise(node="PowBackward1", methods=False, operator="pow", complex=True)
 def power(self: Array, exponent: Array, /) -> Array:
     """Return ``self`` to the power of a tensor."""
     if self.dtype.kind == "b":
@@ -37,17 +44,17 @@ power.grad(
         exponent == 0, 0.0, g * (exponent * self ** (exponent - 1))
     ),
     exponent=lambda g, self, exponent, result: (
-        g * where((self == 0) & (exponent >= 0), 0.0, result * log(self))
+        g * where((self == 0) & _is_positive(exponent), 0.0, result * log(self))
     ),
 )
 
 
-@operation(node="PowBackward0", methods=False, batch="elementwise")
+@operation(node="PowBackward0", methods=False, batch="elementwise", complex=True)
 def power_number(self: Array, /, exponent: float) -> Array:
     """Return ``self`` to the power of a number."""
-    if self.dtype.kind != "f" and isinstance(exponent, float):
-        self = self.astype(dtypes.default_float())
-    if self.dtype.kind != "f":
+    if type(exponent) is complex or not dtypes.is_inexact(self.dtype) and type(exponent) is float:
+        self = self.astype(dtypes.result_type((self, exponent)), copy=False)
+    if not dtypes.is_inexact(self.dtype):
         kind = dtypes.result_type((self, exponent))
         if exponent < 0:
             raise RuntimeError("Integers to negative integer powers are not allowed.")
@@ -76,7 +83,7 @@ power_number.grad(
 )
 
 
-@operation(node="PowBackward2", methods=False, batch="elementwise")
+@operation(node="PowBackward2", methods=False, batch="elementwise", complex=True)
 def power_of_number(self: Array, /, base: float) -> Array:
     """Return a number to the power of each element."""
     kind = dtypes.result_type((self, base))
@@ -86,6 +93,8 @@ def power_of_number(self: Array, /, base: float) -> Array:
 
 
 def _slope_of_exponent(g: Any, result: Any, base: float) -> Any:
+    if holds_complex(result) or type(base) is complex:
+        return g * (result * cmath.log(base)) if base else g * where(result == 1, 0.0, math.nan)
     if base == 0:  # 0 to a nonnegative power is at most 1, with derivative 0
         return g * where(result <= 1, 0.0, result * -math.inf)
     return g * (result * (math.log(base) if base > 0 else math.nan))
@@ -111,9 +120,9 @@ def pow(self: Tensor | float, exponent: Tensor | float) -> Tensor:
         >>> tn.tensor([1.0, 2.0]).pow(3)
         tensor([1., 8.])
     """
-    if type(exponent) in (int, float, bool):
+    if type(exponent) in dtypes.type_of_number:
         return power_number.function(self, exponent)
-    if type(self) in (int, float, bool) and isinstance(exponent, Tensor):
+    if type(self) in dtypes.type_of_number and isinstance(exponent, Tensor):
         return power_of_number.function(exponent, self)
     return power.function(self, exponent)
 
@@ -121,12 +130,12 @@ def pow(self: Tensor | float, exponent: Tensor | float) -> Tensor:
 @public
 def pow_(self: Tensor, exponent: Tensor | float) -> Tensor:
     """Raise each element of this tensor to the power of ``exponent`` in place and return it."""
-    number = type(exponent) in (int, float, bool)
+    number = type(exponent) in dtypes.type_of_number
     return run_inplace(power_number if number else power, self, (exponent,), {}, what="pow_")
 
 
 def _pow_operator(self: Tensor, exponent: Tensor | float) -> Tensor:
-    if type(exponent) in (int, float, bool):
+    if type(exponent) in dtypes.type_of_number:
         return power_number.function(self, exponent)
     return power.operator(self, exponent)
 
@@ -139,11 +148,13 @@ method(pow_, "__ipow__")
 
 
 def _double(x: Any, name: str, position: int) -> Any:
-    if type(x) in (int, float, bool):
-        return float(x)
+    if type(x) in dtypes.type_of_number:
+        return x if type(x) is complex else float(x)
     if not isinstance(x, Tensor):
         raise errors.must_be_tensor("float_power", name, position, x)
-    return converted(x, np.dtype(np.float64))
+    return converted(
+        x, np.result_type(x._array, np.float64) if x.is_complex() else np.dtype(np.float64)
+    )
 
 
 @public(
@@ -170,10 +181,11 @@ def float_power(self: Tensor | float, exponent: Tensor | float) -> Tensor:
 @public
 def float_power_(self: Tensor, exponent: Tensor | float) -> Tensor:
     """Raise this float64 tensor to the power of ``exponent`` in place and return it."""
-    if self._array.dtype != np.float64:
+    wanted = "ComplexDouble" if holds_complex((self, exponent)) else "Double"
+    if name_of(self._array) != wanted:
         raise RuntimeError(
             f"the base given to float_power_ has dtype {name_of(self._array)} but the operation's "
-            "result requires dtype Double"
+            f"result requires dtype {wanted}"
         )
     return pow_(self, _double(exponent, "exponent", 1))
 
@@ -183,7 +195,7 @@ def _no_bools(a: Array, b: Array) -> None:
         refuse_kinds("ldexp", "b", b)
 
 
-@pointwise(ints="float", inplace="function", numbers=False, mixed=_no_bools)
+@pointwise(ints="float", inplace="function", numbers=False, mixed=_no_bools, complex=True)
 def ldexp(self: Array, other: Array, /) -> Array:
     """Return ``self * 2 ** other``.
 

@@ -11,7 +11,6 @@ from tinynet.dtypes import Array
 from tinynet.ops.argument_errors import no_derivative, refuse_whole
 from tinynet.ops.out_dtypes import BOOLEAN, FOUND, same_dtype
 from tinynet.ops.pointwise.arithmetic import where
-from tinynet.ops.pointwise.exponential import sign
 from tinynet.ops.pointwise.where import zeros_for
 from tinynet.ops.special_functions import special
 
@@ -105,20 +104,6 @@ def signbit(self: Array, /) -> Array:
         tensor([ True, False,  True])
     """
     return np.signbit(self) if self.dtype.kind == "f" else np.less(self, 0)
-
-
-@pointwise(inplace="method", out=FOUND)
-def sgn(self: Array, /) -> Array:
-    """Return the sign: -1, 0 or 1; the same as ``sign`` for real numbers.
-
-    Example:
-        >>> tn.tensor([-3.0, 0.0, 2.0]).sgn()
-        tensor([-1.,  0.,  1.])
-    """
-    return sign.kernel(self)
-
-
-sgn.grad(self=zeros_for)
 
 
 @pointwise(inplace=True, node="CopysignBackward0", ints="float", numbers="other")

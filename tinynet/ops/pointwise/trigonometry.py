@@ -18,7 +18,7 @@ from tinynet.widening import HALF, in_single
 # ---- sine, cosine, tangent -----------------------------------------------------------------------
 
 
-@pointwise(np.sin, ints="float", inplace=True)
+@pointwise(np.sin, ints="float", inplace=True, complex=True)
 def sin(self: Array, /) -> Array:
     """Return the sine of angles in radians.
 
@@ -28,7 +28,7 @@ def sin(self: Array, /) -> Array:
     """
 
 
-@pointwise(np.cos, ints="float", inplace=True)
+@pointwise(np.cos, ints="float", inplace=True, complex=True)
 def cos(self: Array, /) -> Array:
     """Return the cosine of angles in radians.
 
@@ -42,7 +42,7 @@ sin.grad(self=lambda g, self: g * cos(self))
 cos.grad(self=lambda g, self: -g * sin(self))
 
 
-@pointwise(np.tan, ints="float", inplace=True)
+@pointwise(np.tan, ints="float", inplace=True, complex=True)
 def tan(self: Array, /) -> Array:
     """Return the tangent of angles in radians.
 
@@ -57,7 +57,7 @@ tan.grad(self=lambda g, result: g * (1 + result * result))
 # ---- their inverses -----------------------------------------------------------------------------
 
 
-@pointwise(np.arcsin, ints="float", inplace=True, aliases=("arcsin",))
+@pointwise(np.arcsin, ints="float", inplace=True, aliases=("arcsin",), complex=True)
 def asin(self: Array, /) -> Array:
     """Return the angle in [-pi/2, pi/2] whose sine is the element; NaN outside [-1, 1].
 
@@ -67,7 +67,7 @@ def asin(self: Array, /) -> Array:
     """
 
 
-@pointwise(np.arccos, ints="float", inplace=True, aliases=("arccos",))
+@pointwise(np.arccos, ints="float", inplace=True, aliases=("arccos",), complex=True)
 def acos(self: Array, /) -> Array:
     """Return the angle in [0, pi] whose cosine is the element; NaN outside [-1, 1].
 
@@ -77,7 +77,7 @@ def acos(self: Array, /) -> Array:
     """
 
 
-@pointwise(np.arctan, ints="float", inplace=True, aliases=("arctan",))
+@pointwise(np.arctan, ints="float", inplace=True, aliases=("arctan",), complex=True)
 def atan(self: Array, /) -> Array:
     """Return the angle in [-pi/2, pi/2] whose tangent is the element.
 
@@ -134,7 +134,7 @@ hypot.grad(
 # ---- hyperbolic ---------------------------------------------------------------------------------
 
 
-@pointwise(np.sinh, ints="float", inplace=True)
+@pointwise(np.sinh, ints="float", inplace=True, complex=True)
 def sinh(self: Array, /) -> Array:
     """Return the hyperbolic sine.
 
@@ -144,7 +144,7 @@ def sinh(self: Array, /) -> Array:
     """
 
 
-@pointwise(np.cosh, ints="float", inplace=True)
+@pointwise(np.cosh, ints="float", inplace=True, complex=True)
 def cosh(self: Array, /) -> Array:
     """Return the hyperbolic cosine.
 
@@ -158,7 +158,7 @@ sinh.grad(self=lambda g, self: g * cosh(self))
 cosh.grad(self=lambda g, self: g * sinh(self))
 
 
-@pointwise(np.arcsinh, ints="float", inplace=True, aliases=("arcsinh",))
+@pointwise(np.arcsinh, ints="float", inplace=True, aliases=("arcsinh",), complex=True)
 def asinh(self: Array, /) -> Array:
     """Return the inverse of the hyperbolic sine.
 
@@ -168,7 +168,7 @@ def asinh(self: Array, /) -> Array:
     """
 
 
-@pointwise(np.arccosh, ints="float", inplace=True, aliases=("arccosh",))
+@pointwise(np.arccosh, ints="float", inplace=True, aliases=("arccosh",), complex=True)
 def acosh(self: Array, /) -> Array:
     """Return the inverse of the hyperbolic cosine, at least 0; NaN below 1.
 
@@ -178,7 +178,7 @@ def acosh(self: Array, /) -> Array:
     """
 
 
-@pointwise(np.arctanh, ints="float", inplace=True, aliases=("arctanh",))
+@pointwise(np.arctanh, ints="float", inplace=True, aliases=("arctanh",), complex=True)
 def atanh(self: Array, /) -> Array:
     """Return the inverse of the hyperbolic tangent; NaN outside [-1, 1].
 
@@ -224,7 +224,7 @@ rad2deg.grad(self=lambda g: g * (180 / math.pi))
 
 
 @special()
-@pointwise(ints="float", inplace=True)
+@pointwise(ints="float", inplace=True, complex=True)
 def sinc(self: Array, /) -> Array:
     """Return ``sin(pi x) / (pi x)``, and 1 at 0.
 

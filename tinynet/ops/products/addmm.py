@@ -79,7 +79,7 @@ summed = functools.partial(operation, numbers_first=True, too_large=_too_large)
 # ---- a matrix plus a product of matrices --------------------------------------------------------
 
 
-@summed(inplace=True, autocast="lower", out=EXPECTED, batch="added_matrices")
+@summed(inplace=True, autocast="lower", out=EXPECTED, batch="added_matrices", complex=True)
 def addmm(self: Array, mat1: Array, mat2: Array, /, *, beta: float = 1, alpha: float = 1) -> Array:
     """Return ``beta * self + alpha * (mat1 @ mat2)``.
 
@@ -111,7 +111,7 @@ addmm.grad(
 )
 
 
-@summed(inplace="function", out=EXPECTED, batch="added_vector")
+@summed(inplace="function", out=EXPECTED, batch="added_vector", complex=True)
 def addmv(self: Array, mat: Array, vec: Array, /, *, beta: float = 1, alpha: float = 1) -> Array:
     """Return ``beta * self + alpha * (mat @ vec)``.
 
@@ -152,7 +152,7 @@ addmv.grad(
 )
 
 
-@summed(inplace=True, batch="loop", order="iterated")
+@summed(inplace=True, batch="loop", complex=True, order="iterated")
 def addr(self: Array, vec1: Array, vec2: Array, /, *, beta: float = 1, alpha: float = 1) -> Array:
     """Return ``beta * self + alpha * outer(vec1, vec2)``, in the promoted dtype.
 
@@ -176,7 +176,7 @@ def addr(self: Array, vec1: Array, vec2: Array, /, *, beta: float = 1, alpha: fl
             raise RuntimeError(f"addr: Expected 1-D argument {name}, but got {x.ndim}-D")
     kind = dtypes.result_type((self, vec1, vec2))
     for name, factor in (("beta", beta), ("alpha", alpha)):
-        if kind.kind != "f" and isinstance(factor, float):
+        if not dtypes.is_inexact(kind) and isinstance(factor, float):
             raise RuntimeError(
                 f"For integral input tensors, argument {name} must not be a floating point number."
             )
@@ -205,7 +205,7 @@ def _batches(batch1: Array, batch2: Array) -> None:
             raise RuntimeError(f"{name} must be a 3D tensor")
 
 
-@summed(inplace=True, autocast="lower", out=EXPECTED, batch="added_stacks")
+@summed(inplace=True, autocast="lower", out=EXPECTED, batch="added_stacks", complex=True)
 def baddbmm(
     self: Array, batch1: Array, batch2: Array, /, *, beta: float = 1, alpha: float = 1
 ) -> Array:
@@ -253,6 +253,7 @@ baddbmm.grad(
     autocast="lower",
     out=same_dtype("self and mat2 must have the same dtype, but got {out} and {result}"),
     batch="loop",
+    complex=True,
 )
 def addbmm(
     self: Array, batch1: Array, batch2: Array, /, *, beta: float = 1, alpha: float = 1

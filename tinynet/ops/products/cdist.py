@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import errors
+from tinynet import dtypes, errors
 from tinynet.core.declaration.casting import autocast
+from tinynet.core.declaration.complex_rules import conjugate
 from tinynet.core.declaration.operation import operation, public
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
@@ -140,11 +141,11 @@ def cdist(
     return all_distances.function(x1, x2, float(p), compute_mode)
 
 
-@operation(methods=False, node="DistBackward0", batch="norm_of_difference")
+@operation(methods=False, node="DistBackward0", batch="norm_of_difference", complex="given")
 def distance(self: Array, other: Array, /, p: float) -> Array:
     """Return the p-norm of the difference of two arrays."""
     gap = self - other
-    if gap.dtype.kind != "f":
+    if not dtypes.is_inexact(gap.dtype):
         raise RuntimeError(
             "norm(): input dtype should be either floating point or complex. Got "
             f"{name_of(gap)} instead."
@@ -191,7 +192,7 @@ def _others(ndim: int, dim: int) -> tuple[int, ...]:
     return tuple(i for i in range(ndim) if i != axis)
 
 
-@operation(inplace=True, out=EXPECTED, batch="loop")
+@operation(inplace=True, out=EXPECTED, batch="loop", complex="given")
 def renorm(self: Array, /, p: float, dim: int, maxnorm: float) -> Array:
     """Return a copy whose slices along a dimension have p-norms of at most ``maxnorm``.
 
@@ -230,7 +231,7 @@ def _renormed(g: Any, x: Any, p: float, dim: int, maxnorm: float) -> Any:
     above = norm > maxnorm
     factor = where(above, maxnorm / (norm + _TINY), 1.0)
     slope = where(above, -maxnorm / ((norm + _TINY) * (norm + _TINY)), 0.0)
-    by_norm = sum_dims(g * x, others, True) * slope
+    by_norm = sum_dims((g * conjugate(x)).real, others, True) * slope
     return g * factor + norm_gradient(by_norm, x, tuple(x.shape), norm, p, others, True)
 
 

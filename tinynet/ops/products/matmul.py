@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from tinynet import errors
+from tinynet.core.declaration.complex_rules import conjugate
 from tinynet.core.declaration.operation import operation, public
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor, counter_of, method
@@ -48,7 +49,7 @@ _OF_VECTORS = same_dtype("result dtype {out} does not match input dtype {result}
 # ---- the products -------------------------------------------------------------------------------
 
 
-@operation(autocast="lower", out=EXPECTED, batch="matrices")
+@operation(autocast="lower", out=EXPECTED, batch="matrices", complex=True)
 def mm(self: Array, mat2: Array, /) -> Array:
     """Multiply two matrices.
 
@@ -74,7 +75,7 @@ def mm(self: Array, mat2: Array, /) -> Array:
 mm.grad(self=lambda g, mat2: mm(g, mat2.T), mat2=lambda g, self: mm(self.T, g))
 
 
-@operation(autocast="lower", out=EXPECTED, batch="stacks")
+@operation(autocast="lower", out=EXPECTED, batch="stacks", complex=True)
 def bmm(self: Array, mat2: Array, /) -> Array:
     """Multiply two batches of matrices.
 
@@ -116,6 +117,7 @@ bmm.grad(self=lambda g, mat2: bmm(g, mat2.mT), mat2=lambda g, self: bmm(self.mT,
         "addmv input tensors must have the same dtype, but got {out}, {result}, and {result}"
     ),
     batch="matrix_vector",
+    complex=True,
 )
 def mv(self: Array, vec: Array, /) -> Array:
     """Multiply a matrix by a vector.
@@ -142,7 +144,7 @@ def mv(self: Array, vec: Array, /) -> Array:
 mv.grad(self=lambda g, vec: g[:, None] * vec, vec=lambda g, self: mv(self.T, g))
 
 
-@operation(node="SqueezeBackward4", methods=False, batch="vector_matrix")
+@operation(node="SqueezeBackward4", methods=False, batch="vector_matrix", complex=True)
 def row_product(self: Array, mat2: Array, /) -> Array:
     """Multiply a vector, as a row, by a matrix: one operation, for speed."""
     if self.shape[0] != mat2.shape[0] or self.dtype != mat2.dtype or self.dtype.kind == "b":
@@ -153,7 +155,7 @@ def row_product(self: Array, mat2: Array, /) -> Array:
 row_product.grad(self=lambda g, mat2: mv(mat2, g), mat2=lambda g, self: self[:, None] * g)
 
 
-@operation(out=_OF_VECTORS, batch="vectors")
+@operation(out=_OF_VECTORS, batch="vectors", complex=True)
 def dot(self: Array, tensor: Array, /) -> Array:
     """Return the inner product of two vectors.
 
@@ -180,9 +182,9 @@ def dot(self: Array, tensor: Array, /) -> Array:
 dot.grad(self=lambda g, tensor: g * tensor, tensor=lambda g, self: g * self)
 
 
-@operation(out=_OF_VECTORS, batch="vectors")
+@operation(out=_OF_VECTORS, batch="vectors", complex="given")
 def vdot(self: Array, other: Array, /) -> Array:
-    """Return the inner product of two vectors; the same as ``dot`` for real numbers.
+    """Return the inner product of two vectors, with the conjugate of the first.
 
     Raises:
         RuntimeError: not vectors of the same length and dtype.
@@ -191,13 +193,13 @@ def vdot(self: Array, other: Array, /) -> Array:
         >>> tn.vdot(tn.tensor([1.0, 2.0]), tn.tensor([3.0, 4.0]))
         tensor(11.)
     """
-    return dot.kernel(self, other)
+    return dot.kernel(conjugate(self), other)
 
 
-vdot.grad(self=lambda g, other: g * other, other=lambda g, self: g * self)
+vdot.grad(self=lambda g, other: conjugate(g) * other, other=lambda g, self: g * self)
 
 
-@operation(node="UnsafeViewBackward0", methods=False, order="")
+@operation(node="UnsafeViewBackward0", methods=False, complex=True, order="")
 def unsafe_view(self: Array, /, shape: tuple[int, ...]) -> Array:
     """Reshape an intermediate result: shares memory, but does not count as a view."""
     return self.reshape(shape)

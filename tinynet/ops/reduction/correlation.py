@@ -6,10 +6,12 @@ import warnings
 from typing import Any
 
 from tinynet import dtypes
+from tinynet.core.declaration.complex_rules import conjugate
 from tinynet.core.declaration.operation import public
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.ops.argument_errors import name_of, refuse_others
 from tinynet.ops.pointwise.clamp import clamp
+from tinynet.ops.pointwise.complex_numbers import complex, real
 from tinynet.ops.pointwise.conversion import converted
 from tinynet.ops.products.matmul import matmul
 from tinynet.ops.shaping.diagonals import diagonal
@@ -90,7 +92,7 @@ def cov(
         if given is not None:
             _check_weights(name, given, count, name == "aweights")
             weights = given if weights is None else weights * given
-    if not dtypes.is_floating(x._array.dtype):
+    if not dtypes.is_inexact(x._array.dtype):
         x = converted(x, dtypes.default_float())
     total: Any = count
     if weights is not None:
@@ -101,7 +103,7 @@ def cov(
     free = _degrees_of_freedom(total, correction, weights, aweights)
     away = x - center
     weighted = away if weights is None else away * weights
-    return squeeze(matmul(away, converted(weighted, away._array.dtype).t()) / free)
+    return squeeze(matmul(away, conjugate(converted(weighted, away._array.dtype)).t()) / free)
 
 
 def _degrees_of_freedom(total: Any, correction: int, weights: Any, aweights: Any) -> Any:
@@ -142,6 +144,8 @@ def corrcoef(self: Tensor) -> Tensor:
     c = cov(self)
     if c._array.ndim == 0:
         return c / c
-    deviations = diagonal(c, 0, 0, 1).sqrt()
+    deviations = real(diagonal(c, 0, 0, 1)).sqrt()
     c = c / reshape(deviations, (-1, 1)) / reshape(deviations, (1, -1))
+    if c.is_complex():
+        return complex(clamp(c.real, -1, 1), clamp(c.imag, -1, 1))
     return clamp(c, -1, 1)

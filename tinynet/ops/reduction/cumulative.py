@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet.core.declaration.complex_rules import holds_complex
 from tinynet.core.declaration.operation import operation, public
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array, DtypeLike
@@ -20,6 +21,7 @@ from tinynet.ops.out_dtypes import EXPECTED_TEXT, same_dtype
 from tinynet.ops.pointwise.arithmetic import where
 from tinynet.ops.pointwise.conversion import cast
 from tinynet.ops.pointwise.exponential import exp
+from tinynet.ops.pointwise.logarithms import complex_logaddexp
 from tinynet.ops.pointwise.where import zeros_for
 from tinynet.ops.reduction.extrema import pair
 from tinynet.ops.reduction.sums import axes_of
@@ -31,19 +33,20 @@ from tinynet.widening import HALF, in_single
 
 _FOUND = same_dtype("expected scalar_type {result} but found {out}")
 
-DOUBLE = np.dtype(np.float64)
+DOUBLE, COMPLEX = np.dtype(np.float64), np.dtype(np.complex128)
 
 
 def _accumulated(function: np.ufunc, x: Array, axis: int, kind: Any) -> Array:
     """Apply an accumulating ufunc in a dtype."""
-    made = function.accumulate(x, axis=axis, dtype=DOUBLE if kind.kind == "f" else kind)
+    wide = np.result_type(kind, DOUBLE) if kind.kind in "fc" else kind
+    made = function.accumulate(x, axis=axis, dtype=wide)
     return made.astype(kind, copy=False)
 
 
 # ---- cumulative sums ----------------------------------------------------------------------------
 
 
-@operation(inplace=True, out=same_dtype(EXPECTED_TEXT, inside=True))
+@operation(inplace=True, out=same_dtype(EXPECTED_TEXT, inside=True), complex=True)
 def cumsum(self: Array, /, dim: int, *, dtype: DtypeLike = None) -> Array:
     """Return the cumulative sum along a dimension; integers sum as int64.
 
@@ -68,13 +71,16 @@ cumsum.grad(
 # ---- linear recurrences, shared by the derivatives below ----------------------------------------
 
 
-@operation(methods=False)
+@operation(methods=False, complex=True)
 def recurrence(self: Array, start: Array, /, dim: int) -> Array:
     """Return ``y[k] = start[k] + self[k] * y[k - 1]`` along a dimension; ``self[0]`` is unused.
 
     Its derivative is the same recurrence in the other direction.
     """
-    factors, found = np.moveaxis(self, dim, 0), np.moveaxis(start.astype(DOUBLE), dim, 0)
+    factors, found = (
+        np.moveaxis(self, dim, 0),
+        np.moveaxis(start.astype(np.result_type(start, DOUBLE)), dim, 0),
+    )
     for k in range(1, len(found)):
         found[k] += factors[k] * found[k - 1]
     return np.moveaxis(found, 0, dim).astype(start.dtype, copy=False)
@@ -106,7 +112,7 @@ recurrence.grad(
 # ---- cumulative products ------------------------------------------------------------------------
 
 
-@operation(inplace=True, out=same_dtype(EXPECTED_TEXT, inside=True))
+@operation(inplace=True, out=same_dtype(EXPECTED_TEXT, inside=True), complex=True)
 def cumprod(self: Array, /, dim: int, *, dtype: DtypeLike = None) -> Array:
     """Return the cumulative product along a dimension; integers multiply as int64.
 
@@ -141,7 +147,7 @@ cumprod.grad(
 # ---- cumulative logsumexp -----------------------------------------------------------------------
 
 
-@operation(out=_FOUND)
+@operation(out=_FOUND, complex=True)
 def logcumsumexp(self: Array, /, dim: int) -> Array:
     """Return the logarithm of the cumulative sum of exponentials, without overflow.
 
@@ -157,6 +163,11 @@ def logcumsumexp(self: Array, /, dim: int) -> Array:
         return in_single(logcumsumexp, self, axis)
     if self.ndim == 0 or self.size == 0:
         return self.copy()
+    if self.dtype.kind == "c":
+        found = np.moveaxis(self.astype(np.complex128), axis, 0)
+        for k in range(1, len(found)):
+            found[k] = complex_logaddexp(found[k - 1], found[k])
+        return np.moveaxis(found, 0, axis).astype(self.dtype, copy=False)
     return _accumulated(np.logaddexp, self, axis, self.dtype)
 
 
@@ -167,7 +178,9 @@ def _logarithm_slope(g: Any, x: Any, result: Any, shape: tuple[int, ...], dim: i
     low = result == -np.inf
     flat = where(low, 0.0, result)
     steps = cut(flat, axis, slice(0, shape[axis] - 1)) - cut(flat, axis, slice(1, None))
-    factors = _from_second(exp(cast(steps, DOUBLE)), axis, shape)
+    factors = _from_second(
+        exp(cast(steps, COMPLEX if holds_complex(steps) else DOUBLE)), axis, shape
+    )
     return where(low, 0.0, exp(x - flat)) * _backwards(factors, g, axis)
 
 

@@ -66,7 +66,7 @@ def _summed_products(a: Array, b: Array, axis: int) -> Array:
 
 
 @special()
-@operation(out=EXPECTED)
+@operation(out=EXPECTED, complex="given")
 def softmax(self: Array, /, dim: int, dtype: DtypeLike = None) -> Array:
     """Return the exponentials divided by their sum along a dimension.
 
@@ -114,7 +114,7 @@ softmax_backward.grad(
 
 
 @special()
-@operation(node="LogSoftmaxBackward0", out=EXPECTED)
+@operation(node="LogSoftmaxBackward0", out=EXPECTED, complex="given")
 def log_softmax(self: Array, /, dim: int, dtype: DtypeLike = None) -> Array:
     """Return the logarithm of softmax, accurate even where softmax is close to 0.
 
@@ -160,7 +160,7 @@ log_softmax_backward.grad(
 
 
 @special()
-@operation(batch="reduction")
+@operation(batch="reduction", complex=True)
 def logsumexp(self: Array, /, dim: Dims, keepdim: bool = False) -> Array:
     """Return the logarithm of the sum of exponentials over the dimensions, without overflow.
 
@@ -170,11 +170,11 @@ def logsumexp(self: Array, /, dim: Dims, keepdim: bool = False) -> Array:
         >>> tn.tensor([1000.0, 1000.0]).logsumexp(dim=0)
         tensor(1000.6932)
     """
-    if self.dtype.kind != "f":
+    if not dtypes.is_inexact(self.dtype):
         self = self.astype(dtypes.default_float())
     axes = axes_of(dim, self.ndim, "logsumexp", False)
-    top = largest(self, axis=axes, keepdims=True, initial=-np.inf)
-    top = np.where(np.isinf(top), 0, top).astype(self.dtype)
+    top = largest(self.real, axis=axes, keepdims=True, initial=-np.inf)
+    top = np.where(np.isinf(top), 0, top).astype(top.dtype)
     found = np.log(sums(np.exp(self - top), axes, True)) + top
     return found if keepdim else found.reshape(_left(self.shape, axes))
 

@@ -17,7 +17,7 @@ from tinynet.ops.argument_errors import name_of, refuse_others
 from tinynet.ops.argument_names import as_declared
 from tinynet.ops.pointwise.arithmetic import where
 from tinynet.ops.pointwise.exponential import abs as absolute
-from tinynet.ops.pointwise.exponential import sign
+from tinynet.ops.pointwise.exponential import sgn
 from tinynet.ops.reduction.sums import (
     Dims,
     axes_of,
@@ -39,18 +39,23 @@ def _moments(
     self: Array, dim: Dims, correction: float, keepdim: bool, root: bool = False
 ) -> tuple[Array, Array]:
     """Return the variance or its root, and the mean: computed in float64, and rounded once."""
-    if not dtypes.is_floating(self.dtype):
+    if not dtypes.is_inexact(self.dtype):
         raise RuntimeError("std and var only support floating point and complex dtypes")
     axes = axes_of(dim, self.ndim)
     count = count_of(self.shape, dim)
-    wide = self.astype(np.float64, copy=False)
+    wide = self.astype(np.result_type(self, np.float64), copy=False)
     center = np.asarray(sums(wide, axes, True) / np.float64(count))
     away = np.asarray(wide - center)
     rest = sums(away, axes, keepdim)  # zero except for the rounding of the mean
-    total = sums(np.square(away, out=away), axes, keepdim) - rest * (rest / max(count, 1))
+    total = sums(_squared_sizes(away), axes, keepdim) - _squared_sizes(rest) / max(count, 1)
     found = np.maximum(total, 0) / np.float64(max(count - correction, 0))
     found = np.asarray(np.sqrt(found) if root else found)
-    return found.astype(self.dtype), center.reshape(found.shape).astype(self.dtype)
+    kind = dtypes.real_of(self.dtype)
+    return found.astype(kind), center.reshape(found.shape).astype(self.dtype)
+
+
+def _squared_sizes(x: Array) -> Array:
+    return np.square(x.real) + np.square(x.imag) if x.dtype.kind == "c" else np.square(x)
 
 
 def _around_mean(
@@ -77,7 +82,7 @@ def _of_mean(g: Any, shape: tuple[int, ...], dim: Dims, keepdim: bool) -> Any:
     return spread(g / max(count_of(shape, dim), 1), shape, dim, keepdim)
 
 
-@operation(node="VarBackward0", methods=False, batch="reduction")
+@operation(node="VarBackward0", methods=False, batch="reduction", complex="given")
 def variance(self: Array, /, dim: Dims, correction: float, keepdim: bool) -> Array:
     """Return the variance over dimensions."""
     return _moments(self, dim, correction, keepdim)[0]
@@ -90,7 +95,7 @@ variance.grad(
 )
 
 
-@operation(node="StdBackward0", methods=False, batch="reduction")
+@operation(node="StdBackward0", methods=False, batch="reduction", complex="given")
 def deviation(self: Array, /, dim: Dims, correction: float, keepdim: bool) -> Array:
     """Return the standard deviation over dimensions; its subgradient at zero is zero."""
     return _moments(self, dim, correction, keepdim, root=True)[0]
@@ -109,6 +114,7 @@ deviation.grad(
     node="VarMeanBackward0",
     methods=False,
     batch="reduction",
+    complex="given",
 )
 def variance_mean(
     self: Array, /, dim: Dims, correction: float, keepdim: bool
@@ -131,6 +137,7 @@ variance_mean.grad(
     node="StdMeanBackward0",
     methods=False,
     batch="reduction",
+    complex="given",
 )
 def deviation_mean(
     self: Array, /, dim: Dims, correction: float, keepdim: bool
@@ -256,7 +263,7 @@ def std_mean() -> tuple[Tensor, Tensor]:
 # ---- norms --------------------------------------------------------------------------------------
 
 
-@operation(node="LinalgVectorNormBackward0", methods=False, batch="reduction")
+@operation(node="LinalgVectorNormBackward0", methods=False, batch="reduction", complex="given")
 def vector_norm(self: Array, /, p: float, dim: Dims, keepdim: bool) -> Array:
     """Return the p-norm over dimensions."""
     axes = axes_of(dim, self.ndim)
@@ -269,16 +276,16 @@ def vector_norm(self: Array, /, p: float, dim: Dims, keepdim: bool) -> Array:
     if p == -math.inf:
         return smallest(sizes, axis=axes, keepdims=keepdim)
     if p == 0:
-        return add_up(sizes != 0, axis=axes, keepdims=keepdim, dtype=self.dtype)
+        return add_up(sizes != 0, axis=axes, keepdims=keepdim, dtype=sizes.dtype)
     if p == 1:
         return sums(sizes, axes, keepdim)
     if p == 2:
-        return np.sqrt(sums(np.square(self), axes, keepdim))
+        return np.sqrt(sums(np.square(sizes), axes, keepdim))
     return sums(sizes**p, axes, keepdim) ** (1 / p)
 
 
 def _check_norm(self: Array, p: float, axes: tuple[int, ...], dim: Dims) -> None:
-    if not dtypes.is_floating(self.dtype):
+    if not dtypes.is_inexact(self.dtype):
         raise RuntimeError(
             "linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
             f"{name_of(self)}"
@@ -306,7 +313,7 @@ def norm_gradient(
     if p == 0:
         return None
     if p == 1:
-        return g * sign(x)
+        return g * sgn(x)
     if p == 2:
         if isinstance(g, Tensor):  # the second derivative at 0 is NaN, as in PyTorch
             return g * where(norm == 0, 0.0, x / norm)
@@ -315,12 +322,12 @@ def norm_gradient(
     if p in (math.inf, -math.inf):
         found = (sizes == norm) | (x != x)
         count = sum_dims(found * 1.0, dim, True)  # 0 if the norm was rounded to 16 bits
-        return sign(x) * found * (g / where(count == 0, 1.0, count))
+        return sgn(x) * found * (g / where(count == 0, 1.0, count))
     if p < 1:
-        return sign(x) * where(x == 0, 0.0, sizes ** (p - 1)) * g * norm ** (1 - p)
+        return sgn(x) * where(x == 0, 0.0, sizes ** (p - 1)) * g * norm ** (1 - p)
     scale = where(norm == 0, 0.0, g / where(norm == 0, 1.0, norm) ** (p - 1))
     if p < 2:
-        return sign(x) * sizes ** (p - 1) * scale
+        return sgn(x) * sizes ** (p - 1) * scale
     return x * sizes ** (p - 2) * scale
 
 

@@ -79,7 +79,7 @@ def count_of(shape: tuple[int, ...], dim: Dims) -> int:
 
 def _mean_kind(array: Array, dtype: Any) -> np.dtype[Any]:
     kind = array.dtype if dtype is None else dtypes.as_numpy(dtype)
-    if not dtypes.is_floating(kind):
+    if not dtypes.is_inexact(kind):
         raise RuntimeError(
             "mean(): could not infer output dtype. Input dtype must be either a floating point "
             f"or complex dtype. Got: {name_of(array)}"
@@ -90,7 +90,7 @@ def _mean_kind(array: Array, dtype: Any) -> np.dtype[Any]:
 # ---- sums and means -----------------------------------------------------------------------------
 
 
-@operation(node="SumBackward0", methods=False, batch="sum_dims", order="")
+@operation(node="SumBackward0", methods=False, batch="sum_dims", complex=True, order="")
 def sum_all(self: Array, /, dtype: DtypeLike = None) -> Array:
     """Return the sum of all elements."""
     return sums(self, None, False, dtype)
@@ -99,7 +99,7 @@ def sum_all(self: Array, /, dtype: DtypeLike = None) -> Array:
 sum_all.grad(self=lambda g, self_shape: expand(g, self_shape))
 
 
-@operation(node="SumBackward1", methods=False, batch="reduction")
+@operation(node="SumBackward1", methods=False, batch="reduction", complex=True)
 def sum_dims(self: Array, /, dim: Dims, keepdim: bool = False, dtype: DtypeLike = None) -> Array:
     """Return the sums over dimensions."""
     return sums(self, axes_of(dim, self.ndim, "sum"), keepdim, dtype)
@@ -132,7 +132,7 @@ def sum(
     return sum_dims.function(self, dim, keepdim, dtype)
 
 
-@operation(node="MeanBackward0", methods=False, batch="mean_dims", order="")
+@operation(node="MeanBackward0", methods=False, batch="mean_dims", complex=True, order="")
 def mean_all(self: Array, /, dtype: DtypeLike = None) -> Array:
     """Return the mean of all elements."""
     if self.dtype is HALF and dtype is None:
@@ -148,7 +148,7 @@ mean_all.recorded["self"] = (  # in PyTorch's order
 )
 
 
-@operation(node="MeanBackward1", methods=False, batch="reduction")
+@operation(node="MeanBackward1", methods=False, batch="reduction", complex=True)
 def mean_dims(self: Array, /, dim: Dims, keepdim: bool = False, dtype: DtypeLike = None) -> Array:
     """Return the means over dimensions."""
     if self.dtype is HALF and dtype is None:
@@ -252,7 +252,7 @@ def nanmean(
 # ---- products -----------------------------------------------------------------------------------
 
 
-@operation(node="ProdBackward0", methods=False, autocast="float32", batch="prod_dim")
+@operation(node="ProdBackward0", methods=False, autocast="float32", batch="prod_dim", complex=True)
 def prod_all(self: Array, /, dtype: DtypeLike = None) -> Array:
     """Return the product of all elements."""
     if self.dtype is HALF and dtype is None:
@@ -265,7 +265,7 @@ prod_all.grad(
 )
 
 
-@operation(node="ProdBackward1", methods=False, autocast="float32")
+@operation(node="ProdBackward1", methods=False, autocast="float32", complex=True)
 def prod_dim(self: Array, /, dim: int, keepdim: bool = False, dtype: DtypeLike = None) -> Array:
     """Return the products over one dimension."""
     axes = axes_of(dim, self.ndim)
@@ -341,7 +341,7 @@ def _truth(name: str, self: Array, dim: Dims, keepdim: bool, reduce: Any) -> Arr
     return np.asarray(reduce(self, axis=axes, keepdims=keepdim)).astype(kind, copy=False)
 
 
-@operation(out=_BOOLEAN, batch="reduction")
+@operation(out=_BOOLEAN, batch="reduction", complex="given")
 def all(self: Array, /, dim: Dims = None, keepdim: bool = False) -> Array:
     """Return True where all elements are nonzero, over the given dimensions or all.
 
@@ -352,7 +352,7 @@ def all(self: Array, /, dim: Dims = None, keepdim: bool = False) -> Array:
     return _truth("all", self, dim, keepdim, np.logical_and.reduce)
 
 
-@operation(out=_BOOLEAN, batch="reduction")
+@operation(out=_BOOLEAN, batch="reduction", complex="given")
 def any(self: Array, /, dim: Dims = None, keepdim: bool = False) -> Array:
     """Return True where any element is nonzero, over the given dimensions or all.
 

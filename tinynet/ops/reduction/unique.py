@@ -120,7 +120,7 @@ def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, 
 # ---- counts -------------------------------------------------------------------------------------
 
 
-@operation(batch="reduction")
+@operation(batch="reduction", complex="given")
 def count_nonzero(self: Array, /, dim: Dims = None) -> Array:
     """Count the nonzero elements over the given dimensions; all by default.
 

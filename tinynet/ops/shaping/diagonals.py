@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes
+from tinynet.core.declaration.complex_rules import conjugate
 from tinynet.core.declaration.operation import operation, public, sequence, view
 from tinynet.core.tensors.tensor import Tensor, method, wrap
 from tinynet.devices import DeviceLike, require_cpu
@@ -20,7 +21,7 @@ from tinynet.ops.shaping.views import axis_of, expand, reshape, transpose
 # ---- a view ------------------------------------------------------------------------------------
 
 
-@operation(methods=False, node="DiagonalBackwardBackward0")
+@operation(methods=False, node="DiagonalBackwardBackward0", complex=True)
 def diagonal_embed(
     self: Array, /, shape: tuple[int, ...], offset: int, dim1: int, dim2: int
 ) -> Array:
@@ -59,7 +60,7 @@ def diagonal(x: Any, offset: int, dim1: int, dim2: int) -> Any:
 # ---- diagonals ----------------------------------------------------------------------------------
 
 
-@operation(autocast="float32", batch="loop")
+@operation(autocast="float32", batch="loop", complex=True)
 def trace(self: Array, /) -> Array:
     """Return the sum of the diagonal of a matrix; integers sum as int64.
 
@@ -74,7 +75,7 @@ def trace(self: Array, /) -> Array:
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {self.ndim}")
     if self.dtype.kind == "b":
         raise NotImplementedError(f"\"trace\" not implemented for '{name_of(self)}'")
-    kind = self.dtype if self.dtype.kind == "f" else np.dtype(np.int64)
+    kind = self.dtype if dtypes.is_inexact(self.dtype) else np.dtype(np.int64)
     return np.trace(self, dtype=kind)
 
 
@@ -86,7 +87,7 @@ def _along_diagonal(g: Any, shape: tuple[int, ...]) -> Any:
 trace.grad(self=lambda g, self_shape: _along_diagonal(g, self_shape))
 
 
-@operation(methods=False, node="DiagonalBackward0_copy")
+@operation(methods=False, node="DiagonalBackward0_copy", complex=True)
 def diagonal_copy(self: Array, /, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Array:
     """Return a copy of a diagonal."""
     return np.diagonal(self, offset, dim1, dim2).copy()
@@ -97,7 +98,7 @@ diagonal_copy.grad(
 )
 
 
-@operation(methods=False, node="DiagEmbedBackward0", batch="inserted")
+@operation(methods=False, node="DiagEmbedBackward0", batch="inserted", complex=True)
 def diagonal_matrix(self: Array, /, offset: int, dim1: int, dim2: int) -> Array:
     """Embed the last dimension in the diagonal of two new dimensions."""
     n = self.shape[-1] + abs(offset)
@@ -280,7 +281,7 @@ triu_indices = _triangle("triu_indices", np.triu_indices, "above", "[[0, 0, 1], 
 
 @public(checks=True)
 def adjoint(self: Tensor) -> Tensor:
-    """Return a view with the last two dimensions swapped; the same as ``mT`` for real numbers.
+    """Return the conjugate with the last two dimensions swapped; of real numbers, a view.
 
     Raises:
         RuntimeError: the tensor has fewer than two dimensions.
@@ -299,11 +300,11 @@ def _adjoint(self: Tensor, name: str) -> Tensor:
         raise RuntimeError(
             f"{name} is only supported on matrices or batches of matrices. Got {ndim}-D tensor."
         )
-    return transpose.function(self, -2, -1)
+    return conjugate(transpose.function(self, -2, -1))
 
 
 def _matrices_adjoint(self: Tensor) -> Tensor:
-    """The last two dimensions swapped.
+    """The conjugate with the last two dimensions swapped.
 
     Raises:
         RuntimeError: the tensor has fewer than two dimensions.
@@ -316,7 +317,7 @@ def _matrices_adjoint(self: Tensor) -> Tensor:
 
 
 def _matrix_adjoint(self: Tensor) -> Tensor:
-    """A matrix with its dimensions swapped.
+    """The conjugate of a matrix with its dimensions swapped.
 
     Raises:
         RuntimeError: the tensor has 1, 3 or more dimensions.
@@ -333,7 +334,7 @@ def _matrix_adjoint(self: Tensor) -> Tensor:
             "tensor.H is only supported on matrices (2-D tensors). "
             f"Got {ndim}-D tensor.{' ' + hint if hint else ''}"
         )
-    return transpose.function(self, 0, -1)
+    return conjugate(transpose.function(self, 0, -1))
 
 
 method(property(_matrices_adjoint), "mH")

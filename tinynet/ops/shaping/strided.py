@@ -54,7 +54,7 @@ def unfold(self: Array, /, dimension: int, size: int, step: int) -> Array:
     )
 
 
-@operation(methods=False, node="UnfoldBackwardBackward0")
+@operation(methods=False, node="UnfoldBackwardBackward0", complex=True)
 def windows_summed(self: Array, /, shape: Ints, dimension: int, size: int, step: int) -> Array:
     """Sum the windows into zeros of ``shape``: the derivative of ``unfold``."""
     if not shape:
@@ -136,7 +136,7 @@ def _moved(source: Array, at: Array, to: Array, shared: Array) -> Array:
     return memory[to - low]
 
 
-@operation(methods=False)
+@operation(methods=False, complex=True)
 def strided_sum(
     self: Array, /, shape: Ints, steps: Ints, size: Ints, stride: Ints, start: int
 ) -> Array:
@@ -145,7 +145,7 @@ def strided_sum(
     return _moved(self, _offsets(size, stride, start), own, own)
 
 
-@operation(methods=False)
+@operation(methods=False, complex=True)
 def strided_copy(
     self: Array, /, shape: Ints, steps: Ints, size: Ints, stride: Ints, start: int
 ) -> Array:

@@ -18,7 +18,7 @@ from tinynet.ops.out_dtypes import EXPECTED
 F = TypeVar("F")
 
 
-@operation(node="CloneBackward0", methods=False, batch="elementwise", order="")
+@operation(node="CloneBackward0", methods=False, batch="elementwise", complex=True, order="")
 def contiguous_copy(self: Array, /, wanted: Any = layouts.contiguous_format) -> Array:
     """Return a copy in row-major order or another memory format."""
     if wanted is layouts.contiguous_format:

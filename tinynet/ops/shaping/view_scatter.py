@@ -32,7 +32,7 @@ def _replaced(self: Array, src: Array, index: Any) -> Array:
     return whole
 
 
-@operation(order="in_memory")
+@operation(complex=True, order="in_memory")
 def select_scatter(self: Array, src: Array, /, dim: int, index: int) -> Array:
     """Return a copy with one slice replaced by ``src``.
 
@@ -52,7 +52,7 @@ select_scatter.grad(
 )
 
 
-@operation(out=EXPECTED, order="in_memory")
+@operation(out=EXPECTED, complex=True, order="in_memory")
 def slice_scatter(
     self: Array,
     src: Array,
@@ -89,7 +89,7 @@ slice_scatter.grad(
 )
 
 
-@operation(order="in_memory")
+@operation(complex=True, order="in_memory")
 def diagonal_scatter(
     self: Array, src: Array, /, offset: int = 0, dim1: int = 0, dim2: int = 1
 ) -> Array:

@@ -73,7 +73,7 @@ def infer(shape: tuple[int, ...], count: int) -> tuple[int, ...]:
     raise RuntimeError(f"shape '{list(shape)}' is invalid for input of size {count}")
 
 
-@operation(methods=False, batch="embedded")
+@operation(methods=False, batch="embedded", complex=True)
 def embed(self: Array, /, shape: tuple[int, ...], index: tuple[Any, ...]) -> Array:
     """Return zeros of ``shape`` with ``self`` at ``index``: the derivative of a selection."""
     whole = np.zeros(shape, self.dtype)
@@ -110,7 +110,7 @@ def view_as_shape(self: Array, /, shape: tuple[int, ...]) -> Array:
 view_as_shape.grad(self=lambda g, self_shape: reshape(g, self_shape))
 
 
-@operation(node="UnsafeViewBackward0", methods=False)
+@operation(node="UnsafeViewBackward0", methods=False, complex=True)
 def reshape_copy(self: Array, /, shape: tuple[int, ...]) -> Array:
     """Return a copy with another shape, where no view is possible."""
     return np.array(self, order="C").reshape(shape)

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tinynet import dtypes
 from tinynet.core.callsite import here
 from tinynet.core.tensors.overlap import refuse_overlap
 from tinynet.core.tensors.tensor import Tensor, wrap
@@ -159,7 +160,13 @@ class Elementwise(Optimizer):
         self._plans[id(group)] = Plan.of(group, params, slots, self.scratch, self.together_from)
 
     def block_rule(self, group: Group, numbers: Numbers, kind: Kind, fresh: bool) -> Rule:
-        """Return ``rule``; for 16-bit floats, in float32 with one rounding of each result."""
+        """Return ``rule``; for 16-bit floats, in float32 with one rounding of each result.
+
+        Parts of complex numbers are updated each for itself, as in PyTorch.
+        """
+        if kind.kind == "c":
+            of_parts = self.rule(group, numbers, dtypes.real_of(kind), fresh)
+            return lambda *arrays: of_parts(*map(dtypes.pairs_of, arrays))
         if kind.itemsize > 2:
             return self.rule(group, numbers, kind, fresh)
         block = self.rule(group, numbers, SINGLE, fresh)
@@ -185,7 +192,7 @@ class Elementwise(Optimizer):
                     held[name] = wrap(counted(self.start(name, group)))
             for name in names:
                 if held.get(name) is None:
-                    held[name] = wrap(np.full_like(param, self.start(name, group)))
+                    held[name] = wrap(filled_like(param, self.start(name, group)))
                     fresh = True
             refuse_other_shape(param, {n: held[n]._array for n in names})
         return Slot(p, held, self.numbers, names, fresh, self._scratch(param))
@@ -198,6 +205,13 @@ class Elementwise(Optimizer):
             memory = [np.empty(size, param.dtype) for _ in range(self.scratch)]
             self._memory[param.dtype] = memory
         return memory
+
+
+def filled_like(param: Array, value: float) -> Array:
+    """Return state for a parameter, filled with a number; of complex ones, both parts are."""
+    made = np.empty_like(param)
+    (dtypes.pairs_of(made) if param.dtype.kind == "c" else made).fill(value)
+    return made
 
 
 # ---- parts of updates ---------------------------------------------------------------------------

@@ -270,10 +270,10 @@ def _log_sigmoid_second(g: Any, grad_output: Any, self: Any) -> Any:
 derivative(log_sigmoid, "LogSigmoidBackwardBackward0", self=_log_sigmoid_second)
 
 
-@pointwise(methods=False)
+@pointwise(methods=False, complex=True)
 def silu(self: Array, /) -> Array:
     """Return x times the logistic function of x."""
-    return self * sigmoid(_floating(self, "silu_cpu"))
+    return self * sigmoid(self if self.dtype.kind == "c" else _floating(self, "silu_cpu"))
 
 
 def _silu_grad(g: Any, self: Any) -> Any:

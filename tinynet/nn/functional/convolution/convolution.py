@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tinynet.core.tensors.tensor import Tensor
@@ -16,6 +16,7 @@ from tinynet.nn.functional.convolution.convolution_ops import (
 )
 from tinynet.nn.functional.convolution.im2col import Walk
 from tinynet.nn.functional.dimensions import Ints, of_rank
+from tinynet.ops import complex
 
 __all__ = ["conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d"]
 
@@ -105,9 +106,21 @@ def conv(
     checks.check_sizes(input, kernel, spacing, transposed=False)
     checks.check_dtypes(input, weight, bias)
     walk = Walk(kernel, steps, before, spacing, out)
+    if input.is_complex():
+        return _of_parts(lambda x, w: convolve.function(x, w, walk, groups), input, weight, bias)
     if bias is None:
         return convolve.function(input, weight, walk, groups)
     return convolve_biased.function(input, weight, bias, walk, groups)
+
+
+def _of_parts(
+    product: Callable[[Tensor, Tensor], Tensor], input: Tensor, weight: Tensor, bias: Tensor | None
+) -> Tensor:
+    """Return a convolution of complex numbers from three of real ones, as in PyTorch."""
+    reals, imaginaries = product(input.real, weight.real), product(input.imag, weight.imag)
+    both = product(input.real + input.imag, weight.real + weight.imag)
+    made = complex(reals - imaginaries, both - reals - imaginaries)
+    return made if bias is None else made + bias.reshape(-1, *[1] * (weight.ndim - 2))
 
 
 conv1d = of_rank(1, conv, autocast="lower")
@@ -184,6 +197,8 @@ def conv_transpose(
     checks.check_output(size, out, extra, steps, spacing)
     checks.check_dtypes(input, weight, bias)
     walk = Walk(kernel, steps, before, spacing, size)
+    if input.is_complex():
+        return _of_parts(lambda x, w: spread.function(x, w, out, walk, groups), input, weight, bias)
     if bias is None:
         return spread.function(input, weight, out, walk, groups)
     return spread_biased.function(input, weight, bias, out, walk, groups)

@@ -293,7 +293,7 @@ def _of_convolve(g: Any, weight: Any, input_shape: Ints, walk: Walk, groups: int
     return spread(g, weight, input_shape[2:], walk, groups)
 
 
-@operation(methods=False, node="ConvolutionBackwardBackward0")
+@operation(methods=False, node="ConvolutionBackwardBackward0", complex=True)
 def channel_sums(self: Array, /, dim: Ints) -> Array:
     """Return the gradient of a bias, from that of the output."""
     return sum_dims.kernel(self, dim)

@@ -32,7 +32,9 @@ def _parts(shape: Sequence[int], frames: list[tuple[int, int]]) -> tuple[slice, 
 # ---- a constant ---------------------------------------------------------------------------------
 
 
-@operation(node="ConstantPadNdBackward0", methods=False, batch="leading", order="as_image")
+@operation(
+    node="ConstantPadNdBackward0", methods=False, batch="leading", complex=True, order="as_image"
+)
 def constant_pad(input: Array, /, pad: Ints, value: float) -> Array:
     """Return the input with ``value`` around it; negative lengths crop.
 
@@ -107,8 +109,9 @@ def _declare(mode: str, title: str, source: Any, autocast: str | None = None) ->
 
     extend.__name__, fold.__name__ = f"{mode}_pad", f"{mode}_fold"
     order = "as_plane" if mode == "circular" else "as_image"
-    extended = by_rank(extend, title + "{}DBackward0", autocast=autocast, order=order)
-    folded = by_rank(fold, title + "{}DBackwardBackward0", batch="dimensions")
+    options: dict[str, Any] = {"autocast": autocast, "complex": True, "order": order}
+    extended = by_rank(extend, title + "{}DBackward0", **options)
+    folded = by_rank(fold, title + "{}DBackwardBackward0", batch="dimensions", complex=True)
     for rank in extended:
         extended[rank].grad(
             input=lambda g, pad, input_shape: folded[len(pad) // 2](g, pad, input_shape)
@@ -211,7 +214,7 @@ def pad(
     """
     tensor_only("pad", input=input)
     lengths = int_tuple("pad", "pad", 2, pad)
-    if not isinstance(value, (int, float)) and value is not None:
+    if not isinstance(value, (int, float, complex)) and value is not None:
         kind = type(value).__name__
         raise TypeError(f"pad(): argument 'value' (position 4) must be float, not {kind}")
     if mode != "constant" and mode not in PADS:

@@ -48,7 +48,7 @@ def _take(weight: Array, indices: Array) -> Array:
     return np.take(weight, indices, axis=0)
 
 
-@operation(node="EmbeddingBackward0", methods=False, batch="table_rows")
+@operation(node="EmbeddingBackward0", methods=False, batch="table_rows", complex=True)
 def embedding_rows(
     weight: Array,
     indices: Array,

@@ -318,6 +318,12 @@ def rms_norm(
     """
     tensor_only("rms_norm", input=input)
     length = check_rows("rms_norm", "*", input, normalized_shape, weight=weight)
+    if input.is_complex():
+        axes = tuple(range(-len(normalized_shape), 0))
+        square = input.square().mean(axes, keepdim=True)
+        small = float(np.finfo(input._array.dtype).eps) if eps is None else eps
+        scaled = input * (square + small).rsqrt()
+        return scaled if weight is None else scaled * weight
     check_kinds("rms_norm", input)
     w = _parameter(weight, 1.0, input, 0)
     if w.dtype != input.dtype:

@@ -1,0 +1,114 @@
+"""Python numbers in dtypes: conversion, limits, and what is refused."""
+
+from __future__ import annotations
+
+import builtins
+import math
+from typing import Any
+
+import numpy as np
+
+from tinynet import errors, extension_dtypes
+from tinynet.dtypes.kinds import is_floating, is_inexact
+
+
+def number(value: Any, kind: np.dtype[Any]) -> Any:
+    """Return a Python number as a numpy scalar; integers out of range wrap around, as in C.
+
+    Raises:
+        OverflowError: an integer of more than 64 bits.
+    """
+    try:
+        return kind.type(value)
+    except OverflowError:
+        if kind.kind not in "iu" or not isinstance(value, builtins.int):
+            raise
+    refuse_large(value)
+    info = np.iinfo(kind)
+    low, high = builtins.int(info.min), builtins.int(info.max)
+    return kind.type((value - low) % (high - low + 1) + low)
+
+
+def operand(value: Any, kind: np.dtype[Any]) -> Any:
+    """Return a Python number for kernels: for bfloat16 a rounded number, not an array.
+
+    Raises:
+        OverflowError: an integer of more than 64 bits.
+    """
+    return builtins.float(kind.type(value)) if kind.kind == "V" else number(value, kind)
+
+
+_C_TYPES = {
+    "bfloat16": "c10::BFloat16", "float16": "c10::Half", "float32": "float", "int8": "int8_t",
+    "float64": "double", "int16": "int16_t", "int32": "int", "int64": "int64_t",
+    "uint8": "uint8_t", "bool": "bool",
+}  # fmt: skip
+
+
+def refuse_large(value: builtins.int) -> None:
+    """Raise OverflowError for an integer of more than 64 bits."""
+    if not -(2**63) <= value < 2**64:
+        raise OverflowError("int too big to convert")
+
+
+def refuse_longer(*values: builtins.int) -> None:
+    """Raise ValueError for an integer that int64 cannot hold."""
+    if not all(-(2**63) <= value < 2**63 for value in values):
+        raise ValueError("Overflow when unpacking long long")
+
+
+def ragged(data: Any) -> ValueError:
+    """Return the error for nested sequences of unequal lengths."""
+    depth, level = 0, [*data]
+    sentence = "expected sequences of equal length at dim 1"
+    while level and all(isinstance(x, (list, tuple)) for x in level):
+        depth += 1
+        first = len(level[0])
+        other = next((len(x) for x in level if len(x) != first), first)
+        if other != first:
+            sentence = f"expected sequence of length {first} at dim {depth} (got {other})"
+            break
+        level = [y for x in level for y in x]
+        sentence = f"expected sequences of equal length at dim {depth + 1}"
+    fix = "make a tensor of each sequence, and pad them: `nn.utils.rnn.pad_sequence(tensors)`"
+    return ValueError(errors.with_fix(sentence, fix))
+
+
+def fits(value: Any, kind: np.dtype[Any]) -> builtins.bool:
+    """Return whether a dtype can represent a Python number, truncated for integers.
+
+    Negative integers fit in an unsigned dtype: they wrap around, as in PyTorch.
+    """
+    if kind.kind in "bc":
+        return True
+    if is_floating(kind):
+        limit = builtins.float(extension_dtypes.finfo(kind).max)
+        return not math.isfinite(value) or -limit <= value <= limit
+    info = np.iinfo(kind)
+    wraps = kind.kind == "u" and isinstance(value, builtins.int)
+    low = -builtins.int(info.max) if wraps else builtins.int(info.min)
+    return math.isfinite(value) and low <= value <= builtins.int(info.max)
+
+
+def representable(value: Any, kind: np.dtype[Any]) -> Any:
+    """Return a number, truncated for integer dtypes.
+
+    Raises:
+        OverflowError: an integer of more than 64 bits.
+        RuntimeError: a number that the dtype cannot hold.
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, builtins.complex) and kind.kind != "c":
+        if value.imag:
+            name = _C_TYPES.get(kind.name, kind.name)
+            raise RuntimeError(f"value cannot be converted to type {name} without overflow")
+        value = value.real
+    if not isinstance(value, (builtins.int, builtins.float)) or kind.kind == "b":
+        return value
+    if isinstance(value, builtins.int):
+        refuse_large(value)
+    if not fits(value, kind):
+        name = _C_TYPES[kind.name]
+        raise RuntimeError(f"value cannot be converted to type {name} without overflow")
+    return value if is_inexact(kind) else number(builtins.int(value), kind)

@@ -106,10 +106,10 @@ FILE_LINES, FUNCTION_LINES, PART_LINES = 400, 40, 2000  # of core, and of ops
 # path in tinynet/, path:function, "core" or "ops" -> (lines allowed, the reason)
 EXCEPTIONS: dict[str, tuple[int, str]] = {
     "core": (
-        6_800,
+        6_820,
         "PyTorch's rules to the letter; messages that explain them; quick ways for plain cases;"
         " classes derived from Tensor; the tracer of tn.compile; an example for each attribute and"
-        " method of a tensor",
+        " method of a tensor; results in PyTorch's order of memory",
     ),
     "core/tensors/tensor.py": (485, "a docstring and an example for each of many short methods"),
     "core/graph/engine.py:_run_plain": (
@@ -118,8 +118,9 @@ EXCEPTIONS: dict[str, tuple[int, str]] = {
     ),
     "lazy/table.py": (800, "generated: a line for each name that loads lazily"),
     "ops": (
-        21_210,
-        "all of Tensor, special and linalg, with PyTorch's refusals; stft; a third is docstrings",
+        21_310,
+        "all of Tensor, special and linalg, with PyTorch's refusals and order of memory; stft;"
+        " a third is docstrings",
     ),
 }
 

@@ -1,11 +1,13 @@
 """PyTorch's memory formats and layouts: the order of a tensor's elements in memory.
 
-tinynet accepts memory formats wherever PyTorch does; they change no values. Results of operations
-are row-major (``contiguous_format``) or keep the order of an input (``preserve_format``).
+tinynet accepts memory formats wherever PyTorch does; they change no values. The functions at the
+end lay out results: numpy and PyTorch choose other orders where inputs are not row-major.
 """
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -108,14 +110,215 @@ def arranged(array: Array, wanted: memory_format) -> Array:
 
 
 def like(array: Array, model: Array, wanted: memory_format | None) -> Array:
-    """Return a new array in the order of a format, or (None, ``preserve_format``) of ``model``.
-
-    A model whose elements share memory (expanded) has no order: the array is returned unchanged.
-    """
+    """Return a new array in the order of a format, or (None, ``preserve_format``) of ``model``."""
     if wanted not in (None, preserve_format):
         return arranged(array, wanted)
-    if model.flags.c_contiguous or 0 in model.strides:
-        return array
-    made = np.empty_like(model, array.dtype, subok=False)
-    made[...] = array
+    return iterated(array, model)
+
+
+def suggested(array: Array) -> memory_format:
+    """Return ``channels_last`` for an image whose strides have that order, else row-major."""
+    if array.ndim not in (4, 5) or array.strides[1] == 0:
+        return contiguous_format
+    least = 0
+    for axis in (1, *range(array.ndim - 1, 1, -1), 0):
+        n, step = array.shape[axis], array.strides[axis]
+        if n == 0 or step < least or (axis == 0 and least == array.strides[1]):
+            return contiguous_format
+        least = step * n if n > 1 else step
+    return channels_last if array.ndim == 4 else channels_last_3d
+
+
+def expanded(array: Array, shape: tuple[int, ...]) -> Array:
+    """Return an array broadcast to a shape, with PyTorch's strides of dimensions of length 1."""
+    extra, steps = len(shape) - array.ndim, list[int]()
+    for i in reversed(range(len(shape))):
+        n = array.shape[i - extra] if i >= extra else 1
+        after = shape[i + 1] * steps[-1] if steps else array.itemsize
+        step = array.strides[i - extra] if i >= extra else after
+        steps.append(0 if n == 1 != shape[i] else step)
+    return np.lib.stride_tricks.as_strided(array, shape, steps[::-1])
+
+
+def inserted(array: Array, axis: int) -> Array:
+    """Return a view with a dimension of length 1, with PyTorch's stride."""
+    wide = np.expand_dims(array, axis)
+    last = axis == array.ndim
+    step = array.itemsize if last else array.shape[axis] * array.strides[axis]
+    steps = (*array.strides[:axis], step, *array.strides[axis:])
+    if not array.size or wide.strides == steps:
+        return wide
+    return np.lib.stride_tricks.as_strided(wide, wide.shape, steps)
+
+
+# ---- orders of results --------------------------------------------------------------------------
+
+
+def _strides(array: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the strides in elements of an array that is broadcast to a shape."""
+    extra = len(shape) - array.ndim
+    steps = [0] * extra
+    for n, wide, step in zip(array.shape, shape[extra:], array.strides, strict=True):
+        steps.append(0 if n == 1 and wide != 1 else step // array.itemsize)
+    return tuple(steps)
+
+
+@functools.lru_cache(maxsize=4096)
+def _axes(shape: tuple[int, ...], strides: tuple[tuple[int, ...], ...]) -> tuple[int, ...]:
+    """Return the dimensions in the order in which PyTorch's TensorIterator walks, slowest first.
+
+    The first operand whose strides tell two dimensions apart decides; 0 tells nothing.
+    """
+    axes = list(range(len(shape)))[::-1]  # fastest first
+
+    def later(a: int, b: int) -> int:
+        for steps in strides:
+            if steps[a] == 0 or steps[b] == 0:
+                continue
+            if steps[a] != steps[b]:
+                return 1 if steps[a] > steps[b] else -1
+            if shape[a] > shape[b]:
+                return 1
+        return 0
+
+    for i in range(1, len(axes)):
+        at = i
+        for j in range(i - 1, -1, -1):
+            decision = later(axes[j], axes[at])
+            if decision > 0:
+                axes[j], axes[at] = axes[at], axes[j]
+                at = j
+            elif decision < 0:
+                break
+    return tuple(reversed(axes))
+
+
+def _in_axes(result: Array, axes: Sequence[int]) -> Array:
+    """Return a result with its dimensions in an order, slowest first; itself if it has it."""
+    if not result.size:
+        return result
+    moved = np.empty([result.shape[axis] for axis in axes], result.dtype)
+    made = moved.transpose(np.argsort(axes))
+    if made.strides == result.strides:
+        return result
+    made[...] = result
     return made
+
+
+def iterated(result: Array, *inputs: Any) -> Array:
+    """Return the result of an elementwise operation in PyTorch's order for these inputs.
+
+    Inputs of one order without gaps pass it on. Otherwise, it is that of the walk over them all.
+    """
+    arrays = [a for a in inputs if type(a) is np.ndarray and a.ndim]
+    if type(result) is not np.ndarray or not result.size or not arrays:
+        return result
+    if max(a.ndim for a in arrays) > result.ndim:  # a loss that was reduced
+        return result
+    shape, first = result.shape, arrays[0]
+    strides = tuple(_strides(a, shape) for a in arrays)
+    if all(a.shape == shape for a in arrays):
+        if all(a.flags.c_contiguous for a in arrays):
+            return _in_axes(result, range(result.ndim))
+        for wanted in (channels_last, channels_last_3d):
+            if all(lies(a, wanted) for a in arrays):
+                return _in_axes(result, order(result.ndim, wanted))
+        if len({*strides}) == 1 and result.strides == first.strides:
+            return result
+    return _in_axes(result, _axes(shape, strides))
+
+
+def preserved(result: Array, *inputs: Any) -> Array:
+    """Return a result in the order of the first input: ``empty_like`` and ``clone``."""
+    return iterated(result, *inputs[:1])
+
+
+def in_rows(result: Array, *inputs: Any) -> Array:
+    """Return a result in row-major order."""
+    return _in_axes(result, range(result.ndim)) if type(result) is np.ndarray else result
+
+
+def in_columns(result: Array, *inputs: Any) -> Array:
+    """Return matrices like the first input in column-major order: as LAPACK writes them."""
+    if type(result) is not np.ndarray or result.ndim < 2 or result.ndim != inputs[0].ndim:
+        return in_rows(result)
+    return _in_axes(result, (*range(result.ndim - 2), result.ndim - 1, result.ndim - 2))
+
+
+def as_image(result: Array, *inputs: Any) -> Array:
+    """Return a result in the memory format that the strides of the first input suggest."""
+    image = inputs[0]
+    if type(result) is not np.ndarray or type(image) is not np.ndarray:
+        return result
+    return _in_axes(result, order(result.ndim, suggested(image) if result.ndim > 3 else None))
+
+
+def as_plane(result: Array, *inputs: Any) -> Array:
+    """Return a result like ``as_image`` if it has two spatial dimensions, else row-major."""
+    return as_image(result, *inputs) if result.ndim == 4 else in_rows(result)
+
+
+def as_convolved(result: Array, *inputs: Any) -> Array:
+    """Return a convolution in the memory format that the input or the weight suggests."""
+    given = [a for a in inputs[:2] if type(a) is np.ndarray]
+    if type(result) is not np.ndarray or len(given) < 2:
+        return result
+    if result.ndim == 3:  # as an image of one row, which PyTorch makes contiguous first
+        row = inserted(given[1], 2)
+        return _in_axes(result, (0, 2, 1) if suggested(row) is channels_last else (0, 1, 2))
+    return as_image(result, given[suggested(given[0]) is contiguous_format])
+
+
+def as_spread(result: Array, *inputs: Any) -> Array:
+    """Return a transposed convolution like ``as_convolved``; row-major for volumes."""
+    return as_convolved(result, *inputs) if result.ndim < 5 else in_rows(result)
+
+
+def in_memory(result: Array, *inputs: Any) -> Array:
+    """Return a result with the strides of the first input, gaps included."""
+    array = inputs[0]
+    if type(result) is not np.ndarray or result.strides == array.strides or not result.size:
+        return result
+    if 0 in array.strides or min(array.strides) < 0:
+        return preserved(result, array)
+    last = sum((n - 1) * step for n, step in zip(array.shape, array.strides, strict=True))
+    memory = np.zeros(last // array.itemsize + 1, result.dtype)
+    made = np.lib.stride_tricks.as_strided(memory, array.shape, array.strides)
+    made[...] = result
+    return made
+
+
+def selected(result: Array, array: Array, indices: Sequence[Any]) -> Array:
+    """Return ``array[indices]`` in the order of PyTorch's walk over the array and the indices.
+
+    The indexed dimensions are one block: at the place of the first index, or at the front if
+    others stand between them.
+    """
+    keys = [k for i in indices if i is not None for k in (i.nonzero() if i.dtype == bool else (i,))]
+    at, block = [], np.broadcast_shapes(*(k.shape for k in keys))
+    for i in indices:
+        at += [i is not None] * (1 if i is None or i.dtype != bool else i.ndim)
+    at += [False] * (array.ndim - len(at))
+    kept = [array.strides[d] // array.itemsize for d in range(array.ndim) if not at[d]]
+    inside = [d for d, chosen in enumerate(at) if chosen]
+    place = at.index(True) if inside == [*range(inside[0], inside[-1] + 1)] else 0
+    none = [0] * len(block)
+    walks = [(*kept[:place], *none, *kept[place:])]
+    for k in keys:
+        walks.append((*[0] * place, *_strides(k, block), *[0] * (len(kept) - place)))
+    return _in_axes(result, _axes(result.shape, tuple(walks)))
+
+
+def of_parts(result: Array, parts: Sequence[Array]) -> Array:
+    """Return joined parts in the memory format that all of them suggest, else row-major."""
+    if result.flags.c_contiguous and all(a.flags.c_contiguous for a in parts):
+        return result
+    formats = {suggested(a) for a in parts}
+    return _in_axes(result, order(result.ndim, formats.pop() if len(formats) == 1 else None))
+
+
+_FUNCTIONS: tuple[Callable[..., Array], ...] = (
+    *(iterated, preserved, in_memory, in_rows, in_columns),
+    *(as_image, as_plane, as_convolved, as_spread),
+)
+ORDERS = {function.__name__: function for function in _FUNCTIONS}

@@ -46,6 +46,20 @@ def extent(shape: Sequence[int], strides: Sequence[int]) -> tuple[int, int]:
     return sum(min(r, 0) for r in reach), sum(max(r, 0) for r in reach)
 
 
+def in_elements(array: np.ndarray[Any, Any]) -> tuple[int, ...]:
+    """Return the strides of an array in elements; numpy has none for one without elements.
+
+    Example:
+        >>> import numpy as np
+        >>> from tinynet.strides import in_elements
+        >>> in_elements(np.zeros((2, 3)).T), in_elements(np.zeros((0, 3)))
+        ((1, 3), (3, 1))
+    """
+    if array.size == 0 and not any(array.strides):
+        return _side_by_side(array.shape, 1, "C")
+    return tuple(step // array.itemsize for step in array.strides)
+
+
 def array_in(
     memory: Any,
     shape: Sequence[int],

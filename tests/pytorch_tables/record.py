@@ -14,7 +14,7 @@ import torch
 import tinynet as tn
 from tinynet import lazy
 
-from . import nodes, store, translate
+from . import layouts, nodes, store, translate
 from .compare import difference
 from .known import known
 from .left_out import VALUES_LEFT_OUT, fits
@@ -31,6 +31,7 @@ def record(only: str = "") -> None:
     names = _names()
     recorded = {k: v for k, v in store.load().items() if not re.search(only, k.split("/")[0])}
     named = {k: v for k, v in nodes.load().items() if not re.search(only, k.split("/")[0])}
+    laid = {k: v for k, v in layouts.load().items() if not re.search(only, k.split("/")[0])}
     left = 0
     for rows_of_one in _samples(only):
         first = rows_of_one[0]
@@ -44,9 +45,12 @@ def record(only: str = "") -> None:
             recorded[name] = sample
             if "function" in sample["faces"] and (found := first.their_nodes()):
                 named[name] = found
+            if "function" in sample["faces"] and (strides := first.their_strides()):
+                laid[name] = strides
         left += not sample["faces"]
     store.save(dict(sorted(recorded.items())))
     nodes.save(named)
+    layouts.save(laid)
     count = sum(len(s["faces"]) for s in recorded.values())
     print(f"{count} answers to {len(recorded)} samples; {left} samples are compared live only")
 

@@ -18,7 +18,7 @@ from torch.testing._internal.common_methods_invocations import op_db
 
 import tinynet as tn
 
-from . import nodes, translate
+from . import layouts, nodes, translate
 from .compare import difference
 from .left_out import LEFT_OUT, VALUES_LEFT_OUT, fits
 from .outcomes import AbsentError, Call, tensors
@@ -89,6 +89,10 @@ class Row(Call):
         Raises:
             AbsentError: tinynet lacks the function, or what it is called with.
         """
+        return self.outcome(tn, *self._translated())
+
+    def _translated(self) -> tuple[Callable[..., Any], Any, Any]:
+        """Return the function and the arguments for tinynet."""
         memo: dict[Any, Any] = {}
         args = translate.arguments(self.args, memo)
         kwargs = translate.arguments(self.kwargs, memo)
@@ -98,7 +102,25 @@ class Row(Call):
         if not isinstance(self.call, Program):
             with contextlib.suppress(*[AbsentError] if theirs else []):
                 call = translate.function(call, self.path)
-        return self.outcome(tn, call, args, kwargs)
+        return call, args, kwargs
+
+    def their_strides(self) -> dict[str, layouts.Strides]:
+        """Return the strides of PyTorch's results by variant, see layouts.py; no errors."""
+        made = {}
+        for variant in layouts.VARIANTS:
+            memo: dict[Any, Any] = {}
+            args, kwargs = copied(self.args, memo), copied(self.kwargs, memo)
+            found = layouts.strides(self._under(torch), args, kwargs, variant)
+            if found is not None:
+                made[variant] = found
+        return made
+
+    def stride_difference(self, variant: str, theirs: layouts.Strides) -> str | None:
+        """Return in what the strides of tinynet's results differ from PyTorch's."""
+        try:
+            return layouts.difference(theirs, layouts.strides(*self._translated(), variant))
+        except AbsentError:
+            return None  # as test_tables.py reports
 
 
 def compared(row: Row) -> str | None:

@@ -119,6 +119,8 @@ class Input:
             tensor = tn.tensor(array[:1].copy()).expand(self.shape)
         else:
             tensor = tn.tensor(array)
+            if not array.size:  # numpy's arrays without elements have no strides
+                tensor = tn.zeros(array.shape, dtype=tensor.dtype)
         tensor = tensor.detach()
         return tensor.requires_grad_() if self.requires_grad else tensor
 

@@ -170,7 +170,7 @@ class Forward:
             names = [*op.outputs, *op.hidden]
             self.body(f"{', '.join('o_' + x for x in names)} = r")
             for i, x in enumerate(op.outputs):
-                self.body(f"if o_{x}.__class__ is not ndarray: o_{x} = asarray(o_{x})")
+                self.order(f"o_{x}")
                 self.make(f"o_{x}", f"t{i}")
             tensors = ", ".join(f"t{i}" for i in range(len(op.outputs)))
             self.returned = f"{self.n}_op.result({tensors})" if op.result else f"({tensors})"
@@ -178,11 +178,46 @@ class Forward:
             if op.hidden:
                 self.body(f"r, {', '.join('o_' + x for x in op.hidden)} = r")
             if op.kind != "view":
-                self.body("if r.__class__ is not ndarray: r = asarray(r)")
+                self.order("r")
             self.make("r", "t")
             if op.kind == "view":
                 self.body(f"link = make_view({first}, t, {self.n}_op, {args}, mode.grad)")
             self.returned = "t"
+
+    def order(self, result: str) -> None:
+        """Make a result an array, laid out as PyTorch does: see layouts.py.
+
+        Row-major inputs are the usual case. numpy's ufuncs of one array have PyTorch's order, and
+        those of two arrays unless the first one is not row-major, or has fewer dimensions.
+        """
+        op = self.op
+        whole = f"if {result}.__class__ is not ndarray: {result} = asarray({result})"
+        arrays = [f"a{i}" for i in range(len(op.tensors))]
+        # An expanded array that was converted has another order than PyTorch's iterator sees.
+        given = [f"getattr({t}, '_array', None)" for t in op.tensors]
+        walked = given if op.kind == "pointwise" else arrays
+        laid = f"{result} = {op.order}({result}, {', '.join(walked)})"
+        tests = [f"not {a}.flags.c_contiguous" for a in arrays]
+        if op.ufunc is not None and self.second_may_be_number():
+            self.body(f"""
+                d = a0.ndim
+                if d > 1:
+                    if r1 is not None and ({tests[0]} or a1.ndim > d and {tests[1]}): {laid}
+                el{whole}""")
+            return
+        self.body(whole)
+        if not op.order or (op.ufunc is not None and len(arrays) == 1):
+            return
+        unusual = f"{tests[0]} or not {result}.flags.c_contiguous"
+        if op.order == "in_rows":
+            unusual = f"not {result}.flags.c_contiguous"
+        elif op.order in ("as_convolved", "as_spread"):
+            unusual = " or ".join([*tests[:2], f"not {result}.flags.c_contiguous"])
+        elif op.order == "iterated":
+            if self.second_may_be_number():
+                tests[1] = f"r1 is not None and {tests[1]}"
+            unusual = " or ".join(tests)
+        self.body(laid if op.order == "in_columns" else f"if {unusual}: {laid}")
 
     # ---- recording --------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import dtypes, widening
+from tinynet import dtypes, layouts, widening
 from tinynet.core import arrays
 from tinynet.core.callsite import COMPILED, OUTSIDE, execute, is_outside, outward
 from tinynet.core.declaration import casting, codegen_inplace, complex_rules
@@ -31,6 +31,7 @@ from tinynet.core.tensors.inplace import run_inplace
 from tinynet.core.tensors.tensor import UNRECORDED, VIEW, Tensor, counter_of, wrap
 from tinynet.core.tensors.version import INFERENCE, NUMBER, Version
 from tinynet.core.tensors.views import MULTIPLE, edge_of, make_view, view_edge
+from tinynet.core.trace import traced
 
 NAMESPACE = observable.namespace
 NAMESPACE.update(
@@ -69,6 +70,7 @@ NAMESPACE.update(
     observers=observers,
     SUBCLASSES=subclasses.SUBCLASSES,
     dispatched=subclasses.dispatched,
+    **{name: traced(function) for name, function in layouts.ORDERS.items()},
 )
 inference.track(NAMESPACE)
 

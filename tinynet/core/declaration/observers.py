@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet import layouts
 from tinynet.core.modes import mode
 from tinynet.core.trace import Channel, marks, tracing
 from tinynet.dtypes import Array
@@ -122,6 +123,12 @@ def report_write(
 def _reporting(op: Any) -> Callable[..., Any]:
     kernel = op.kernel
     names = op.attributes
+    order = layouts.ORDERS.get(op.order)
+
+    def laid_out(array: Any, inputs: Any) -> Any:
+        """Return the object that will be the Tensor's array."""
+        array = np.asarray(array)
+        return array if order is None else order(array, *inputs)
 
     def report(*args: Any, **kwargs: Any) -> Any:
         began = time.perf_counter_ns()
@@ -130,13 +137,13 @@ def _reporting(op: Any) -> Callable[..., Any]:
         watching = _operations.here()
         if not watching:
             return result
-        if op.multiple:
-            result = tuple(np.asarray(r) for r in result)
-        elif op.hidden:
-            result = (np.asarray(result[0]), *result[1:])
-        else:
-            result = np.asarray(result)  # the same object as the Tensor's array
         count = len(op.tensors)
+        if op.multiple:
+            result = tuple(laid_out(r, args[:count]) for r in result)
+        elif op.hidden:
+            result = (laid_out(result[0], args[:count]), *result[1:])
+        else:
+            result = laid_out(result, args[:count])
         inputs = [a for a in args[:count] if isinstance(a, np.ndarray)]
         for a in args[:count]:
             if isinstance(a, (list, tuple)):

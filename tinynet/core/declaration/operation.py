@@ -48,6 +48,7 @@ class Operation:
             recorded, and its argument names after ``g``; see ``core/graph/double_backward.py``.
         function: the public function on tensors.
         batch: how it runs on a batch, if its parameters do not determine it: a rule, or ``"loop"``.
+        order: the function of layouts.py that lays out the results; "": the kernel does.
         complex: whether it takes complex numbers, see ``complex_rules.py``: True if it is
             holomorphic in each input, ``"given"`` if its formulas are right for them as given.
     """
@@ -113,6 +114,7 @@ class Operation:
         inplace: bool | str = False,
         aliases: Sequence[str] = (),
         numbers_first: bool = False,
+        order: str | None = None,
         complex: bool | str | None = None,
     ) -> None:
         if self.name in REGISTRY:
@@ -120,6 +122,9 @@ class Operation:
         REGISTRY[self.name] = self
         self.complex = self.kind in ("view", "sequence") if complex is None else complex
         self.numbers_first = numbers_first
+        walks = self.kind == "pointwise" or self.batch == "elementwise"
+        usual = "iterated" if walks else "" if self.kind == "view" else "in_rows"
+        self.order = usual if order is None else order
         self.function = compiler.lazy(self, self.declared)
         ALIASES.update(dict.fromkeys(aliases, self.name))
         if methods:
@@ -319,7 +324,7 @@ class Operation:
 
 
 # Local names of compiled functions, see core/declaration/codegen.py.
-_RESERVED_FORWARD = frozenset("c edges f m n o out r t v".split())
+_RESERVED_FORWARD = frozenset("c d edges f m n o out r t v".split())
 _RESERVED_BACKWARD = frozenset("freed g n results wanted".split())
 _NUMBERS = frozenset(dtypes.type_of_number)
 
@@ -360,6 +365,7 @@ def operation(
 
     Args:
         kernel: the numpy function; the declared function itself unless given.
+        order: the function of layouts.py that lays out the results, ``"in_rows"`` unless given.
         outputs: names of the outputs if there are several.
         differentiable: the number of differentiable outputs, which come first. If more than one,
             a formula's ``g`` is a tuple of their gradients, with zeros for missing ones.

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from tinynet import dtypes, errors, layouts
+from tinynet import dtypes, errors, layouts, strides
 from tinynet.core.modes import inference, mode
 from tinynet.core.tensors.legacy_array import legacy_array
 from tinynet.core.tensors.size import Size as Size
@@ -186,7 +186,7 @@ class Tensor(TensorMethods):
             >>> tn.ones(2, 3).stride(), tn.ones(2, 3).t().stride(0)
             ((3, 1), 1)
         """
-        steps = tuple(s // self._array.itemsize for s in self._array.strides)
+        steps = strides.in_elements(self._array)
         return steps if dim is None else steps[dim]
 
     def is_contiguous(self, memory_format: layouts.memory_format | None = None) -> bool:

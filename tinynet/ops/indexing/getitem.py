@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import dtypes, errors
+from tinynet import dtypes, errors, layouts
 from tinynet.core import arrays
 from tinynet.core.callsite import here
 from tinynet.core.declaration.operation import operation, public
@@ -42,14 +42,18 @@ _NOTHING = "index is out of bounds for dimension with size 0"
 # ---- operations that copy -----------------------------------------------------------------------
 
 
-@operation(methods=False, frees=("indices",), batch="index_taken", complex=True)
+@operation(methods=False, frees=("indices",), batch="index_taken", complex=True, order="")
 def index(self: Array, /, indices: Indices) -> Array:
     """Return the elements selected by integer arrays or masks."""
     try:
         rows = indices[0] if len(indices) == 1 else None
         if rows is not None and rows.dtype.kind == "i" and self.size:
-            return self.take(rows, 0)  # faster than indexing
-        return self[_numpy_key(indices)]
+            found = self.take(rows, 0)  # faster than indexing
+        else:
+            found = self[_numpy_key(indices)]
+        arrays = (self, found, *(i for i in indices if i is not None))
+        usual = all(a.flags.c_contiguous for a in arrays)
+        return found if usual else layouts.selected(found, self, indices)
     except IndexError as error:
         text = _out_of_bounds(error)
         if "broadcast" in text:
@@ -78,7 +82,9 @@ index.grad(self=lambda g, self_shape, indices: index_sum(g, self_shape, indices)
 index_sum.grad(self=lambda g, indices: index(g, indices))
 
 
-@operation(methods=False, node="IndexPutBackward0", batch="index_cleared", complex=True)
+@operation(
+    methods=False, node="IndexPutBackward0", batch="index_cleared", complex=True, order="preserved"
+)
 def cleared(self: Array, /, indices: Indices) -> Array:
     """Return a copy with zeros at the indices."""
     whole = self.copy()
@@ -114,7 +120,12 @@ def _put(whole: Array, values: Array, indices: Indices, accumulate: bool) -> Non
 
 
 @operation(
-    methods=False, node="IndexPutBackward0", frees=("indices",), batch="index_put", complex=True
+    methods=False,
+    node="IndexPutBackward0",
+    frees=("indices",),
+    batch="index_put",
+    complex=True,
+    order="preserved",
 )
 def index_set(self: Array, values: Array, /, indices: Indices, accumulate: bool) -> Array:
     """Return a copy with ``values`` at the indices."""
@@ -143,7 +154,7 @@ index_set.grad(
 )
 
 
-@operation(node="CopyBackwards", methods=False, batch="copied", complex=True)
+@operation(node="CopyBackwards", methods=False, batch="copied", complex=True, order="preserved")
 def copy(self: Array, src: Array, /) -> Array:
     """Return ``src`` in the shape and dtype of ``self``: the value that ``copy_`` writes."""
     try:

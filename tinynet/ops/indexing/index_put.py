@@ -113,7 +113,7 @@ take.grad(self=lambda g, index, self_shape: take_sum(g, index, self_shape))
 take_sum.grad(self=lambda g, index: take(g, index))
 
 
-@operation(inplace=True, batch="loop", complex=True)
+@operation(inplace=True, batch="loop", complex=True, order="preserved")
 def put(self: Array, index: Array, source: Array, /, accumulate: bool = False) -> Array:
     """Return a copy with elements of ``source`` written (or added) at flat positions.
 

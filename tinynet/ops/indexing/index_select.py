@@ -199,7 +199,9 @@ def _fill(whole: Array, index: Array, dim: int, value: Any) -> None:
     whole.reshape(whole.shape or (1,))[places] = number_as(value, whole.dtype)
 
 
-@operation(node="IndexFillBackward0", methods=False, batch="slices", complex=True)
+@operation(
+    node="IndexFillBackward0", methods=False, batch="slices", complex=True, order="preserved"
+)
 def slices_filled(self: Array, index: Array, /, dim: int, value: float) -> Array:
     """Return a copy with the slices at ``index`` filled with a number."""
     whole = self.copy()
@@ -211,7 +213,9 @@ slices_filled.into = _fill
 slices_filled.grad(self=lambda g, index, dim: slices_filled(g, index, dim, 0))
 
 
-@operation(node="IndexFillBackward1", methods=False, batch="slices", complex=True)
+@operation(
+    node="IndexFillBackward1", methods=False, batch="slices", complex=True, order="preserved"
+)
 def slices_filled_by(self: Array, index: Array, value: Array, /, dim: int) -> Array:
     """Return a copy with the slices at ``index`` filled with the value of a 0-d tensor."""
     if value.ndim:
@@ -267,7 +271,9 @@ def _masked(self: Array, mask: Array, value: Any) -> Array:
         raise errors.not_broadcastable(mask.shape, self.shape) from None
 
 
-@operation(node="MaskedFillBackward0", methods=False, batch="elementwise", complex=True)
+@operation(
+    node="MaskedFillBackward0", methods=False, batch="elementwise", complex=True, order="in_rows"
+)
 def masked_number(self: Array, mask: Array, /, value: float) -> Array:
     """Return a copy with a number where the mask is True."""
     return _masked(self, mask, value)
@@ -281,7 +287,9 @@ def without(g: Any, mask: Any) -> Any:
     return masked_number.function(g, mask, 0) if isinstance(g, Tensor) else where(mask, 0.0, g)
 
 
-@operation(node="MaskedFillBackward1", methods=False, batch="elementwise", complex=True)
+@operation(
+    node="MaskedFillBackward1", methods=False, batch="elementwise", complex=True, order="in_rows"
+)
 def masked_by(self: Array, mask: Array, value: Array, /) -> Array:
     """Return a copy with the value of a 0-d tensor where the mask is True."""
     if value.ndim:

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import dtypes, errors
+from tinynet import dtypes, errors, layouts
 from tinynet.core.tensors.tensor import Tensor
+from tinynet.core.trace import traced
 from tinynet.dtypes import Array
 from tinynet.errors import LinAlgError
 from tinynet.ops.argument_errors import name_of
@@ -113,3 +114,12 @@ def named(name: str, fields: Sequence[str]) -> Any:
     members.update(__new__=made, __getnewargs__=lambda self: (*self,), __repr__=shown, __slots__=())
     members.update(_fields=(*fields,), __module__="tinynet.return_types")
     return type(name, (tuple,), members)
+
+
+def in_columns(t: Tensor) -> Tensor:
+    """Lay out the matrices of a new tensor in column-major order, as LAPACK writes them."""
+    t._array = _in_columns(t._array, t._array)
+    return t
+
+
+_in_columns = traced(layouts.in_columns)

@@ -16,6 +16,7 @@ from tinynet.ops.pointwise.where import zeros_for
 from tinynet.ops.products.matmul import matmul
 from tinynet.ops.shaping.flipping import clone
 from tinynet.ops.shaping.joining import cat
+from tinynet.ops.shaping.view_copies import contiguous_copy
 
 
 @public(out=True)
@@ -46,7 +47,7 @@ def matrix_power(self: Tensor, n: int) -> Tensor:
         )
     if n == 0:
         unit = np.broadcast_to(np.eye(a.shape[-1], dtype=a.dtype), a.shape)
-        return clone.function(self).copy_(wrap(unit.copy()))
+        return contiguous_copy.function(self).copy_(wrap(unit.copy()))
     base = inv(self) if n < 0 else self
     if abs(n) == 1:
         return base if n < 0 else clone.function(base)

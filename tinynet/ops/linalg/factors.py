@@ -45,7 +45,13 @@ def _minor(a: Array) -> int:
     return 0
 
 
-@operation(outputs=("L", "info"), node="LinalgCholeskyExBackward0", methods=False, complex="given")
+@operation(
+    outputs=("L", "info"),
+    node="LinalgCholeskyExBackward0",
+    methods=False,
+    complex="given",
+    order="in_columns",
+)
 def cholesky_and_info(A: Array, /, upper: bool) -> tuple[Array, Array]:
     """Return Cholesky factors (NaN on failure) and the order of the failing minor."""
     info = np.zeros(A.shape[:-2], np.int32)
@@ -137,7 +143,12 @@ def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
 
 
 @operation(
-    outputs=("Q", "R"), differentiable=2, node="LinalgQrBackward0", methods=False, complex="given"
+    outputs=("Q", "R"),
+    differentiable=2,
+    node="LinalgQrBackward0",
+    methods=False,
+    complex="given",
+    order="in_columns",
 )
 def orthogonal_triangular(A: Array, /, form: str) -> tuple[Array, Array]:
     """Return Q and R; Q is empty for the mode ``"r"``."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet import layouts
 from tinynet.core.declaration.casting import autocast
 from tinynet.core.declaration.operation import operation, public
 from tinynet.core.declaration.out_argument import with_out
@@ -55,7 +56,13 @@ def _each(compute: Callable[..., Array], a: Array, *others: Array) -> tuple[Arra
 # ---- inverses -----------------------------------------------------------------------------------
 
 
-@operation(outputs=("inverse", "info"), node="LinalgInvExBackward0", methods=False, complex=True)
+@operation(
+    outputs=("inverse", "info"),
+    node="LinalgInvExBackward0",
+    methods=False,
+    complex=True,
+    order="in_columns",
+)
 def inverse_and_info(A: Array, /) -> tuple[Array, Array]:
     """Return the inverses, and LAPACK's info: 0 on success."""
     try:
@@ -153,7 +160,13 @@ def is_vector(a: Array, b: Array) -> bool:
     return b.ndim == 1 or (a.ndim - 1 == b.ndim and b.shape == a.shape[:-1])
 
 
-@operation(outputs=("solution", "info"), node="LinalgSolveExBackward0", methods=False, complex=True)
+@operation(
+    outputs=("solution", "info"),
+    node="LinalgSolveExBackward0",
+    methods=False,
+    complex=True,
+    order="",
+)
 def solution_and_info(A: Array, B: Array, /, left: bool, vector: bool) -> tuple[Array, Array]:
     """Return the solution X of ``A X = B`` or ``X A = B``, and LAPACK's info."""
     b = B[..., None] if vector else B
@@ -164,7 +177,8 @@ def solution_and_info(A: Array, B: Array, /, left: bool, vector: bool) -> tuple[
     except np.linalg.LinAlgError:
         x, info = _each(np.linalg.solve, a, b)
     x = x if left else np.ascontiguousarray(x.mT)
-    return (x[..., 0] if vector else x), info
+    x = x[..., 0] if vector else x  # PyTorch lays out a batch of vectors as a matrix
+    return (layouts.in_columns(x, x) if left else layouts.in_rows(x)), info
 
 
 def _solution_gradients(

@@ -24,7 +24,12 @@ DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
 
 
 @operation(
-    outputs=_NAMES, differentiable=2, node="LinalgLstsqBackward0", methods=False, complex="given"
+    outputs=_NAMES,
+    differentiable=2,
+    node="LinalgLstsqBackward0",
+    methods=False,
+    complex="given",
+    order="in_columns",
 )
 def least_squares(
     A: Array, B: Array, /, rcond: float, driver: str, vector: bool

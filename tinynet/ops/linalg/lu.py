@@ -12,7 +12,15 @@ from tinynet.core.declaration.out_argument import with_out
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
 from tinynet.ops.argument_errors import refuse_others
-from tinynet.ops.linalg.checks import failed, fitting, floating, matrices, named, square_sizes
+from tinynet.ops.linalg.checks import (
+    failed,
+    fitting,
+    floating,
+    in_columns,
+    matrices,
+    named,
+    square_sizes,
+)
 from tinynet.ops.linalg.elimination import eliminated, first_zero, permutation
 from tinynet.ops.linalg.triangular import triangular
 from tinynet.ops.out_dtypes import EXPECTED
@@ -81,6 +89,7 @@ lower_upper.grad(A=lambda g, L, U, P: _lu_gradient(g[0], g[1], P, L, U))
     methods=False,
     batch="loop",
     complex=True,
+    order="in_columns",
 )
 def packed_factors(A: Array, /) -> tuple[Array, ...]:
     """Return L and U in one matrix, the pivots, and LAPACK's info."""
@@ -243,7 +252,7 @@ def lu_solve(
         right = B if left else B.mT
         x = P @ solve(LU.mT, solve(LU.mT, right, False, True, False), True, True, True)
     x = x if left else x.mT
-    return conjugate(x) if adjoint else x
+    return in_columns(conjugate(x) if adjoint else x)
 
 
 _LuUnpack = named("lu_unpack", ("P", "L", "U"))

@@ -12,7 +12,7 @@ from tinynet.core.declaration.complex_rules import adjoint
 from tinynet.core.declaration.operation import public
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.ops.argument_errors import name_of, refuse_others
-from tinynet.ops.linalg.checks import failed, floating, matrices, named, square_sizes
+from tinynet.ops.linalg.checks import failed, floating, in_columns, matrices, named, square_sizes
 from tinynet.ops.linalg.factors import NOT_POSITIVE, cholesky_and_info
 from tinynet.ops.linalg.factors import qr as linalg_qr
 from tinynet.ops.linalg.inverses import SINGULAR
@@ -214,7 +214,7 @@ def triangular_solve(
         batch = np.broadcast_shapes(self._array.shape[:-2], A._array.shape[:-2])
     except ValueError:
         raise errors.not_broadcastable(self._array.shape[:-2], A._array.shape[:-2]) from None
-    copy = expand(A, (*batch, *A._array.shape[-2:])).clone()
+    copy = in_columns(expand(A, (*batch, *A._array.shape[-2:])).clone())
     left = copy.mT if transpose else copy
     return _TriangularSolve(
         triangular.function(left, self, upper != transpose, True, unitriangular), copy
@@ -304,8 +304,8 @@ def geqrf(self: Tensor) -> Any:
     if not a.size:
         return _Geqrf(wrap(a.copy()), wrap(np.zeros((*a.shape[:-2], min(a.shape[-2:])), a.dtype)))
     packed, tau = np.linalg.qr(a, mode="raw")
-    packed = np.ascontiguousarray(np.swapaxes(packed, -2, -1))
-    return _Geqrf(wrap(packed.astype(a.dtype)), wrap(tau.astype(a.dtype)))
+    packed = np.swapaxes(packed, -2, -1).astype(a.dtype)
+    return _Geqrf(in_columns(wrap(packed)), wrap(tau.astype(a.dtype)))
 
 
 @public(out=True)

@@ -79,6 +79,7 @@ def _recorded(A: Tensor) -> bool:
     node="LinalgEighBackward0",
     methods=False,
     complex="given",
+    order="in_columns",
 )
 def eigen_system(A: Array, /, uplo: str) -> tuple[Array, Array]:
     """Return eigenvalues in ascending order, and eigenvectors as columns."""
@@ -195,6 +196,7 @@ def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
     node="LinalgSvdBackward0",
     methods=False,
     complex="given",
+    order="in_columns",
 )
 def singular_system(A: Array, /, full_matrices: bool) -> tuple[Array, Array, Array]:
     """Return U, S and the transpose of V."""

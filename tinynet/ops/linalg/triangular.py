@@ -61,7 +61,7 @@ def _solved(T: Array, B: Array, upper: bool) -> Array:
         return X
 
 
-@operation(node="LinalgSolveTriangularBackward0", methods=False, complex=True)
+@operation(node="LinalgSolveTriangularBackward0", methods=False, complex=True, order="in_columns")
 def triangular(A: Array, B: Array, /, upper: bool, left: bool, unit: bool) -> Array:
     """Solve ``A X = B`` or ``X A = B`` with a triangular A."""
     if left:

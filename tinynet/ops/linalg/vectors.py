@@ -16,7 +16,7 @@ from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
 from tinynet.ops.argument_errors import name_of, refuse_others
 from tinynet.ops.argument_names import keywords
-from tinynet.ops.linalg.checks import floating
+from tinynet.ops.linalg.checks import floating, in_columns
 from tinynet.ops.out_dtypes import EXPECTED, same_dtype
 from tinynet.ops.pointwise.arithmetic import where
 from tinynet.ops.products.matmul import matmul, refused, vdot
@@ -253,7 +253,7 @@ def householder_product(A: Tensor, tau: Tensor) -> Tensor:
         v = V[..., i : i + 1]
         scale = unsqueeze(tau[..., i : i + 1], -1)
         Q = Q - scale * v * matmul(adjoint(v), Q)
-    return Q
+    return in_columns(Q)
 
 
 def _check_multiplied(a: Any, tau: Any, other: Any, side: int) -> None:
@@ -332,4 +332,4 @@ def ormqr(
     for i in order if transpose == left else reversed(order):
         v = V[..., i : i + 1]
         result = result - unsqueeze(factors[..., i : i + 1], -1) * v * matmul(adjoint(v), result)
-    return result if left else adjoint(result)
+    return in_columns(result if left else adjoint(result))

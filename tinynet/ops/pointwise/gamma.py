@@ -292,7 +292,7 @@ def _halves(p: int) -> list[float]:
 
 
 @special("multigammaln")
-@operation(inplace=True, batch="elementwise")
+@operation(inplace=True, batch="elementwise", order="in_rows")
 def mvlgamma(self: Array, /, p: int) -> Array:
     """Return the logarithm of the multivariate gamma function of dimension ``p``.
 

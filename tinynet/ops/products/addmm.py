@@ -152,7 +152,7 @@ addmv.grad(
 )
 
 
-@summed(inplace=True, batch="loop", complex=True)
+@summed(inplace=True, batch="loop", complex=True, order="iterated")
 def addr(self: Array, vec1: Array, vec2: Array, /, *, beta: float = 1, alpha: float = 1) -> Array:
     """Return ``beta * self + alpha * outer(vec1, vec2)``, in the promoted dtype.
 

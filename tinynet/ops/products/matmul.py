@@ -199,7 +199,7 @@ def vdot(self: Array, other: Array, /) -> Array:
 vdot.grad(self=lambda g, other: conjugate(g) * other, other=lambda g, self: g * self)
 
 
-@operation(node="UnsafeViewBackward0", methods=False, complex=True)
+@operation(node="UnsafeViewBackward0", methods=False, complex=True, order="")
 def unsafe_view(self: Array, /, shape: tuple[int, ...]) -> Array:
     """Reshape an intermediate result: shares memory, but does not count as a view."""
     return self.reshape(shape)

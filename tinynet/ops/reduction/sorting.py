@@ -28,7 +28,13 @@ def _order(self: Array, dim: int, descending: bool) -> Array:
     return self.shape[axis] - 1 - backwards
 
 
-@operation(outputs=("values", "indices"), node="SortBackward0", result=pair("sort"), out=EXPECTED)
+@operation(
+    outputs=("values", "indices"),
+    node="SortBackward0",
+    result=pair("sort"),
+    out=EXPECTED,
+    order="preserved",
+)
 def sort(
     self: Array, /, dim: int = -1, descending: bool = False, stable: bool = True
 ) -> tuple[Array, Array]:
@@ -45,7 +51,7 @@ def sort(
     return (np.take_along_axis(self, order, dim) if self.ndim else self.copy()), order
 
 
-@operation()
+@operation(order="preserved")
 def argsort(self: Array, /, dim: int = -1, descending: bool = False, stable: bool = True) -> Array:
     """Return the indices that sort the elements along a dimension.
 

@@ -90,7 +90,7 @@ def _mean_kind(array: Array, dtype: Any) -> np.dtype[Any]:
 # ---- sums and means -----------------------------------------------------------------------------
 
 
-@operation(node="SumBackward0", methods=False, batch="sum_dims", complex=True)
+@operation(node="SumBackward0", methods=False, batch="sum_dims", complex=True, order="")
 def sum_all(self: Array, /, dtype: DtypeLike = None) -> Array:
     """Return the sum of all elements."""
     return sums(self, None, False, dtype)
@@ -132,7 +132,7 @@ def sum(
     return sum_dims.function(self, dim, keepdim, dtype)
 
 
-@operation(node="MeanBackward0", methods=False, batch="mean_dims", complex=True)
+@operation(node="MeanBackward0", methods=False, batch="mean_dims", complex=True, order="")
 def mean_all(self: Array, /, dtype: DtypeLike = None) -> Array:
     """Return the mean of all elements."""
     if self.dtype is HALF and dtype is None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import errors
+from tinynet import errors, layouts
 from tinynet.core.declaration.operation import operation, public
 from tinynet.core.declaration.out_argument import with_out
 from tinynet.core.tensors.tensor import Tensor, wrap
@@ -42,7 +42,7 @@ def nonzero(self: Tensor, *, as_tuple: bool = False) -> Any:
         return tuple(wrap(i) for i in found)
     if self._array.ndim == 0:
         return wrap(np.zeros((len(found[0]), 0), np.int64))
-    return wrap(np.stack(found, 1))
+    return wrap(np.stack(found).T)  # a row for each dimension, as in PyTorch
 
 
 @public(out=True, checks=True)
@@ -106,11 +106,15 @@ def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, 
             raise TypeError(f"expected 'shape' sequence to only contain ints, but got {type(n)}")
     if any(n < 0 for n in sizes):
         raise ValueError(f"'shape' cannot have negative values, but got {sizes}")
-    rest, found = indices._array.astype(np.int64), []
+    found: list[Array] = []
+    rest = indices._array.astype(np.int64)
     for n in reversed(sizes):
-        found.append(wrap(np.asarray(rest % n)))
+        found.insert(0, rest % n)
         rest = rest // n
-    return tuple(reversed(found))
+    if not found:
+        return ()
+    whole = layouts.iterated(np.stack(found, -1), indices._array[..., None])
+    return tuple(wrap(whole[..., i]) for i in range(len(sizes)))
 
 
 # ---- counts -------------------------------------------------------------------------------------
@@ -171,7 +175,7 @@ def _chosen(name: str, node: str) -> Any:
         return values
 
     chosen.__name__ = f"{name}_values"
-    declare = operation(methods=False, node=node, batch="loop")
+    declare = operation(methods=False, node=node, batch="loop", order="")
     return declare(chosen).grad(self=no_derivative(name)).function
 
 
@@ -195,6 +199,12 @@ def _slices(name: str, self: Tensor, dim: int) -> tuple[Array, int]:
         )
     rows = np.moveaxis(np.atleast_1d(array), axis, 0)
     return rows.reshape(len(rows), -1 if rows.size else math.prod(rows.shape[1:])), axis
+
+
+def _kept(array: Array, chosen: Array, axis: int) -> Array:
+    """Return slices along an axis in PyTorch's order: that axis is the slowest."""
+    rows = np.ascontiguousarray(np.moveaxis(array, axis, 0)[chosen])
+    return np.moveaxis(rows, 0, axis)
 
 
 def _starts(rows: Array) -> Array:
@@ -235,7 +245,7 @@ def unique(
     chosen = order[new]
     inverse = np.empty(len(order), np.int64)
     inverse[order] = np.cumsum(new) - 1
-    values = array.reshape(-1)[chosen] if dim is None else array.take(chosen, axis)
+    values = array.reshape(-1)[chosen] if dim is None else _kept(array, chosen, axis)
     return _results(
         (_unique2 if dim is None else _unique_dim)(self, values),
         (inverse.reshape(array.shape) if dim is None else inverse) if return_inverse else None,
@@ -262,7 +272,7 @@ def unique_consecutive(
     rows, axis = (array.reshape(-1, 1), 0) if dim is None else _slices("unique", self, dim)
     new = _starts(rows)
     inverse = np.cumsum(new) - 1
-    values = array.reshape(-1)[new] if dim is None else array.compress(new, axis)
+    values = array.reshape(-1)[new] if dim is None else _kept(array, new, axis)
     return _results(
         _consecutive(self, values),
         (inverse.reshape(array.shape) if dim is None else inverse) if return_inverse else None,

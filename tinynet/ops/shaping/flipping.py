@@ -8,14 +8,14 @@ import numpy as np
 
 from tinynet import layouts
 from tinynet.core.declaration.operation import operation, public
-from tinynet.core.tensors.tensor import Tensor, dense_copy
+from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.ops.out_dtypes import EXPECTED
 from tinynet.ops.shaping.view_copies import contiguous_copy
 from tinynet.ops.shaping.views import Ints, axis_of, reshape, sizes
 
 
-@operation(methods=False, node="FlipBackward0", complex=True)
+@operation(methods=False, node="FlipBackward0", complex=True, order="preserved")
 def flip_dims(self: Array, /, dims: tuple[int, ...]) -> Array:
     """Reverse the order along the dimensions."""
     axes = [axis_of(d, self.ndim) for d in dims]
@@ -106,7 +106,7 @@ def triu(self: Array, /, diagonal: int = 0) -> Array:
 triu.grad(self=lambda g, diagonal: triu(g, diagonal))
 
 
-@operation(batch="elementwise", complex=True)
+@operation(batch="elementwise", complex=True, order="")
 def clone(self: Array, /, *, memory_format: Any = None) -> Array:
     """Return a copy with the same autograd history.
 
@@ -119,9 +119,7 @@ def clone(self: Array, /, *, memory_format: Any = None) -> Array:
         >>> a
         tensor([1., 2.])
     """
-    if memory_format in (None, layouts.preserve_format):
-        return dense_copy(self)
-    return layouts.arranged(self.copy(), memory_format)
+    return layouts.like(self.copy(), self, memory_format)
 
 
 clone.grad(self=lambda g: g)

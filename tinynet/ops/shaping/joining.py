@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import dtypes, errors
+from tinynet import dtypes, errors, layouts
 from tinynet.core.declaration.operation import Operation, sequence
 from tinynet.core.declaration.out_argument import OutRules, with_out
 from tinynet.core.tensors.tensor import Tensor, public_function
@@ -45,7 +45,7 @@ def _axis(dim: int, ndim: int) -> int:
     return dim % ndim
 
 
-@sequence(methods=False, autocast="widest", aliases=("concat", "concatenate"))
+@sequence(methods=False, order="", autocast="widest", aliases=("concat", "concatenate"))
 def cat(tensors: list[Array], /, dim: int = 0) -> Array:
     """Join tensors along an existing dimension.
 
@@ -73,9 +73,7 @@ def cat(tensors: list[Array], /, dim: int = 0) -> Array:
                     f"{parts[0].shape[d]} but got size {a.shape[d]} for tensor number {i} in the "
                     "list."
                 )
-    joined = np.concatenate(parts, axis)
-    # numpy keeps the memory order of expanded inputs, which prevents views.
-    return np.ascontiguousarray(joined) if any(0 in a.strides for a in parts) else joined
+    return layouts.of_parts(np.concatenate(parts, axis), tensors)
 
 
 def _parts(g: Any, shapes: tuple[tuple[int, ...], ...], dim: int) -> tuple[Any, ...]:
@@ -93,7 +91,7 @@ def _parts(g: Any, shapes: tuple[tuple[int, ...], ...], dim: int) -> tuple[Any, 
 cat.grad(tensors=lambda g, tensors_shapes, dim: _parts(g, tensors_shapes, dim))
 
 
-@sequence(methods=False, autocast="widest", batch="inserted")
+@sequence(methods=False, order="", autocast="widest", batch="inserted")
 def stack(tensors: list[Array], /, dim: int = 0) -> Array:
     """Join tensors along a new dimension.
 
@@ -107,7 +105,9 @@ def stack(tensors: list[Array], /, dim: int = 0) -> Array:
                 f"stack expects each tensor to be equal size, but got {list(tensors[0].shape)} "
                 f"at entry 0 and {list(a.shape)} at entry {i}"
             )
-    return np.stack(tensors, _axis(dim, tensors[0].ndim + 1))
+    axis = _axis(dim, tensors[0].ndim + 1)
+    joined = np.stack(tensors, axis)
+    return layouts.of_parts(joined, [np.expand_dims(a, axis) for a in tensors])
 
 
 def _layers(g: Any, shapes: tuple[tuple[int, ...], ...], dim: int) -> tuple[Any, ...]:

@@ -13,7 +13,7 @@ from tinynet.core.tensors.tensor import Size, Tensor, method
 from tinynet.dtypes import DtypeLike
 from tinynet.ops.argument_names import hot
 from tinynet.ops.shaping import strided, views
-from tinynet.ops.shaping.view_copies import copied
+from tinynet.ops.shaping.view_copies import contiguous_copy, copied
 from tinynet.ops.shaping.views import Ints, axis_of, infer, sizes
 from tinynet.ops.shaping.views import reshape as reshaped
 
@@ -116,7 +116,8 @@ def ravel(self: Tensor) -> Tensor:
         >>> tn.tensor([[1, 2], [3, 4]]).ravel()
         tensor([1, 2, 3, 4])
     """
-    return reshape(self, -1)
+    flat = reshape(self, -1)
+    return flat if flat._array.flags.c_contiguous else contiguous_copy.function(flat)
 
 
 @public(checks=True)

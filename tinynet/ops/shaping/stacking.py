@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet import layouts
 from tinynet.core.declaration.operation import operation, public
 from tinynet.core.tensors.tensor import Tensor, method, wrap
 from tinynet.dtypes import Array
@@ -191,7 +192,7 @@ def flipud(self: Tensor) -> Tensor:
     return flipping.flip_dims.function(self, (0,))
 
 
-@operation(complex=True)
+@operation(complex=True, order="")
 def rot90(self: Array, /, k: int = 1, dims: Sequence[int] = (0, 1)) -> Array:
     """Rotate ``k`` times by 90 degrees in the plane of two dimensions, in a copy.
 
@@ -215,7 +216,10 @@ def rot90(self: Array, /, k: int = 1, dims: Sequence[int] = (0, 1)) -> Array:
             f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}"
         )
     axes = tuple(axis_of(d, self.ndim) for d in dims)
-    return np.rot90(self, k, axes).copy()  # type: ignore[arg-type]
+    turns = k % 4
+    flipped = np.flip(self, (axes[1:], axes, axes[:1])[turns - 1]) if turns else self
+    made = layouts.preserved(flipped.copy(), self)
+    return made.swapaxes(*axes) if turns % 2 else made
 
 
 rot90.grad(self=lambda g, k, dims: rot90(g, -k, dims))

@@ -18,7 +18,7 @@ from tinynet.ops.out_dtypes import EXPECTED
 F = TypeVar("F")
 
 
-@operation(node="CloneBackward0", methods=False, batch="elementwise", complex=True)
+@operation(node="CloneBackward0", methods=False, batch="elementwise", complex=True, order="")
 def contiguous_copy(self: Array, /, wanted: Any = layouts.contiguous_format) -> Array:
     """Return a copy in row-major order or another memory format."""
     if wanted is layouts.contiguous_format:
@@ -47,6 +47,8 @@ def copied(
 
         def function(self: Tensor, *args: Any, **kwargs: Any) -> Any:
             refuse_others(f"{name}_copy", self=self)
+            if name == "view":  # its copy takes any strides
+                self = contiguous_copy.function(self)
             found = view(self, *args, **kwargs)
             if isinstance(found, tuple):
                 return tuple(contiguous_copy.function(part) for part in found)

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tinynet import layouts
 from tinynet.core.declaration.operation import operation, public
 from tinynet.core.tensors.tensor import Tensor
+from tinynet.core.trace import traced
 from tinynet.dtypes import Array
 from tinynet.ops.argument_errors import refuse_others
 from tinynet.ops.out_dtypes import EXPECTED
 from tinynet.ops.pointwise.where import zeros_for
 from tinynet.ops.shaping import diagonals, views
+from tinynet.ops.shaping.flipping import clone
 from tinynet.ops.shaping.strided import as_strided
-from tinynet.ops.shaping.view_copies import contiguous_copy
 from tinynet.ops.shaping.views import axis_of
 
 
@@ -30,7 +32,7 @@ def _replaced(self: Array, src: Array, index: Any) -> Array:
     return whole
 
 
-@operation(complex=True)
+@operation(complex=True, order="in_memory")
 def select_scatter(self: Array, src: Array, /, dim: int, index: int) -> Array:
     """Return a copy with one slice replaced by ``src``.
 
@@ -50,7 +52,7 @@ select_scatter.grad(
 )
 
 
-@operation(out=EXPECTED, complex=True)
+@operation(out=EXPECTED, complex=True, order="in_memory")
 def slice_scatter(
     self: Array,
     src: Array,
@@ -87,7 +89,7 @@ slice_scatter.grad(
 )
 
 
-@operation(complex=True)
+@operation(complex=True, order="in_memory")
 def diagonal_scatter(
     self: Array, src: Array, /, offset: int = 0, dim1: int = 0, dim2: int = 1
 ) -> Array:
@@ -109,6 +111,9 @@ diagonal_scatter.grad(
     ),
     src=lambda g, offset, dim1, dim2: diagonals.diagonal(g, offset, dim1, dim2),
 )
+
+
+_in_memory = traced(layouts.in_memory)
 
 
 @public(out=True)
@@ -133,7 +138,8 @@ def as_strided_scatter(
         tensor([0., 1., 0., 1.])
     """
     refuse_others("as_strided_scatter", self=self, src=src)
-    whole = contiguous_copy.function(self)
+    whole = clone.function(self)
+    whole._array = _in_memory(whole._array, self._array)
     part = as_strided(whole, size, stride, storage_offset)
     if part._array.shape != src._array.shape:
         raise RuntimeError(

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import errors
+from tinynet import errors, layouts
 from tinynet.core.declaration.operation import operation, view
 from tinynet.core.graph.double_backward import derivative
 from tinynet.core.messages import kind_of
@@ -221,7 +221,7 @@ def expand_to(self: Array, /, shape: tuple[int, ...]) -> Array:
                 f"({n}) at non-singleton dimension {new + i}.  Target sizes: {list(shape)}.  "
                 f"Tensor sizes: {list(self.shape)}"
             )
-    wide = np.broadcast_to(self, full)
+    wide = layouts.expanded(self, tuple(full)) if 1 in full else np.broadcast_to(self, full)
     if self.flags.writeable and not wide.flags.writeable:
         wide.flags.writeable = True  # core/tensors/inplace.py refuses overlapping writes
     return wide
@@ -255,7 +255,7 @@ def unsqueeze(self: Array, /, dim: int) -> Array:
         >>> tn.tensor([1, 2]).unsqueeze(1).shape
         tinynet.Size([2, 1])
     """
-    return np.expand_dims(self, axis_of(dim, self.ndim + 1))
+    return layouts.inserted(self, axis_of(dim, self.ndim + 1))
 
 
 unsqueeze.grad(self=_with_ones)

@@ -305,7 +305,7 @@ mish.grad(self=_mish_grad)
 # ---- gated --------------------------------------------------------------------------------------
 
 
-@operation(methods=False, hidden=("gate",))
+@operation(methods=False, hidden=("gate",), order="iterated")
 def glu(self: Array, /, dim: int) -> tuple[Array, Array]:
     """Return the first half of x times the logistic function of the second half.
 

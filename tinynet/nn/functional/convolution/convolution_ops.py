@@ -244,7 +244,7 @@ def _correlated(x: Array, y: Array, walk: Walk, groups: int) -> Array:
 # ---- operations ---------------------------------------------------------------------------------
 
 
-@operation(methods=False, node="ConvolutionBackward0", batch="convolution")
+@operation(methods=False, node="ConvolutionBackward0", batch="convolution", order="as_convolved")
 def convolve(input: Array, weight: Array, /, walk: Walk, groups: int) -> Array:
     """Return the convolution of ``[batch, channels, *size]`` and a weight.
 
@@ -253,13 +253,15 @@ def convolve(input: Array, weight: Array, /, walk: Walk, groups: int) -> Array:
     return _convolved(input, weight, None, walk, groups)
 
 
-@operation(methods=False, node="ConvolutionBackward0", batch="convolution")
+@operation(methods=False, node="ConvolutionBackward0", batch="convolution", order="as_convolved")
 def convolve_biased(input: Array, weight: Array, bias: Array, /, walk: Walk, groups: int) -> Array:
     """Return the convolution plus a number for each channel of the result."""
     return _convolved(input, weight, bias, walk, groups)
 
 
-@operation(methods=False, node="ConvolutionBackward0", batch="transposed_convolution")
+@operation(
+    methods=False, node="ConvolutionBackward0", batch="transposed_convolution", order="as_spread"
+)
 def spread(input: Array, weight: Array, /, size: Ints, walk: Walk, groups: int) -> Array:
     """Return the transposed convolution of ``[batch, channels, *walk.out]``, of a given size.
 
@@ -268,7 +270,9 @@ def spread(input: Array, weight: Array, /, size: Ints, walk: Walk, groups: int) 
     return _spread(input, weight, None, size, walk, groups)
 
 
-@operation(methods=False, node="ConvolutionBackward0", batch="transposed_convolution")
+@operation(
+    methods=False, node="ConvolutionBackward0", batch="transposed_convolution", order="as_spread"
+)
 def spread_biased(
     input: Array, weight: Array, bias: Array, /, size: Ints, walk: Walk, groups: int
 ) -> Array:

@@ -167,7 +167,7 @@ def _declare(mode: str, title: str, antialias: bool, ranks: Ints) -> dict[int, O
     name = f"{mode.replace('-', '_')}{'_smooth' if antialias else ''}"
     resample.__name__, spread.__name__ = f"upsample_{name}", f"upsample_{name}_back"
     aa = "Aa" if antialias else ""
-    forward = by_rank(resample, f"Upsample{title}{{}}D{aa}Backward0", ranks)
+    forward = by_rank(resample, f"Upsample{title}{{}}D{aa}Backward0", ranks, order="as_image")
     back = by_rank(spread, f"Upsample{title}{{}}D{aa}BackwardBackward0", ranks)
     for rank in ranks:
         forward[rank].grad(

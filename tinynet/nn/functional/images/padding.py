@@ -32,7 +32,9 @@ def _parts(shape: Sequence[int], frames: list[tuple[int, int]]) -> tuple[slice, 
 # ---- a constant ---------------------------------------------------------------------------------
 
 
-@operation(node="ConstantPadNdBackward0", methods=False, batch="leading", complex=True)
+@operation(
+    node="ConstantPadNdBackward0", methods=False, batch="leading", complex=True, order="as_image"
+)
 def constant_pad(input: Array, /, pad: Ints, value: float) -> Array:
     """Return the input with ``value`` around it; negative lengths crop.
 
@@ -106,7 +108,9 @@ def _declare(mode: str, title: str, source: Any, autocast: str | None = None) ->
         return total if total is not self else self.copy()
 
     extend.__name__, fold.__name__ = f"{mode}_pad", f"{mode}_fold"
-    extended = by_rank(extend, title + "{}DBackward0", autocast=autocast, complex=True)
+    order = "as_plane" if mode == "circular" else "as_image"
+    options: dict[str, Any] = {"autocast": autocast, "complex": True, "order": order}
+    extended = by_rank(extend, title + "{}DBackward0", **options)
     folded = by_rank(fold, title + "{}DBackwardBackward0", batch="dimensions", complex=True)
     for rank in extended:
         extended[rank].grad(

@@ -129,7 +129,7 @@ _record(
 )
 
 
-@operation(methods=False, node="HuberLossBackward0", batch="loss")
+@operation(methods=False, node="HuberLossBackward0", batch="loss", order="iterated")
 def huber_error(input: Array, target: Array, /, reduction: str, delta: float) -> Array:
     """Return ``d * d / 2`` where ``d = abs(x - y) <= delta``, else ``delta * (d - delta / 2)``."""
     refuse_kinds("huber", "biu", input)

@@ -203,7 +203,11 @@ def recorded_gradients(
 
 
 @operation(
-    node="NativeBatchNormBackward0", outputs=("output", "mean", "var"), methods=False, batch="loop"
+    node="NativeBatchNormBackward0",
+    outputs=("output", "mean", "var"),
+    methods=False,
+    batch="loop",
+    order="as_image",
 )
 def batch_normalized(
     input: Array, weight: Array, bias: Array, /, blocks: Blocks, eps: float
@@ -239,7 +243,7 @@ def _batch_formula(
 batch_normalized.grads(_batch_formula)
 
 
-@operation(node="NativeBatchNormBackward0", methods=False, batch="group_norm")
+@operation(node="NativeBatchNormBackward0", methods=False, batch="group_norm", order="as_image")
 def batch_scaled(
     input: Array,
     mean: Array,
@@ -295,7 +299,11 @@ batch_scaled.grads(_batch_scaled_formula)
 
 
 @operation(
-    node="NativeGroupNormBackward0", hidden=("mean", "var"), methods=False, batch="group_norm"
+    node="NativeGroupNormBackward0",
+    hidden=("mean", "var"),
+    methods=False,
+    batch="group_norm",
+    order="as_image",
 )
 def group_normalized(
     input: Array, weight: Array, bias: Array, /, blocks: Blocks, eps: float

@@ -124,7 +124,7 @@ def _repeated(g: Array, axis: int, n: int, taps: Any, disjoint: bool) -> Array:
     return sums
 
 
-avg_pools = by_rank(avg_pool, "AvgPool{}DBackward0", RANKS)
+avg_pools = by_rank(avg_pool, "AvgPool{}DBackward0", RANKS, order="as_plane")
 avg_pools_backward = by_rank(avg_pool_backward, "AvgPool{}DBackwardBackward0", RANKS)
 for _rank in RANKS:
     avg_pools[_rank].grad(
@@ -155,7 +155,9 @@ def adaptive_avg_pool_backward(self: Array, /, sizes: Ints) -> Array:
     return adaptive_averages(sizes, outputs, kind_for(self.dtype)).transposed(self)
 
 
-adaptive_avg_pools = by_rank(adaptive_avg_pool, "AdaptiveAvgPool{}DBackward0", RANKS)
+adaptive_avg_pools = by_rank(
+    adaptive_avg_pool, "AdaptiveAvgPool{}DBackward0", RANKS, order="as_plane"
+)
 adaptive_avg_pools_backward = by_rank(
     adaptive_avg_pool_backward, "AdaptiveAvgPool{}DBackwardBackward0", RANKS
 )
@@ -172,7 +174,7 @@ for _rank in RANKS:
     )
 
 
-@operation(node="MeanBackward1", methods=False, batch="folded")
+@operation(node="MeanBackward1", methods=False, batch="folded", order="as_image")
 def plane_mean(input: Array, /, rank: int) -> Array:
     """Return the mean of each plane with keepdim."""
     lead, sizes = input.shape[: input.ndim - rank], spatial(input.shape, rank)

@@ -121,7 +121,7 @@ def is_pool_2x2(input: Array, options: Options) -> bool:
     return windows.is_2x2 and not windows.few
 
 
-@operation(methods=False, batch="folded")
+@operation(methods=False, batch="folded", order="as_image")
 def max_pool_values(input: Array, /, options: Options) -> Array:
     """Return the maximum of each window, if neither gradients nor indices are needed."""
     windows = _windows(input, options)
@@ -135,6 +135,7 @@ def max_pool_values(input: Array, /, options: Options) -> Array:
     methods=False,
     outputs=("values", "offsets"),
     batch="folded",
+    order="as_image",
 )
 def max_pool_2x2(input: Array, /) -> tuple[Array, Array]:
     """Return the maximum of each window of 2 by 2, and its offset in the window, in one byte."""
@@ -243,10 +244,12 @@ def plane_indices_2x2(offsets: Array, /, sizes: Ints) -> Array:
 
 
 PEAKS: dict[str, Any] = {"outputs": ("values", "indices")}
-max_pools = by_rank(max_pool, "MaxPool{}DWithIndicesBackward0", RANKS, **PEAKS)
-adaptive_max_pools = by_rank(adaptive_max_pool, "AdaptiveMaxPool{}DBackward0", RANKS, **PEAKS)
+max_pools = by_rank(max_pool, "MaxPool{}DWithIndicesBackward0", RANKS, order="as_image", **PEAKS)
+adaptive_max_pools = by_rank(
+    adaptive_max_pool, "AdaptiveMaxPool{}DBackward0", RANKS, order="as_plane", **PEAKS
+)
 fractional_max_pools = by_rank(fractional_max_pool, "FractionalMaxPool{}DBackward0", RANKS, **PEAKS)
-max_unpools = by_rank(max_unpool, "MaxUnpool{}DBackward0", RANKS)
+max_unpools = by_rank(max_unpool, "MaxUnpool{}DBackward0", RANKS, order="as_plane")
 max_pools_backward = by_rank(max_pool_backward, "MaxPool{}DWithIndicesBackwardBackward0", RANKS)
 adaptive_max_pools_backward = by_rank(
     adaptive_max_pool_backward, "AdaptiveMaxPool{}DBackwardBackward0", RANKS

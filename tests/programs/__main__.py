@@ -4,6 +4,7 @@ python -m tests.programs --repositories FOLDER                  all; compare wit
 python -m tests.programs --repositories FOLDER pygcn            those whose names contain `pygcn`
 python -m tests.programs --repositories FOLDER --results FILE   continue a run that was cut off
 python -m tests.programs --repositories FOLDER --record         run on PyTorch; note its answers
+python -m tests.programs --repositories FOLDER --sync           run on both, step by step
 """
 
 import argparse
@@ -21,7 +22,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.programs.comparison import verdict
+from tests.programs.comparison import step_verdict, verdict
 from tests.programs.made import MAKERS
 
 HERE = Path(__file__).parent
@@ -195,6 +196,23 @@ def compare(
     return int(counts["ok"] < 0.95 * len(chosen))
 
 
+def step_by_step(chosen: list[Program], repositories: Repositories, limit: float) -> int:
+    """Run programs on both engines with the same random numbers; return 1 if below 95 %."""
+    os.environ["SAME_NUMBERS"] = "1"
+    counts: Counter[str] = Counter()
+    for program in chosen:
+        expected = run(program, "torch", repositories, program.seconds * 8)
+        if expected["status"] == "error":
+            said = f"UNKNOWN PyTorch: {expected['error']}"
+        else:
+            said = step_verdict(run(program, "tinynet", repositories, limit), expected)
+        counts[said.split()[0]] += 1
+        print(f"{program.name}: {said}", flush=True)
+    known = counts.total() - counts["UNKNOWN"]
+    print(f"{counts['ok']} of {known} give PyTorch's numbers; {counts['FAILED']} failed")
+    return int(counts["ok"] < 0.95 * known)
+
+
 def main(arguments: list[str]) -> int:
     """Select programs; record or compare them."""
     parser = argparse.ArgumentParser(prog="python -m tests.programs", description=__doc__)
@@ -202,6 +220,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("names", nargs="*", help="only programs whose names contain one of these")
     parser.add_argument("--repositories", type=Path, help="a folder of git repositories")
     parser.add_argument("--record", action="store_true", help="run on PyTorch, note the answers")
+    parser.add_argument("--sync", action="store_true", help="the same random numbers on both")
     parser.add_argument("--new", action="store_true", help="with --record: only what is not noted")
     parser.add_argument("--list", type=Path, default=HERE / "programs.toml", help="the programs")
     parser.add_argument("--answers", type=Path, default=ANSWERS, help="PyTorch's answers")
@@ -219,6 +238,8 @@ def main(arguments: list[str]) -> int:
         if options.record:
             chosen = [p for p in chosen if not options.new or p.name not in answers]
             return record(chosen, answers, repositories)
+        if options.sync:
+            return step_by_step(chosen, repositories, options.limit)
         # what does not run on PyTorch says nothing
         chosen = [
             p for p in chosen if answers.get(p.name, {"status": "error"})["status"] != "error"

@@ -1,13 +1,44 @@
 """Whether a program's losses develop as on PyTorch.
 
 The random numbers differ, so no loss is the same. Compared are, for each line that calls
-`backward`, where its losses begin and where they end.
+`backward`, where its losses begin and where they end. With `--sync` they are the same numbers, and
+each loss, each step's gradients and the first outputs of modules are compared.
 """
 
+from math import isclose, isnan
 from statistics import fmean, pstdev
 from typing import Any
 
 SLOW = 1.5
+CLOSE = 1e-3  # of float32 losses after some steps
+
+
+def step_verdict(found: dict[str, Any], expected: dict[str, Any]) -> str:
+    """Return `ok`, or where the numbers of a run with the same random numbers first differ."""
+    if found["status"] == "error":
+        return f"FAILED {found['error']}"
+    known = {**expected["series"], "outputs": expected["outputs"], "grad": expected["gradients"]}
+    here = {**found["series"], "outputs": found["outputs"], "grad": found["gradients"]}
+    wrong = [
+        difference
+        for what, numbers in known.items()
+        if (difference := first_difference(what, here.get(what, []), numbers))
+    ]
+    if wrong:
+        return "DIFFERS " + "; ".join(wrong)
+    return "ok" if any(known.values()) else "ok (it calls no module)"
+
+
+def first_difference(what: str, found: list[float], expected: list[float]) -> str:
+    """Return the first step whose numbers differ; an empty text if none does."""
+    if expected and not found:
+        return f"{what} was not reached"
+    for step, (here, there) in enumerate(zip(found, expected, strict=False)):
+        if not isclose(here, there, rel_tol=CLOSE, abs_tol=1e-5) and not (
+            isnan(here) and isnan(there)
+        ):
+            return f"{what} of step {step} is {here:.6g}, and {there:.6g} on PyTorch"
+    return ""
 
 
 def verdict(found: dict[str, Any], expected: dict[str, Any] | None) -> str:

@@ -6,6 +6,8 @@ processor's time for a step. FILE can be a notebook (its code cells are run) or,
 the third Python block of a Markdown file.
 """
 
+import contextlib
+import importlib
 import json
 import os
 import re
@@ -16,6 +18,9 @@ import sys
 import time
 import warnings
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+from sync import Draws
 
 STAND_INS = Path(__file__).parent / "stand_ins"
 ROOT = Path(__file__).parents[2]
@@ -28,12 +33,17 @@ class Run:
         self.result, self.steps = Path(result), steps
         self.series: dict[str, list[float]] = {}
         self.times: list[float] = []
+        self.gradients: list[float] = []
+        self.outputs: list[float] = []
+        self.draws: Draws | None = None
+        self.parameters: list = []
 
     def end(self, status: str, error: str = "") -> None:
         """Write the result and exit; the program cannot delay that."""
         steady = self.times[1:]
         seconds = (steady[-1] - steady[0]) / (len(steady) - 1) if len(steady) > 2 else None
         found = {"status": status, "error": error, "series": self.series, "seconds": seconds}
+        found.update(gradients=self.gradients, outputs=self.outputs)
         self.result.write_text(json.dumps(found), encoding="utf-8")
         sys.stdout.flush()
         os._exit(0)
@@ -48,10 +58,52 @@ class Run:
             self.series.setdefault(site, []).append(float(loss.detach().double().mean()))
             original(loss, *args, **kwargs)
             self.times.append(time.process_time())
+            if self.draws is not None:
+                self.note_gradients()
             if len(self.times) >= self.steps:
                 self.end("steps")
 
         torch.Tensor.backward = backward
+
+    def synchronize(self, torch) -> None:
+        """Draw the same numbers on both engines, and record the gradients of each step."""
+        self.draws = Draws(torch)
+        self.draws.install()
+        create = torch.optim.Optimizer.__init__
+
+        def created(optimizer, *args, **kwargs):
+            create(optimizer, *args, **kwargs)
+            self.parameters += [p for group in optimizer.param_groups for p in group["params"]]
+
+        torch.optim.Optimizer.__init__ = created
+        self._note_outputs(torch)
+
+    def _note_outputs(self, torch) -> None:
+        """Record the magnitudes of what a program's outermost modules return."""
+        call, depth = torch.nn.Module.__call__, 0
+
+        def called(module, *args, **kwargs):
+            nonlocal depth
+            depth += 1
+            try:
+                made = call(module, *args, **kwargs)
+            finally:
+                depth -= 1
+            if depth == 0 and len(self.outputs) < 8:
+                parts = made if isinstance(made, (tuple, list)) else [made]
+                kept = [x.detach() for x in parts if isinstance(x, torch.Tensor)]
+                if any(x.is_complex() for x in kept):
+                    return made
+                self.outputs += [float(x.double().abs().mean()) for x in kept]
+            return made
+
+        torch.nn.Module.__call__ = called
+
+    def note_gradients(self) -> None:
+        """Record the sum of the gradients' magnitudes, and restart the numbers."""
+        found = [p.grad for p in self.parameters if p.grad is not None and not p.grad.is_sparse]
+        self.gradients.append(sum(float(g.detach().double().abs().sum()) for g in found))
+        self.draws.restart(len(self.times))
 
 
 def code_of(name: str) -> str:
@@ -83,6 +135,13 @@ def stay_here() -> None:
     socket.socket.connect = local
 
 
+def keep_old_names() -> None:
+    """Bring back what notebooks import from older IPython."""
+    with contextlib.suppress(ImportError):
+        display = importlib.import_module("IPython.display")
+        display.set_matplotlib_formats = lambda *formats, **options: None
+
+
 def main(engine: str, result: str, steps: str, seconds: str, name: str, *arguments: str) -> None:
     warnings.simplefilter("ignore")
     os.environ.update(MPLBACKEND="Agg", CUDA_VISIBLE_DEVICES="")
@@ -95,11 +154,14 @@ def main(engine: str, result: str, steps: str, seconds: str, name: str, *argumen
     import torch
 
     stay_here()
+    keep_old_names()
     torch.set_num_threads(1)
     torch.manual_seed(0)
     numpy.random.seed(0)
     run = Run(result, int(steps))
     run.watch(torch)
+    if os.environ.get("SAME_NUMBERS"):
+        run.synchronize(torch)
     signal.signal(signal.SIGPROF, lambda *_: run.end("time"))
     signal.setitimer(signal.ITIMER_PROF, float(seconds))
     sys.argv[:] = [name, *arguments]

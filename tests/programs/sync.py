@@ -1,0 +1,174 @@
+"""The same random numbers on PyTorch and on tinynet.
+
+`install` replaces what draws numbers by functions that draw with numpy. Both engines then begin
+with the same weights and see the same noise, so losses and gradients can be compared step by step.
+`restart` is called at each step: a number that one engine alone draws does not shift later steps.
+"""
+
+from typing import Any
+
+import numpy as np
+
+
+class Draws:
+    """The generator of a run, and what replaces an engine's random functions."""
+
+    def __init__(self, torch: Any):
+        self.torch = torch
+        self.restart(0)
+
+    def restart(self, step: int) -> None:
+        self.numpy = np.random.default_rng([1, step])
+
+    def fill(self, tensor: Any, values: Any) -> Any:
+        """Write values into a tensor, as an in-place random function does."""
+        with self.torch.no_grad():
+            made = self.torch.from_numpy(np.array(values).reshape(tuple(tensor.shape)))
+            return tensor.copy_(made.to(tensor.dtype))
+
+    def install(self) -> None:
+        """Replace the engine's functions and methods."""
+        torch, tensor = self.torch, self.torch.Tensor
+        for name in ("uniform_", "normal_", "exponential_", "bernoulli_"):
+            setattr(tensor, name, getattr(self, name)())
+        for name in ("rand", "randn"):
+            setattr(torch, name, self.made(name))
+            setattr(torch, name + "_like", self.made_like(name))
+        torch.randperm = lambda n, **options: torch.tensor(
+            self.numpy.permutation(n).tolist(), dtype=options.get("dtype") or torch.int64
+        )
+        torch.nn.functional.dropout = self.dropout
+        torch.nn.Dropout.forward = lambda layer, x: self.dropout(x, layer.p, layer.training)
+        torch.bernoulli = lambda p, **_: torch.empty_like(p).bernoulli_(p.detach())
+        for layer in (torch.nn.MultiheadAttention, torch.nn.RNNBase):
+            self._without_dropout(layer)
+        attention = torch.nn.functional.scaled_dot_product_attention
+        torch.nn.functional.scaled_dot_product_attention = (
+            lambda q, k, v, attn_mask=None, dropout_p=0.0, is_causal=False, **options: attention(
+                q, k, v, attn_mask, 0.0, is_causal, **options
+            )
+        )
+        self._install_choices()
+        self._install_distributions()
+
+    def _install_distributions(self) -> None:
+        """Replace the sampling of the distributions that reinforcement learning uses."""
+        torch = self.torch
+        normal, categorical = torch.distributions.Normal, torch.distributions.Categorical
+
+        def rsample(made: Any, sample_shape: Any = ()) -> Any:
+            loc = made.loc.expand(made._extended_shape(sample_shape))
+            return loc + made.scale * torch.empty_like(loc.detach()).normal_()
+
+        def sample(made: Any, sample_shape: Any = ()) -> Any:
+            return rsample(made, sample_shape).detach()
+
+        def chosen(made: Any, sample_shape: Any = ()) -> Any:
+            shape = made._extended_shape(sample_shape)
+            rows = made.probs.expand(*shape, made.probs.shape[-1])
+            return torch.multinomial(rows, 1, True)[..., 0]
+
+        normal.rsample, normal.sample, categorical.sample = rsample, sample, chosen
+
+        def drawn(mean: Any, std: Any = 1.0, size: Any = None, **_: Any) -> Any:
+            if size is None:
+                size = (mean + 0.0 * std).shape
+            return mean + std * torch.empty(size).normal_()
+
+        torch.normal = drawn
+
+    def _without_dropout(self, layer: Any) -> None:
+        """Switch a layer's inner dropout off: each engine draws it in its own code."""
+        create = layer.__init__
+
+        def created(made: Any, *args: Any, **options: Any) -> None:
+            create(made, *args, **options)
+            made.dropout = 0.0
+
+        layer.__init__ = created
+
+    def _install_choices(self) -> None:
+        """Replace the functions that choose integers and categories."""
+        torch = self.torch
+
+        def randint(*args: Any, size: Any = None, **options: Any) -> Any:
+            low, high = options.pop("low", None), options.pop("high", None)
+            given = list(args)
+            if size is None:
+                size = given.pop()
+            bounds = [*given, *(x for x in (low, high) if x is not None)]
+            values = np.asarray(self.numpy.integers(*bounds, size=tuple(size)), np.int64)
+            kind = options.get("dtype") or torch.int64
+            return torch.from_numpy(values).to(kind)
+
+        def multinomial(weights: Any, count: int, replacement: bool = False, **_: Any) -> Any:
+            rows = weights.detach().double().numpy()
+            flat = np.atleast_2d(rows)
+            rounds = count if replacement else 1
+            waits = self.numpy.exponential(size=(flat.shape[0], rounds, flat.shape[1]))
+            with np.errstate(divide="ignore"):
+                waits = waits / flat[:, None, :]
+            picked = waits.argmin(-1) if replacement else waits[:, 0].argsort(-1)[:, :count]
+            return torch.from_numpy(picked.reshape(*rows.shape[:-1], count).astype(np.int64))
+
+        torch.randint, torch.multinomial = randint, multinomial
+        torch.Tensor.multinomial = multinomial
+
+    def uniform_(self) -> Any:
+        def filled(t: Any, a: float = 0.0, b: float = 1.0, **options: Any) -> Any:
+            low, high = options.get("from_", a), options.get("to", b)
+            return self.fill(t, self.numpy.uniform(float(low), float(high), tuple(t.shape)))
+
+        return filled
+
+    def normal_(self) -> Any:
+        return lambda t, mean=0.0, std=1.0, **_: self.fill(
+            t, self.numpy.standard_normal(tuple(t.shape)) * float(std) + float(mean)
+        )
+
+    def exponential_(self) -> Any:
+        return lambda t, lambd=1.0, **_: self.fill(
+            t, self.numpy.exponential(1 / float(lambd), tuple(t.shape))
+        )
+
+    def bernoulli_(self) -> Any:
+        def filled(t: Any, p: Any = 0.5, **_: Any) -> Any:
+            level = p.detach().double().numpy() if isinstance(p, self.torch.Tensor) else p
+            return self.fill(t, self.numpy.random(tuple(t.shape)) < level)
+
+        return filled
+
+    def made(self, name: str) -> Any:
+        """Return `rand` or `randn`."""
+        draw = {"rand": self.numpy_random, "randn": self.numpy_normal}[name]
+
+        def function(*size: Any, requires_grad: bool = False, **options: Any) -> Any:
+            options.pop("generator", None)
+            out = options.pop("out", None)
+            size = options.pop("size", size)
+            t = self.torch.empty(*size, **options) if out is None else out
+            return self.fill(t, draw(tuple(t.shape))).requires_grad_(requires_grad)
+
+        return function
+
+    def made_like(self, name: str) -> Any:
+        draw = {"rand": self.numpy_random, "randn": self.numpy_normal}[name]
+
+        def function(x: Any, requires_grad: bool = False, **options: Any) -> Any:
+            t = self.torch.empty_like(x.detach(), **options)
+            return self.fill(t, draw(tuple(t.shape))).requires_grad_(requires_grad)
+
+        return function
+
+    def numpy_random(self, shape: Any) -> Any:
+        return self.numpy.random(shape)
+
+    def numpy_normal(self, shape: Any) -> Any:
+        return self.numpy.standard_normal(shape)
+
+    def dropout(self, x: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+        if not training or p == 0.0:
+            return x
+        kept = self.torch.empty_like(x.detach()).bernoulli_(1.0 - p)
+        factors = kept / (1.0 - p) if p < 1.0 else kept
+        return x.mul_(factors) if inplace else x * factors

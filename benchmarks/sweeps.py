@@ -23,7 +23,7 @@ _WORST = 10
 _SLICE = 0.004  # seconds per turn
 _WORK = 1 << 20, 1 << 29  # multiply-adds of the points measured
 _CHANNELS = (1, 16), (3, 64), (16, 16), (32, 64), (64, 64), (128, 128), (256, 512), (512, 256)
-_POINTS = 40  # per kind of convolution
+_POINTS = 25  # per kind of convolution
 
 
 def _ratio(ours: Timed, theirs: Timed, rounds: int) -> tuple[float, float, float]:

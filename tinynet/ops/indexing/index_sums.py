@@ -41,18 +41,18 @@ def add_rows(whole: Array, index: Array, rows: Array) -> None:
 
 
 def _most(index: Array, count: int) -> int:
-    """Return how often the most frequent index occurs; ``count`` is the number of rows."""
-    if 0 < count <= 4 * len(index):
-        return int(np.bincount(index, minlength=count).max())
-    ordered = np.sort(index)
-    first = np.flatnonzero(np.diff(ordered, prepend=-1))
-    return int(np.diff(first, append=len(index)).max(initial=1))
+    """Return how often the most frequent index of ``count`` rows occurs."""
+    dense = 0 < count <= 4 * len(index)
+    counts = np.bincount(index) if dense else np.unique(index, return_counts=True)[1]
+    return int(counts.max(initial=1))
 
 
 def _repeats(index: Array) -> Array:
     """Return the number of earlier occurrences of each index."""
-    # numpy sorts integers of two bytes by radix, ten times as fast.
-    order = np.argsort(index.astype(np.min_scalar_type(index.max())), kind="stable")
+    narrow = np.min_scalar_type(
+        index.max()
+    )  # two bytes are sorted by radix, in a tenth of the time
+    order = np.argsort(index.astype(narrow), kind="stable")
     ordered = index[order]
     first = np.r_[True, ordered[1:] != ordered[:-1]]
     place = np.arange(len(index))

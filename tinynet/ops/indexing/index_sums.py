@@ -26,7 +26,9 @@ def add_rows(whole: Array, index: Array, rows: Array) -> None:
     """
     width = whole.shape[1]
     if width >= _LONG_ROW:
-        rounds = _most(index, len(whole))
+        dense = 0 < len(whole) <= 4 * len(index)
+        counts = np.bincount(index) if dense else np.unique(index, return_counts=True)[1]
+        rounds = counts.max(initial=1)
         if rounds == 1:
             whole[index] += rows
             return
@@ -40,23 +42,12 @@ def add_rows(whole: Array, index: Array, rows: Array) -> None:
     np.add.at(whole.reshape(-1), at, rows.reshape(-1))
 
 
-def _most(index: Array, count: int) -> int:
-    """Return how often the most frequent index of ``count`` rows occurs."""
-    dense = 0 < count <= 4 * len(index)
-    counts = np.bincount(index) if dense else np.unique(index, return_counts=True)[1]
-    return int(counts.max(initial=1))
-
-
 def _repeats(index: Array) -> Array:
     """Return the number of earlier occurrences of each index."""
-    narrow = np.min_scalar_type(
-        index.max()
-    )  # two bytes are sorted by radix, in a tenth of the time
+    narrow = np.min_scalar_type(index.max())  # a radix sort for up to two bytes
     order = np.argsort(index.astype(narrow), kind="stable")
-    ordered = index[order]
-    first = np.r_[True, ordered[1:] != ordered[:-1]]
-    place = np.arange(len(index))
-    repeats = np.empty_like(place)
+    first = np.diff(index[order], prepend=-1) != 0
+    place, repeats = np.arange(len(index)), np.empty_like(order)
     repeats[order] = place - np.maximum.accumulate(np.where(first, place, 0))
     return repeats
 

@@ -41,6 +41,7 @@ def parsed() -> argparse.Namespace:
     add("--memory", action="store_true", help="peak memory of training steps")
     add("--imports", action="store_true", help="time of importing the packages")
     add("--loading", action="store_true", help="examples per second of data loaders")
+    add("--sweeps", action="store_true", help="kernels over their sizes (--only: one family)")
     add("--everything", action="store_true", help="all of these")
     add("--accuracy", action="store_true", help="errors of float32 against float64 (no times)")
     add("--only", default="", help="of single operations: those whose name contains this text")
@@ -115,6 +116,12 @@ def measured(arguments: argparse.Namespace) -> list[Table]:
         from benchmarks import accuracy
 
         tables.append(accuracy.report(threads))
+    if arguments.sweeps or everything:
+        import torch
+
+        from benchmarks import sweeps
+
+        tables += sweeps.report(torch, min(rounds, 5), arguments.only)
     if not tables or everything:
         import torch
 

@@ -21,6 +21,7 @@ from tinynet.dtypes import Array, DtypeLike
 from tinynet.ops.creation.constructors import as_tensor, zeros
 from tinynet.ops.creation.tensor_types import TensorKind
 from tinynet.ops.indexing.index_put import index_put
+from tinynet.ops.indexing.index_sums import add_rows
 from tinynet.ops.pointwise.conversion import converted
 
 
@@ -40,23 +41,13 @@ class Pattern:
         """The pattern of the transposed matrix."""
         return Pattern(self.index[::-1], self.shape[::-1])
 
-    @functools.cached_property
-    def by_row(self) -> tuple[Array, Array, Array]:
-        """The order that sorts the entries by row, the start of each row in it, and its index."""
-        order = np.argsort(self.index[0], kind="stable")
-        rows = self.index[0, order]
-        starts = np.flatnonzero(np.diff(rows, prepend=-1))
-        return order, starts, rows[starts]
-
 
 @operation(methods=False, node="SparseAddmmBackward0", batch="loop", complex=True)
 def sparse_product(values: Array, dense: Array, /, pattern: Pattern) -> Array:
     """Return the product of a sparse matrix and a dense one."""
-    order, starts, rows = pattern.by_row
+    rows, columns = pattern.index
     result = np.zeros((pattern.shape[0], dense.shape[1]), np.result_type(values, dense))
-    if len(order):
-        parts = values[order, None] * dense[pattern.index[1][order]]
-        result[rows] = np.add.reduceat(parts, starts, axis=0)
+    add_rows(result, rows, values[:, None] * dense.take(columns, 0))
     return result
 
 
@@ -228,7 +219,7 @@ class SparseTensor(Tensor):
 
     def col_indices(self) -> Tensor:
         """Return the columns of the entries, row by row."""
-        order, _, _ = self._array.pattern.by_row
+        order = np.argsort(self._array.pattern.index[0], kind="stable")
         return wrap(self._array.pattern.index[1][order])
 
 

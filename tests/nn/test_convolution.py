@@ -51,7 +51,7 @@ def test_windows_are_those_of_the_definition_in_blocks_of_any_size(dims, block, 
         walk = Walk(*(tuple(random.randint(*limit, dims).tolist()) for limit in limits))
         x = random.standard_normal((random.randint(1, 5), random.randint(1, 4), *(5, 6, 3)[:dims]))
         made = np.full((x.shape[1] * np.prod(walk.kernel), len(x), np.prod(walk.out)), np.nan)
-        for part, span, found in columns(x, walk):
+        for part, span, found in columns(x, walk, 0):
             made[:, part, span] = found
         np.testing.assert_array_equal(made, by_definition(x, walk))
 
@@ -69,7 +69,6 @@ def test_blocks_change_nothing(block, monkeypatch):
 
     expected = list(results())
     monkeypatch.setattr(sliding, "BLOCK", block)
-    monkeypatch.setattr(convolution_ops, "BLOCK", block)
     for found, wanted in zip(results(), expected, strict=True):
         np.testing.assert_allclose(found.detach().numpy(), wanted.detach().numpy(), atol=1e-12)
 
@@ -160,7 +159,6 @@ def test_options_are_whole_numbers(option):
 # ---- Winograd's way -----------------------------------------------------------------------------
 
 WALKS = {
-    "1d": (Walk((3,), (1,), (1,), (1,), (9,)), (9,)),
     "same": (Walk((3, 3), (1, 1), (1, 1), (1, 1), (8, 5)), (8, 5)),
     "valid": (Walk((3, 2), (1, 1), (0, 0), (1, 1), (8, 4)), (10, 5)),
     "remainder": (Walk((3, 3), (1, 1), (1, 0), (1, 1), (7, 4)), (7, 6)),
@@ -241,6 +239,7 @@ BANDS = {
     "rest": (Walk((5, 6), (1, 1), (2, 1), (1, 1), (7, 13)), (7, 16)),
     "same": (Walk((2, 4), (1, 1), (0, 1), (1, 1), (5, 8)), (5, 8)),
     "short": (Walk((5, 3), (1, 1), (4, 2), (1, 1), (5, 3)), (1, 1)),
+    "apart": (Walk((3, 4), (2, 3), (1, 2), (3, 2), (6, 7)), (15, 22)),
 }
 
 
@@ -251,11 +250,16 @@ def test_neighbouring_results_together_are_the_same(name, block, monkeypatch):
     random = np.random.RandomState(0)
     x, y = (random.standard_normal((5, c, *s)) for c, s in ((2, size), (3, walk.out)))
     weight, bias, other = random.standard_normal((3, 2, *walk.kernel)), np.arange(3.0), np.ones(2)
-    monkeypatch.setattr(banded, "BLOCK", block)
+    convolve = convolution_ops.convolve_biased.kernel
+    alone = [  # each channel is a group, and has two results
+        convolve(x[:, [i]], weight[i : i + 2, :1], bias[i : i + 2], walk, 1) for i in range(2)
+    ]
+    monkeypatch.setattr(sliding, "BLOCK", block)
     for found, expected in (
+        (banded.convolved(x, weight, bias, walk, 1), convolve(x, weight, bias, walk, 1)),
         (
-            banded.convolved(x, weight, bias, walk),
-            convolution_ops.convolve_biased.kernel(x, weight, bias, walk, 1),
+            banded.convolved(x, weight[[0, 1, 1, 2], :1], bias[[0, 1, 1, 2]], walk, 2),
+            np.concatenate(alone, 1),
         ),
         (
             banded.spread(y, weight, other, size, walk),

@@ -26,12 +26,15 @@ def add_rows(whole: Array, index: Array, rows: Array) -> None:
     """
     width = whole.shape[1]
     if width >= _LONG_ROW:
-        repeats = _repeats(index, len(whole))
-        if repeats is None:
+        dense = 0 < len(whole) <= 4 * len(index)
+        counts = np.bincount(index) if dense else np.unique(index, return_counts=True)[1]
+        rounds = counts.max(initial=1)
+        if rounds == 1:
             whole[index] += rows
             return
-        if repeats.max() < _MOST_ROUNDS:
-            for number in range(repeats.max() + 1):
+        if rounds <= _MOST_ROUNDS:
+            repeats = _repeats(index)
+            for number in range(rounds):
                 chosen = np.flatnonzero(repeats == number)
                 whole[index[chosen]] += rows[chosen]
             return
@@ -39,17 +42,12 @@ def add_rows(whole: Array, index: Array, rows: Array) -> None:
     np.add.at(whole.reshape(-1), at, rows.reshape(-1))
 
 
-def _repeats(index: Array, count: int) -> Array | None:
-    """Return the number of earlier occurrences of each index; None if no index repeats."""
-    if count <= 4 * len(index) and np.bincount(index, minlength=count).max() < 2:
-        return None
-    order = np.argsort(index, kind="stable")
-    ordered = index[order]
-    first = np.r_[True, ordered[1:] != ordered[:-1]]
-    if first.all():
-        return None
-    place = np.arange(len(index))
-    repeats = np.empty_like(place)
+def _repeats(index: Array) -> Array:
+    """Return the number of earlier occurrences of each index."""
+    narrow = np.min_scalar_type(index.max())  # a radix sort for up to two bytes
+    order = np.argsort(index.astype(narrow), kind="stable")
+    first = np.diff(index[order], prepend=-1) != 0
+    place, repeats = np.arange(len(index)), np.empty_like(order)
     repeats[order] = place - np.maximum.accumulate(np.where(first, place, 0))
     return repeats
 

@@ -55,7 +55,10 @@ def leaky_relu(self: Array, /, negative_slope: float) -> Array:
     x = _floating(self, "leaky_relu_cpu")
     if x.dtype is HALF:
         return in_single(leaky_relu, x, negative_slope)
-    return pick(x > 0, x, x * negative_slope)
+    below = x * negative_slope
+    if 0 < negative_slope <= 1:  # a pass instead of five
+        return np.maximum(x, below, out=below if below.ndim else None)
+    return pick(x > 0, x, below)
 
 
 leaky_relu.grad(

@@ -24,6 +24,7 @@ from tinynet.ops.products.matmul import matmul
 from tinynet.ops.reduction.softmax import SAFE
 from tinynet.ops.reduction.sums import largest, smallest
 
+_FEW = 32  # queries for which a copy of all keys costs more than it saves
 _BLOCK = 65536  # number of scores per block, which fits the cache
 
 
@@ -51,8 +52,11 @@ def _write_scores(
     query: Array, key: Array, scale: float, bias: Array | None, scores: Array
 ) -> Array:
     """Write ``query @ key.T * scale + bias``; small products are faster with contiguous columns."""
-    columns = np.multiply(key.swapaxes(-1, -2), key.dtype.type(scale), order="C")
-    np.matmul(query, columns, out=scores)
+    if query.shape[-2] < _FEW:
+        np.matmul(query * query.dtype.type(scale), key.swapaxes(-1, -2), out=scores)
+    else:
+        columns = np.multiply(key.swapaxes(-1, -2), key.dtype.type(scale), order="C")
+        np.matmul(query, columns, out=scores)
     if bias is not None:
         scores += bias
     return scores

@@ -30,7 +30,7 @@ from tinynet.core.declaration.operation import operation
 from tinynet.core.graph.double_backward import derivative
 from tinynet.dtypes import Array
 from tinynet.nn.functional.convolution import channels_last, few_channels, winograd
-from tinynet.nn.functional.convolution.im2col import BLOCK, Walk, added, columns
+from tinynet.nn.functional.convolution.im2col import Walk, added, columns, per_block
 from tinynet.ops.reduction.sums import spread as spread_back
 from tinynet.ops.reduction.sums import sum_dims
 
@@ -81,8 +81,8 @@ def _convolved(x: Array, weight: Array, bias: Array | None, walk: Walk, groups: 
             return result
     if groups == 1 and channels_last.pays(x.shape[1], channels, walk):
         return channels_last.convolved(x, weight, bias, walk)
-    if groups == 1 and few_channels.pays(x, x.shape[1], channels, walk):
-        return few_channels.convolved(x, weight, bias, walk)
+    if few_channels.pays(x, x.shape[1] // groups, channels // groups, walk, groups):
+        return few_channels.convolved(x, weight, bias, walk, groups)
     result = np.empty((batch, groups, channels // groups, math.prod(walk.out)), x.dtype)
     rows = math.prod(weight.shape[1:])
     if math.prod(walk.kernel) > 1:  # BLAS accepts a transposed matrix, but not a reversed one
@@ -92,7 +92,7 @@ def _convolved(x: Array, weight: Array, bias: Array | None, walk: Walk, groups: 
     if not matrix.size:
         result[...] = 0 if offset is None else offset
 
-    for part, span, block in columns(x, walk):
+    for part, span, block in columns(x, walk, weight.nbytes):
         windows = block.reshape(groups, rows, *block.shape[1:])
         target = result[part, ..., span]
         if _by_images(windows):
@@ -133,7 +133,7 @@ def _spread_by_adding(
     matrix = weight.reshape(groups, y.shape[1] // groups, rows).swapaxes(1, 2)
     y = y.reshape(batch, groups, y.shape[1] // groups, length)
     result = np.empty((batch, channels, *size), y.dtype)
-    images = max(1, BLOCK // max(1, groups * rows * length * y.itemsize))
+    images = per_block(groups * rows * length * y.itemsize, weight.nbytes)
     shape = (channels, *walk.kernel, *walk.out)
 
     def work(part: slice) -> None:
@@ -223,21 +223,23 @@ def _correlated(x: Array, y: Array, walk: Walk, groups: int) -> Array:
     rows = inner * math.prod(walk.kernel)
     y = np.ascontiguousarray(y)
     y = y.reshape(batch, groups, channels // groups, math.prod(walk.out))
-    total = np.zeros((groups, channels // groups, rows), x.dtype)
-    if batch * y.shape[3] > rows:  # BLAS is faster with the larger matrix first
-        total = np.zeros((groups, rows, channels // groups), x.dtype).swapaxes(1, 2)
-    for part, span, block in columns(x, walk):
+    total: Array | None = None
+    size = channels * rows * x.itemsize
+    for part, span, block in columns(x, walk, size):
         windows, against = block.reshape(groups, rows, *block.shape[1:]), y[part, ..., span]
-        if _by_images(windows):
+        if windows.shape[2] > 1 and _by_images(windows):
             each = np.matmul(windows.transpose(2, 0, 1, 3), against.swapaxes(2, 3))
-            total += each.sum(axis=0).swapaxes(1, 2)
+            product = each.sum(axis=0).swapaxes(1, 2)
         else:
             together = against.transpose(1, 2, 0, 3).reshape(groups, channels // groups, -1)
             flat = windows.reshape(groups, rows, -1)
-            if total.flags.c_contiguous:
-                total += np.matmul(together, flat.swapaxes(1, 2))
+            if batch * y.shape[3] > rows:  # BLAS is faster with the larger matrix first
+                product = np.matmul(flat, together.swapaxes(1, 2)).swapaxes(1, 2)
             else:
-                total += np.matmul(flat, together.swapaxes(1, 2)).swapaxes(1, 2)
+                product = np.matmul(together, flat.swapaxes(1, 2))
+        total = product if total is None else np.add(total, product, out=total)
+    if total is None:
+        total = np.zeros((groups, channels // groups, rows), x.dtype)
     return np.ascontiguousarray(total).reshape(channels, inner, *walk.kernel)
 
 

@@ -1,10 +1,10 @@
 """Convolutions between few channels, several adjacent results of a row at a time.
 
-BLAS is slow for matrices of 6 or 16 columns. ``q`` adjacent results depend on ``q + kernel - 1``
-adjacent elements of each row. They are the product of these elements and a matrix of ``q`` times as
-many columns, which has the weights in a band and zeros elsewhere. With the channels as last
-dimension, the elements are contiguous. There are more multiplications, but they run two to three
-times as fast, and fewer elements are copied.
+BLAS is slow for matrices of 6 or 16 columns, and of a single one where each channel is a group.
+``q`` adjacent results depend on ``q + kernel - 1`` adjacent elements of each row. They are the
+product of these elements and a matrix of ``q`` times as many columns, which has the weights in a
+band and zeros elsewhere. With the channels as last dimension, the elements are contiguous. There
+are more multiplications, but they run two to three times as fast, and fewer elements are copied.
 
 Zeros of that matrix times an infinity would give NaN in unrelated results, so this is for finite
 arrays only.
@@ -12,6 +12,7 @@ arrays only.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -19,22 +20,29 @@ from numpy.lib.stride_tricks import as_strided
 
 from tinynet import threads
 from tinynet.dtypes import Array
-from tinynet.nn.functional.convolution.im2col import BLOCK, Walk
+from tinynet.nn.functional.convolution.im2col import Walk, per_block
 
 Ints = tuple[int, ...]
-TOGETHER = 5  # approximate number of adjacent results
+TOGETHER, ALONE = 5, 16  # approximate number of adjacent results; in groups of one channel
 PARTS = 4  # smallest number of parts of a batch
 
 
-def pays(x: Array, channels: int, outputs: int, walk: Walk) -> bool:
-    """Return whether this algorithm is faster for a finite array, as measured."""
-    return (
-        len(walk.out) == 2
-        and {*walk.stride, *walk.dilation} == {1}
-        and min(walk.padding) >= 0
-        and min(walk.kernel) >= 5
+def pays(x: Array, channels: int, outputs: int, walk: Walk, groups: int = 1) -> bool:
+    """Return whether this algorithm is faster for a finite array, as measured.
+
+    The numbers of channels are those of one group.
+    """
+    dense = (
+        {*walk.stride, *walk.dilation} == {1}
         and 4 <= channels <= 16
         and 8 <= outputs <= 32
+        and min(walk.kernel) >= 5
+    )
+    depthwise = channels == 1 and outputs <= 2 and min(walk.kernel) >= 3 and walk.out[-1] >= 4
+    return (
+        len(walk.out) == 2
+        and (dense if groups == 1 else depthwise)
+        and min(walk.padding) >= 0
         and len(x) * walk.out[0] * walk.out[1] >= 64
         and x.size > 0
     ) and bool(np.isfinite(x.min()) and np.isfinite(x.max()))
@@ -50,13 +58,17 @@ class _Bands:
         frame: the size of an image with the zeros around it.
     """
 
-    def __init__(self, walk: Walk, channels: int, size: Ints):
-        self.walk, self.channels, self.size = walk, channels, size
-        self.count = max(1, round(walk.out[1] / TOGETHER))
+    def __init__(self, walk: Walk, channels: int, size: Ints, groups: int = 1):
+        self.walk, self.groups, self.channels = walk, groups, channels // groups
+        self.count = max(1, round(walk.out[1] / (TOGETHER if groups == 1 else ALONE)))
         self.each = -(-walk.out[1] // self.count)
-        self.seen = self.each + walk.kernel[1] - 1
-        height, width = walk.out[0] + walk.kernel[0] - 1, self.each * self.count
-        self.frame = height, width + walk.kernel[1] - 1, channels
+        stride, reach = walk.stride[1], walk.dilation[1] * (walk.kernel[1] - 1) + 1
+        self.seen = stride * (self.each - 1) + reach
+        self.frame = (
+            max(walk.padding[0] + size[0], walk.reach[0] + 1),
+            max(walk.padding[1] + size[1], stride * (self.each * self.count - 1) + reach),
+            self.channels,
+        )
         self.inside: Any = (
             ...,
             *(slice(p, p + n) for p, n in zip(walk.padding, size, strict=True)),
@@ -64,27 +76,41 @@ class _Bands:
         )
 
     def matrix(self, weight: Array) -> Array:
-        """Return the weights in a band, ``[rows * seen * channels, each * out channels]``."""
-        rows, kernel = self.walk.kernel
-        band = np.zeros((rows, self.seen, self.channels, self.each, len(weight)), weight.dtype)
-        transposed = weight.transpose(2, 3, 1, 0)
+        """Return the weights in a band, ``[groups, rows * seen * channels, each * outputs]``."""
+        (rows, kernel), outputs = self.walk.kernel, len(weight) // self.groups
+        shape = self.groups, rows, self.seen, self.channels, self.each, outputs
+        band = np.zeros(shape, weight.dtype)
+        weight = weight.reshape(self.groups, outputs, self.channels, rows, kernel)
+        for i, places in enumerate(self.places()):
+            band[:, :, places, :, i] = weight.transpose(0, 3, 4, 2, 1)
+        return band.reshape(self.groups, rows * self.seen * self.channels, -1)
+
+    def places(self) -> Iterator[slice]:
+        """Yield the elements that each of the adjacent results depends on."""
+        stride, dilation = self.walk.stride[1], self.walk.dilation[1]
         for i in range(self.each):
-            band[:, i : i + kernel, :, i] = transposed
-        return band.reshape(rows * self.seen * self.channels, -1)
+            start = stride * i
+            yield slice(start, start + dilation * (self.walk.kernel[1] - 1) + 1, dilation)
 
     def runs(self, framed: Array) -> Array:
-        """Return a view of the elements of each group, ``[images, out, count, rows, columns]``."""
-        image, row, column, element = framed.strides
-        shape = len(framed), self.walk.out[0], self.count, self.walk.kernel[0]
-        steps = image, row, self.each * column, row, element
+        """Return a view of the elements, ``[groups, images, out, count, rows, columns]``."""
+        group, image, row, column, element = framed.strides
+        step, apart = self.walk.stride[1] * self.each * column, self.walk.dilation[0] * row
+        shape = *framed.shape[:2], self.walk.out[0], self.count, self.walk.kernel[0]
+        steps = group, image, self.walk.stride[0] * row, step, apart, element
         return as_strided(framed, (*shape, self.seen * self.channels), steps)
 
+    def framed(self, images: int, kind: np.dtype[Any]) -> Array:
+        """Allocate zeros for images, ``[groups, images, height, width, channels]``."""
+        return np.zeros((self.groups, images, *self.frame), kind)
+
     def lay(self, x: Array) -> Array:
-        """Return the matrix of the elements of each group, one group per row."""
-        framed = np.zeros((len(x), *self.frame), x.dtype)
-        framed[self.inside] = x.transpose(0, 2, 3, 1)
+        """Return the elements of each run as matrices, ``[groups, runs, elements]``."""
+        framed = self.framed(len(x), x.dtype)
+        images = x.reshape(len(x), self.groups, self.channels, *x.shape[2:])
+        framed[self.inside] = images.transpose(1, 0, 3, 4, 2)
         runs = self.runs(framed)
-        return np.ascontiguousarray(runs).reshape(-1, runs.shape[3] * runs.shape[4])
+        return np.ascontiguousarray(runs).reshape(self.groups, -1, runs.shape[4] * runs.shape[5])
 
     def turn(self, y: Array) -> Array:
         """Return ``[images, out channels, *out]`` as a matrix, one group per row."""
@@ -95,43 +121,46 @@ class _Bands:
 
     def parts(self, batch: int, outputs: int, itemsize: int) -> list[slice]:
         """Return slices of a batch whose matrices fit the cache."""
-        row = max(self.walk.kernel[0] * self.seen * self.channels, self.each * outputs)
-        images = BLOCK // (self.walk.out[0] * self.count * row * itemsize)
-        return threads.slices(batch, max(1, min(images, -(-batch // PARTS))))
+        columns = self.walk.kernel[0] * self.seen * self.channels
+        row = max(self.groups * columns, self.each * outputs)
+        matrix = columns * self.each * outputs * itemsize
+        images = per_block(self.walk.out[0] * self.count * row * itemsize, matrix)
+        return threads.slices(batch, min(images, -(-batch // PARTS)))
 
 
-def convolved(x: Array, weight: Array, bias: Array | None, walk: Walk) -> Array:
+def convolved(x: Array, weight: Array, bias: Array | None, walk: Walk, groups: int) -> Array:
     """Return the convolution of ``[batch, channels, *size]`` and a weight, plus the bias."""
-    bands = _Bands(walk, x.shape[1], x.shape[2:])
+    bands = _Bands(walk, x.shape[1], x.shape[2:], groups)
     matrix = bands.matrix(weight)
-    result = np.empty((len(x), len(weight), *walk.out), x.dtype)
-    offset: Any = 0 if bias is None else bias.reshape(-1, 1, 1)
+    result = np.empty((len(x), groups, len(weight) // groups, *walk.out), x.dtype)
+    offset: Any = 0 if bias is None else bias.reshape(groups, -1, 1, 1)
 
     def work(part: slice) -> None:
         rows = np.matmul(bands.lay(x[part]), matrix)
-        results = rows.reshape(-1, walk.out[0], bands.each * bands.count, len(weight))
-        np.add(results[:, :, : walk.out[1]].transpose(0, 3, 1, 2), offset, out=result[part])
+        shape = groups, -1, walk.out[0], bands.each * bands.count, result.shape[2]
+        results = rows.reshape(shape)[:, :, :, : walk.out[1]]
+        np.add(results.transpose(1, 0, 4, 2, 3), offset, out=result[part])
 
     threads.in_turn(work, bands.parts(len(x), len(weight), x.itemsize))
-    return result
+    return result.reshape(len(x), len(weight), *walk.out)
 
 
 def spread(y: Array, weight: Array, bias: Array | None, size: Ints, walk: Walk) -> Array:
     """Return the transposed convolution of ``[batch, channels, *out]``, plus the bias."""
     bands = _Bands(walk, weight.shape[1], size)
-    matrix = np.ascontiguousarray(bands.matrix(weight).T)
+    matrix = np.ascontiguousarray(bands.matrix(weight)[0].T)
     result = np.empty((len(y), weight.shape[1], *size), y.dtype)
     offset: Any = 0 if bias is None else bias.reshape(-1, 1, 1)
 
     def work(part: slice) -> None:
         rows = np.matmul(bands.turn(y[part]), matrix)
-        framed = np.zeros((part.stop - part.start, *bands.frame), y.dtype)
-        runs = bands.runs(framed)
+        framed = bands.framed(part.stop - part.start, y.dtype)
+        runs = bands.runs(framed)[0]
         results = rows.reshape(runs.shape)
         for row in range(walk.kernel[0]):
             for place in range(bands.count):  # one after the other: they overlap
                 runs[:, :, place, row] += results[:, :, place, row]
-        np.add(framed[bands.inside].transpose(0, 3, 1, 2), offset, out=result[part])
+        np.add(framed[0][bands.inside].transpose(0, 3, 1, 2), offset, out=result[part])
 
     threads.in_turn(work, bands.parts(len(y), len(weight), y.itemsize))
     return result
@@ -141,16 +170,15 @@ def correlated(x: Array, y: Array, walk: Walk) -> Array:
     """Return the gradient of the weight, from the input and the gradient of the output."""
     bands = _Bands(walk, x.shape[1], x.shape[2:])
     parts = bands.parts(len(x), y.shape[1], x.itemsize)
-    rows, kernel = walk.kernel
-    shape = rows, bands.seen, x.shape[1], bands.each, y.shape[1]
+    shape = walk.kernel[0], bands.seen, x.shape[1], bands.each, y.shape[1]
     totals = np.empty((len(parts), *shape), x.dtype)
 
     def work(number: int) -> None:
         part = parts[number]
-        product = np.matmul(bands.lay(x[part]).T, bands.turn(y[part]))
+        product = np.matmul(bands.lay(x[part])[0].T, bands.turn(y[part]))
         totals[number] = product.reshape(shape)
 
     threads.in_turn(work, range(len(parts)))
     total = totals.sum(axis=0)
-    bands_of = (total[:, i : i + kernel, :, i] for i in range(bands.each))
+    bands_of = (total[:, places, :, i] for i, places in enumerate(bands.places()))
     return np.ascontiguousarray(sum(bands_of).transpose(3, 2, 0, 1))

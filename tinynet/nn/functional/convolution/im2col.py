@@ -3,7 +3,8 @@
 With every window as a column, a convolution is a matrix product (Chellapilla, Puri and Simard,
 "High Performance Convolutional Neural Networks for Document Processing", 2006). The matrix of all
 columns is ``prod(kernel)`` times as large as the input and exceeds the cache. It is therefore built
-in blocks, each of which is multiplied while it is in the cache.
+in blocks, each of which is multiplied while it is in the cache. Every block also reads or adds to
+one more matrix, the weight or its gradient: where that is large, a block is as large.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from tinynet.dtypes import Array
 
-BLOCK = 1 << 21  # bytes of columns in one block: the share of the cache per core
+BLOCK = 1 << 21  # bytes: the share of the cache per core
 _ALL = slice(None)
 
 
@@ -52,12 +53,24 @@ class Walk(NamedTuple):
         return {*self.kernel, *self.stride} == {1} and not any(self.padding) and self.out == size
 
 
-def columns(x: Array, walk: Walk) -> Iterator[tuple[slice, slice, Array]]:
+def per_block(each: int, other: int) -> int:
+    """Return the number of items in one block.
+
+    Args:
+        each: the size of one item, in bytes.
+        other: the size of the matrix that each block reads or adds to. A smaller block would spend
+            more time on that matrix than on its own items.
+    """
+    return max(1, max(BLOCK, other) // max(1, each))
+
+
+def columns(x: Array, walk: Walk, other: int) -> Iterator[tuple[slice, slice, Array]]:
     """Yield the windows of ``x`` in blocks: slices of the batch and of the windows, and columns.
 
     Args:
         x: ``[batch, channels, *size]``.
         walk: the geometry of the windows.
+        other: the size of the matrix that each block reads or adds to, in bytes.
 
     Yields:
         A slice of the batch, a slice of the windows (in order, flattened to one dimension), and an
@@ -67,7 +80,7 @@ def columns(x: Array, walk: Walk) -> Iterator[tuple[slice, slice, Array]]:
     height, row = channels * math.prod(walk.kernel), math.prod(walk.out[1:])
     if not batch * height * row * walk.out[0]:
         return
-    room = max(1, BLOCK // (height * row * x.itemsize))  # rows of windows in one block
+    room = per_block(height * row * x.itemsize, other)  # rows of windows
     images, rows = min(batch, max(1, room // walk.out[0])), min(room, walk.out[0])
     trivial = walk.trivial(x.shape[2:])
     buffer = np.empty(0 if trivial else height * (images * rows * row + OFFSET), x.dtype)

@@ -44,8 +44,8 @@ def pays(x: Array, channels: int, walk: Walk, groups: int, scheme: Scheme = ACCU
     """
     return (
         (walk.kernel[0], walk.stride[0], walk.dilation[0], groups) == (3, 1, 1, 1)
-        and len(walk.out) < 3
-        and {*walk.stride[1:], *walk.dilation[1:]} <= {1}
+        and len(walk.out) == 2
+        and walk.stride[1] == walk.dilation[1] == 1
         and x.dtype == np.float32
         and min(x.shape[1], channels) >= 32
         and len(x) * math.prod(walk.out) >= 256
@@ -87,9 +87,8 @@ class _Streams:
     def __init__(self, scheme: Scheme, walk: Walk, x: Array, images: int, tiles: int):
         self.points = scheme.points
         self.images, self.tiles, self.kind = images, tiles, x.dtype
-        width, self.out, self.kernel, padding = 1, 1, 1, 0
-        if len(walk.out) == 2:
-            width, self.out, self.kernel, padding = x.shape[3], *(f[1] for f in _along(walk))
+        width, self.out, self.kernel = x.shape[3], walk.out[1], walk.kernel[1]
+        padding = walk.padding[1]
         self.before, self.skipped = max(padding, 0), max(-padding, 0)
         behind = self.out + self.kernel - 1 - padding
         self.pitch = max(width + self.before, behind, self.out)
@@ -150,10 +149,6 @@ class _Streams:
         )
 
 
-def _along(walk: Walk) -> tuple[Sequence[int], ...]:
-    return walk.out, walk.kernel, walk.padding
-
-
 def _lay(x: Array, low: int, rows: Array) -> Array:
     """Write rows of images ``[batch, channels, height, width]`` from ``low`` to their memory.
 
@@ -187,43 +182,39 @@ def _images(scheme: Scheme, walk: Walk, channels: int, batch: int) -> int:
     """Return the number of images per step: the fewest for which BLAS is fast."""
     rows = max(64, min(3 * channels // 2, 256))
     tiles = min(BAND, -(-walk.out[0] // scheme.tile))
-    places = tiles * (walk.out[1] + 1 if len(walk.out) == 2 else 1)
-    return min(batch, -(-rows * walk.kernel[-1] // places))
-
-
-def _planes(x: Array) -> Array:
-    return x if x.ndim == 4 else x[..., None]
+    places = tiles * (walk.out[1] + 1)
+    return min(batch, -(-rows * walk.kernel[1] // places))
 
 
 def convolved(x: Array, weight: Array, bias: Array | None, walk: Walk) -> Array:
     """Return the convolution of ``[batch, channels, *size]`` and a weight, plus the bias."""
     scheme = ACCURATE
     made = np.empty((len(x), len(weight), *walk.out), x.dtype)
-    images, outputs, target = _planes(x), len(weight), _planes(made)
+    outputs = len(weight)
     step = _images(scheme, walk, x.shape[1], len(x))
     bands = _bands(scheme, walk, x.shape[2:])
-    matrix = np.ascontiguousarray(_planes(weight).transpose(2, 3, 1, 0)).reshape(3, -1)
+    matrix = np.ascontiguousarray(weight.transpose(2, 3, 1, 0)).reshape(3, -1)
     matrix = np.dot(scheme.weights.astype(x.dtype), matrix)
     matrix = matrix.reshape(scheme.points, 1, -1, outputs)
 
     def work(part: tuple[Any, list[slice]]) -> None:
         (tiles, top, bottom, low, high, first), spans = part
         streams = _Streams(scheme, walk, x, step, tiles)
-        rows = streams.rows(high - low, images.shape[3], x.shape[1])
+        rows = streams.rows(high - low, x.shape[3], x.shape[1])
         stream, inside = streams.stream(x.shape[1])
         products, spare = (streams.products(n, outputs) for n in (scheme.points, 1))
         results = np.empty((bottom - top, streams.images, streams.pitch, outputs), x.dtype)
         sums = _sums(scheme, tiles, first, high - low, x.dtype)
         gather = _results(scheme, tiles, bottom - top, x.dtype)
         for span in spans:
-            np.matmul(sums, _lay(images[span], low, rows), out=inside)
+            np.matmul(sums, _lay(x[span], low, rows), out=inside)
             _multiply(streams, stream, matrix, products, spare)
             flat = products.reshape(scheme.points * tiles, -1)
             np.matmul(gather, flat, out=results.reshape(bottom - top, -1))
             if bias is not None:
                 results += bias
             found = results[:, : span.stop - span.start, : streams.out].transpose(1, 3, 0, 2)
-            np.copyto(target[span, :, top:bottom], found)
+            np.copyto(made[span, :, top:bottom], found)
 
     threads.share(work, _parts(len(x), step, bands, 2 * PARTS))
     return made
@@ -257,28 +248,27 @@ def _parts(batch: int, step: int, bands: list[Any], count: int) -> list[tuple[An
 def correlated(x: Array, y: Array, walk: Walk) -> Array:
     """Return the gradient of the weight, from the input and the gradient of the output."""
     scheme = FAST
-    images, grads = _planes(x), _planes(y)
     step = _images(scheme, walk, x.shape[1], len(x))
     bands = _bands(scheme, walk, x.shape[2:])
     parts = _parts(len(x), step, bands, PARTS)
-    kernel = walk.kernel[1] if len(walk.kernel) == 2 else 1
+    kernel = walk.kernel[1]
     width = scheme.points, kernel, x.shape[1], y.shape[1]
     totals = np.zeros((len(parts), *width), x.dtype)
 
     def work(number: int) -> None:
         (tiles, top, bottom, low, high, first), spans = parts[number]
         streams = _Streams(scheme, walk, x, step, tiles)
-        rows = streams.rows(high - low, images.shape[3], x.shape[1])
-        others = streams.rows(bottom - top, grads.shape[3], y.shape[1])
+        rows = streams.rows(high - low, x.shape[3], x.shape[1])
+        others = streams.rows(bottom - top, y.shape[3], y.shape[1])
         stream, inside = streams.stream(x.shape[1])
         against = np.empty((scheme.points, 1, streams.length, y.shape[1]), x.dtype)
         shifted, found = streams.shifted(stream), np.empty(width, x.dtype)
         sums = _sums(scheme, tiles, first, high - low, x.dtype)
         gather = _results(scheme, tiles, bottom - top, x.dtype).T
         for span in spans:
-            np.matmul(sums, _lay(images[span], low, rows), out=inside)
+            np.matmul(sums, _lay(x[span], low, rows), out=inside)
             flat = against.reshape(scheme.points * tiles, -1)
-            np.matmul(gather, _lay(grads[span], top, others), out=flat)
+            np.matmul(gather, _lay(y[span], top, others), out=flat)
             np.matmul(shifted, against, out=found)
             totals[number] += found
 

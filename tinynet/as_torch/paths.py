@@ -132,6 +132,7 @@ PATHS: dict[str, str] = {
     "torch.torch_version": "compat.version",
     "torch.types": "compat.types",
     "torch.utils.model_zoo": "compat.hub",
+    "torch.utils.tensorboard._pytorch_graph": "board.pytorch_graph",
     "torch.utils.tensorboard.writer": "utils.tensorboard",
     "torch.version": "compat.version",
     # private modules that programs import nevertheless

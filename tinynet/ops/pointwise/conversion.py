@@ -176,7 +176,7 @@ def type(
         (tensor([1., 2.]), 'tinynet.LongTensor')
     """
     if dtype is None:
-        return f"tinynet.{self.dtype.tensor_name}"
+        return f"{dtypes.namespace(Tensor)}.{self.dtype.tensor_name}"
     if isinstance(dtype, str):
         if dtype.startswith(("tinynet.cuda.", "torch.cuda.")):
             require_cpu("cuda")

@@ -106,7 +106,7 @@ FILE_LINES, FUNCTION_LINES, PART_LINES = 400, 40, 2000  # of core, and of ops
 # path in tinynet/, path:function, "core" or "ops" -> (lines allowed, the reason)
 EXCEPTIONS: dict[str, tuple[int, str]] = {
     "core": (
-        6_650,
+        6_665,
         "PyTorch's rules to the letter; messages that explain them; quick ways for plain cases;"
         " classes derived from Tensor; the tracer of tn.compile; an example for each attribute and"
         " method of a tensor",
@@ -118,8 +118,9 @@ EXCEPTIONS: dict[str, tuple[int, str]] = {
     ),
     "lazy/table.py": (800, "generated: a line for each name that loads lazily"),
     "ops": (
-        20_200,
-        "all of Tensor, special and linalg, each with PyTorch's refusals; a third is docstrings",
+        20_260,
+        "all of Tensor, special and linalg, each with PyTorch's refusals; a third is docstrings;"
+        " the words of PyTorch's further signatures",
     ),
 }
 

@@ -1,4 +1,4 @@
-"""``torch.utils.tensorboard._pytorch_graph``: the graphs that tensorboardX's own writer asks for."""
+"""``torch.utils.tensorboard._pytorch_graph``: the graphs of tensorboardX's own writer."""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ from tinynet.core.tensors.tensor import Tensor, method, public_function, wrap
 from tinynet.devices import DeviceLike, require_cpu
 from tinynet.devices import device as Device
 from tinynet.dtypes import Array, DtypeLike
+from tinynet.ops.argument_names import also_named
 from tinynet.ops.creation.tensor_types import TensorKind
 from tinynet.ops.shaping import flipping
 
@@ -304,6 +305,9 @@ def numel(input: Tensor) -> int:
 
 
 @public_function
+@also_named(
+    tensor="tensor1", other="tensor2", scalar="tensor2", scalar1="tensor1", scalar2="tensor2"
+)
 def result_type(tensor1: Any, tensor2: Any) -> dtypes.dtype:
     """Return the dtype that an operation on two tensors or numbers would give.
 

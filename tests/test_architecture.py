@@ -106,7 +106,7 @@ FILE_LINES, FUNCTION_LINES, PART_LINES = 400, 40, 2000  # of core, and of ops
 # path in tinynet/, path:function, "core" or "ops" -> (lines allowed, the reason)
 EXCEPTIONS: dict[str, tuple[int, str]] = {
     "core": (
-        6_820,
+        6_840,
         "PyTorch's rules to the letter; messages that explain them; quick ways for plain cases;"
         " classes derived from Tensor; the tracer of tn.compile; an example for each attribute and"
         " method of a tensor; results in PyTorch's order of memory",
@@ -118,8 +118,8 @@ EXCEPTIONS: dict[str, tuple[int, str]] = {
     ),
     "lazy/table.py": (800, "generated: a line for each name that loads lazily"),
     "ops": (
-        21_310,
-        "all of Tensor, special and linalg, with PyTorch's refusals and order of memory; stft;"
+        21_370,
+        "all of Tensor, special and linalg, with PyTorch's refusals, words and order of memory; stft;"
         " a third is docstrings",
     ),
 }

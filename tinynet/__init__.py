@@ -133,15 +133,19 @@ if TYPE_CHECKING:
     from tinynet.autograd.inference import is_inference_mode_enabled as is_inference_mode_enabled
     from tinynet.capture.api import compile as compile
     from tinynet.compat import accelerator as accelerator
+    from tinynet.compat.native_functions import alpha_dropout as alpha_dropout
     from tinynet.compat.native_functions import constant_pad_nd as constant_pad_nd
+    from tinynet.compat.native_functions import dropout as dropout
     from tinynet.compat.native_functions import grid_sampler as grid_sampler
     from tinynet.compat.native_functions import grid_sampler_2d as grid_sampler_2d
     from tinynet.compat.native_functions import grid_sampler_3d as grid_sampler_3d
+    from tinynet.compat.native_functions import group_norm as group_norm
+    from tinynet.compat.native_functions import layer_norm as layer_norm
+    from tinynet.compat.native_functions import threshold as threshold
     from tinynet.exchange import load as load
     from tinynet.exchange import save as save
     from tinynet.func import vmap as vmap
     from tinynet.nn.functional import adaptive_avg_pool1d as adaptive_avg_pool1d
-    from tinynet.nn.functional import alpha_dropout as alpha_dropout
     from tinynet.nn.functional import avg_pool1d as avg_pool1d
     from tinynet.nn.functional import bilinear as bilinear
     from tinynet.nn.functional import celu as celu
@@ -154,10 +158,7 @@ if TYPE_CHECKING:
     from tinynet.nn.functional import conv_transpose2d as conv_transpose2d
     from tinynet.nn.functional import conv_transpose3d as conv_transpose3d
     from tinynet.nn.functional import cosine_similarity as cosine_similarity
-    from tinynet.nn.functional import dropout as dropout
-    from tinynet.nn.functional import group_norm as group_norm
     from tinynet.nn.functional import hardshrink as hardshrink
-    from tinynet.nn.functional import layer_norm as layer_norm
     from tinynet.nn.functional import max_pool1d as max_pool1d
     from tinynet.nn.functional import max_pool2d as max_pool2d
     from tinynet.nn.functional import max_pool3d as max_pool3d
@@ -171,7 +172,6 @@ if TYPE_CHECKING:
     from tinynet.nn.functional import rrelu_ as rrelu_
     from tinynet.nn.functional import selu as selu
     from tinynet.nn.functional import selu_ as selu_
-    from tinynet.nn.functional import threshold as threshold
     from tinynet.nn.functional import threshold_ as threshold_
     from tinynet.runtime import (
         are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled,

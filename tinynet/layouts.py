@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.dtypes import Array
+from tinynet.dtypes import Array, namespace
 
 
 class _Named:
@@ -24,7 +24,7 @@ class _Named:
         self.name = name
 
     def __repr__(self) -> str:
-        return f"tinynet.{self.name}"
+        return f"{namespace(type(self))}.{self.name}"
 
     def __reduce__(self) -> str:
         return self.name

@@ -2,11 +2,18 @@
 
 import sys
 
+import tinynet
+from tinynet import nn
+
 collect_ignore = ["scripts"]
 
+types = [value for home in (tinynet, nn.parameter) for value in vars(home).values()]
+modules = {value: value.__module__ for value in types if isinstance(value, type)}
 finders, torch = [*sys.meta_path], sys.modules.pop("torch", None)
-import tinynet.as_torch  # noqa: E402, F401
+import tinynet.as_torch  # noqa: E402
 
 sys.meta_path[:] = finders
 if torch is not None:
     sys.modules["torch"] = torch
+for renamed in (cls for classes in tinynet.as_torch.hook.RENAMED.values() for cls in classes):
+    renamed.__module__ = modules[renamed]

@@ -150,3 +150,71 @@ def test_each_path_of_the_map_can_be_imported(folder):
     assert done.returncode == 0, done.stderr
     assert "tinynet.data.loading.loader.DataLoader" in done.stdout
     assert "nn/utils/__init__" in done.stdout
+
+
+TENSORBOARDX = """
+import sys
+import torch
+from tensorboardX import SummaryWriter
+from torch import nn
+
+weight, x = nn.Parameter(torch.rand(3, 4)), torch.rand(3, 4, requires_grad=True)
+with SummaryWriter(sys.argv[1]) as writer:
+    writer.add_scalar("loss", x.sum(), 0)
+    writer.add_scalars("both", {"a": x.sum(), "b": torch.tensor(2)}, 0)
+    writer.add_histogram("weight", weight, 0)
+    writer.add_histogram("mask", x > 0.5, 0)
+    writer.add_image("image", torch.rand(3, 4, 4), 0)
+    writer.add_embedding(weight, metadata=list("abc"), label_img=torch.rand(3, 3, 4, 4))
+    writer.add_pr_curve("curve", torch.tensor([1, 0, 1]), torch.rand(3), 0)
+    writer.add_hparams({"lr": torch.tensor(0.1)}, {"accuracy": torch.tensor(0.5)})
+    writer.add_graph(nn.Sequential(nn.Linear(4, 2), nn.ReLU()), x)
+    try:
+        writer.add_scalar("half", torch.ones((), dtype=torch.bfloat16), 0)
+    except TypeError as error:
+        print(error)
+print(type(x), type(weight), x.dtype, x.type(), torch.strided)
+"""
+
+
+def test_tensorboardx_itself_takes_tensors_and_models(folder):
+    (folder / "p.py").write_text(TENSORBOARDX, encoding="utf-8")
+    done = run("-m", "tinynet.as_torch", "p.py", "runs", cwd=folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == [
+        "Got unsupported ScalarType BFloat16",
+        "<class 'torch.Tensor'> <class 'torch.nn.parameter.Parameter'> torch.float32 "
+        "torch.FloatTensor torch.strided",
+    ]
+    (file,) = (folder / "runs").glob("events.*")
+    assert b"Linear" in file.read_bytes()
+
+
+def test_names_that_libraries_import(folder):
+    program = """
+import torch
+from torch._C import _get_tracing_state, _log_api_usage_once
+from torch._jit_internal import _copy_to_script_wrapper
+from torch._utils import _flatten_dense_tensors, _unflatten_dense_tensors
+from torch.cuda import nvtx
+from torch.distributed import ReduceOp
+from torch.distributions.transforms import _InverseTransform
+from torch.futures import Future, collect_all
+from torch.fx import GraphModule, Node
+from torch.nn import _reduction
+
+tensors = [torch.ones(2, 2), torch.zeros(3)]
+flat = _flatten_dense_tensors(tensors)
+print(flat.tolist(), [[*t.shape] for t in _unflatten_dense_tensors(flat, tensors)])
+future = Future()
+both = collect_all([future, future.then(lambda done: done.value() + 1)])
+future.set_result(1)
+print([f.wait() for f in both.wait()], _reduction.get_enum("sum"), torch.__config__.show()[:7])
+"""
+    (folder / "p.py").write_text(program, encoding="utf-8")
+    done = run("-m", "tinynet.as_torch", "p.py", cwd=folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == [
+        "[1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0] [[2, 2], [3]]",
+        "[1, 2] 2 tinynet",
+    ]

@@ -64,7 +64,8 @@ def asked_for(error: AttributeError | ImportError) -> hook.Absence | None:
         place = place.tb_next
     file, line = place.tb_frame.f_code.co_filename, place.tb_lineno
     owner = type(getattr(error, "obj", None))
-    if owner.__module__.startswith("tinynet.") and not issubclass(owner, ModuleType):
+    ours = owner.__module__.startswith(("tinynet.", "torch"))
+    if ours and not issubclass(owner, ModuleType):
         hook.absences[found := hook.Absence(file, line, _shown(owner, error.name))] = 1
         return found
     return next((a for a in reversed(hook.absences) if a[:2] == (file, line)), None)
@@ -72,8 +73,7 @@ def asked_for(error: AttributeError | ImportError) -> hook.Absence | None:
 
 def _shown(owner: type, name: Any) -> str:
     """Return PyTorch's name of a class's attribute."""
-    module = owner.__module__.replace("tinynet.core.tensors.tensor", "torch", 1)
-    return f"{module}.{owner.__name__}.{name}"
+    return f"{owner.__module__}.{owner.__name__}.{name}"
 
 
 def _inside(entry: TracebackType) -> bool:

@@ -16,7 +16,14 @@ from typing import Any, NamedTuple
 
 from tinynet import lazy
 from tinynet.as_torch.paths import PATHS, is_served, reason
+from tinynet.core.tensors.size import Size
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.devices import device
+from tinynet.dtypes import dtype
+from tinynet.layouts import layout, memory_format
 from tinynet.lazy.table import HOMES
+from tinynet.nn.parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
+from tinynet.random import Generator
 
 HERE = str(Path(__file__).parent)
 OWN = {
@@ -29,6 +36,13 @@ OWN = {
     "__path__",
 }
 """The original attributes of each module."""
+
+RENAMED: dict[str, tuple[type, ...]] = {
+    "torch": (Tensor, Size, Generator, device, dtype, layout, memory_format),
+    "torch.nn.parameter": (Buffer, Parameter, UninitializedBuffer, UninitializedParameter),
+}
+"""The modules that the types of values name: libraries ask whether "torch" is in ``str(type(x))``,
+and programs compare the texts of a dtype and of ``x.type()``."""
 
 
 class Absence(NamedTuple):
@@ -150,4 +164,7 @@ def install() -> None:
             "only from the beginning. Make `import tinynet.as_torch` the first line of the "
             "program, or run it with `python -m tinynet.as_torch program.py`."
         )
+    for module, classes in RENAMED.items():
+        for cls in classes:
+            cls.__module__ = module
     sys.meta_path.insert(0, TorchFinder())

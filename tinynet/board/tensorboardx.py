@@ -180,17 +180,18 @@ def _event(walltime: float, step: int | None, **what: Any) -> bytes:
 
 def pbtxt(graph: Graph) -> str:
     """Return the GraphDef of a graph in protocol buffers' text format."""
-    text: str = load().text_format.MessageToString(_graph_def(graph))
+    text: str = load().text_format.MessageToString(graph_message(graph))
     return text
 
 
 def graph_def(graph: Graph) -> bytes:
     """Return the serialised GraphDef of a graph."""
-    serialised: bytes = _graph_def(graph).SerializeToString(deterministic=True)
+    serialised: bytes = graph_message(graph).SerializeToString(deterministic=True)
     return serialised
 
 
-def _graph_def(graph: Graph) -> Any:
+def graph_message(graph: Graph) -> Any:
+    """Return the GraphDef message of a graph."""
     messages = load()
     versions = messages.VersionDef(producer=_GRAPH_PRODUCER)
     return messages.GraphDef(node=map(_node_def, graph.nodes), versions=versions)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from tinynet.compat.refusal import refusal
 
@@ -24,3 +24,38 @@ def wrap(fn_or_name: T) -> T:
 
 
 symbolic_trace = refusal("fx.symbolic_trace", "programs are not traced to graphs; run the module")
+
+
+class _Untraced:
+    """A part of a traced program: annotations may name it; making one raises."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        symbolic_trace()
+
+
+class Graph(_Untraced):
+    """The operations of a traced program."""
+
+
+class GraphModule(_Untraced):
+    """A module that runs a graph."""
+
+
+class Interpreter(_Untraced):
+    """A class that runs a graph node by node."""
+
+
+class Node(_Untraced):
+    """An operation of a graph."""
+
+
+class Proxy(_Untraced):
+    """A value of a program while it is traced."""
+
+
+class Tracer(_Untraced):
+    """A class that traces programs."""
+
+
+class Transformer(Interpreter):
+    """A class that rewrites a graph."""

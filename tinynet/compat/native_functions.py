@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tinynet.core.declaration.out_argument import with_out
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import functional as F
 
@@ -57,3 +58,76 @@ def grid_sampler(
 
 
 grid_sampler_2d = grid_sampler_3d = grid_sampler
+
+
+def dropout(input: Tensor, p: float, train: bool) -> Tensor:
+    """Return the input with elements set to zero, as ``nn.functional.dropout``.
+
+    Args:
+        input: any shape.
+        p: the probability of each element.
+        train: whether anything is done.
+
+    Raises:
+        ValueError: ``p`` is not a probability.
+
+    Example:
+        >>> tn.dropout(tn.ones(2), p=0.5, train=False)
+        tensor([1., 1.])
+    """
+    return F.dropout(input, p, train)
+
+
+def alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
+    """Apply ``nn.functional.alpha_dropout``; arguments and errors as of ``dropout``.
+
+    Example:
+        >>> tn.alpha_dropout(tn.ones(2), p=0.5, train=False)
+        tensor([1., 1.])
+    """
+    return F.alpha_dropout(input, p, train)
+
+
+def layer_norm(
+    input: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-05,
+    cudnn_enable: bool = True,
+) -> Tensor:
+    """Apply ``nn.functional.layer_norm``; ``cudnn_enable`` has no effect.
+
+    Example:
+        >>> tn.layer_norm(tn.tensor([1.0, 3.0]), (2,), cudnn_enable=False)
+        tensor([-1.0000,  1.0000])
+    """
+    return F.layer_norm(input, normalized_shape, weight, bias, eps)
+
+
+def group_norm(
+    input: Tensor,
+    num_groups: int,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-05,
+    cudnn_enabled: bool = True,
+) -> Tensor:
+    """Apply ``nn.functional.group_norm``; ``cudnn_enabled`` has no effect.
+
+    Example:
+        >>> tn.group_norm(tn.tensor([[1.0, 3.0]]), 1, cudnn_enabled=False)
+        tensor([[-1.0000,  1.0000]])
+    """
+    return F.group_norm(input, num_groups, weight, bias, eps)
+
+
+@with_out()
+def threshold(input: Tensor, threshold: float, value: float) -> Tensor:
+    """Apply ``nn.functional.threshold``, also into ``out``.
+
+    Example:
+        >>> tn.threshold(tn.tensor([1.0, 3.0]), 2.0, 0.0)
+        tensor([0., 3.])
+    """
+    return F.threshold(input, threshold, value)

@@ -35,6 +35,9 @@ class ReduceOp(enum.IntEnum):
         return f"RedOpType.{self.name}"
 
 
+ReduceOp.RedOpType = ReduceOp  # type: ignore[attr-defined]  # the class of its values, in PyTorch
+
+
 class Backend(str):
     """The name of a backend, in lower case.
 

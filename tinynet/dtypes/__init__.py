@@ -33,6 +33,7 @@ from tinynet.dtypes.kinds import int64 as int64
 from tinynet.dtypes.kinds import is_floating as is_floating
 from tinynet.dtypes.kinds import is_inexact as is_inexact
 from tinynet.dtypes.kinds import long as long
+from tinynet.dtypes.kinds import namespace as namespace
 from tinynet.dtypes.kinds import of as of
 from tinynet.dtypes.kinds import pairs_of as pairs_of
 from tinynet.dtypes.kinds import real_of as real_of

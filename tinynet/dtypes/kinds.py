@@ -78,10 +78,15 @@ class dtype:
         return from_numpy(complex_of(self.numpy))
 
     def __repr__(self) -> str:
-        return f"tinynet.{self.name}"
+        return f"{namespace(type(self))}.{self.name}"
 
     def __reduce__(self) -> str:
         return self.name
+
+
+def namespace(cls: type) -> str:
+    """Return the package in whose name a class stands: ``as_torch`` renames those of values."""
+    return cls.__module__.partition(".")[0]
 
 
 DtypeLike = dtype | type | None  # a type is Python's complex, float, int or bool

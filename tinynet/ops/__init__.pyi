@@ -944,10 +944,10 @@ def deg2rad_(self: Tensor) -> Tensor:
 def det(input: Tensor) -> Tensor:
     """Return the determinants of square matrices; ``linalg.det`` does the same."""
 
-def detach(self: Tensor) -> Tensor:
+def detach(input: Tensor) -> Tensor:
     """Return a tensor with the same memory and version counter, but without history."""
 
-def detach_(self: Tensor) -> Tensor:
+def detach_(input: Tensor) -> Tensor:
     """Detach the tensor from its history in place: make it a leaf that does not require grad."""
 
 def detach_copy(input: Tensor, *args: Any, **kwargs: Any) -> Any:
@@ -1884,7 +1884,7 @@ def repeat_interleave(
 ) -> Tensor:
     """Repeat each element, or each slice along a dimension."""
 
-def reshape(input: Tensor, *shape: Ints) -> Tensor:
+def reshape(input: Tensor, *shape: Ints, **named: Ints) -> Tensor:
     """Return the tensor with another shape: a view where possible, otherwise a copy."""
 
 def resize_as_(
@@ -2331,8 +2331,8 @@ def vsplit(input: Tensor, indices_or_sections: Sections) -> tuple[Tensor, ...]:
 def vstack(tensors: Sequence[Tensor]) -> Tensor:
     """Stack tensors vertically: along the first dimension, vectors as rows."""
 
-def where(condition: Tensor, self: Any = ..., other: Any = ...) -> Any:
-    """Return ``self`` where the condition is True and ``other`` elsewhere."""
+def where(condition: Tensor, input: Any = ..., other: Any = ...) -> Any:
+    """Return ``input`` where the condition is True and ``other`` elsewhere."""
 
 def xlogy(self: Tensor, other: Tensor | float) -> Tensor:
     """Return ``self * log(other)``, or 0 where ``self`` is 0."""

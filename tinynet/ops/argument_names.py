@@ -15,7 +15,7 @@ from tinynet import errors, layouts
 
 F = TypeVar("F", bound=Callable[..., Any])
 _NAMES = {"axis": "dim", "keepdims": "keepdim"}
-_STARRED = ("size", "shape", "dims", "repeats")
+_STARRED = ("size", "shape", "dims", "repeats", "sizes")
 
 
 def _dense(layout: Any) -> None:
@@ -43,6 +43,24 @@ def hot(method: F) -> F:
     return method
 
 
+def by_name(function: str, name: str, named: dict[str, Any], sizes: Any) -> tuple[Any, ...]:
+    """Return the sizes passed to a hot method as ``name``; TypeError for others, or for both."""
+    for key in named:
+        if key != name or sizes:
+            raise TypeError(f"{function}() got an unexpected keyword argument '{key}'")
+    return (named[name],)
+
+
+def also_named(**names: str) -> Callable[[F], F]:
+    """Declare the names that further signatures of PyTorch give to a function's parameters."""
+
+    def declare(function: F) -> F:
+        function.other_names = names  # type: ignore[attr-defined]
+        return function
+
+    return declare
+
+
 def keywords(function: F) -> F:
     """Make a function on tensors accept these names; return it unchanged if it needs none."""
     if isinstance(function, type):
@@ -55,15 +73,18 @@ def keywords(function: F) -> F:
     own = {*code.co_varnames[:count]}
     starred = code.co_varnames[count] if code.co_flags & inspect.CO_VARARGS else ""
     makes = "device" in own  # creates tensors, with the arguments that all such functions take
-    if not (makes or {"dim", "keepdim"} & own or starred in _STARRED):
+    others: dict[str, str] = getattr(declared, "other_names", {})
+    if not (makes or others or {"dim", "keepdim"} & own or starred in _STARRED):
         return function
+    names = _NAMES | others
+    size = "size" if starred == "sizes" else starred
 
     @functools.wraps(function)
     def respelled(*args: Any, **kwargs: Any) -> Any:
         try:
             if not kwargs:
                 return function(*args)  # the fast path of most calls
-            for theirs, ours in _NAMES.items():
+            for theirs, ours in names.items():
                 if theirs in kwargs and ours not in kwargs:
                     kwargs[ours] = kwargs.pop(theirs)
             if makes:
@@ -71,8 +92,8 @@ def keywords(function: F) -> F:
                     _WITHOUT_EFFECT[name](kwargs.pop(name))
             if "input" in kwargs:
                 args = (kwargs.pop("input"), *args)
-            if starred in kwargs:
-                args = (*args, kwargs.pop(starred))
+            if size in kwargs:
+                args = (*args, kwargs.pop(size))
             return function(*args, **kwargs)
         except (MemoryError, ValueError) as error:
             errors.refuse_unallocated(error)

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet.core.declaration.out_argument import with_out
 from tinynet.core.tensors.tensor import Tensor, public_function
 from tinynet.devices import DeviceLike
 from tinynet.dtypes import DtypeLike, get_default_dtype
@@ -55,6 +56,7 @@ def reordered(name: str, function: Callable[..., Any], is_method: bool) -> Calla
 
 
 @functools.partial(public_function, name="range")
+@with_out()
 def inclusive_range(
     start: float = 0,
     end: float | None = None,

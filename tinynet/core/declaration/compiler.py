@@ -133,6 +133,7 @@ def first_call(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if name in _inplace:
         function, op, what, operator = _inplace[name]
         function.__code__ = _execute(name, codegen_inplace.source(op, what, operator)).__code__
+        call_input(function)
         return function(*args, **kwargs)
     op = NAMESPACE[f"{name.removesuffix(OPERATOR)}_op"]
     operator = name.endswith(OPERATOR)

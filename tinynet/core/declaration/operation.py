@@ -225,6 +225,7 @@ class Operation:
 
         if self.has_direct_writes:
             run = compiler.lazy_inplace(self, name, operator=False)
+        compiler.call_input(run)
         run.__name__ = run.__qualname__ = name
         run.__doc__ = f"Write the result of ``{self.name}`` to this tensor and return it."
         self._method(run, name)

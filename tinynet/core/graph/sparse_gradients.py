@@ -13,6 +13,7 @@ import numpy as np
 from tinynet import dtypes, layouts
 from tinynet.core.graph.row_sparse import Rows
 from tinynet.core.tensors.tensor import Tensor, method, wrap
+from tinynet.dtypes import DtypeLike
 
 _UNCOALESCED = "Cannot get {} on an uncoalesced tensor, please call .coalesce() first"
 
@@ -60,8 +61,12 @@ def rows_of(t: Tensor, what: str = "") -> Rows:
 
 
 @method
-def to_dense(self: Tensor) -> Tensor:
+def to_dense(self: Tensor, dtype: DtypeLike = None, *, masked_grad: bool | None = None) -> Tensor:
     """Return the tensor as a dense one; itself if it is dense already.
+
+    Args:
+        dtype: the dtype of the result; that of the tensor by default.
+        masked_grad: without effect.
 
     Example:
         >>> table = nn.Embedding(3, 1, sparse=True)
@@ -71,7 +76,8 @@ def to_dense(self: Tensor) -> Tensor:
                 [0.],
                 [2.]])
     """
-    return wrap(rows_of(self).dense()) if is_sparse(self) else self
+    dense = wrap(rows_of(self).dense()) if is_sparse(self) else self
+    return dense if dtype is None else dense.to(dtype)
 
 
 @method

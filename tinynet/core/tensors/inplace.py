@@ -333,7 +333,7 @@ def refuse_batch(array: Array, values: Any) -> None:
 
 @public_function
 @method
-def detach_(self: Tensor) -> Tensor:
+def detach_(input: Tensor) -> Tensor:
     """Detach the tensor from its history in place: make it a leaf that does not require grad.
 
     Raises:
@@ -344,7 +344,7 @@ def detach_(self: Tensor) -> Tensor:
         >>> y.detach_()
         tensor([2., 2.])
     """
-    if self._view is not None:
+    if input._view is not None:
         raise RuntimeError(
             "Can't detach views in-place. Use detach() instead. If you are using "
             "DistributedDataParallel (DDP) for training, and gradient_as_bucket_view is set as "
@@ -352,6 +352,6 @@ def detach_(self: Tensor) -> Tensor:
             "these gradients. To fix this error, please refer to the Optimizer.zero_grad() "
             "function in torch/optim/optimizer.py as the solution."
         )
-    self._edge = self._view = None
-    self._requires_grad = False
-    return self
+    input._edge = input._view = None
+    input._requires_grad = False
+    return input

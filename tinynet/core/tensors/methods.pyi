@@ -28,7 +28,9 @@ class TensorMethods:
     @property
     def is_sparse(self) -> builtins.bool:
         """Return True for a tensor that stores only some rows."""
-    def to_dense(self) -> Tensor:
+    def to_dense(
+        self, dtype: DtypeLike = None, *, masked_grad: builtins.bool | None = None
+    ) -> Tensor:
         """Return the tensor as a dense one; itself if it is dense already."""
     def coalesce(self) -> Tensor:
         """Return a sparse tensor that stores each row once, in ascending order."""
@@ -142,10 +144,10 @@ class TensorMethods:
         storage_offset: builtins.int | None = None,
     ) -> Self:
         """Make this tensor a view of its memory with the given strides, and return it."""
-    def view(self, *size: Ints | DtypeLike, dtype: DtypeLike = None) -> Tensor:
+    def view(self, *size: Ints | DtypeLike, dtype: DtypeLike = None, **named: Ints) -> Tensor:
         """Return a view with another shape (one size may be -1), or of the bytes in another
         dtype."""
-    def reshape(self, *shape: Ints) -> Tensor:
+    def reshape(self, *shape: Ints, **named: Ints) -> Tensor:
         """Return the tensor with another shape: a view where possible, otherwise a copy."""
     def view_as(self, other: Tensor) -> Tensor:
         """Return a view with the shape of another tensor."""
@@ -159,7 +161,7 @@ class TensorMethods:
         """Split one dimension into several."""
     def squeeze(self, dim: builtins.int | Sequence[builtins.int] | None = None) -> Tensor:
         """Return a view without dimensions of length 1: all of them, or those given."""
-    def expand(self, *size: Ints) -> Tensor:
+    def expand(self, *size: Ints, implicit: builtins.bool = False, **named: Ints) -> Tensor:
         """Return a view in which dimensions of length 1 repeat; -1 keeps a size."""
     def expand_as(self, other: Tensor) -> Tensor:
         """Return a view expanded to the shape of another tensor."""

@@ -284,7 +284,7 @@ def _is_view(self: Tensor) -> bool:
 
 @public_function
 @method
-def detach(self: Tensor) -> Tensor:
+def detach(input: Tensor) -> Tensor:
     """Return a tensor with the same memory and version counter, but without history.
 
     Autograd sees writes to the result, unlike writes to ``.data``.
@@ -294,8 +294,8 @@ def detach(self: Tensor) -> Tensor:
         >>> (x * 2).detach().requires_grad
         False
     """
-    t = wrap(self._array)
-    t._counter = counter_of(self)
+    t = wrap(input._array)
+    t._counter = counter_of(input)
     return t
 
 

@@ -82,6 +82,9 @@ def legacy_reduction(
             "size_average and reduce args will be deprecated, please use "
             f"reduction='{reduction}' instead."
         )
+    if reduction == "elementwise_mean":
+        warn("reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.")
+        reduction = "mean"
     check_reduction(reduction, allowed)
     return reduction
 

@@ -15,6 +15,7 @@ from tinynet.core.tensors.tensor import Tensor, public_function, wrap
 from tinynet.core.trace import traced
 from tinynet.devices import DeviceLike, require_cpu
 from tinynet.dtypes import Array, DtypeLike
+from tinynet.ops.argument_names import also_named
 from tinynet.ops.shaping.views import Ints, sizes
 
 # ---- from data ----------------------------------------------------------------------------------
@@ -181,6 +182,7 @@ def as_tensor(data: Any, dtype: DtypeLike = None, device: DeviceLike = None) -> 
 
 
 @public_function
+@also_named(ndarray="array")
 def from_numpy(array: Array) -> Tensor:
     """Create a tensor that shares the memory of a numpy array.
 

@@ -12,6 +12,7 @@ from tinynet.core.tensors.inplace import run_inplace
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.ops.argument_errors import c_name
+from tinynet.ops.argument_names import also_named
 from tinynet.ops.creation.drawing import (
     draw,
     drawn_below,
@@ -46,6 +47,7 @@ def _fill(op: Any, t: Tensor, values: Any, what: str) -> Tensor:
 
 
 @public
+@also_named(**{"from": "from_"})
 def uniform_(
     self: Tensor,
     from_: float = 0.0,
@@ -94,6 +96,7 @@ def _range(kind: np.dtype[Any], low: int | None, high: int | None) -> tuple[int,
 
 
 @public
+@also_named(**{"from": "low", "to": "high"})
 def random_(
     self: Tensor,
     low: int | None = None,

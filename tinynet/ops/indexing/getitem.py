@@ -20,6 +20,7 @@ from tinynet.core.tensors.views import requires_grad
 from tinynet.core.trace import run_traced
 from tinynet.dtypes import Array
 from tinynet.ops.argument_errors import name_of
+from tinynet.ops.argument_names import also_named
 from tinynet.ops.creation.fill import zeros_instead
 from tinynet.ops.indexing.index_sums import add_at
 from tinynet.ops.indexing.keys import Indices, parse
@@ -287,6 +288,7 @@ method(setitem, "__setitem__")
 
 
 @public
+@also_named(other="src")
 def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
     """Copy the values of another tensor (broadcast, converted) into this one and return it.
 

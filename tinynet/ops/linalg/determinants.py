@@ -143,7 +143,7 @@ def linalg_slogdet(A: Tensor) -> Any:
     return _Slogdet(*sign_and_log.function(A))
 
 
-@public
+@public(out=True)
 def slogdet(self: Tensor) -> Any:
     """Return the signs of determinants and the logarithms of their absolute values.
 

@@ -15,7 +15,7 @@ from tinynet.core.declaration.out_argument import with_out
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
 from tinynet.ops.argument_errors import name_of, refuse_others
-from tinynet.ops.argument_names import keywords
+from tinynet.ops.argument_names import also_named, keywords
 from tinynet.ops.linalg.checks import floating, in_columns
 from tinynet.ops.out_dtypes import EXPECTED, same_dtype
 from tinynet.ops.pointwise.arithmetic import where
@@ -300,6 +300,7 @@ def _check_multiplied(a: Any, tau: Any, other: Any, side: int) -> None:
     ),
     autocast="float32",
 )
+@also_named(input2="tau", input3="other")
 def ormqr(
     self: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpose: bool = False
 ) -> Tensor:

@@ -10,6 +10,7 @@ import numpy as np
 from tinynet import errors
 from tinynet.core.tensors.inplace import wrote
 from tinynet.core.tensors.tensor import Tensor, method
+from tinynet.ops.argument_names import also_named
 
 
 def _each(self: Tensor, name: str, others: tuple[Any, ...], call: Callable[..., Any]) -> Tensor:
@@ -53,6 +54,7 @@ def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
 
 
 @method
+@also_named(other="tensor")
 def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
     """Apply a Python function to the elements of this tensor and another one, in place.
 

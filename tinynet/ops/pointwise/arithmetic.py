@@ -298,10 +298,10 @@ _MISSING = object()
 
 
 @with_out()
-def choose(condition: Tensor, self: Any = _MISSING, other: Any = _MISSING) -> Any:
-    """Return ``self`` where the condition is True and ``other`` elsewhere.
+def choose(condition: Tensor, input: Any = _MISSING, other: Any = _MISSING) -> Any:
+    """Return ``input`` where the condition is True and ``other`` elsewhere.
 
-    With three arguments: ``result[i] = self[i] if condition[i] else other[i]``, broadcast.
+    With three arguments: ``result[i] = input[i] if condition[i] else other[i]``, broadcast.
 
     With the condition alone: the indices of its True elements, one tensor per dimension.
 
@@ -312,7 +312,7 @@ def choose(condition: Tensor, self: Any = _MISSING, other: Any = _MISSING) -> An
         >>> tn.where(tn.tensor([True, False]), tn.ones(2), 0.0)
         tensor([1., 0.])
     """
-    if self is _MISSING:
+    if input is _MISSING:
         return condition.nonzero(as_tuple=True)
     if isinstance(condition, Tensor):
         kind = condition._array.dtype
@@ -329,13 +329,13 @@ def choose(condition: Tensor, self: Any = _MISSING, other: Any = _MISSING) -> An
                 "where expected condition to be a boolean tensor, but got a tensor with dtype "
                 f"{condition.dtype.scalar_name}"
             )
-    numbers = [x for x in (self, other) if type(x) in dtypes.type_of_number]
+    numbers = [x for x in (input, other) if type(x) in dtypes.type_of_number]
     if numbers:
-        values = [x._array if isinstance(x, Tensor) else x for x in (self, other)]
+        values = [x._array if isinstance(x, Tensor) else x for x in (input, other)]
         kind = dtypes.result_type(values)
         for number in numbers if kind.itemsize != 2 or not dtypes.is_floating(kind) else ():
             dtypes.representable(number, kind)  # refuses numbers that are too large
-    return where.function(condition, self, other)
+    return where.function(condition, input, other)
 
 
 def _chosen(self: Tensor, condition: Tensor, other: Tensor | float) -> Tensor:

@@ -15,6 +15,7 @@ from tinynet.core.tensors.tensor import Tensor, method, public_function, wrap
 from tinynet.devices import DeviceLike, require_cpu
 from tinynet.devices import device as Device
 from tinynet.dtypes import Array, DtypeLike
+from tinynet.ops.argument_names import also_named
 from tinynet.ops.creation.tensor_types import TensorKind
 from tinynet.ops.shaping import flipping
 
@@ -183,7 +184,7 @@ def type(
         (tensor([1., 2.]), 'tinynet.LongTensor')
     """
     if dtype is None:
-        return f"tinynet.{self.dtype.tensor_name}"
+        return f"{dtypes.namespace(Tensor)}.{self.dtype.tensor_name}"
     if isinstance(dtype, str):
         if dtype.startswith(("tinynet.cuda.", "torch.cuda.")):
             require_cpu("cuda")
@@ -313,6 +314,9 @@ def numel(input: Tensor) -> int:
 
 
 @public_function
+@also_named(
+    tensor="tensor1", other="tensor2", scalar="tensor2", scalar1="tensor1", scalar2="tensor2"
+)
 def result_type(tensor1: Any, tensor2: Any) -> dtypes.dtype:
     """Return the dtype that an operation on two tensors or numbers would give.
 

@@ -14,6 +14,7 @@ from tinynet.core.declaration.out_argument import with_out
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
 from tinynet.ops.argument_errors import name_of, no_derivative, refuse_kinds, refuse_others
+from tinynet.ops.argument_names import also_named
 from tinynet.ops.out_dtypes import EXPECTED, same_dtype
 from tinynet.ops.reduction.sums import Dims, axes_of
 from tinynet.ops.shaping.views import axis_of
@@ -285,6 +286,7 @@ def unique_consecutive(
 
 @public(as_method=False)
 @with_out(EXPECTED)
+@also_named(element="elements", test_element="test_elements")
 def isin(
     elements: Tensor | float,
     test_elements: Tensor | float,

@@ -11,7 +11,7 @@ from tinynet.core.declaration.operation import public
 from tinynet.core.tensors.inplace import run_inplace_view
 from tinynet.core.tensors.tensor import Size, Tensor, method
 from tinynet.dtypes import DtypeLike
-from tinynet.ops.argument_names import hot
+from tinynet.ops.argument_names import also_named, by_name, hot
 from tinynet.ops.shaping import strided, views
 from tinynet.ops.shaping.view_copies import contiguous_copy, copied
 from tinynet.ops.shaping.views import Ints, axis_of, infer, sizes
@@ -23,7 +23,7 @@ from tinynet.ops.shaping.views import reshape as reshaped
 @copied("tn.view_copy(x, (2,))", [1.0, 2.0])
 @public(function=False)
 @hot
-def view(self: Tensor, *size: Ints | DtypeLike, dtype: DtypeLike = None) -> Tensor:
+def view(self: Tensor, *size: Ints | DtypeLike, dtype: DtypeLike = None, **named: Ints) -> Tensor:
     """Return a view with another shape (one size may be -1), or of the bytes in another dtype.
 
     Raises:
@@ -33,6 +33,7 @@ def view(self: Tensor, *size: Ints | DtypeLike, dtype: DtypeLike = None) -> Tens
         >>> tn.arange(6).view(2, -1).shape
         tinynet.Size([2, 3])
     """
+    size = by_name("view", "size", named, size) if named else size
     kind = dtype if dtype is not None else size[0] if len(size) == 1 else None
     if dtype is not None or isinstance(kind, dtypes.dtype | type):
         return strided.viewed_as.function(self.detach(), dtypes.as_numpy(kind))
@@ -41,7 +42,7 @@ def view(self: Tensor, *size: Ints | DtypeLike, dtype: DtypeLike = None) -> Tens
 
 @public(checks=True)
 @hot
-def reshape(self: Tensor, *shape: Ints) -> Tensor:
+def reshape(self: Tensor, *shape: Ints, **named: Ints) -> Tensor:
     """Return the tensor with another shape: a view where possible, otherwise a copy.
 
     Raises:
@@ -52,6 +53,7 @@ def reshape(self: Tensor, *shape: Ints) -> Tensor:
         tensor([[0, 1, 2],
                 [3, 4, 5]])
     """
+    shape = by_name("reshape", "shape", named, shape) if named else shape
     return reshaped(self, infer(sizes(shape), self._array.size))
 
 
@@ -161,7 +163,7 @@ def squeeze(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
 @copied("tn.expand_copy(x, (2, 2))", [[1.0, 2.0], [1.0, 2.0]])
 @public(function=False)
 @hot
-def expand(self: Tensor, *size: Ints) -> Tensor:
+def expand(self: Tensor, *size: Ints, implicit: bool = False, **named: Ints) -> Tensor:
     """Return a view in which dimensions of length 1 repeat; -1 keeps a size.
 
     Raises:
@@ -171,6 +173,7 @@ def expand(self: Tensor, *size: Ints) -> Tensor:
         >>> tn.ones(2, 1).expand(-1, 3).shape
         tinynet.Size([2, 3])
     """
+    size = by_name("expand", "size", named, size) if named else size
     return views.expand_to.function(self, sizes(size))
 
 
@@ -330,6 +333,7 @@ def t_(self: Tensor) -> Tensor:
 
 
 @public
+@also_named(axis0="dim0", axis1="dim1")
 def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
     """Swap two dimensions of this tensor and return it."""
     dims = (dim0, dim1)

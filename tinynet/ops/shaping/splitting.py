@@ -11,12 +11,17 @@ import numpy as np
 from tinynet.core.declaration.operation import public
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.ops.argument_errors import name_of
+from tinynet.ops.argument_names import also_named
 from tinynet.ops.out_dtypes import same_dtype
 from tinynet.ops.shaping import diagonals, views
 from tinynet.ops.shaping.view_copies import copied
 from tinynet.ops.shaping.views import axis_of
 
 Sections = int | Sequence[int] | Tensor
+
+SECTIONS = dict.fromkeys(
+    ("indices", "sections", "tensor_indices_or_sections"), "indices_or_sections"
+)
 
 
 @copied(
@@ -153,6 +158,7 @@ def _as_numbers(sections: Sections) -> int | Sequence[int]:
 
 
 @public(checks=True)
+@also_named(**SECTIONS)
 def tensor_split(self: Tensor, indices_or_sections: Sections, dim: int = 0) -> tuple[Tensor, ...]:
     """Split a dimension into views of nearly equal size, or at the given indices.
 
@@ -178,6 +184,7 @@ def tensor_split(self: Tensor, indices_or_sections: Sections, dim: int = 0) -> t
 
 
 def _equal_parts(name: str, least: int, axis: int) -> Any:
+    @also_named(**SECTIONS)
     def function(self: Tensor, indices_or_sections: Sections) -> tuple[Tensor, ...]:
         n = self._array.ndim
         if n < least:

@@ -13,6 +13,7 @@ from tinynet.core.declaration.out_argument import OutRules
 from tinynet.core.tensors.tensor import METHODS, Tensor
 from tinynet.dtypes import Array
 from tinynet.ops.argument_errors import refuse_others
+from tinynet.ops.argument_names import keywords
 from tinynet.ops.out_dtypes import EXPECTED
 
 F = TypeVar("F")
@@ -44,12 +45,13 @@ def copied(
     def declare(declared: F) -> F:
         view: Any = declared.function if isinstance(declared, Operation) else declared
         name = view.__name__.rstrip("_")  # ``slice_`` hides no builtin
+        with_names = keywords(view)
 
         def function(self: Tensor, *args: Any, **kwargs: Any) -> Any:
             refuse_others(f"{name}_copy", self=self)
             if name == "view":  # its copy takes any strides
                 self = contiguous_copy.function(self)
-            found = view(self, *args, **kwargs)
+            found = with_names(self, *args, **kwargs)
             if isinstance(found, tuple):
                 return tuple(contiguous_copy.function(part) for part in found)
             return contiguous_copy.function(found)

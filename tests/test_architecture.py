@@ -119,7 +119,7 @@ EXCEPTIONS: dict[str, tuple[int, str]] = {
     "lazy/table.py": (800, "generated: a line for each name that loads lazily"),
     "ops": (
         21_370,
-        "all of Tensor, special and linalg, with PyTorch's refusals, words and order of memory; stft;"
+        "all of Tensor, special and linalg, with PyTorch's refusals, words and orders; stft;"
         " a third is docstrings",
     ),
 }

@@ -126,7 +126,7 @@ class SparseTensor(Tensor):
     is_sparse = True
     layout = layouts.sparse_coo
 
-    def to_dense(self, dtype: DtypeLike = None) -> Tensor:
+    def to_dense(self, dtype: DtypeLike = None, *, masked_grad: bool | None = None) -> Tensor:
         """Return the dense tensor."""
         pattern, values = self._array.pattern, self._array.values
         index = tuple(wrap(np.ascontiguousarray(i)) for i in pattern.index)

@@ -207,7 +207,7 @@ def _forget(function: FunctionType, name: str) -> None:
     function.__code__ = _stub.__code__.replace(co_name=name, co_filename=COMPILED)
 
 
-def call_input(function: FunctionType) -> None:
+def call_input(function: Any) -> None:
     """Rename the first parameter from ``self`` to ``input``, as in PyTorch's functions."""
     code = function.__code__
     if code.co_argcount and code.co_varnames[0] == "self":

@@ -319,10 +319,18 @@ def test_the_lists_name_what_exists_and_why():
 
 def public_modules():
     """`tinynet` and the packages that users import from, with the modules that PyTorch has."""
+    tops = ("nn", "optim", "data", "autograd", "utils")  # walking imports: not all, not as_torch
     packages = [
-        info.name
-        for info in pkgutil.walk_packages([str(PACKAGE)], "tinynet.")
-        if info.ispkg and info.name.split(".")[1] in ("nn", "optim", "data", "autograd", "utils")
+        name
+        for top in tops
+        for name in (
+            f"tinynet.{top}",
+            *(
+                info.name
+                for info in pkgutil.walk_packages([str(PACKAGE / top)], f"tinynet.{top}.")
+                if info.ispkg
+            ),
+        )
     ]
     extra = ["tinynet.nn.functional", "tinynet.nn.init"]
     existing = [name for name in extra if (PACKAGE / f"{name[8:].replace('.', '/')}.py").exists()]

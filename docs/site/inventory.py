@@ -21,7 +21,7 @@ OPERATIONS = {
     "elementwise": "pointwise special",
     "reductions": "reduction",
     "shapes": "shaping indexing",
-    "products": "products linalg",
+    "products": "products linalg fourier",
 }
 """Page -> folders and files in ops/ with its functions."""
 
@@ -33,7 +33,7 @@ TITLES = {
     "products": "Products",
     "settings": "Modes, dtypes, random numbers, files",
     "tensor": "Tensor",
-    "linalg": "linalg, special, masked and signal",
+    "linalg": "linalg, special, fft, masked and signal",
     "nn": "nn: modules",
     "functional": "nn.functional",
     "init": "nn.init and nn.utils",
@@ -49,7 +49,7 @@ TITLES = {
 }
 
 MODULES = {
-    "linalg": ["linalg", "special", "masked", "signal.windows"],
+    "linalg": ["linalg", "special", "fft", "masked", "signal.windows"],
     "nn": ["nn"],
     "functional": ["nn.functional"],
     "init": [

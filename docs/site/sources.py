@@ -20,8 +20,9 @@ MATHEMATICAL = {
 
 EXEMPT = {
     "creates, converts and moves elements: the first sentence is the definition": (
-        "core/* core/*/* dtypes ops/pointwise/apply ops/shaping/combinations "
-        "ops/pointwise/conversion ops/shaping/flipping ops/creation/constructors "
+        "core/* core/*/* dtypes/* ops/pointwise/apply ops/shaping/combinations "
+        "ops/pointwise/conversion ops/pointwise/complex_numbers ops/shaping/flipping "
+        "ops/creation/constructors "
         "ops/creation/fill ops/shaping/meshgrid ops/indexing/getitem ops/indexing/keys "
         "ops/creation/tensor_types ops/creation/like ops/creation/memory ops/creation/properties "
         "ops/creation/ranges "
@@ -29,7 +30,7 @@ EXEMPT = {
         "nn/layers/flatten nn/layers/images/padding "
         "nn/layers/images/shuffle nn/functional/images/padding nn/functional/images/shuffle "
         "nn/functional/pooling/unpooling data/transforms/base data/transforms/augmentation "
-        "data/transforms/geometry"
+        "data/transforms/geometry data/transforms/warps"
     ),
     "compares, orders and counts: the first sentence is the definition": (
         "ops/pointwise/comparison ops/reduction/unique ops/reduction/extrema "

@@ -79,7 +79,15 @@ def dropout(input: Tensor, p: float, train: bool) -> Tensor:
 
 
 def alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
-    """Apply ``nn.functional.alpha_dropout``; arguments and errors as of ``dropout``.
+    """Apply ``nn.functional.alpha_dropout``.
+
+    Args:
+        input: any shape.
+        p: the probability of an element to be dropped.
+        train: whether to drop any.
+
+    Raises:
+        ValueError: ``p`` is not a probability.
 
     Example:
         >>> tn.alpha_dropout(tn.ones(2), p=0.5, train=False)
@@ -96,7 +104,14 @@ def layer_norm(
     eps: float = 1e-05,
     cudnn_enable: bool = True,
 ) -> Tensor:
-    """Apply ``nn.functional.layer_norm``; ``cudnn_enable`` has no effect.
+    """Apply ``nn.functional.layer_norm``.
+
+    Args:
+        input, normalized_shape, weight, bias, eps: as of ``nn.functional.layer_norm``.
+        cudnn_enable: without effect.
+
+    Raises:
+        RuntimeError: the shapes do not match.
 
     Example:
         >>> tn.layer_norm(tn.tensor([1.0, 3.0]), (2,), cudnn_enable=False)
@@ -113,7 +128,14 @@ def group_norm(
     eps: float = 1e-05,
     cudnn_enabled: bool = True,
 ) -> Tensor:
-    """Apply ``nn.functional.group_norm``; ``cudnn_enabled`` has no effect.
+    """Apply ``nn.functional.group_norm``.
+
+    Args:
+        input, num_groups, weight, bias, eps: as of ``nn.functional.group_norm``.
+        cudnn_enabled: without effect.
+
+    Raises:
+        RuntimeError: the shapes do not match.
 
     Example:
         >>> tn.group_norm(tn.tensor([[1.0, 3.0]]), 1, cudnn_enabled=False)
@@ -125,6 +147,9 @@ def group_norm(
 @with_out()
 def threshold(input: Tensor, threshold: float, value: float) -> Tensor:
     """Apply ``nn.functional.threshold``, also into ``out``.
+
+    Raises:
+        NotImplementedError: the input is neither floating-point nor an integer.
 
     Example:
         >>> tn.threshold(tn.tensor([1.0, 3.0]), 2.0, 0.0)

@@ -877,7 +877,7 @@ def concatenate(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """Join tensors along an existing dimension."""
 
 def conj(input: Tensor) -> Tensor:
-    """Return the complex conjugates; a real tensor itself."""
+    """Return the complex conjugates of any tensor; a real one itself."""
 
 def conj_physical(self: Tensor) -> Tensor:
     """Return the complex conjugates in new memory; of real numbers, a copy."""
@@ -1854,7 +1854,7 @@ def ravel(input: Tensor) -> Tensor:
     """Flatten the tensor into one dimension."""
 
 def real(input: Tensor) -> Tensor:
-    """Return a view of the real parts; a real tensor itself."""
+    """Return a view of the real parts of any tensor; a real one itself."""
 
 def reciprocal(self: Tensor) -> Tensor:
     """Return the reciprocal."""

@@ -755,7 +755,7 @@ class TensorMethods:
         """Return the Kronecker product: all of ``other`` times each element of ``self``."""
     @property
     def real(self) -> Tensor:
-        """Return a view of the real parts; a real tensor itself."""
+        """Return a view of the real parts of any tensor; a real one itself."""
     @real.setter
     def real(self, value: Any) -> None: ...
     @property
@@ -766,7 +766,7 @@ class TensorMethods:
     def isreal(self) -> Tensor:
         """Return True where the imaginary part is zero."""
     def conj(self) -> Tensor:
-        """Return the complex conjugates; a real tensor itself."""
+        """Return the complex conjugates of any tensor; a real one itself."""
     def conj_physical(self) -> Tensor:
         """Return the complex conjugates in new memory; of real numbers, a copy."""
     def conj_physical_(self) -> Self:

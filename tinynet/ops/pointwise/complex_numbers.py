@@ -42,7 +42,7 @@ imaginary_part.grad(self=lambda g: g * 1j)
 
 @public(as_method=False, checks=True)
 def real(input: Tensor) -> Tensor:
-    """Return a view of the real parts; a real tensor itself.
+    """Return a view of the real parts of any tensor; a real one itself.
 
     Example:
         >>> tn.tensor([1 + 2j, 3 - 1j]).real
@@ -116,7 +116,7 @@ Conjugate.of_tensor = staticmethod(conjugate.function)
 
 @public(checks=True)
 def conj(self: Tensor) -> Tensor:
-    """Return the complex conjugates; a real tensor itself.
+    """Return the complex conjugates of any tensor; a real one itself.
 
     Example:
         >>> tn.tensor([1 + 2j, 3.0]).conj()

@@ -26,6 +26,11 @@ from tinynet.ops.shaping.views import reshape as reshaped
 def view(self: Tensor, *size: Ints | DtypeLike, dtype: DtypeLike = None, **named: Ints) -> Tensor:
     """Return a view with another shape (one size may be -1), or of the bytes in another dtype.
 
+    Args:
+        size: the sizes, a sequence of them, or a dtype.
+        dtype: the dtype.
+        named: the shape as ``size=``.
+
     Raises:
         RuntimeError: the shape does not fit, or the strides do not allow a view.
 
@@ -44,6 +49,10 @@ def view(self: Tensor, *size: Ints | DtypeLike, dtype: DtypeLike = None, **named
 @hot
 def reshape(self: Tensor, *shape: Ints, **named: Ints) -> Tensor:
     """Return the tensor with another shape: a view where possible, otherwise a copy.
+
+    Args:
+        shape: the sizes, or a sequence of them; one may be -1.
+        named: the shape as ``shape=``.
 
     Raises:
         RuntimeError: the shape does not fit the number of elements.
@@ -165,6 +174,11 @@ def squeeze(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
 @hot
 def expand(self: Tensor, *size: Ints, implicit: bool = False, **named: Ints) -> Tensor:
     """Return a view in which dimensions of length 1 repeat; -1 keeps a size.
+
+    Args:
+        size: the sizes, or a sequence of them.
+        implicit: without effect.
+        named: the shape as ``size=``.
 
     Raises:
         RuntimeError: too few dimensions, or another size for a dimension that is not 1.

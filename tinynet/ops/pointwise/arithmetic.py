@@ -161,22 +161,28 @@ def scaled(self: Array, /, alpha: float) -> Array:
 scaled.grad(self=lambda g, alpha: g * alpha)
 
 
-def _number_times(self: Any, other: Any, alpha: Any) -> Any:
-    if (
-        type(alpha) is float
-        and isinstance(self, Tensor)
-        and not dtypes.is_floating(self._array.dtype)
-    ):
-        raise RuntimeError(
-            "For integral input tensors, argument alpha must not be a floating point number."
-        )
-    if alpha == 1:
+def _number_times(self: Any, other: Any, alpha: Any, op: Any) -> Any:
+    """Return ``alpha * other``, which ``op`` adds to ``self`` or subtracts from it.
+
+    Raises:
+        RuntimeError: ``alpha`` is of a kind beyond that of the result.
+    """
+    if alpha == 1 and type(alpha) is int:
         return other
+    operands = [v._array if isinstance(v, Tensor) else v for v in (self, other)]
+    if op is sub:
+        _no_bools(*map(np.asarray, operands))
+    kind = dtypes.result_type(operands)
+    alpha = dtypes.factor("alpha", alpha, kind)
+    if kind.kind != "c" and isinstance(alpha, complex):
+        raise RuntimeError(
+            "For non-complex input tensors, argument alpha must not be a complex number."
+        )
     if isinstance(other, Tensor):
         return scaled.function(other, alpha)
     if isinstance(self, Tensor):
         dtypes.representable(alpha, self._array.dtype)  # refuses numbers that are too large
-    return other * alpha
+    return bool(other * alpha) if kind.kind == "b" else other * alpha
 
 
 def reflected(by_number: Any, op: Any) -> Any:
@@ -199,13 +205,13 @@ def _with_alpha(name: str, op: Any) -> Any:
     """Build the public function with ``alpha``, and its in-place form, for add or sub."""
 
     def function(self: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
-        return op.function(self, _number_times(self, other, alpha))
+        return op.function(self, _number_times(self, other, alpha, op))
 
     def inplace(self: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
-        if alpha == 1:
+        if alpha == 1 and type(alpha) is int:
             return direct(self, other)
         refuse_partial_overlap(self, (other,))  # the product with alpha would hide the overlap
-        return run_inplace(op, self, (_number_times(self, other, alpha),), {})
+        return run_inplace(op, self, (_number_times(self, other, alpha, op),), {})
 
     direct = lazy_inplace(op, f"{name}_", operator=False)
     sign = "+" if name == "add" else "-"
@@ -271,7 +277,7 @@ def rsub(self: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
         raise errors.must_be_tensor("rsub", "input", 1, self)
     if isinstance(other, Tensor):
         return tensor_sub(other, self, alpha=alpha)
-    return number_minus.function(_number_times(other, self, alpha), other)
+    return number_minus.function(_number_times(other, self, alpha, sub), other)
 
 
 def _check_rounding(mode: str) -> None:

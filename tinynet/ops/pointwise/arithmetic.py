@@ -162,11 +162,7 @@ scaled.grad(self=lambda g, alpha: g * alpha)
 
 
 def _number_times(self: Any, other: Any, alpha: Any, op: Any) -> Any:
-    """Return ``alpha * other``, which ``op`` adds to ``self`` or subtracts from it.
-
-    Raises:
-        RuntimeError: ``alpha`` is of a kind beyond that of the result.
-    """
+    """Return ``alpha * other``, which ``op`` adds to ``self`` or subtracts from it."""
     if alpha == 1 and type(alpha) is int:
         return other
     operands = [v._array if isinstance(v, Tensor) else v for v in (self, other)]

@@ -81,6 +81,7 @@ PATHS: dict[str, str] = {
     "torch.hub": "compat.hub",
     "torch.jit": "compat.jit",
     "torch.jit.annotations": "compat.jit",
+    "torch.library": "compat.library",
     "torch.linalg": "ops.linalg",
     "torch.multiprocessing": "as_torch.processes compat.multiprocessing",
     "torch.multiprocessing.pool": "compat.multiprocessing",
@@ -143,8 +144,9 @@ PATHS: dict[str, str] = {
     "torch.utils.tensorboard.writer": "utils.tensorboard",
     "torch.version": "compat.version",
     # private modules that programs import nevertheless
-    "torch.__config__": "compat.config",
+    "torch.__config__": "compat.version",
     "torch._C": "compat.native",
+    "torch._ops": "compat.library",
     "torch._jit_internal": "compat.jit compat.native",
     "torch._tensor": "core.tensors.tensor",
     "torch.nn._reduction": "compat.reduction",
@@ -181,7 +183,7 @@ LEFT_OUT: list[tuple[str, str]] = [
     (r"torch\.nn\.attention\.(bias|experimental|flex_attention|varlen)", _COMPILER),
     (r"torch\.utils\.data\.(datapipes.*|graph.*|backward_compatibility)", "data pipes are gone"),
     (r"torch\.utils\.(mobile_optimizer|bundled_inputs|mkldnn)", _QUANTIZED),
-    (r"torch\.(monitor|numa(\..+)?|contrib|library|multiprocessing\..+)", _INTERNAL),
+    (r"torch\.(monitor|numa(\..+)?|contrib|multiprocessing\..+)", _INTERNAL),
     (r"torch\.sparse\..+", "there are products of sparse with dense matrices only"),
     (r"torch\.(nn\.(backends(\..+)?|cpp)|utils\..+)", _INTERNAL),
 ]

@@ -1,9 +1,13 @@
-"""The version of PyTorch whose names and semantics tinynet follows."""
+"""The version of PyTorch whose names and semantics tinynet follows, and what computes."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
+
+import numpy as np
+
+from tinynet.runtime import get_num_threads
 
 
 class TorchVersion(str):
@@ -54,6 +58,22 @@ def _numbers(version: Any) -> list[int]:
 def _compared(version: str, other: Any) -> int:
     mine, theirs = _numbers(version), _numbers(other)
     return (mine > theirs) - (mine < theirs)
+
+
+def show() -> str:
+    """Return a text on the libraries that compute: numpy's version.
+
+    Example:
+        >>> from tinynet.compat import version
+        >>> version.show().startswith("tinynet built with:")
+        True
+    """
+    return f"tinynet built with:\n  - numpy {np.__version__}\n"
+
+
+def parallel_info() -> str:
+    """Return a text on the number of threads."""
+    return f"ATen/Parallel:\n\tat::get_num_threads() : {get_num_threads()}\n"
 
 
 __version__ = TorchVersion("2.13.0+tinynet")

@@ -41,6 +41,9 @@ class Forward:
         else:
             self.emit(f"def compiled({', '.join([*names, *keyword])}):")
         self.lines += subclasses.lines(op, self.form) + casting.lines(op, rest)
+        for a, kind in op.declared.__annotations__.items():
+            if a in op.attributes and kind in ("float", "float | None"):
+                self.body(f"if {a}.__class__ not in NUMBERS: {a} = number_of({a}, {n!r}, {a!r})")
         {"pointwise": self.pointwise, "sequence": self.sequence}.get(op.kind, self.plain)()
         self.kernel()
         self.results()

@@ -203,6 +203,7 @@ from torch.distributions.transforms import _InverseTransform
 from torch.futures import Future, collect_all
 from torch.fx import GraphModule, Node
 from torch.nn import _reduction
+from torch.nn.parallel.scatter_gather import gather
 from torch.serialization import DEFAULT_PROTOCOL
 
 print(torch.sparse.torch.eye(1).tolist(), torch.nn.functional.torch is torch, DEFAULT_PROTOCOL)

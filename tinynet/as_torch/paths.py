@@ -124,6 +124,9 @@ PATHS: dict[str, str] = {
         "nn.layers.attention.transformer nn.layers.attention.transformer_layers"
     ),
     "torch.nn.modules.upsampling": "nn.layers.images.upsampling",
+    "torch.nn.parallel.parallel_apply": "compat.distributed",
+    "torch.nn.parallel.replicate": "compat.distributed",
+    "torch.nn.parallel.scatter_gather": "compat.distributed",
     "torch.nn.utils.init": "nn.utils.skip_init",
     "torch.nn.utils.spectral_norm": "nn.utils.norm_hooks",
     "torch.nn.utils.weight_norm": "nn.utils.norm_hooks",

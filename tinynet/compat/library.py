@@ -29,7 +29,7 @@ class CustomOpDef:
         self._backward: Callable[..., Any] = self._no_formula
         self._setup_context: Callable[..., Any] | None = None
         node = f"GeneratedBackwardFor_{name.replace('::', '_')}_default"
-        self._function = type(node, (Function,), self._methods())
+        self._function: Any = type(node, (Function,), self._methods())
 
     def __repr__(self) -> str:
         return f"<CustomOpDef({self._qualname})>"

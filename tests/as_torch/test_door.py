@@ -196,6 +196,7 @@ import torch
 from torch._C import _get_tracing_state, _log_api_usage_once
 from torch._jit_internal import List, Optional, Tuple, _copy_to_script_wrapper
 from torch._ops import ops
+from torch._vmap_internals import _vmap
 from torch._utils import _flatten_dense_tensors, _unflatten_dense_tensors
 from torch.cuda import nvtx
 from torch.distributed import ReduceOp
@@ -207,6 +208,7 @@ from torch.nn.parallel.scatter_gather import gather
 from torch.serialization import DEFAULT_PROTOCOL
 
 print(torch.sparse.torch.eye(1).tolist(), torch.nn.functional.torch is torch, DEFAULT_PROTOCOL)
+print(_vmap(torch.sum)(torch.ones(2, 3)).tolist(), torch._foreach_neg([torch.ones(1)]))
 print(ops is torch.ops, callable(torch.library.custom_op))
 tensors = [torch.ones(2, 2), torch.zeros(3)]
 flat = _flatten_dense_tensors(tensors)
@@ -221,6 +223,7 @@ print([f.wait() for f in both.wait()], _reduction.get_enum("sum"), torch.__confi
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines() == [
         "[[1.0]] True 2",
+        "[3.0, 3.0] (tensor([-1.]),)",
         "True True",
         "[1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0] [[2, 2], [3]]",
         "[1, 2] 2 tinynet",

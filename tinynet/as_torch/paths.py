@@ -154,6 +154,7 @@ PATHS: dict[str, str] = {
     "torch._tensor": "core.tensors.tensor",
     "torch.nn._reduction": "compat.reduction",
     "torch._utils": "compat.rebuild",
+    "torch._vmap_internals": "func.batching",
     "torch.utils._pytree": "compat.pytree",
     "torch.utils.data._utils": "data.loading.worker",
     "torch.utils.data._utils.collate": "data.loading.collate",

@@ -213,7 +213,7 @@ def header(descr="'<f4'", shape="(2,)", order="False"):
             "numbers of one of the types bfloat16, float16",
         ),
         (numpy_file(header(descr="'<U1'"), b"12345678"), "found <U1"),
-        (numpy_file(header(descr="'<c8'"), b"1" * 16), "found complex64"),
+        (numpy_file(header(descr="'<c32'"), b"1" * 64), "found complex256"),
         (numpy_file(header(descr="'<u2'"), b"1234"), "found uint16"),
         (numpy_file(header(descr="'zz'"), b"1234"), "found a damaged one"),
         (numpy_file("{" * 5000), "found a damaged one"),

@@ -118,7 +118,7 @@ def enter(x: Array, /, dim: int, level: Level) -> Array:
     return _into(x, dim, level)
 
 
-@operation(methods=False, node="UnbatchBackward0", batch="border", complex=True)
+@operation(methods=False, node="UnbatchBackward0", batch="border", complex=True, order="")
 def leave(x: Array, /, dim: int, level: Level) -> Array:
     """Return the batch of the examples; a shared tensor is repeated."""
     return _out_of(x, dim, level)

@@ -34,6 +34,7 @@ __all__ = [
     "_standard_gamma",
     "_standard_gamma_grad",
     "abs",
+    "abs_",
     "absolute",
     "acos",
     "acos_",
@@ -540,6 +541,9 @@ def _standard_gamma_grad(self: Tensor, output: Tensor) -> Tensor:
 
 def abs(self: Tensor) -> Tensor:
     """Return the absolute value."""
+
+def abs_(input: Tensor) -> Tensor:
+    """Write the absolute values to this tensor and return it."""
 
 def absolute(self: Tensor) -> Tensor:
     """Return the absolute value."""

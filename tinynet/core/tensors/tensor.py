@@ -271,7 +271,7 @@ class Tensor(TensorMethods):
             raise ValueError("only one element tensors can be converted to Python scalars")
         if self.requires_grad:
             warnings.warn(errors.SCALAR_WITH_GRAD, UserWarning, stacklevel=2)
-        return float(_real_item(self._array, "double"))
+        return float(_real(self._array.item(), "double"))
 
     def __complex__(self) -> complex:
         if self._array.size != 1:
@@ -284,7 +284,7 @@ class Tensor(TensorMethods):
     def __int__(self) -> int:
         if self._array.size != 1:
             raise ValueError("only one element tensors can be converted to Python scalars")
-        return int(_real_item(self._array, "int64_t"))
+        return int(_real(self._array.item(), "int64_t"))
 
     def __index__(self) -> int:
         if self._array.dtype.kind not in "iub" or self._array.size != 1:
@@ -409,9 +409,8 @@ _new = object.__new__
 _size = tuple.__new__
 
 
-def _real_item(array: Array, name: str) -> Any:
-    """Return the element of an array as a real number of a C++ type."""
-    value = array.item()
+def _real(value: Any, name: str) -> Any:
+    """Return a number as a real one of a C++ type."""
     if isinstance(value, complex):
         if value.imag:
             raise RuntimeError(f"value cannot be converted to type {name} without overflow")

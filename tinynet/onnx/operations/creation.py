@@ -77,6 +77,12 @@ def randn(g: Graph, *size: Any, **options: Any) -> Any:
     return _drawn(g, "standard_normal")
 
 
+@form("ops.creation.drawing:normal_parts")
+def normal_parts(g: Graph, generator: Any, name: str, kind: Any, shape: Any) -> Any:
+    """Draw standard normal numbers for a dtype."""
+    return _drawn(g, "standard_normal")
+
+
 @form("ops.creation.drawing:draw")
 def draw(g: Graph, generator: Any, name: str, distribution: str, *args: Any) -> Any:
     """Draw numbers from a distribution."""

@@ -23,7 +23,8 @@ PUT_BACK: dict[str, Callable[..., Any]] = {}
 the attributes of the view; it returns the new viewed value."""
 
 RANDOM = (
-    "random:", "ops.creation.random", "ops.creation.multinomial:", "ops.creation.reparameterized:",
+    "random:", "ops.creation.random", "ops.creation.drawing:", "ops.creation.multinomial:",
+    "ops.creation.reparameterized:",
     "nn.functional.dropouts:", "nn.functional.activation.", "nn.init.random:",
 )  # fmt: skip
 """How the names of functions begin whose results are no constants."""

@@ -266,7 +266,7 @@ def abs(self: Array, /) -> Array:
     return np.abs(self)
 
 
-@public
+@public(function=True)
 def abs_(self: Tensor) -> Tensor:
     """Write the absolute values to this tensor and return it.
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet import layouts
 from tinynet.onnx.errors import NoFormError
 from tinynet.onnx.graph import Graph, Ref, fixed
 from tinynet.onnx.operations.table import as_result, form, put_back
@@ -262,3 +263,9 @@ def _images(x: Ref) -> Ref:
     if x.rank != 4:
         raise NoFormError("of anything but a batch of images")
     return x
+
+
+@form(*(f"layouts:{name}" for name in layouts.ORDERS))
+def laid_out(g: Graph, result: Ref, *inputs: Any) -> Ref:
+    """Return the result: values have no order in memory in a graph."""
+    return result

@@ -154,6 +154,7 @@ def _attend(
     methods=False,
     node="ScaledDotProductFlashAttentionForCpuBackward0",
     batch="leading",
+    order="",  # as the query lies in memory
 )
 def attend(
     query: Array,
@@ -183,6 +184,7 @@ def attend(
     methods=False,
     node="ScaledDotProductFlashAttentionForCpuBackward0",
     batch="leading",
+    order="",  # as the query lies in memory
 )
 def attend_with_bias(
     query: Array, key: Array, value: Array, bias: Array, /, noise: Array | None, scale: float

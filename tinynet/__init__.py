@@ -141,11 +141,11 @@ if TYPE_CHECKING:
     from tinynet.compat.native_functions import grid_sampler_3d as grid_sampler_3d
     from tinynet.compat.native_functions import group_norm as group_norm
     from tinynet.compat.native_functions import layer_norm as layer_norm
+    from tinynet.compat.native_functions import native_batch_norm as native_batch_norm
+    from tinynet.compat.native_functions import native_dropout as native_dropout
+    from tinynet.compat.native_functions import native_group_norm as native_group_norm
+    from tinynet.compat.native_functions import native_layer_norm as native_layer_norm
     from tinynet.compat.native_functions import threshold as threshold
-    from tinynet.compat.native_norms import native_batch_norm as native_batch_norm
-    from tinynet.compat.native_norms import native_dropout as native_dropout
-    from tinynet.compat.native_norms import native_group_norm as native_group_norm
-    from tinynet.compat.native_norms import native_layer_norm as native_layer_norm
     from tinynet.exchange import load as load
     from tinynet.exchange import save as save
     from tinynet.func import vmap as vmap

@@ -137,6 +137,8 @@ def inner(path: str, homes: list[ModuleType], name: str) -> Any:
         AttributeError: there is no such name in tinynet; the absence is counted.
     """
     full = f"{path}.{name}"
+    if name == "torch":  # PyTorch's modules import it, and programs reach it through them
+        return sys.modules["torch"]
     if full in PATHS:
         return importlib.import_module(full)
     for home in homes:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any as Any
+from typing import Final as Final
+from typing import Optional as Optional
+from typing import TypeVar as TypeVar
+from typing import Union as Union
 
 from tinynet import ops
 from tinynet.core.tensors.tensor import Tensor
@@ -11,6 +15,7 @@ from tinynet.nn import functional
 from tinynet.random import Generator as Generator
 
 T = TypeVar("T")
+Dict, List, Tuple = dict, list, tuple
 _VariableFunctions, _nn = ops, functional
 _LinAlgError, _TensorBase, TensorBase = LinAlgError, Tensor, Tensor
 

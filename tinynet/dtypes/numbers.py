@@ -132,3 +132,28 @@ def factor(name: str, value: Any, kind: np.dtype[Any]) -> Any:
             f"For integral input tensors, argument {name} must not be a floating point number."
         )
     return builtins.bool(value) if kind.kind == "b" else value
+
+
+def number_of(value: Any, function: str, argument: str, position: int | None = None) -> Any:
+    """Return an argument as a Python number, as PyTorch reads one.
+
+    Args:
+        value: a number, a numpy scalar, or a tensor of no dimensions that requires no grad.
+        function: the name of the function, for the message.
+        argument: the name of the argument, for the message.
+        position: its place among the arguments, if the message names it.
+
+    Raises:
+        TypeError: it is none of these.
+    """
+    if type(value) in (int, float, bool, complex):
+        return value
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, (int, float, complex)):
+        return value
+    if getattr(value, "requires_grad", True) is False and value.ndim == 0:
+        return value.item()
+    kind = "numpy.ndarray" if isinstance(value, np.ndarray) else type(value).__name__
+    place = f" (position {position})" if position else ""
+    raise TypeError(f"{function}(): argument '{argument}'{place} must be Number, not {kind}")

@@ -161,15 +161,15 @@ def scaled(self: Array, /, alpha: float) -> Array:
 scaled.grad(self=lambda g, alpha: g * alpha)
 
 
-def _number_times(self: Any, other: Any, alpha: Any, op: Any) -> Any:
-    """Return ``alpha * other``, which ``op`` adds to ``self`` or subtracts from it."""
-    if alpha == 1 and type(alpha) is int:
+def _number_times(self: Any, other: Any, alpha: Any, name: str) -> Any:
+    """Return ``alpha * other`` for a function that adds it to ``self`` or subtracts it."""
+    if alpha.__class__ is int and alpha == 1:
         return other
-    operands = [v._array if isinstance(v, Tensor) else v for v in (self, other)]
-    if op is sub:
+    operands = [x._array if isinstance(x, Tensor) else x for x in (self, other)]
+    if "sub" in name:
         _no_bools(*map(np.asarray, operands))
     kind = dtypes.result_type(operands)
-    alpha = dtypes.factor("alpha", alpha, kind)
+    alpha = dtypes.factor("alpha", dtypes.number_of(alpha, name, "alpha"), kind)
     if kind.kind != "c" and isinstance(alpha, complex):
         raise RuntimeError(
             "For non-complex input tensors, argument alpha must not be a complex number."
@@ -201,13 +201,13 @@ def _with_alpha(name: str, op: Any) -> Any:
     """Build the public function with ``alpha``, and its in-place form, for add or sub."""
 
     def function(self: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
-        return op.function(self, _number_times(self, other, alpha, op))
+        return op.function(self, _number_times(self, other, alpha, name))
 
     def inplace(self: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
-        if alpha == 1 and type(alpha) is int:
+        if alpha.__class__ is int and alpha == 1:
             return direct(self, other)
         refuse_partial_overlap(self, (other,))  # the product with alpha would hide the overlap
-        return run_inplace(op, self, (_number_times(self, other, alpha, op),), {})
+        return run_inplace(op, self, (_number_times(self, other, alpha, f"{name}_"),), {})
 
     direct = lazy_inplace(op, f"{name}_", operator=False)
     sign = "+" if name == "add" else "-"
@@ -273,7 +273,7 @@ def rsub(self: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
         raise errors.must_be_tensor("rsub", "input", 1, self)
     if isinstance(other, Tensor):
         return tensor_sub(other, self, alpha=alpha)
-    return number_minus.function(_number_times(other, self, alpha, sub), other)
+    return number_minus.function(_number_times(other, self, alpha, "rsub"), other)
 
 
 def _check_rounding(mode: str) -> None:

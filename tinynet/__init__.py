@@ -198,7 +198,7 @@ if TYPE_CHECKING:
     from tinynet.signal.periodic import hamming_window as hamming_window
     from tinynet.signal.periodic import hann_window as hann_window
     from tinynet.signal.periodic import kaiser_window as kaiser_window
-    from tinynet.train.report.summary import summary as summary
+    from tinynet.train.observe.summary import summary as summary
     from tinynet.type_info import finfo as finfo
     from tinynet.type_info import iinfo as iinfo
 else:

@@ -112,7 +112,7 @@ HOMES = {
         "hamming_window": "tinynet.signal.periodic:hamming_window",
         "hann_window": "tinynet.signal.periodic:hann_window",
         "kaiser_window": "tinynet.signal.periodic:kaiser_window",
-        "summary": "tinynet.train.report.summary:summary",
+        "summary": "tinynet.train.observe.summary:summary",
         "type_info": "tinynet.type_info",
         "finfo": "tinynet.type_info:finfo",
         "iinfo": "tinynet.type_info:iinfo",

@@ -115,7 +115,7 @@ def representable(value: Any, kind: np.dtype[Any]) -> Any:
 
 
 def number_of(value: Any, function: str, argument: str, position: int | None = None) -> Any:
-    """Return an argument as a Python number, as PyTorch reads one; None stays None.
+    """Return an argument as a Python number, as PyTorch reads one.
 
     Args:
         value: a number, a numpy scalar, or a tensor of no dimensions that requires no grad.
@@ -126,7 +126,7 @@ def number_of(value: Any, function: str, argument: str, position: int | None = N
     Raises:
         TypeError: it is none of these.
     """
-    if value is None or type(value) in (int, float, bool, complex):
+    if type(value) in (int, float, bool, complex):
         return value
     if isinstance(value, np.generic):
         return value.item()

@@ -41,7 +41,7 @@ NAMESPACE.update(
     asarray=np.asarray,
     new=object.__new__,
     NUMBERS=frozenset({float, int, bool}),
-    number_of=traced(dtypes.number_of),
+    number_of=dtypes.number_of,
     VIEW=VIEW,
     UNRECORDED=UNRECORDED,
     NUMBER=NUMBER,

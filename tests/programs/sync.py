@@ -147,7 +147,11 @@ class Draws:
             picked = waits.argmin(-1) if replacement else waits[:, 0].argsort(-1)[:, :count]
             return torch.from_numpy(picked.reshape(*rows.shape[:-1], count).astype(np.int64))
 
+        def randint_like(t: Any, *bounds: Any, **options: Any) -> Any:
+            return randint(*bounds, size=t.shape, **{"dtype": t.dtype, **options})
+
         torch.randint, torch.multinomial = randint, multinomial
+        torch.randint_like = randint_like
         torch.Tensor.multinomial = multinomial
 
     def uniform_(self) -> Any:

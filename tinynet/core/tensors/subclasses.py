@@ -98,16 +98,11 @@ def dispatched(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def handled(func: Any, kinds: Iterable[type], args: Any, kwargs: dict[str, Any]) -> Any:
-    """Call ``__torch_function__`` of classes, subclasses first.
-
-    Raises:
-        TypeError: all of them return NotImplemented.
-    """
+    """Call ``__torch_function__`` of classes, subclasses first, or raise TypeError."""
     types: list[Any] = []
-    for kind in kinds:
-        if kind not in types:
-            before = [i for i, other in enumerate(types) if issubclass(kind, other)]
-            types.insert(before[0] if before else len(types), kind)
+    for kind in dict.fromkeys(kinds):
+        before = [i for i, other in enumerate(types) if issubclass(kind, other)]
+        types.insert(before[0] if before else len(types), kind)
     for kind in types:
         result = kind.__torch_function__(func, tuple(types), args, kwargs)
         if result is not NotImplemented:

@@ -10,7 +10,8 @@ from gymnasium import spaces as spaces
 from gymnasium import wrappers as wrappers
 
 sys.modules.update({"gym.spaces": spaces, "gym.wrappers": wrappers})
-gymnasium.logger.set_level = lambda level: None  # of the first interface
+gymnasium.logger.set_level = lambda level: None  # this and `Monitor` are of the first interface
+wrappers.Monitor = lambda env, *args, **options: env
 
 
 def use_of_result():
@@ -39,6 +40,7 @@ class Environment(gymnasium.Wrapper):
     """
 
     first_interface, next_seed = False, None
+    reward_range = (-float("inf"), float("inf"))
 
     def seed(self, seed=None):
         self.first_interface, self.next_seed = True, seed

@@ -31,7 +31,7 @@ _SAME = """
     nn.parallel.data_parallel nn.parallel.distributed nn.parameter
     nn.utils nn.utils.clip_grad nn.utils.convert_parameters nn.utils.parametrizations nn.utils.prune
     nn.utils.parametrize nn.utils.rnn nn.utils.stateless optim optim.lr_scheduler serialization
-    signal signal.windows utils utils.checkpoint utils.data utils.data.dataloader
+    signal signal.windows utils utils.backcompat utils.checkpoint utils.data utils.data.dataloader
     utils.data.dataset utils.data.distributed utils.data.sampler utils.hooks utils.tensorboard
     utils.tensorboard.summary
 """.split()

@@ -1,0 +1,110 @@
+"""A hook that makes tensorboardX's own writer take tinynet's tensors and modules.
+
+tensorboardX recognizes a tensor by the word "torch" in the name of its type, and imports torch for
+graphs. So once it has been imported, before tinynet or after it, its conversion of tensors and two
+methods of its ``SummaryWriter`` get a case for tinynet. Everything else is passed on unchanged.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from types import ModuleType
+from typing import Any
+
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.ops import stack
+
+_PACKAGE = "tensorboardX"
+
+
+class _Finder:
+    """Finds tensorboardX as Python does, and adapts it when it has been loaded."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Return the package's own spec, with the loader that adapts it; None for others."""
+        spec = PathFinder.find_spec(name, path) if name == _PACKAGE else None
+        if spec is not None and isinstance(loader := spec.loader, SourceFileLoader):
+            spec.loader = _Loader(loader.name, loader.path)
+        return spec
+
+
+class _Loader(SourceFileLoader):
+    """Python's loader, and after it the adaptation."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Load the package, and adapt it."""
+        super().exec_module(module)
+        _adapt()
+
+
+def _adapt() -> None:
+    """Give the loaded modules of tensorboardX the cases for tinynet."""
+    modules = {n: m for n, m in sys.modules.items() if n.startswith(f"{_PACKAGE}.")}
+    plain = modules[f"{_PACKAGE}.x2num"].make_np
+    converting = _converting(plain)
+    for module in modules.values():  # several import the function by its name
+        if vars(module).get("make_np") is plain:
+            vars(module)["make_np"] = converting
+    writer = modules[f"{_PACKAGE}.writer"].SummaryWriter
+    writer.add_graph = _drawing(writer.add_graph)
+    writer.add_images = _stacking(writer.add_images)
+
+
+def _converting(make_np: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return tensorboardX's conversion to an array, which also takes tensors."""
+
+    @functools.wraps(make_np)
+    def convert(x: Any) -> Any:
+        return make_np(x.detach().numpy() if isinstance(x, Tensor) else x)
+
+    return convert
+
+
+def _drawing(add_graph: Callable[..., None]) -> Callable[..., None]:
+    """Return ``add_graph``, which records the forward pass of tinynet's modules."""
+
+    @functools.wraps(add_graph)
+    def add(
+        self: Any,
+        model: Any,
+        input_to_model: Any = None,
+        verbose: bool = False,
+        use_strict_trace: bool = True,
+    ) -> None:
+        if not isinstance(model, import_module("tinynet.nn.base.module").Module):
+            return add_graph(self, model, input_to_model, verbose, use_strict_trace)
+        graph = import_module("tinynet.board.pytorch_graph").graph
+        self._get_file_writer().add_graph(graph(model, input_to_model, verbose, use_strict_trace))
+
+    return add
+
+
+def _stacking(add_images: Callable[..., None]) -> Callable[..., None]:
+    """Return ``add_images``, which also stacks a list of tensors."""
+
+    @functools.wraps(add_images)
+    def add(
+        self: Any,
+        tag: str,
+        img_tensor: Any,
+        global_step: int | None = None,
+        walltime: float | None = None,
+        dataformats: str = "NCHW",
+    ) -> None:
+        listed = isinstance(img_tensor, list) and dataformats.upper() in ("CHW", "HWC")
+        if listed and img_tensor and all(isinstance(image, Tensor) for image in img_tensor):
+            img_tensor, dataformats = stack(img_tensor), f"N{dataformats}"
+        add_images(self, tag, img_tensor, global_step, walltime, dataformats)
+
+    return add
+
+
+if _PACKAGE in sys.modules:
+    _adapt()
+sys.meta_path.insert(0, _Finder())

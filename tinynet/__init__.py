@@ -13,8 +13,8 @@ from numpy import newaxis as newaxis
 
 from tinynet import explanations as explanations
 from tinynet import sparse as sparse
+from tinynet.compat import library_hooks as library_hooks
 from tinynet.compat import storage as storage
-from tinynet.compat import tensorboardx_hook as tensorboardx_hook
 from tinynet.compat.storage import BFloat16Storage as BFloat16Storage
 from tinynet.compat.storage import BoolStorage as BoolStorage
 from tinynet.compat.storage import ByteStorage as ByteStorage

@@ -286,6 +286,8 @@ class Operation:
             TypeError: an input is neither a tensor nor (for pointwise operations) a number.
         """
         tensors = [x for x in inputs if isinstance(x, Tensor)]
+        if tensors:  # numpy's scalars are numbers, without a dtype that would count
+            inputs = tuple(x.item() if isinstance(x, np.generic) else x for x in inputs)
         tensors_only = self.kind != "pointwise" or (not tensors and not self.of_numbers)
         values = [x._array if isinstance(x, Tensor) else x for x in inputs]
         counted = [
@@ -307,8 +309,8 @@ class Operation:
                 number = wrap(arrays.number(dtypes.number(x, kind), kind))
                 number._counter = NUMBER  # hooks on saved tensors do not see it
                 made.append(number)
-            elif isinstance(x, (np.ndarray, np.generic)):
-                made.append(wrap(np.asarray(x)))
+            elif isinstance(x, np.ndarray):
+                made.append(wrap(x))
             else:
                 raise self._no_tensor(position, x)
         return self.function(*made, **rest)

@@ -276,6 +276,8 @@ class Tensor(TensorMethods):
     def __complex__(self) -> complex:
         if self._array.size != 1:
             raise ValueError("only one element tensors can be converted to Python scalars")
+        if self.requires_grad:
+            warnings.warn(errors.SCALAR_WITH_GRAD, UserWarning, stacklevel=2)
         return complex(self._array.item())
 
     def __pos__(self) -> Tensor:

@@ -1,8 +1,8 @@
-"""A hook that makes tensorboardX's own writer take tinynet's tensors and modules.
+"""Hooks that make libraries take tinynet's tensors, which they know as PyTorch's only.
 
-tensorboardX recognizes a tensor by the word "torch" in the name of its type, and imports torch for
-graphs. So once it has been imported, before tinynet or after it, its conversion of tensors and two
-methods of its ``SummaryWriter`` get a case for tinynet. Everything else is passed on unchanged.
+tensorboardX, matplotlib and einops recognize a tensor by its type or the name of its type, and
+import torch to convert it. So once one of them has been imported, before tinynet or after it, the
+function that recognizes tensors gets a case for tinynet's. Everything else is passed on unchanged.
 """
 
 from __future__ import annotations
@@ -18,17 +18,15 @@ from typing import Any
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.ops import stack
 
-_PACKAGE = "tensorboardX"
-
 
 class _Finder:
-    """Finds tensorboardX as Python does, and adapts it when it has been loaded."""
+    """Finds the libraries as Python does, and adapts each when it has been loaded."""
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return the package's own spec, with the loader that adapts it; None for others."""
-        spec = PathFinder.find_spec(name, path) if name == _PACKAGE else None
+        """Return the module's own spec, with the loader that adapts it; None for others."""
+        spec = PathFinder.find_spec(name, path) if name in _ADAPT else None
         if spec is not None and isinstance(loader := spec.loader, SourceFileLoader):
             spec.loader = _Loader(loader.name, loader.path)
         return spec
@@ -38,20 +36,40 @@ class _Loader(SourceFileLoader):
     """Python's loader, and after it the adaptation."""
 
     def exec_module(self, module: ModuleType) -> None:
-        """Load the package, and adapt it."""
+        """Load the module, and adapt it."""
         super().exec_module(module)
-        _adapt()
+        _ADAPT[module.__name__](module)
 
 
-def _adapt() -> None:
+def _adapt_matplotlib(cbook: Any) -> None:
+    """Have matplotlib convert a tensor as a whole, not number by number."""
+    is_torch_array = getattr(cbook, "_is_torch_array", None)  # not in versions before 3.9
+    if is_torch_array is not None:
+        cbook._is_torch_array = lambda x: isinstance(x, Tensor) or is_torch_array(x)
+
+
+def _adapt_einops(backends: Any) -> None:
+    """Give einops a backend like that of PyTorch."""
+
+    class TinynetBackend(backends.TorchBackend):
+        framework_name = "tinynet"
+
+        def __init__(self) -> None:
+            self.torch = sys.modules["tinynet"]
+
+    # einops finds its backends as subclasses, which Python knows by weak references
+    backends.TinynetBackend = TinynetBackend
+
+
+def _adapt_tensorboardx(package: ModuleType) -> None:
     """Give the loaded modules of tensorboardX the cases for tinynet."""
-    modules = {n: m for n, m in sys.modules.items() if n.startswith(f"{_PACKAGE}.")}
-    plain = modules[f"{_PACKAGE}.x2num"].make_np
+    modules = {n: m for n, m in sys.modules.items() if n.startswith("tensorboardX.")}
+    plain = modules["tensorboardX.x2num"].make_np
     converting = _converting(plain)
     for module in modules.values():  # several import the function by its name
         if vars(module).get("make_np") is plain:
             vars(module)["make_np"] = converting
-    writer = modules[f"{_PACKAGE}.writer"].SummaryWriter
+    writer = modules["tensorboardX.writer"].SummaryWriter
     writer.add_graph = _drawing(writer.add_graph)
     writer.add_images = _stacking(writer.add_images)
 
@@ -105,6 +123,11 @@ def _stacking(add_images: Callable[..., None]) -> Callable[..., None]:
     return add
 
 
-if _PACKAGE in sys.modules:
-    _adapt()
+_ADAPT: dict[str, Callable[[Any], None]] = {
+    "tensorboardX": _adapt_tensorboardx,
+    "matplotlib.cbook": _adapt_matplotlib,
+    "einops._backends": _adapt_einops,
+}
+for _name in _ADAPT.keys() & sys.modules.keys():
+    _ADAPT[_name](sys.modules[_name])
 sys.meta_path.insert(0, _Finder())

@@ -21,8 +21,11 @@ def postfixed(x):
 
 def updated(x):
     shown = bar(total=9)
-    shown.update(x)
-    return shown.n
+    try:
+        shown.update(x)
+        return shown.n
+    finally:
+        shown.disable = True  # it draws itself, with this number, when it is deleted
 
 
 program.rows(

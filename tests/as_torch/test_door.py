@@ -194,7 +194,9 @@ def test_names_that_libraries_import(folder):
     program = """
 import torch
 from torch._C import _get_tracing_state, _log_api_usage_once
-from torch._jit_internal import _copy_to_script_wrapper
+from torch._jit_internal import List, Optional, Tuple, _copy_to_script_wrapper
+from torch._ops import ops
+from torch._vmap_internals import _vmap
 from torch._utils import _flatten_dense_tensors, _unflatten_dense_tensors
 from torch.cuda import nvtx
 from torch.distributed import ReduceOp
@@ -202,7 +204,12 @@ from torch.distributions.transforms import _InverseTransform
 from torch.futures import Future, collect_all
 from torch.fx import GraphModule, Node
 from torch.nn import _reduction
+from torch.nn.parallel.scatter_gather import gather
+from torch.serialization import DEFAULT_PROTOCOL
 
+print(torch.sparse.torch.eye(1).tolist(), torch.nn.functional.torch is torch, DEFAULT_PROTOCOL)
+print(_vmap(torch.sum)(torch.ones(2, 3)).tolist(), torch._foreach_neg([torch.ones(1)]))
+print(ops is torch.ops, callable(torch.library.custom_op))
 tensors = [torch.ones(2, 2), torch.zeros(3)]
 flat = _flatten_dense_tensors(tensors)
 print(flat.tolist(), [[*t.shape] for t in _unflatten_dense_tensors(flat, tensors)])
@@ -215,6 +222,9 @@ print([f.wait() for f in both.wait()], _reduction.get_enum("sum"), torch.__confi
     done = run("-m", "tinynet.as_torch", "p.py", cwd=folder)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines() == [
+        "[[1.0]] True 2",
+        "[3.0, 3.0] (tensor([-1.]),)",
+        "True True",
         "[1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0] [[2, 2], [3]]",
         "[1, 2] 2 tinynet",
     ]

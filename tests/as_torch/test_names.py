@@ -4,6 +4,7 @@ import os
 
 import numpy as np
 import pytest
+from packaging.version import Version
 
 import tinynet as tn
 from tinynet import nn, sparse
@@ -240,6 +241,9 @@ def test_trees():
 def test_versions_compare_by_their_numbers():
     version = TorchVersion("2.13.0+tinynet")
     assert version > "2.2" and version >= (2, 13) and version == "2.13" and version < "10"
+    assert version > Version("2.2") and version != "a" and not version == 2
+    with pytest.raises(TypeError, match="'<' not supported between instances of 'TorchVersion'"):
+        assert version < 5
     assert version != "2.12" and not version <= "2.9.1" and version.split(".")[0] == "2"
 
 

@@ -311,3 +311,12 @@ def a_gradient_edge_stands_for_its_tensor(T):
     same_node, number = edge.node is y.grad_fn, edge.output_nr
     error = attempt(lambda: T.autograd.grad(y * y, edge))
     return {"same_node": same_node, "number": number, "error": error}
+
+
+@program
+def saved_sizes_and_dimensions(T):
+    x = T.ones(2, 3, requires_grad=True)
+    last = T.cat([x, x], -1).grad_fn._saved_dim
+    nodes = [y.grad_fn for y in (x.view(6), x[:, 0], x.sum(1), x.repeat(2, 1), x.flatten())]
+    sizes = [tuple(node._saved_self_sym_sizes) for node in nodes]
+    return locals()

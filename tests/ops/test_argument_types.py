@@ -1,5 +1,6 @@
 """Arguments of another type than the one that is meant."""
 
+import numpy as np
 import pytest
 
 import tinynet as tn
@@ -43,3 +44,49 @@ def test_a_memory_format_is_no_number(call):
 def test_arguments_of_to_in_another_order(target, arguments):
     with pytest.raises(TypeError, match=r"to\(\) received an invalid combination of arguments"):
         target.to(*arguments)
+
+
+NUMBERS = [2, np.float32(2), np.int64(2), tn.tensor(2.0), tn.tensor(2.0, dtype=tn.float64)]
+
+
+@pytest.mark.parametrize("two", NUMBERS, ids=lambda x: f"{type(x).__name__} {x}")
+@pytest.mark.parametrize(
+    ("call", "value"),
+    [
+        (lambda two: X.add(X, alpha=two), 3 * X),
+        (lambda two: X.clone().sub_(X, alpha=two), -X),
+        (lambda two: X.addcmul(X, tn.ones(3), value=two), 3 * X),
+        (lambda two: tn.addmm(X, tn.eye(2), X, beta=two, alpha=two), 4 * X),
+        (lambda two: tn.nn.functional.leaky_relu(-X, two), -2 * X),
+        (lambda two: tn.lerp(X, 2 * X, two), 3 * X),
+        (lambda two: tn.full((3,), two, dtype=tn.float32), tn.tensor([2.0, 2.0, 2.0])),
+        (lambda two: tn.arange(two, dtype=tn.float32), tn.arange(2.0)),
+        (lambda two: tn.linspace(0, two, 3), tn.arange(3.0)),
+    ],
+)
+def test_numbers_are_pythons_numpys_or_tensors_of_no_dimensions(call, value, two):
+    made = call(two)
+    assert made.dtype is tn.float32
+    assert made.equal(value)
+
+
+@pytest.mark.parametrize("wrong", [[2.0], tn.ones(1), tn.tensor(2.0, requires_grad=True), "2"])
+@pytest.mark.parametrize(
+    ("call", "argument"),
+    [
+        (lambda x: X.add(X, alpha=x), "alpha"),
+        (lambda x: X.addcmul(X, X, value=x), "value"),
+        (lambda x: tn.nn.functional.leaky_relu(X, x), "negative_slope"),
+        (lambda x: tn.full((2,), x), "fill_value"),
+        (lambda x: tn.full_like(X, x), "fill_value"),
+    ],
+)
+def test_other_values_are_no_numbers(call, argument, wrong):
+    with pytest.raises(TypeError, match=rf"argument '{argument}'.* must be Number, not \w+$"):
+        call(wrong)
+
+
+def test_a_truth_value_as_alpha_is_for_truth_values():
+    with pytest.raises(RuntimeError, match=r"^Boolean alpha only supported for Boolean results\."):
+        X.add(X, alpha=True)
+    assert (X > 1).add(X > 3, alpha=True).equal(X > 1)

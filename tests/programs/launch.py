@@ -10,6 +10,7 @@ import contextlib
 import importlib
 import json
 import os
+import random
 import re
 import runpy
 import signal
@@ -158,6 +159,7 @@ def main(engine: str, result: str, steps: str, seconds: str, name: str, *argumen
     torch.set_num_threads(1)
     torch.manual_seed(0)
     numpy.random.seed(0)
+    random.seed(0)
     run = Run(result, int(steps))
     run.watch(torch)
     if os.environ.get("SAME_NUMBERS"):

@@ -50,6 +50,7 @@ class Draws:
         )
         self._install_choices()
         self._install_distributions()
+        self._install_orders()
 
     def _install_distributions(self) -> None:
         """Replace the sampling of the distributions that reinforcement learning uses."""
@@ -76,6 +77,32 @@ class Draws:
             return mean + std * torch.empty(size).normal_()
 
         torch.normal = drawn
+
+    def _install_orders(self) -> None:
+        """Replace the orders of samplers, and the parts that `random_split` draws."""
+        data = self.torch.utils.data
+        split = data.random_split
+
+        def order(sampler: Any) -> Any:
+            count, drawn = len(sampler.data_source), len(sampler)
+            if sampler.replacement:
+                return iter(self.numpy.integers(count, size=drawn).tolist())
+            rounds = -(-drawn // max(count, 1))
+            found = [i for _ in range(rounds) for i in self.numpy.permutation(count).tolist()]
+            return iter(found[:drawn])
+
+        def random_split(dataset: Any, lengths: Any, generator: Any = None) -> Any:
+            parts, begin = split(dataset, lengths), 0
+            places = self.numpy.permutation(sum(map(len, parts))).tolist()
+            for part in parts:
+                part.indices = places[begin : begin + len(part)]
+                begin += len(part)
+            return parts
+
+        data.RandomSampler.__iter__, data.random_split = order, random_split
+        data.SubsetRandomSampler.__iter__ = lambda sampler: (
+            sampler.indices[i] for i in self.numpy.permutation(len(sampler.indices))
+        )
 
     def _without_dropout(self, layer: Any) -> None:
         """Switch a layer's inner dropout off: each engine draws it in its own code."""

@@ -116,6 +116,8 @@ def serve(path: str, empty: ModuleType) -> None:
     vars(module).setdefault("__path__", [])
     if getattr(vars(module).get("__getattr__"), "func", None) is not inner:
         vars(module)["__getattr__"] = partial(inner, path, homes)
+    if path == "torch.nn":  # PyTorch's loads it, and tinynet's would be here without serving it
+        importlib.import_module("tinynet.nn.functional")
     for child in PATHS:
         parent, _, name = child.rpartition(".")
         if parent == path and name in vars(module):
@@ -137,6 +139,8 @@ def inner(path: str, homes: list[ModuleType], name: str) -> Any:
         AttributeError: there is no such name in tinynet; the absence is counted.
     """
     full = f"{path}.{name}"
+    if name == "torch":  # PyTorch's modules import it, and programs reach it through them
+        return sys.modules["torch"]
     if full in PATHS:
         return importlib.import_module(full)
     for home in homes:

@@ -1,15 +1,16 @@
 """Private modules of PyTorch that libraries import.
 
-These are ``torch._C``, ``torch._jit_internal``, ``torch._utils``, ``torch.nn._reduction`` and
-``torch.__config__``.
+These are ``torch._C``, ``torch._jit_internal``, ``torch._utils`` and ``torch.nn._reduction``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeVar
-
-import numpy as np
+from typing import Any as Any
+from typing import Final as Final
+from typing import Optional as Optional
+from typing import TypeVar as TypeVar
+from typing import Union as Union
 
 from tinynet import ops
 from tinynet.core.tensors.tensor import Tensor
@@ -19,11 +20,11 @@ from tinynet.exchange.pytorch_names import _parameter, _tensor
 from tinynet.nn import functional
 from tinynet.nn.functional.checks import REDUCTIONS, legacy_reduction
 from tinynet.random import Generator as Generator
-from tinynet.runtime import get_num_threads
 
 # ---- torch._C, torch._jit_internal --------------------------------------------------------------
 
 T = TypeVar("T")
+Dict, List, Tuple = dict, list, tuple
 _VariableFunctions, _nn = ops, functional
 _LinAlgError, _TensorBase, TensorBase = LinAlgError, Tensor, Tensor
 
@@ -136,22 +137,3 @@ def legacy_get_enum(
 ) -> int:
     """Return the number of the reduction; arguments as of ``legacy_get_string``."""
     return get_enum(legacy_get_string(size_average, reduce, emit_warning))
-
-
-# ---- torch.__config__ ----------------------------------------------------------------------------
-
-
-def show() -> str:
-    """Return a text on the libraries that compute: numpy's version.
-
-    Example:
-        >>> from tinynet.compat import internals
-        >>> internals.show().startswith("tinynet built with:")
-        True
-    """
-    return f"tinynet built with:\n  - numpy {np.__version__}\n"
-
-
-def parallel_info() -> str:
-    """Return a text on the number of threads."""
-    return f"ATen/Parallel:\n\tat::get_num_threads() : {get_num_threads()}\n"

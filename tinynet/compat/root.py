@@ -2,5 +2,88 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+from tinynet import ops as functions
+from tinynet.compat.library import ops as ops
 from tinynet.compat.version import __version__ as __version__
+from tinynet.core.tensors.tensor import Tensor
 from tinynet.runtime import _assert as _assert
+
+_BOTH = (
+    "abs acos add addcdiv addcmul asin atan ceil clamp_max clamp_min cos cosh div erf erfc exp "
+    "expm1 floor frac lerp lgamma log log10 log1p log2 mul neg pow reciprocal round "
+    "rsqrt sigmoid sign sin sinh sqrt sub tan tanh trunc"
+).split()  # the functions of ``torch._foreach_*`` that have a form that writes to the tensors
+_METHODS: dict[str, Callable[..., Any]] = {
+    **{name: getattr(functions, name) for name in [*_BOTH, "mm", "max", "clone"]},
+    "maximum": functions.clamp_min,
+    "maximum_": Tensor.clamp_min_,
+    "minimum": functions.clamp_max,
+    "minimum_": Tensor.clamp_max_,
+    "norm": lambda x, ord=2, dtype=None: functions.linalg.vector_norm(x, ord, dtype=dtype),
+    "powsum": lambda x, ord, dtype=None: functions.sum(x.abs() ** ord, dtype=dtype),
+    "copy_": Tensor.copy_,
+    "zero_": Tensor.zero_,
+}
+
+
+def for_each(name: str) -> Callable[..., Any]:
+    """Return ``torch._foreach_NAME``, which applies an operation to each tensor of a list.
+
+    It takes a list for any argument, with an element for each tensor, and returns a tuple of the
+    results. A name that ends in ``_`` writes to the tensors and returns the list.
+
+    Raises:
+        RuntimeError: two lists have different lengths, or no tensor.
+
+    Example:
+        >>> from tinynet.compat import root
+        >>> root.for_each("add")([tn.ones(1), tn.zeros(2)], [1.0, 2.0])
+        (tensor([2.]), tensor([2., 2.]))
+    """
+    method = _METHODS.get(name) or _written(_METHODS[name.removesuffix("_")])
+
+    def function(self: Any, *args: Any, **options: Any) -> Any:
+        if name.startswith(("addcdiv", "addcmul")) and len(args) == 3:
+            value = args[2]
+            options["value"] = value.tolist() if isinstance(value, Tensor) else value
+            args = args[:2]
+        lists = [a for a in (self, *args, *options.values()) if isinstance(a, (list, tuple))]
+        if not all(lists):
+            raise RuntimeError("Tensor list must have at least one tensor.")
+        sizes = {len(a): None for a in lists}
+        if len(sizes) > 1:
+            shown = " and ".join(map(str, sizes))
+            raise RuntimeError(f"Tensor lists must have the same number of tensors, got {shown}")
+        made = [
+            method(
+                *(_at(a, i) for a in (self, *args)), **{k: _at(a, i) for k, a in options.items()}
+            )
+            for i in range(len(lists[0]))
+        ]
+        return self if name.endswith("_") else tuple(made)
+
+    function.__name__ = function.__qualname__ = f"_foreach_{name}"
+    function.__doc__ = f"Apply ``{name}`` to each tensor of a list, see ``for_each``."
+    return function
+
+
+def _at(argument: Any, i: int) -> Any:
+    """Return the i-th of a list of arguments, or the argument of all tensors."""
+    return argument[i] if isinstance(argument, (list, tuple)) else argument
+
+
+def _written(method: Callable[..., Any]) -> Callable[..., Tensor]:
+    """Return the form of a function that writes its result to its first argument."""
+
+    def write(x: Tensor, *args: Any, **options: Any) -> Tensor:
+        return getattr(x, f"{method.__name__}_")(*args, **options)
+
+    return write
+
+
+globals().update(
+    (f"_foreach_{name}", for_each(name)) for name in [*_METHODS, *(f"{n}_" for n in _BOTH)]
+)

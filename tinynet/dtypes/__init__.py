@@ -41,6 +41,7 @@ from tinynet.dtypes.kinds import short as short
 from tinynet.dtypes.kinds import uint8 as uint8
 from tinynet.dtypes.numbers import fits as fits
 from tinynet.dtypes.numbers import number as number
+from tinynet.dtypes.numbers import number_of as number_of
 from tinynet.dtypes.numbers import operand as operand
 from tinynet.dtypes.numbers import ragged as ragged
 from tinynet.dtypes.numbers import refuse_large as refuse_large

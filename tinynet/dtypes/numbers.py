@@ -112,3 +112,28 @@ def representable(value: Any, kind: np.dtype[Any]) -> Any:
         name = _C_TYPES[kind.name]
         raise RuntimeError(f"value cannot be converted to type {name} without overflow")
     return value if is_inexact(kind) else number(builtins.int(value), kind)
+
+
+def number_of(value: Any, function: str, argument: str, position: int | None = None) -> Any:
+    """Return an argument as a Python number, as PyTorch reads one.
+
+    Args:
+        value: a number, a numpy scalar, or a tensor of no dimensions that requires no grad.
+        function: the name of the function, for the message.
+        argument: the name of the argument, for the message.
+        position: its place among the arguments, if the message names it.
+
+    Raises:
+        TypeError: it is none of these.
+    """
+    if type(value) in (int, float, bool, complex):
+        return value
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, (int, float, complex)):
+        return value
+    if getattr(value, "requires_grad", True) is False and value.ndim == 0:
+        return value.item()
+    kind = "numpy.ndarray" if isinstance(value, np.ndarray) else type(value).__name__
+    place = f" (position {position})" if position else ""
+    raise TypeError(f"{function}(): argument '{argument}'{place} must be Number, not {kind}")

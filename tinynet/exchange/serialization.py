@@ -10,12 +10,14 @@ from tinynet.exchange.pytorch import check_location, is_pytorch, load_pytorch
 from tinynet.exchange.pytorch_writer import save_pytorch
 from tinynet.exchange.structure import Encoder, UnstorableError
 
+DEFAULT_PROTOCOL = 2  # of pickle, in PyTorch
+
 
 def save(
     obj: Any,
     f: StrPath | IO[bytes],
     pickle_module: Any = None,
-    pickle_protocol: int = 2,
+    pickle_protocol: int = DEFAULT_PROTOCOL,
     _use_new_zipfile_serialization: bool = True,
 ) -> None:
     """Write data, tensors or objects to a file, replacing an existing file atomically.

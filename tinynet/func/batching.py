@@ -324,3 +324,6 @@ def set_vmap_fallback_warning(enabled: bool) -> None:
     if not isinstance(enabled, bool):
         raise TypeError(f"enabled must be a bool, not {type(enabled).__name__}")
     set_fallback_warning(enabled)
+
+
+_vmap = vmap  # its first name in PyTorch, under which programs import it

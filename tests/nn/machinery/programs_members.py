@@ -53,6 +53,29 @@ def what_cannot_be_assigned(T):
 
 
 @program
+def members_with_names_of_class_attributes(T):
+    class Net(T.nn.Module):
+        head = None
+
+        def __init__(self):
+            super().__init__()
+            self.parameters = [T.nn.Parameter(T.ones(2))]
+            self.parameters = T.nn.ParameterList(self.parameters)
+            self.head = T.nn.Identity()
+
+    net = Net()
+    read = [net.head, len(list(net.parameters())), [*net.state_dict()], [*net._modules]]
+    texts = [
+        attempt(lambda: setattr(net, "parameters", 3)),
+        attempt(lambda: setattr(net, "head", T.nn.Parameter(T.ones(1)))),
+    ]
+    net.head = T.nn.Linear(1, 1)
+    del net.head
+    copied = [*copy.deepcopy(net).state_dict()]
+    return locals()
+
+
+@program
 def what_cannot_be_registered(T):
     net = tree(T)
     history = T.ones(1, requires_grad=True) * 2

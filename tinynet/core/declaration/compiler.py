@@ -41,6 +41,7 @@ NAMESPACE.update(
     asarray=np.asarray,
     new=object.__new__,
     NUMBERS=frozenset({float, int, bool}),
+    number_of=dtypes.number_of,
     VIEW=VIEW,
     UNRECORDED=UNRECORDED,
     NUMBER=NUMBER,
@@ -224,7 +225,8 @@ def _node_class(op: Any, title: str) -> type[Node]:
     arrays, constants = saved_arrays(op), saved_constants(op)
     slots = [f"saved_{n}{end}" for n in arrays for end in ("", "_version", "_at")]
     slots += [f"saved_{n}" for n in constants]
-    shown = {f"_saved_{n}": _saved_property(n, n in arrays) for n in (*arrays, *constants)}
+    names = {n: n.replace("_shape", "_sym_sizes") for n in (*arrays, *constants)}
+    shown = {f"_saved_{names[n]}": _saved_property(n, n in arrays) for n in names}
     shown |= {f"_raw_saved_{n}": _raw_property(n) for n in arrays}
     return type(
         title,
@@ -248,7 +250,12 @@ def _saved_property(name: str, is_array: bool) -> property:
     """Return the property for a saved value, PyTorch's ``grad_fn._saved_self``."""
     if is_array:
         return property(lambda node: unpack(node, name))
-    return property(lambda node: getattr(node, f"saved_{name}"))
+
+    def constant(node: Any) -> Any:
+        value = getattr(node, f"saved_{name}")
+        return value % 2**64 if type(value) is int else value  # PyTorch shows dimensions unsigned
+
+    return property(constant)
 
 
 def _raw_property(name: str) -> property:

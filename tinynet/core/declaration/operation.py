@@ -317,9 +317,7 @@ class Operation:
 
     def operands(self, inputs: tuple[Any, ...], rest: dict[str, Any]) -> Any:
         """Run ``coerce`` for the operands of an operator; return NotImplemented for others."""
-        if all(_is_operand(x) for x in inputs):
-            return self.coerce(inputs, rest)
-        return NotImplemented
+        return self.coerce(inputs, rest) if all(map(_is_operand, inputs)) else NotImplemented
 
     def _no_tensor(self, position: int, x: Any) -> TypeError:
         name = "input" if self.tensors[position] == "self" else self.tensors[position]

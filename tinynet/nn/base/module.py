@@ -224,7 +224,7 @@ class Module(ChecksArguments):
 
     def __setattr__(self, name: str, value: Any) -> None:
         table = _table_for(value)
-        if table is None and (name not in self.__dict__ or registry.table_of(self, name) is None):
+        if table is None and registry.table_of(self, name) is None:
             if name in TABLES:
                 value = registry.Table(self, value)
             object.__setattr__(self, name, value)

@@ -2,7 +2,8 @@
 
 The values are plain attributes of the module, so reading one is as fast as Python allows. The
 tables ``_parameters``, ``_buffers`` and ``_modules`` also hold them, in order of registration;
-writing to a table sets the attribute of the module.
+writing to a table sets the attribute of the module. A member with the name of a class attribute
+stands in its table only, so that reading the name gives the class attribute, as in PyTorch.
 
 Functions with a ``self`` are methods of ``Module``, grouped here by topic.
 """
@@ -46,7 +47,7 @@ class Table(dict[str, Any]):
     def __setitem__(self, name: str, value: Any) -> None:
         super().__setitem__(name, value)
         module = self._module()
-        if module is not None:
+        if module is not None and not any(name in vars(c) for c in type(module).__mro__):
             module.__dict__[name] = value
 
     def __delitem__(self, name: str) -> None:

@@ -144,13 +144,13 @@ def pdist(input: Tensor, p: float = 2) -> Tensor:
 
 
 @errors.allocating
-def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
+def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     """Return one-hot vectors: zeros with a one at the index given by each element.
 
-    ``result[..., c] = 1 if tensor[...] == c else 0``.
+    ``result[..., c] = 1 if input[...] == c else 0``.
 
     Args:
-        tensor: classes as int64, of any shape.
+        input: classes as int64, of any shape.
         num_classes: length of the vectors; one more than the largest class unless given.
 
     Raises:
@@ -161,15 +161,15 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
         tensor([[1, 0, 0],
                 [0, 0, 1]])
     """
-    tensor_only("one_hot", tensor=tensor)
-    if tensor._array.dtype != np.int64:
+    tensor_only("one_hot", input=input)
+    if input._array.dtype != np.int64:
         sentence = "one_hot is only applicable to index tensor of type LongTensor."
-        raise RuntimeError(errors.with_fix(sentence, to_long("tensor")))
-    if tensor._array.size == 0 and num_classes <= 0:
+        raise RuntimeError(errors.with_fix(sentence, to_long("input")))
+    if input._array.size == 0 and num_classes <= 0:
         raise RuntimeError("Can not infer total number of classes from empty tensor.")
     # Without num_classes, the shape depends on the values: that cannot be traced.
     encode = _one_hot if num_classes == -1 else functools.partial(run_traced, _one_hot)
-    return wrap(encode(tensor._array, num_classes))
+    return wrap(encode(input._array, num_classes))
 
 
 def _one_hot(array: Array, num_classes: int) -> Array:

@@ -310,15 +310,6 @@ def empty(
     return finish(layouts.arranged(made, memory_format), requires_grad)
 
 
-def refuse_no_number(function: str, value: Any) -> None:
-    """Raise TypeError for a fill value that is not a number."""
-    if not isinstance(value, (int, float, complex, np.generic, Tensor)):
-        kind = type(value).__name__
-        raise TypeError(
-            f"{function}(): argument 'fill_value' (position 2) must be Number, not {kind}"
-        )
-
-
 @public_function
 @with_out()
 @traced
@@ -340,9 +331,7 @@ def full(
         tensor([7., 7.])
     """
     require_cpu(device)
-    if isinstance(fill_value, Tensor):
-        fill_value = fill_value.item()
-    refuse_no_number("full", fill_value)
+    fill_value = dtypes.number_of(fill_value, "full", "fill_value", 2)
     kind = dtypes.result_type([fill_value]) if dtype is None else dtypes.as_numpy(dtype)
     if not isinstance(size, (tuple, list)):
         raise TypeError(

@@ -18,7 +18,6 @@ from tinynet.ops.argument_names import as_declared
 from tinynet.ops.creation.constructors import (
     finish,
     full,
-    refuse_no_number,
     shape_of,
     tensor,
 )
@@ -129,8 +128,7 @@ def full_like(
     """
     require_cpu(device)
     kind = _kind_like("full_like", input, dtype)
-    refuse_no_number("full_like", fill_value)
-    value = dtypes.representable(fill_value, kind)
+    value = dtypes.representable(dtypes.number_of(fill_value, "full_like", "fill_value", 2), kind)
     made = _array_like(np.full, input._array, value, kind, memory_format)
     return _for_each(input, finish(made, requires_grad))
 

@@ -33,10 +33,6 @@ _BY_COUNT = same_dtype(
 # ---- ranges -------------------------------------------------------------------------------------
 
 
-def _number(x: Any) -> Any:
-    return x.item() if isinstance(x, Tensor) else x
-
-
 @public_function
 @with_out(OutRules(by_count=True, warns=True))
 @traced
@@ -64,9 +60,10 @@ def arange(
         tensor([1.0000, 1.5000])
     """
     require_cpu(device)
-    start, end, step = (_number(x) for x in (start, end, step))
     if end is None:
         start, end = 0, start
+    given = {"start": start, "end": end, "step": step}
+    start, end, step = (dtypes.number_of(x, "arange", name) for name, x in given.items())
     if step == 0:
         raise RuntimeError("step must be nonzero")
     if not (math.isfinite(start) and math.isfinite(end)):
@@ -101,7 +98,11 @@ def _ends(name: str, start: Any, end: Any, kind: np.dtype[Any]) -> tuple[float, 
             f"{name} only supports 0-dimensional start and end tensors, but got start with "
             f"{ndims[0]} dimension(s) and end with {ndims[1]} dimension(s)"
         )
-    first, last = (dtypes.representable(_number(x), kind) for x in (start, end))
+    start, end = (x.detach() if isinstance(x, Tensor) else x for x in (start, end))
+    first, last = (
+        dtypes.representable(dtypes.number_of(x, name, argument), kind)
+        for argument, x in (("start", start), ("end", end))
+    )
     return first, last
 
 

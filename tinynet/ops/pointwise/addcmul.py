@@ -118,8 +118,9 @@ lerp_tensor.grad(
 def _weighted(name: str, self: Any, end: Any, weight: Any) -> Any:
     """Return the operation for this kind of weight; refuse different dtypes."""
     refuse_others(name, self=self, end=end)
-    tensors = {"end": end, **({"weight": weight} if isinstance(weight, Tensor) else {})}
-    if not isinstance(weight, (Tensor, *dtypes.type_of_number)):
+    weighted = isinstance(weight, Tensor) and weight.ndim > 0  # one number may have another dtype
+    tensors = {"end": end, **({"weight": weight} if weighted else {})}
+    if not isinstance(weight, (Tensor, np.generic, *dtypes.type_of_number)):
         raise TypeError(
             f"{name}(): argument 'weight' must be Number or Tensor, not {type(weight).__name__}"
         )

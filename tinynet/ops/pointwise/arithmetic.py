@@ -161,7 +161,14 @@ def scaled(self: Array, /, alpha: float) -> Array:
 scaled.grad(self=lambda g, alpha: g * alpha)
 
 
-def _number_times(self: Any, other: Any, alpha: Any) -> Any:
+def _both_bool(self: Any, other: Any) -> bool:
+    return dtypes.result_type([getattr(x, "_array", x) for x in (self, other)]) == np.bool_
+
+
+def _number_times(self: Any, other: Any, alpha: Any, name: str) -> Any:
+    alpha = dtypes.number_of(alpha, name, "alpha")
+    if type(alpha) is bool and not _both_bool(self, other):
+        raise RuntimeError("Boolean alpha only supported for Boolean results.")
     if (
         type(alpha) is float
         and isinstance(self, Tensor)
@@ -199,13 +206,13 @@ def _with_alpha(name: str, op: Any) -> Any:
     """Build the public function with ``alpha``, and its in-place form, for add or sub."""
 
     def function(self: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
-        return op.function(self, _number_times(self, other, alpha))
+        return op.function(self, _number_times(self, other, alpha, name))
 
     def inplace(self: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
-        if alpha == 1:
+        if alpha.__class__ is int and alpha == 1:
             return direct(self, other)
         refuse_partial_overlap(self, (other,))  # the product with alpha would hide the overlap
-        return run_inplace(op, self, (_number_times(self, other, alpha),), {})
+        return run_inplace(op, self, (_number_times(self, other, alpha, f"{name}_"),), {})
 
     direct = lazy_inplace(op, f"{name}_", operator=False)
     sign = "+" if name == "add" else "-"
@@ -271,7 +278,7 @@ def rsub(self: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
         raise errors.must_be_tensor("rsub", "input", 1, self)
     if isinstance(other, Tensor):
         return tensor_sub(other, self, alpha=alpha)
-    return number_minus.function(_number_times(other, self, alpha), other)
+    return number_minus.function(_number_times(other, self, alpha, "rsub"), other)
 
 
 def _check_rounding(mode: str) -> None:

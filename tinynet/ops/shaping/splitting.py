@@ -62,6 +62,7 @@ def narrow(self: Tensor, dim: int, start: int | Tensor, length: int) -> Tensor:
 
 @copied("tn.split_copy(x, 1)[0]", [[1.0, 2.0]], out=True)
 @public(aliases=("unsafe_split",), checks=True)
+@also_named(tensor="input", split_size_or_sections="split_size")
 def split(self: Tensor, split_size: int | Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
     """Split into views of equal size (the last may be smaller) or of the given sizes.
 

@@ -112,10 +112,11 @@ class Hooked:
     stepped = False
 
     def _set_up_hooks(self) -> None:
-        """Give the optimizer tables of hooks, unless it has them."""
+        """Give the optimizer tables of hooks, unless it has them; no step has run."""
         for name in vars(Hooked):
             if name.startswith("_optimizer_"):
                 vars(self).setdefault(name, {})
+        self._running = self.stepped = False
 
     def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call ``hook(optimizer, args, kwargs)`` before each step.

@@ -12,7 +12,6 @@ from typing import Any
 from tinynet import board, capture, nn
 from tinynet.board.graphs.collection import Graphs
 from tinynet.board.graphs.snapshot import preserved
-from tinynet.board.graphs.timing import with_medians
 from tinynet.capture.compiled import CAPTURES, CompileError
 from tinynet.capture.graph import program_graph
 from tinynet.train.build.build import Parts, copied, first_batch
@@ -162,9 +161,7 @@ def compiled_trial(parts: Parts) -> Graphs:
         except Exception as error:
             raise UsageError(_misfit(config, error, *batch)) from error
         programs = {
-            name: with_medians(
-                [program_graph(compiled, args, {}, [model]) for _ in range(_REPEATS)]
-            )
+            name: program_graph(compiled, args, {}, [model])
             for name, (compiled, args) in calls.items()
         }
     if not programs:

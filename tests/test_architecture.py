@@ -99,6 +99,7 @@ IMPORTS_BY_NAME = {
     "nn/base/module.py",  # Module.compile: capture stands above nn
     "capture/guard/lookups.py",  # captures hear what the user's code imports
     "lazy/__init__.py",  # and what a lazy package's table says
+    "compat/library_hooks.py",  # stands at import, and needs nn and board for a graph only
 }
 
 # Files of a run are written and read in one place each. What else in train opens a file, and why:

@@ -13,6 +13,7 @@ from numpy import newaxis as newaxis
 
 from tinynet import explanations as explanations
 from tinynet import sparse as sparse
+from tinynet.compat import library_hooks as library_hooks
 from tinynet.compat import storage as storage
 from tinynet.compat.storage import BFloat16Storage as BFloat16Storage
 from tinynet.compat.storage import BoolStorage as BoolStorage

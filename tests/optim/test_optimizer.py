@@ -41,8 +41,13 @@ REFUSED = {
     "a module": (
         lambda: optim.SGD(nn.Linear(1, 1)),
         TypeError,
-        "params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
-        "tinynet.nn.layers.linear.Linear. Did you mean its .parameters()?",
+        "'Linear' object is not iterable",
+    ),
+    "layers": (
+        lambda: optim.SGD(nn.Sequential(nn.Linear(1, 1))),
+        TypeError,
+        "optimizer can only optimize Tensors, but one of the params is "
+        "tinynet.nn.layers.linear.Linear",
     ),
     "no tensor": (
         lambda: optim.SGD([1]),

@@ -11,6 +11,7 @@ from tinynet.data import (
     Sampler,
     SequentialSampler,
     SubsetRandomSampler,
+    WeightedRandomSampler,
 )
 
 
@@ -47,6 +48,26 @@ def test_without_a_generator_the_default_one_is_used(make):
     assert first != second
     tn.manual_seed(5)
     assert [list(sampler), list(sampler)] == [first, second]
+
+
+@pytest.mark.parametrize(
+    "sampler",
+    [
+        RandomSampler(range(50)),
+        RandomSampler(range(50), replacement=True, num_samples=20),
+        SubsetRandomSampler(range(50)),
+        WeightedRandomSampler([1.0] * 50, 20),
+    ],
+    ids=lambda sampler: type(sampler).__name__,
+)
+def test_the_order_is_drawn_with_the_first_index(sampler):
+    passes, orders = (iter(sampler), iter(sampler)), ([], [])
+    for order, indices in zip(orders, passes, strict=True):
+        tn.manual_seed(5)
+        order.append(next(indices))
+    for order, indices in zip(orders, passes, strict=True):
+        order.extend(indices)
+    assert orders[0] == orders[1]
 
 
 def test_a_generator_leaves_the_default_one_alone():

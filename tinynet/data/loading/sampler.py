@@ -176,13 +176,14 @@ class RandomSampler(_Randomized):
         if self.replacement:
             source = random_source(self.generator, "RandomSampler").numpy
             if wanted <= _AT_ONCE:
-                return iter(source.integers(n, size=wanted).tolist())
-            # Practically endless: its draws must not mix with those of the model.
-            return _endless(np.random.default_rng(source.integers(2**63)), n, wanted)
+                yield from source.integers(n, size=wanted).tolist()
+            else:  # Practically endless: its draws must not mix with those of the model.
+                yield from _endless(np.random.default_rng(source.integers(2**63)), n, wanted)
+            return
         order: list[int] = []
         while len(order) < wanted:
             order += permutation(n, self.generator, "RandomSampler")
-        return iter(order[:wanted])
+        yield from order[:wanted]
 
     def __len__(self) -> int:
         return self.num_samples
@@ -210,7 +211,7 @@ class SubsetRandomSampler(_Randomized):
 
     def __iter__(self) -> Iterator[int]:
         order = permutation(len(self.indices), self.generator, "SubsetRandomSampler")
-        return iter([self.indices[i] for i in order])
+        yield from [self.indices[i] for i in order]
 
     def __len__(self) -> int:
         return len(self.indices)
@@ -267,7 +268,7 @@ class WeightedRandomSampler(_Randomized):
     def __iter__(self) -> Iterator[int]:
         source = random_source(self.generator, "WeightedRandomSampler")
         drawn = multinomial(self.weights, self.num_samples, self.replacement, generator=source)
-        return iter(drawn.tolist())
+        yield from drawn.tolist()
 
     def __len__(self) -> int:
         return self.num_samples

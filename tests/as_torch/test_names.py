@@ -13,6 +13,7 @@ from tinynet.as_torch import processes
 from tinynet.autograd import Variable
 from tinynet.compat import attention, distributed, hub, jit, multiprocessing, pytree
 from tinynet.compat.version import TorchVersion
+from tinynet.utils import backcompat
 from tinynet.utils.hooks import RemovableHandle
 
 A = tn.arange(6.0).view(2, 3)
@@ -115,6 +116,15 @@ def test_tensor_types():
     for wrong in ("torch.Nothing", tn.LongTensor):
         with pytest.raises(TypeError, match="only floating-point types"):
             tn.set_default_tensor_type(wrong)
+
+
+def test_switches_of_the_first_versions():
+    for switch in (backcompat.broadcast_warning, backcompat.keepdim_warning):
+        assert switch.enabled is False
+        switch.enabled = True
+        assert switch.get_enabled() is True
+        switch.set_enabled(False)
+        assert switch.enabled is False
 
 
 def test_a_gradient_with_the_arguments_of_pytorch():

@@ -11,6 +11,32 @@ from typing import Any
 import numpy as np
 
 
+def compute_in_double(torch: Any) -> None:
+    """Make float64 of all that is float32: then rounding no longer explains a difference."""
+    torch.set_default_dtype(torch.float64)
+    single = torch.float32
+    torch.float32 = torch.float = torch.float64
+    torch.FloatTensor, torch.Tensor.float = torch.DoubleTensor, torch.Tensor.double
+    converted = torch.Tensor.type
+    torch.Tensor.type = lambda t, dtype=None, **options: converted(
+        t, torch.float64 if dtype is single else dtype, **options
+    )
+    for name in ("from_numpy", "tensor", "as_tensor"):
+        setattr(torch, name, _in_double(getattr(torch, name), single))
+
+
+def _in_double(create: Any, single: Any) -> Any:
+    """Return a function that creates tensors, with float64 for float32."""
+
+    def created(*args: Any, **options: Any) -> Any:
+        made = create(*args, **options)
+        if made.dtype is not single:
+            return made
+        return made.detach().double().requires_grad_(made.requires_grad)
+
+    return created
+
+
 class Draws:
     """The generator of a run, and what replaces an engine's random functions."""
 
@@ -74,7 +100,14 @@ class Draws:
             rows = made.probs.expand(*shape, made.probs.shape[-1])
             return torch.multinomial(rows.reshape(-1, rows.shape[-1]), 1, True).reshape(shape)
 
+        def trials(made: Any, sample_shape: Any = ()) -> Any:
+            return torch.bernoulli(made.probs.detach().expand(made._extended_shape(sample_shape)))
+
         normal.rsample, normal.sample, categorical.sample = rsample, sample, chosen
+        torch.distributions.Bernoulli.sample = trials
+        own = {"rand": self.made("rand"), "_standard_normal": self._standard_normal}
+        for module in [m for name, m in sys.modules.items() if ".distributions" in name]:
+            vars(module).update((k, own[k]) for k in own.keys() & vars(module).keys())
 
         def drawn(mean: Any, std: Any = 1.0, size: Any = None, **_: Any) -> Any:
             if size is None:
@@ -86,6 +119,9 @@ class Draws:
             if name.startswith("tinynet.distributions"):
                 for drawing in {"rand", "randn", "normal", "multinomial"} & set(vars(module)):
                     setattr(module, drawing, getattr(torch, drawing))
+
+    def _standard_normal(self, shape: Any, dtype: Any, device: Any) -> Any:
+        return self.torch.empty(shape, dtype=dtype).normal_()
 
     def _install_orders(self) -> None:
         """Replace the orders of samplers, and the parts that `random_split` draws."""
@@ -139,7 +175,7 @@ class Draws:
 
         def multinomial(weights: Any, count: int, replacement: bool = False, **_: Any) -> Any:
             rows = weights.detach().double().numpy()
-            flat = np.atleast_2d(rows)
+            flat = rows.reshape(-1, rows.shape[-1])
             rounds = count if replacement else 1
             waits = self.numpy.exponential(size=(flat.shape[0], rounds, flat.shape[1]))
             with np.errstate(divide="ignore"):

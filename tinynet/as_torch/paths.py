@@ -31,7 +31,7 @@ _SAME = """
     nn.parallel.data_parallel nn.parallel.distributed nn.parameter
     nn.utils nn.utils.clip_grad nn.utils.convert_parameters nn.utils.parametrizations nn.utils.prune
     nn.utils.parametrize nn.utils.rnn nn.utils.stateless optim optim.lr_scheduler serialization
-    signal signal.windows utils utils.checkpoint utils.data utils.data.dataloader
+    signal signal.windows utils utils.backcompat utils.checkpoint utils.data utils.data.dataloader
     utils.data.dataset utils.data.distributed utils.data.sampler utils.hooks utils.tensorboard
     utils.tensorboard.summary
 """.split()
@@ -56,7 +56,7 @@ PATHS: dict[str, str] = {
     "torch.cuda.amp.autocast_mode": "amp.cuda",
     "torch.cuda.amp.grad_scaler": "amp.cuda",
     "torch.cuda.memory": "cuda",
-    "torch.cuda.nvtx": "compat.nvtx",
+    "torch.cuda.nvtx": "compat.refusal",
     "torch.cuda.random": "cuda",
     "torch.distributed": "distributed compat.distributed",
     "torch.distributed.constants": "distributed.constants",
@@ -88,7 +88,7 @@ PATHS: dict[str, str] = {
     "torch.multiprocessing.pool": "compat.multiprocessing",
     "torch.multiprocessing.queue": "compat.multiprocessing",
     "torch.multiprocessing.spawn": "as_torch.processes compat.multiprocessing",
-    "torch.nested": "compat.nested",
+    "torch.nested": "compat.refusal",
     "torch.nn.attention": "compat.attention",
     "torch.nn.common_types": "compat.types",
     "torch.nn.functional": "nn.functional autograd.overrides",
@@ -152,12 +152,12 @@ PATHS: dict[str, str] = {
     "torch.version": "compat.version",
     # private modules that programs import nevertheless
     "torch.__config__": "compat.version",
-    "torch._C": "compat.native",
+    "torch._C": "compat.internals",
     "torch._ops": "compat.library",
-    "torch._jit_internal": "compat.jit compat.native",
+    "torch._jit_internal": "compat.jit compat.internals",
     "torch._tensor": "core.tensors.tensor",
-    "torch.nn._reduction": "compat.reduction",
-    "torch._utils": "compat.rebuild",
+    "torch.nn._reduction": "compat.internals",
+    "torch._utils": "compat.internals",
     "torch._vmap_internals": "func.batching",
     "torch.utils._pytree": "compat.pytree",
     "torch.utils.data._utils": "data.loading.worker",

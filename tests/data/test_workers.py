@@ -99,7 +99,8 @@ def drawn_by_tinynet(index):
 @pytest.mark.parametrize("num_workers", [1, 3])
 def test_batches_and_draws_are_the_same_for_any_number_of_processes(num_workers, options):
     def passes(**how):
-        loader = DataLoader(Numbers(23, drawn), 4, shuffle=True, generator=seeded(5), **how)
+        made = {"shuffle": True, "generator": seeded(5), "seed_batches": True, **how}
+        loader = DataLoader(Numbers(23, drawn), 4, **made)
         return [plain(list(loader)) for _ in range(2)]
 
     expected = passes()
@@ -130,7 +131,7 @@ def test_what_a_dataset_draws_leaves_no_trace():
     random.seed(1), np.random.seed(1)
     python, numpy = random.getstate(), np.random.get_state(legacy=False)
     source = seeded()
-    batches = iter(DataLoader(Numbers(4, drawn), generator=source))
+    batches = iter(DataLoader(Numbers(4, drawn), generator=source, seed_batches=True))
     tn.manual_seed(3)
     state = tn.get_rng_state()
     list(batches)
@@ -139,13 +140,25 @@ def test_what_a_dataset_draws_leaves_no_trace():
     assert tn.equal(tn.get_rng_state(), state)
 
 
+def test_without_workers_numpy_and_python_go_on_as_in_pytorch():
+    random.seed(1), np.random.seed(1)
+    expected = [(random.random(), np.random.rand()) for _ in range(8)]
+    random.seed(1), np.random.seed(1)
+    samples = Numbers(3, lambda index: tn.tensor([random.random(), np.random.rand()]).double())
+    loader = DataLoader(samples, 2)
+    found = [row.tolist() for _ in range(2) for batch in loader for row in batch]
+    found += [[random.random(), np.random.rand()] for _ in range(2)]
+    assert np.allclose(found, expected)
+
+
 def test_a_loader_inside_a_dataset():
     def inner(index):
-        batches = plain(list(DataLoader(Numbers(3, drawn), 2)))
+        batches = plain(list(DataLoader(Numbers(3, drawn), 2, seed_batches=True)))
         return str([index, batches, np.random.rand()])
 
     def passed(**how):
-        return list(DataLoader(Numbers(4, inner), 2, generator=seeded(), **how))
+        own = {"generator": seeded(), "seed_batches": True}
+        return list(DataLoader(Numbers(4, inner), 2, **own, **how))
 
     assert passed() == passed() == passed(num_workers=2, **FORK)
 

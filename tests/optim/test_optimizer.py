@@ -12,6 +12,7 @@ import tinynet as tn
 from tests.rounding import near
 from tinynet import nn, optim
 from tinynet.core.declaration.observers import observing
+from tinynet.optim import line_search
 
 from .algorithms import ELEMENTWISE, RUN
 
@@ -893,3 +894,30 @@ def test_steps_of_halves(name, dtype, size):
     exact = trained(tn.float32).double()
     error = (trained(dtype).double() - exact).abs().max().item()
     assert error <= 8 * tn.finfo(dtype).eps * max(1.0, exact.abs().max().item())
+
+
+@pytest.mark.parametrize(
+    ("t", "options", "expected"),
+    [  # PyTorch's loss, length and number of evaluations
+        (1e-3, {}, (31.3125419, 0.005505, 2)),
+        (1.0, {}, (8.32855891, 0.0689738028, 4)),
+        (10.0, {"c2": 0.1}, (6.71289764, 0.0422345579, 7)),
+        (10.0, {"max_ls": 3}, (43.5618745, 0.0, 4)),
+    ],
+)
+def test_the_line_search_that_libraries_import(t, options, expected):
+    def objective(x, t, d):
+        y = (x + t * d).detach().requires_grad_()
+        loss = (y**4).sum() + 3 * (y - 1).pow(2).sum() + tn.cos(3 * y).sum()
+        return loss.item(), tn.autograd.grad(loss, y)[0]
+
+    x = tn.tensor([2.0, -1.5], dtype=tn.float64)
+    f, g = objective(x, 0, tn.zeros_like(x))
+    loss, grad, length, evaluations = line_search._strong_wolfe(
+        objective, x, t, -g, f, g, -g.dot(g), **options
+    )
+    assert (loss, length, evaluations) == pytest.approx(expected, rel=1e-8)
+    assert tn.allclose(grad, objective(x, length, -g)[1])
+    ends = 0.0, tn.tensor(1.0), tn.tensor(-1.0), 2.0, tn.tensor(1.5), tn.tensor(2.0)
+    assert line_search._cubic_interpolate(*ends) == pytest.approx(0.9148542)
+    assert line_search._cubic_interpolate(*ends[3:], *ends[:3], bounds=(0.1, 0.3)) == 0.3

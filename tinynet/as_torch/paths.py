@@ -129,6 +129,7 @@ PATHS: dict[str, str] = {
     "torch.nn.parallel.parallel_apply": "compat.distributed",
     "torch.nn.parallel.replicate": "compat.distributed",
     "torch.nn.parallel.scatter_gather": "compat.distributed",
+    "torch.optim.lbfgs": "optim.lbfgs optim.line_search",
     "torch.overrides": "autograd.overrides",
     "torch.nn.utils.init": "nn.utils.skip_init",
     "torch.nn.utils.spectral_norm": "nn.utils.norm_hooks",

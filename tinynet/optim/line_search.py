@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from tinynet.dtypes import Array
+from tinynet.core.tensors.tensor import Tensor
 
 
 class Point(NamedTuple):
@@ -20,11 +20,11 @@ class Point(NamedTuple):
 
     t: float
     loss: float
-    grad: Array
+    grad: Any
     slope: float
 
 
-ENOUGH, FLAT = 1e-4, 0.9  # constants of the sufficient decrease and curvature conditions
+BOUNDS = 1e-4, 0.9
 
 
 def strong_wolfe(
@@ -34,6 +34,7 @@ def strong_wolfe(
     size: float,
     little: float,
     most: int,
+    bounds: tuple[float, float] = BOUNDS,
 ) -> Point:
     """Return a point that satisfies the strong Wolfe conditions.
 
@@ -47,13 +48,15 @@ def strong_wolfe(
         size: largest element of the direction.
         little: stop when the interval is smaller, measured in the direction's largest element.
         most: maximum number of further evaluations.
+        bounds: constants of the sufficient decrease and curvature conditions.
     """
+    enough, flat = bounds
     before, point, tried = start, at(t), 0
     while tried < most:
-        risen = point.loss > start.loss + ENOUGH * point.t * start.slope
+        risen = point.loss > start.loss + enough * point.t * start.slope
         if risen or (tried > 1 and point.loss >= before.loss):
             break
-        if abs(point.slope) <= -FLAT * start.slope:
+        if abs(point.slope) <= -flat * start.slope:
             return point
         if point.slope >= 0:
             break
@@ -62,7 +65,7 @@ def strong_wolfe(
         tried += 1
     if tried >= most:
         return start if start.loss <= point.loss else point
-    return _zoom(at, start, [before, point], size, little, most - tried)
+    return _zoom(at, start, [before, point], size, little, most - tried, bounds)
 
 
 def _zoom(
@@ -72,6 +75,7 @@ def _zoom(
     size: float,
     little: float,
     most: int,
+    bounds: tuple[float, float],
 ) -> Point:
     """Narrow an interval that contains a suitable point."""
     low = 0 if ends[0].loss <= ends[1].loss else 1
@@ -81,11 +85,11 @@ def _zoom(
             break
         t, stuck = _inside(ends, stuck)
         point = at(t)
-        if point.loss > start.loss + ENOUGH * t * start.slope or point.loss >= ends[low].loss:
+        if point.loss > start.loss + bounds[0] * t * start.slope or point.loss >= ends[low].loss:
             ends[1 - low] = point
             low = 0 if ends[0].loss <= ends[1].loss else 1
             continue
-        flat = abs(point.slope) <= -FLAT * start.slope
+        flat = abs(point.slope) <= -bounds[1] * start.slope
         if not flat and point.slope * (ends[1 - low].t - ends[low].t) >= 0:
             ends[1 - low] = ends[low]
         ends[low] = point
@@ -120,3 +124,49 @@ def interpolated(a: Point, b: Point, low: float, high: float) -> float:
         return low
     t = b.t - (b.t - a.t) * ((b.slope + root - mean) / bend)
     return min(max(t, low), high)
+
+
+# ---- as libraries import them from torch.optim.lbfgs ----
+
+
+def _strong_wolfe(
+    obj_func: Callable[[Tensor, float, Tensor], tuple[Any, Tensor]],
+    x: Tensor,
+    t: float,
+    d: Tensor,
+    f: Any,
+    g: Tensor,
+    gtd: Any,
+    c1: float = BOUNDS[0],
+    c2: float = BOUNDS[1],
+    tolerance_change: float = 1e-9,
+    max_ls: int = 25,
+) -> tuple[float, Tensor, float, int]:
+    """Return the loss and gradient at a point found by `strong_wolfe`, its t, and the evaluations.
+
+    Args:
+        obj_func: returns the loss and gradient at ``x + t * d``.
+        x, t, d: a point, the initial guess and the direction.
+        f, g, gtd: loss, gradient and slope at ``x``.
+        c1, c2, tolerance_change, max_ls: ``bounds``, ``little`` and ``most``.
+    """
+    evaluations = 0
+
+    def at(t: float) -> Point:
+        nonlocal evaluations
+        evaluations += 1
+        loss, grad = obj_func(x, t, d)
+        return Point(t, float(loss), grad.clone(), float(grad.dot(d)))
+
+    start, size = Point(0.0, float(f), g.clone(), float(gtd)), float(d.abs().max())
+    found = strong_wolfe(at, start, float(t), size, tolerance_change, max_ls, (c1, c2))
+    return found.loss, found.grad, found.t, evaluations
+
+
+def _cubic_interpolate(
+    x1: Any, f1: Any, g1: Any, x2: Any, f2: Any, g2: Any, bounds: Any = None
+) -> float:
+    """Return `interpolated` of points, losses and slopes; the bounds are the points by default."""
+    a, b = (Point(float(x), float(f), None, float(g)) for x, f, g in ((x1, f1, g1), (x2, f2, g2)))
+    low, high = sorted((a.t, b.t)) if bounds is None else map(float, bounds)
+    return interpolated(a, b, low, high)

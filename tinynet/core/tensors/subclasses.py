@@ -107,10 +107,8 @@ def handled(func: Any, kinds: Iterable[type], args: Any, kwargs: dict[str, Any])
         result = kind.__torch_function__(func, tuple(types), args, kwargs)
         if result is not NotImplemented:
             return result
-    raise TypeError(
-        f"no implementation found for {func.__name__!r} on types that implement "
-        f"__torch_function__: {types}"
-    )
+    missing = f"no implementation found for {func.__name__!r} on types that implement"
+    raise TypeError(f"{missing} __torch_function__: {types}")
 
 
 def lines(op: Any, form: str) -> list[str]:

@@ -69,6 +69,7 @@ class DataLoader(ChecksArguments, Generic[T_co]):
         pin_memory_device: accepted for compatibility; without effect.
         in_order: return batches in the order of the sampler; otherwise as they become ready.
         worker_method: ``"thread"`` (default) or ``"multiprocessing"``; see below.
+        seed_batches: without workers, seed ``random`` and ``np.random`` for each batch, too.
 
     **Threads or processes.** Threads share the data and return batches without copying. They run
     in parallel while numpy or a file operation releases Python's lock; Python code runs in one
@@ -79,14 +80,15 @@ class DataLoader(ChecksArguments, Generic[T_co]):
     ``if __name__ == "__main__":``. Matrix products in several processes compete for processors;
     call ``tn.set_num_threads(1)`` in a ``worker_init_fn`` to avoid that.
 
-    **Random numbers.** For each batch, tinynet's default generator, ``random`` and ``np.random``
-    start from a seed that depends on the loader's generator, the pass and the position of the
-    batch. Augmentation is therefore the same for any number of workers, including 0, and does not
-    disturb the random streams of the training loop. In worker *threads* this holds only for
-    tinynet's default generator: ``random`` and ``np.random`` belong to the whole process.
-    ``tn.default_generator.numpy`` is a numpy generator that works in all cases. A Generator held
-    by a dataset or transform is not reseeded: threads share it, and each process has a copy. Do
-    not pass one when you use workers.
+    **Random numbers.** For each batch, tinynet's default generator starts from a seed that depends
+    on the loader's generator, the pass and the position of the batch. Augmentation is therefore the
+    same for any number of workers, including 0, and does not disturb the random streams of the
+    training loop. The same holds for ``random`` and ``np.random`` in worker *processes*. In worker
+    threads they belong to the whole process. Without workers they are the program's own streams, as
+    in PyTorch; ``seed_batches=True`` seeds them for each batch, as the trainer does, so that a
+    resumed pass draws the same. ``tn.default_generator.numpy`` is a numpy generator that works in
+    all cases. A Generator held by a dataset or transform is not reseeded: threads share it, and
+    each process has a copy. Do not pass one when you use workers.
 
     **Errors** in a worker are raised as exceptions of the same type, with the worker's traceback;
     the pass can continue with the next batch. If a worker process dies, the pass ends with
@@ -137,6 +139,7 @@ class DataLoader(ChecksArguments, Generic[T_co]):
         pin_memory_device: str = "",
         in_order: bool = True,
         worker_method: Literal["thread", "multiprocessing"] | None = None,
+        seed_batches: bool = False,
     ):
         self._set_workers(
             (num_workers, timeout, prefetch_factor, persistent_workers),
@@ -152,6 +155,7 @@ class DataLoader(ChecksArguments, Generic[T_co]):
         self._set_batches(batch_size, sampler, batch_sampler, drop_last, collate_fn)
         self.pin_memory, self.pin_memory_device = pin_memory, pin_memory_device
         self.worker_init_fn, self.in_order = worker_init_fn, in_order
+        self.seed_batches = seed_batches
         self._reset()
 
     def _set_workers(self, counts: tuple[Any, ...], method: Any, context: Any) -> None:

@@ -83,7 +83,8 @@ class SerialPass(Pass):
         super().__init__(loader, work, progress, resumed)
         plain = work.collate_fn is default_collate and runs_no_user_code(work.dataset)
         start = progress.start_message(0, self.order.seed, 0)
-        self._reader = work.reader(start, default_generator.forked if plain else in_caller)
+        seeded = in_caller if loader.seed_batches and not plain else default_generator.forked
+        self._reader = work.reader(start, seeded)
         if isinstance(self._reader, StreamReader):
             progress.reader = self._reader
 

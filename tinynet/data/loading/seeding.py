@@ -1,15 +1,17 @@
 """The random numbers that a dataset draws depend on the loader and the batch only.
 
-For each batch, three streams start from the seed of that batch: tinynet's default generator,
-numpy's ``np.random`` and Python's ``random``. The result therefore does not depend on which worker
-loads the batch, on the number of workers, or on what else was drawn; and a pass can be resumed.
+For each batch, tinynet's default generator starts from the seed of that batch, and where a loader
+owns them, numpy's ``np.random`` and Python's ``random`` do, too. The result therefore does not
+depend on which worker loads the batch, on the number of workers, or on what else was drawn; and a
+pass can be resumed.
 
 - `in_process`: a worker process owns its streams, which are just seeded.
 - `in_thread`: a thread that seeds the default generator has its own stream. ``np.random`` and
   ``random`` belong to the whole process: what a dataset draws from them in worker threads depends
   on the other threads. Draw from ``tn.default_generator.numpy`` instead (a
   ``numpy.random.Generator``), or use processes.
-- `in_caller`: without workers, the caller's streams are restored afterwards.
+- `in_caller`: without workers, if ``seed_batches`` asks for it; the caller's streams are restored
+  afterwards. Otherwise ``np.random`` and ``random`` go on from sample to sample, as in PyTorch.
 """
 
 from __future__ import annotations

@@ -267,10 +267,8 @@ def set_default_tensor_type(t: Any) -> None:
     """
     kind = _BY_TENSOR_NAME.get(t) if isinstance(t, str) else getattr(t, "dtype", None)
     if kind is None or t is Tensor:
-        raise TypeError(
-            "invalid type object: only floating-point types are supported as the "
-            f"default type. Got {t!r} instead."
-        )
+        text = "invalid type object: only floating-point types are supported as the default type."
+        raise TypeError(f"{text} Got {t!r} instead.")
     dtypes.set_default_dtype(kind)
 
 

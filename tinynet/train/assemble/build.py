@@ -97,9 +97,8 @@ class Parts:
     @property
     def batches(self) -> dict[str, data.DataLoader]:
         """Their batches by name, in order: those of training without shuffling."""
-        size = self.config.data.batch_size
-        sets = self.sets.items()
-        return {name: data.DataLoader(examples, batch_size=size) for name, examples in sets}
+        size, sets = self.config.data.batch_size, self.sets.items()
+        return {name: data.DataLoader(part, size, seed_batches=True) for name, part in sets}
 
     @property
     def selection(self) -> str:
@@ -158,7 +157,7 @@ def build(config: Config, preprocessing: Any = None, *, trackers: bool = False) 
         builder.use_units(sets.train, loss, method)
         shuffle = Generator().manual_seed(derive(seed, "shuffle"))
         train_batches = builder.batches(sets.train, shuffle)
-        test_batches = data.DataLoader(sets.test, batch_size=config.data.batch_size)
+        test_batches = data.DataLoader(sets.test, config.data.batch_size, seed_batches=True)
         updaters = builder.updaters(model, method, length_of(config, len(train_batches)))
         builder.problems.raise_if_any()
         callbacks = builder.callbacks()
@@ -236,6 +235,7 @@ class _Builder(Maker):
             generator=shuffle,
             num_workers=section.workers,
             persistent_workers=section.workers > 0,
+            seed_batches=True,
         )
 
     def trackers(self) -> dict[str, Any]:
@@ -357,7 +357,7 @@ def first_batch(parts: Parts, examples: Any, count: int) -> Sequence[Any]:
             f"{place}: the training set has {quantity(len(parts.train_set), 'example')}, fewer "
             f"than data.batch_size = {parts.config.data.batch_size}, and data.drop_last leaves none"
         )
-    plain = data.DataLoader(examples, batch_size=count)
+    plain = data.DataLoader(examples, batch_size=count, seed_batches=True)
     try:
         batch = next(iter(plain))
     except Exception as error:

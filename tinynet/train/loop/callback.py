@@ -73,7 +73,7 @@ class Moment:
         """
         measured = self.test_set if self.validation_set is None else self.validation_set
         examples = self.train_set if train else measured
-        return next(iter(DataLoader(examples, batch_size=count)))
+        return next(iter(DataLoader(examples, batch_size=count, seed_batches=True)))
 
     def about(self, name: str, default: Any = None) -> Any:
         """Return an attribute of the data set: ``at.about("classes")``, ``at.about("tokenizer")``.

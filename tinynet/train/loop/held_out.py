@@ -12,7 +12,7 @@ from tinynet.train.loop.splits import validation_sets
 
 _KEPT = (
     *("batch_size", "drop_last", "collate_fn", "num_workers", "timeout", "worker_init_fn"),
-    *("generator", "persistent_workers", "in_order"),
+    *("generator", "persistent_workers", "in_order", "seed_batches"),
 )
 
 Validation = Iterable[Sequence[Any]] | Dataset[Any] | float | None

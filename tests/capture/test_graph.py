@@ -7,6 +7,7 @@ import tinynet as tn
 import tinynet.nn.functional as F
 from tinynet import board, nn, optim
 from tinynet.board.graphs.graph import problems
+from tinynet.capture import graph as graph_module
 from tinynet.capture.graph import program_graph, record_program
 from tinynet.nn.utils import clip_grad_norm_
 
@@ -116,6 +117,25 @@ def test_it_is_a_step_like_any_other():
         assert np.array_equal(p.numpy(), q.numpy()), name
     for p, q in zip(net.parameters(), other.parameters(), strict=True):
         assert p._version == q._version and np.array_equal(p.grad.numpy(), q.grad.numpy())
+
+
+@pytest.mark.parametrize("hooked", [False, True])
+def test_times_are_medians_of_replays_unless_a_hook_would_see_them(monkeypatch, hooked):
+    ran = []
+    once = graph_module._replayed
+    monkeypatch.setattr(graph_module, "_replayed", lambda *a: ran.append(once(*a)) or ran[-1])
+    calls = []
+    net, step = make()
+    if hooked:
+        net.head.weight.register_hook(lambda g: calls.append(g))
+    compiled = tn.compile(step)
+    for _ in range(3):
+        compiled(X, Y)
+    seen = len(calls)
+    recorded = record_program(compiled, X, Y).graphs["program"]
+    assert len(ran) == (1 if hooked else graph_module._REPLAYS)
+    assert len(calls) - seen == (1 if hooked else 0)
+    assert recorded is ran[-1]
 
 
 def test_a_module_and_its_backward_program(tmp_path):

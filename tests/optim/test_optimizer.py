@@ -41,8 +41,13 @@ REFUSED = {
     "a module": (
         lambda: optim.SGD(nn.Linear(1, 1)),
         TypeError,
-        "params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
-        "tinynet.nn.layers.linear.Linear. Did you mean its .parameters()?",
+        "'Linear' object is not iterable",
+    ),
+    "layers": (
+        lambda: optim.SGD(nn.Sequential(nn.Linear(1, 1))),
+        TypeError,
+        "optimizer can only optimize Tensors, but one of the params is "
+        "tinynet.nn.layers.linear.Linear",
     ),
     "no tensor": (
         lambda: optim.SGD([1]),
@@ -472,6 +477,19 @@ def test_no_gradient_at_all():
     (text,) = warned(optim.SGD([p, q], lr=0.1))
     assert text.startswith("SGD.step() changed nothing: none of its 2 parameters has a gradient. ")
     assert "backward() was not called, or zero_grad() was called after it" in text
+
+
+def test_a_schedule_that_is_plotted_is_no_mistake():
+    optimizer = optim.SGD([parameter()], lr=0.1)
+    optim.lr_scheduler.StepLR(optimizer, 3)
+    assert warned(optimizer) == []
+
+
+def test_no_gradient_under_a_schedule():
+    optimizer = optim.SGD([p := parameter()], lr=0.1)
+    optim.lr_scheduler.StepLR(optimizer, 3)
+    (p.detach() * p).sum()
+    assert len(warned(optimizer)) == 1
 
 
 def test_nothing_requires_grad():

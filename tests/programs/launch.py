@@ -52,13 +52,18 @@ class Run:
 
     def watch(self, torch) -> None:
         """Record each loss that `backward` is called on; end after enough of them."""
-        original = torch.Tensor.backward
+        original, within = torch.Tensor.backward, False
 
         def backward(loss, *args, **kwargs):
+            nonlocal within
+            if within:  # PyTorch calls it a second time where a default device is set
+                return original(loss, *args, **kwargs)
+            within = True
             frame = sys._getframe(1)
             site = f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}"
             self.series.setdefault(site, []).append(float(loss.detach().double().mean()))
             original(loss, *args, **kwargs)
+            within = False
             self.times.append(time.process_time())
             if self.draws is not None:
                 self.note_gradients()

@@ -66,6 +66,10 @@ class Draws:
         )
         torch.nn.functional.dropout = self.dropout
         torch.nn.Dropout.forward = lambda layer, x: self.dropout(x, layer.p, layer.training)
+        for name in ("dropout1d", "dropout2d", "dropout3d"):
+            setattr(torch.nn.functional, name, self.channel_dropout)
+        for layer in (torch.nn.Dropout1d, torch.nn.Dropout2d, torch.nn.Dropout3d):
+            layer.forward = lambda made, x: self.channel_dropout(x, made.p, made.training)
         torch.bernoulli = lambda p, **_: torch.empty_like(p).bernoulli_(p.detach())
         for layer in (torch.nn.MultiheadAttention, torch.nn.RNNBase):
             self._without_dropout(layer)
@@ -94,7 +98,7 @@ class Draws:
         def chosen(made: Any, sample_shape: Any = ()) -> Any:
             shape = made._extended_shape(sample_shape)
             rows = made.probs.expand(*shape, made.probs.shape[-1])
-            return torch.multinomial(rows, 1, True)[..., 0]
+            return torch.multinomial(rows.reshape(-1, rows.shape[-1]), 1, True).reshape(shape)
 
         def trials(made: Any, sample_shape: Any = ()) -> Any:
             return torch.bernoulli(made.probs.detach().expand(made._extended_shape(sample_shape)))
@@ -111,6 +115,10 @@ class Draws:
             return mean + std * torch.empty(size).normal_()
 
         torch.normal = drawn
+        for name, module in list(sys.modules.items()):  # tinynet's import these by name
+            if name.startswith("tinynet.distributions"):
+                for drawing in {"rand", "randn", "normal", "multinomial"} & set(vars(module)):
+                    setattr(module, drawing, getattr(torch, drawing))
 
     def _standard_normal(self, shape: Any, dtype: Any, device: Any) -> Any:
         return self.torch.empty(shape, dtype=dtype).normal_()
@@ -175,7 +183,11 @@ class Draws:
             picked = waits.argmin(-1) if replacement else waits[:, 0].argsort(-1)[:, :count]
             return torch.from_numpy(picked.reshape(*rows.shape[:-1], count).astype(np.int64))
 
+        def randint_like(t: Any, *bounds: Any, **options: Any) -> Any:
+            return randint(*bounds, size=t.shape, **{"dtype": t.dtype, **options})
+
         torch.randint, torch.multinomial = randint, multinomial
+        torch.randint_like = randint_like
         torch.Tensor.multinomial = multinomial
 
     def uniform_(self) -> Any:
@@ -236,3 +248,10 @@ class Draws:
         kept = self.torch.empty_like(x.detach()).bernoulli_(1.0 - p)
         factors = kept / (1.0 - p) if p < 1.0 else kept
         return x.mul_(factors) if inplace else x * factors
+
+    def channel_dropout(self, x: Any, p: float = 0.5, training: bool = True, *_: Any) -> Any:
+        """Drop whole channels of `(N, C, ...)`."""
+        if not training or p == 0.0:
+            return x
+        ones = self.torch.ones(*x.shape[:2], *[1] * (x.dim() - 2), dtype=x.dtype)
+        return x * self.dropout(ones, p)

@@ -116,6 +116,8 @@ def serve(path: str, empty: ModuleType) -> None:
     vars(module).setdefault("__path__", [])
     if getattr(vars(module).get("__getattr__"), "func", None) is not inner:
         vars(module)["__getattr__"] = partial(inner, path, homes)
+    if path == "torch.nn":  # PyTorch's loads it, and tinynet's would be here without serving it
+        importlib.import_module("tinynet.nn.functional")
     for child in PATHS:
         parent, _, name = child.rpartition(".")
         if parent == path and name in vars(module):

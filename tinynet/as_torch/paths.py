@@ -23,9 +23,9 @@ _DISTRIBUTIONS = """
     weibull wishart
 """.split()
 _SAME = """
-    amp random autograd autograd.function autograd.functional autograd.gradcheck autograd.graph
-    autograd.variable fft backends backends.cuda backends.cudnn backends.mkl backends.mkldnn
-    backends.mps backends.openmp backends.opt_einsum cuda distributions func masked nn nn.functional
+    amp random autograd autograd.function autograd.gradcheck autograd.graph autograd.variable
+    fft backends backends.cuda backends.cudnn backends.mkl backends.mkldnn
+    backends.mps backends.openmp backends.opt_einsum cuda distributions func masked nn
     nn.init nn.modules.batchnorm nn.modules.dropout nn.modules.instancenorm nn.modules.lazy
     nn.modules.module nn.modules.normalization nn.modules.utils nn.parallel
     nn.parallel.data_parallel nn.parallel.distributed nn.parameter
@@ -44,6 +44,7 @@ PATHS: dict[str, str] = {
     "torch.amp.autocast_mode": "amp.autocast_mode",
     "torch.amp.grad_scaler": "amp.grad_scaler",
     "torch.autograd.anomaly_mode": "autograd.anomaly",
+    "torch.autograd.functional": "autograd.functional autograd.jacobian_helpers",
     "torch.autograd.grad_mode": "core.modes autograd.inference",
     "torch.autograd.profiler": "compat.profiler",
     "torch.compiler": "compiler",
@@ -55,7 +56,7 @@ PATHS: dict[str, str] = {
     "torch.cuda.amp.autocast_mode": "amp.cuda",
     "torch.cuda.amp.grad_scaler": "amp.cuda",
     "torch.cuda.memory": "cuda",
-    "torch.cuda.nvtx": "compat.nvtx",
+    "torch.cuda.nvtx": "compat.refusal",
     "torch.cuda.random": "cuda",
     "torch.distributed": "distributed compat.distributed",
     "torch.distributed.constants": "distributed.constants",
@@ -87,9 +88,10 @@ PATHS: dict[str, str] = {
     "torch.multiprocessing.pool": "compat.multiprocessing",
     "torch.multiprocessing.queue": "compat.multiprocessing",
     "torch.multiprocessing.spawn": "as_torch.processes compat.multiprocessing",
-    "torch.nested": "compat.nested",
+    "torch.nested": "compat.refusal",
     "torch.nn.attention": "compat.attention",
     "torch.nn.common_types": "compat.types",
+    "torch.nn.functional": "nn.functional autograd.overrides",
     "torch.nn.modules": "nn.modules nn",
     "torch.nn.modules.activation": (
         "nn.layers.activation.piecewise nn.layers.activation.smooth "
@@ -127,6 +129,7 @@ PATHS: dict[str, str] = {
     "torch.nn.parallel.parallel_apply": "compat.distributed",
     "torch.nn.parallel.replicate": "compat.distributed",
     "torch.nn.parallel.scatter_gather": "compat.distributed",
+    "torch.overrides": "autograd.overrides",
     "torch.nn.utils.init": "nn.utils.skip_init",
     "torch.nn.utils.spectral_norm": "nn.utils.norm_hooks",
     "torch.nn.utils.weight_norm": "nn.utils.norm_hooks",
@@ -148,12 +151,12 @@ PATHS: dict[str, str] = {
     "torch.version": "compat.version",
     # private modules that programs import nevertheless
     "torch.__config__": "compat.version",
-    "torch._C": "compat.native",
+    "torch._C": "compat.internals",
     "torch._ops": "compat.library",
-    "torch._jit_internal": "compat.jit compat.native",
+    "torch._jit_internal": "compat.jit compat.internals",
     "torch._tensor": "core.tensors.tensor",
-    "torch.nn._reduction": "compat.reduction",
-    "torch._utils": "compat.rebuild",
+    "torch.nn._reduction": "compat.internals",
+    "torch._utils": "compat.internals",
     "torch._vmap_internals": "func.batching",
     "torch.utils._pytree": "compat.pytree",
     "torch.utils.data._utils": "data.loading.worker",
@@ -180,7 +183,7 @@ LEFT_OUT: list[tuple[str, str]] = [
     (r"torch\.nn\.grad", _INTERNAL),
     (r"torch\.nn\.modules\.linear_cross_entropy_options", _INTERNAL),
     (r"torch\.nn\.utils\.(fusion|memory_format)", _COMPILER),
-    (r"torch\.(overrides|return_types)", _INTERNAL),
+    (r"torch\.return_types", _INTERNAL),
     (r"torch\.quasirandom", "use scipy.stats.qmc"),
     (r"torch\.onnx\..+", "torch.onnx.export is the way to ONNX"),
     (r"torch\.masked\..+", "there are no masked tensors; use the functions of torch.masked"),

@@ -1,4 +1,4 @@
-"""A program as a graph, with the time and memory of one replay."""
+"""A program as a graph, with the memory and the median time of replays."""
 
 from __future__ import annotations
 
@@ -18,19 +18,27 @@ from tinynet.board.graphs.graph import Cost, Graph
 from tinynet.board.graphs.names import clean
 from tinynet.board.graphs.scopes import Root
 from tinynet.board.graphs.structures import Arguments, flatten
+from tinynet.board.graphs.timing import with_medians
 from tinynet.capture.api import OptimizedModule
 from tinynet.capture.entry import Entry
 from tinynet.capture.program import Call, Handle, Value, leaves, rebuilt
 from tinynet.capture.record.outputs import Output
+from tinynet.capture.verify.appearance import World
+from tinynet.capture.verify.snapshot import Snapshot
 from tinynet.core.module_scope import modules_of
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.optim import Optimizer
+
+_REPLAYS = 9
+_SECONDS = 2.0  # no further replay begins after them
 
 
 def record_program(compiled: Any, *args: Any, **kwargs: Any) -> Graphs:
     """Run a call of a compiled function by its program, and return the graph with its times.
 
     The program runs call by call, with all its effects: of a training step, this is one more step.
+    It runs several times, for the median of the times, and the effects of all but the last are
+    undone; once only if hooks would see it, in a process group, or after two seconds.
     In the graph, modules are scopes; ``backward`` holds the calls of the backward pass, in the
     scopes of their modules; the name of an optimizer, its step. With the numba backend, the calls
     that became one native function stand in a scope of their own, ``native``.
@@ -68,8 +76,27 @@ def program_graph(compiled: Any, args: Any, kwargs: Any, models: Sequence[Any] =
         reasons = "; ".join(problem.reason for problem in compiled.problems)
         because = f": {reasons}" if reasons else " yet: call it until it has one"
         raise RuntimeError(f"{compiled.__name__} has no program for these arguments{because}")
+    world = World(entry.captured, tensors)
+    before = Snapshot(world.roots()) if world.can_be_undone() else None
+    end = time.perf_counter() + _SECONDS
+    graphs = [_replayed(entry, compiled._function, tensors, args, kwargs, models)]
+    while before is not None and len(graphs) < _REPLAYS and time.perf_counter() < end:
+        before.restore()
+        graphs.append(_replayed(entry, compiled._function, tensors, args, kwargs, models))
+    return with_medians(graphs)
+
+
+def _replayed(
+    entry: Entry,
+    function: Any,
+    tensors: list[Tensor],
+    args: Any,
+    kwargs: Any,
+    models: Sequence[Any],
+) -> Graph:
+    """Run a program once; return its graph."""
     replay = _Replay(entry, tensors, models)
-    replay.inputs(compiled._function, args, kwargs)
+    replay.inputs(function, args, kwargs)
     program = entry.captured.program
     replay.run(entry.run)
     for name, leaf in flatten(program.results, "output/output.1"):

@@ -20,3 +20,22 @@ def refusal(name: str, instead: str) -> Callable[..., NoReturn]:
     refuse.__name__ = refuse.__qualname__ = name.rpartition(".")[2]
     refuse.__doc__ = f"Refuse: {instead}.\n\nRaises:\n    NotImplementedError: always."
     return refuse
+
+
+# ---- torch.nested ------------------------------------------------------------------------------
+
+_PAD = "rows of different lengths are padded; use nn.utils.rnn.pad_sequence and a mask"
+nested_tensor = refusal("nested.nested_tensor", _PAD)
+as_nested_tensor = refusal("nested.as_nested_tensor", _PAD)
+to_padded_tensor = refusal("nested.to_padded_tensor", _PAD)
+
+
+# ---- torch.cuda.nvtx ---------------------------------------------------------------------------
+
+
+def _without_cuda(*args: Any, **kwargs: Any) -> NoReturn:
+    """Raise RuntimeError: there is no GPU to profile."""
+    raise RuntimeError("NVTX functions not installed. Are you sure you have a CUDA build?")
+
+
+mark = range = range_pop = range_push = range_start = range_end = _without_cuda

@@ -12,7 +12,6 @@ import numpy as np
 
 from tinynet.core.callsite import Site, here
 from tinynet.core.declaration import observers
-from tinynet.core.graph.node import RemovableHandle
 from tinynet.core.graph.row_sparse import Rows
 from tinynet.core.graph.sparse_gradients import dense_gradient
 from tinynet.core.modes import enable_grad, no_grad
@@ -25,7 +24,7 @@ from tinynet.explanations.arguments import ChecksArguments
 from tinynet.optim.base import state_dicts
 from tinynet.optim.base.diagnosis import Diagnosis
 from tinynet.optim.base.groups import completed, grouped, refuse_mixed
-from tinynet.optim.base.hooks import Hooks, added, hooked
+from tinynet.optim.base.hooks import Hooked, hooked
 from tinynet.optim.base.hooks import (
     register_optimizer_step_post_hook as register_optimizer_step_post_hook,
 )
@@ -37,7 +36,7 @@ from tinynet.optim.base.options import Group, Params
 required: Any = object()  # as a default: the argument must be given
 
 
-class Optimizer(ChecksArguments):
+class Optimizer(Hooked, ChecksArguments):
     """Base class of all optimizers.
 
     A subclass defines ``defaults``, checks its options in ``check``, and updates one array in
@@ -87,6 +86,7 @@ class Optimizer(ChecksArguments):
     # State entries that are numbers (0-d tensors), and entries of the parameter's shape.
     numbers: ClassVar[tuple[str, ...]] = ()
     shaped: ClassVar[tuple[str, ...]] = ()
+    _known_step: Any = None  # replaced step() seen when a scheduler was constructed
 
     def __init_subclass__(cls, **options: Any):
         super().__init_subclass__(**options)
@@ -105,13 +105,8 @@ class Optimizer(ChecksArguments):
 
     def _set_up(self) -> None:
         """Initialize what is not saved: hooks, and what is remembered between steps."""
-        self._before: Hooks = {}
-        self._after: Hooks = {}
-        self._saving: dict[str, Hooks] = {"save": {}, "saved": {}, "load": {}, "loaded": {}}
-        self._running = False
+        self._set_up_hooks()
         self._diagnosis = Diagnosis()
-        self.stepped = False
-        self._known_step: Any = None  # replaced step() seen when a scheduler was constructed
 
     # ---- defined by an algorithm -------------------------------------------------------------
 
@@ -272,18 +267,6 @@ class Optimizer(ChecksArguments):
                 times = began, time.perf_counter_ns()
                 observers.report_write(what, p._array, sources, {"state": list(state)}, times)
 
-    def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call ``hook(optimizer, args, kwargs)`` before each step.
-
-        If it returns a value other than None, that replaces ``(args, kwargs)``; the first of
-        ``args`` is the optimizer.
-        """
-        return added(self._before, hook)
-
-    def register_step_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call ``hook(optimizer, args, kwargs)`` after each step."""
-        return added(self._after, hook)
-
     # ---- saving -----------------------------------------------------------------------------
 
     def state_dict(self) -> dict[str, Any]:
@@ -293,10 +276,10 @@ class Optimizer(ChecksArguments):
             ``{"state": {number: {name: tensor}}, "param_groups": [{..., "params": [number]}]}``;
             the tensors are the optimizer's own, not copies.
         """
-        for hook in [*self._saving["save"].values()]:
+        for hook in [*self._optimizer_state_dict_pre_hooks.values()]:
             hook(self)
         made = state_dicts.packed(self.param_groups, self.state)
-        for hook in [*self._saving["saved"].values()]:
+        for hook in [*self._optimizer_state_dict_post_hooks.values()]:
             result = hook(self, made)
             made = made if result is None else result
         return made
@@ -310,44 +293,19 @@ class Optimizer(ChecksArguments):
             ValueError: the groups, or the shapes of the state, do not match the parameters.
         """
         state_dict = dict(state_dict)
-        for hook in [*self._saving["load"].values()]:
+        for hook in [*self._optimizer_load_state_dict_pre_hooks.values()]:
             result = hook(self, state_dict)
             state_dict = state_dict if result is None else result
         saved = state_dict["param_groups"]
         state_dicts.refuse_other_groups(self.param_groups, saved)
         state = state_dicts.unpacked(self.param_groups, state_dict, self.numbers, self.shaped)
-        self.param_groups = state_dicts.regrouped(self.param_groups, saved, self.defaults)
-        self.state = state
-        self._loaded()
-        for hook in [*self._saving["loaded"].values()]:
+        groups = state_dicts.regrouped(self.param_groups, saved, self.defaults)
+        self.__setstate__({"state": state, "param_groups": groups})  # subclasses add options there
+        for hook in [*self._optimizer_load_state_dict_post_hooks.values()]:
             hook(self)
 
     def _loaded(self) -> None:
         """Adapt the loaded or unpickled state."""
-
-    def register_state_dict_pre_hook(
-        self, hook: Callable[..., Any], prepend: bool = False
-    ) -> RemovableHandle:
-        """Call ``hook(optimizer)`` before each ``state_dict()``; ``prepend`` puts it first."""
-        return added(self._saving["save"], hook, prepend)
-
-    def register_state_dict_post_hook(
-        self, hook: Callable[..., Any], prepend: bool = False
-    ) -> RemovableHandle:
-        """Call ``hook(optimizer, state_dict)`` after each; a dict it returns is the result."""
-        return added(self._saving["saved"], hook, prepend)
-
-    def register_load_state_dict_pre_hook(
-        self, hook: Callable[..., Any], prepend: bool = False
-    ) -> RemovableHandle:
-        """Call ``hook(optimizer, state_dict)`` before each load; it may return a replacement."""
-        return added(self._saving["load"], hook, prepend)
-
-    def register_load_state_dict_post_hook(
-        self, hook: Callable[..., Any], prepend: bool = False
-    ) -> RemovableHandle:
-        """Call ``hook(optimizer)`` after each ``load_state_dict()``."""
-        return added(self._saving["loaded"], hook, prepend)
 
     def __getstate__(self) -> dict[str, Any]:
         return {
@@ -357,9 +315,11 @@ class Optimizer(ChecksArguments):
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self._set_up()
+        unpickled = "_diagnosis" not in vars(self)  # else it loads a state_dict
+        if unpickled:
+            self._set_up()
         self.__dict__.update(state)
-        for group in self.param_groups:
+        for group in self.param_groups if unpickled else ():
             self._diagnosis.joined(group)
         self._loaded()
 

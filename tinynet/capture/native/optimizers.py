@@ -56,7 +56,8 @@ class NativeStep:
 
 def is_hooked(optimizer: Elementwise) -> bool:
     """Return whether hooks run before or after the steps of an optimizer."""
-    return bool(optimizer._before or optimizer._after or everywhere[0] or everywhere[1])
+    own = optimizer._optimizer_step_pre_hooks or optimizer._optimizer_step_post_hooks
+    return bool(own or everywhere[0] or everywhere[1])
 
 
 class GroupStep:

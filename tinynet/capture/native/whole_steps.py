@@ -192,7 +192,10 @@ class WholeStep:
         """Return lines that set ``fits``: nothing was replaced, and no hooks run."""
         keep = source.keep
         optimizer, hooks = keep(self._optimizer), [keep(hooks) for hooks in everywhere]
-        hooks += [f"{optimizer}._before", f"{optimizer}._after"]
+        hooks += [
+            f"{optimizer}._optimizer_step_pre_hooks",
+            f"{optimizer}._optimizer_step_post_hooks",
+        ]
         tests = [f"not ({' or '.join(hooks)})", f"len(groups) == {len(self._groups)}"]
         for i, (step, name) in enumerate(zip(self._groups, self._loops(), strict=True)):
             plan, group = step.plan, keep(step.plan.group)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from tinynet import distributed
 from tinynet.capture.guard.holdings import contents, is_a, is_simple_kind
 from tinynet.capture.program import Call, Handle, Program, Value, leaves
 from tinynet.capture.record.capturing import Captured
@@ -97,8 +99,16 @@ class World:
                 for t in (t for group in leaf.param_groups for t in group["params"]):
                     self._add(t)
 
-    def has_hooks(self) -> bool:
-        """Return whether a call runs hooks of the user, which must run once."""
+    def can_be_undone(self) -> bool:
+        """Return whether a replay leaves nothing that a snapshot of this world does not undo.
+
+        Hooks of the user must run once, other threads may draw the same random numbers, and other
+        ranks would wait.
+        """
+        shares = self._captured.draws and threading.active_count() > 1
+        return not (shares or self._has_hooks() or distributed.is_initialized())
+
+    def _has_hooks(self) -> bool:
         hooked = any(t._hooks is not None for _, t in self.tensors)
         return hooked or any(
             getattr(thing, "_before", None) or getattr(thing, "_after", None)

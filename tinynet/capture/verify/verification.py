@@ -6,14 +6,12 @@ can see. The replay comes first, and what it did is undone before the function r
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from tinynet import distributed
 from tinynet.capture.entry import Entry, HandledError
 from tinynet.capture.guard.recognition import STALE
 from tinynet.capture.program import CaptureError
@@ -69,9 +67,7 @@ def verify(
         return None, None
     began = time.perf_counter()
     world = World(entry.captured, tensors)
-    shares = entry.captured.draws and threading.active_count() > 1
-    if shares or world.has_hooks() or distributed.is_initialized():
-        # Other threads may draw the same numbers; hooks must run once; other ranks would wait.
+    if not world.can_be_undone():
         schedule.postpone()
         return None, None
     outcome, found, replay = _compared(world, entry, tensors, eagerly)

@@ -43,7 +43,9 @@ class Forward:
         self.lines += subclasses.lines(op, self.form) + casting.lines(op, rest)
         for a, kind in op.declared.__annotations__.items():
             if a in op.attributes and kind in ("float", "float | None"):
-                self.body(f"if {a}.__class__ not in NUMBERS: {a} = number_of({a}, {n!r}, {a!r})")
+                given = "" if kind == "float" else f"{a} is not None and "
+                read = f"{a} = number_of({a}, {n!r}, {a!r})"
+                self.body(f"if {given}{a}.__class__ not in NUMBERS: {read}")
         {"pointwise": self.pointwise, "sequence": self.sequence}.get(op.kind, self.plain)()
         self.kernel()
         self.results()

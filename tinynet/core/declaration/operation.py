@@ -57,6 +57,7 @@ class Operation:
     formulas: dict[str, Callable[..., Any]] | None = None
     joint: Callable[..., Any] | None = None
     number_node: str | None = None  # the node's name when a formula multiplies by a number
+    arranged: Callable[[Any], Any] = staticmethod(tuple)  # edges, as ``next_functions`` shows them
     into: Callable[..., None] | None = None  # writes the result over the first argument
 
     def __init__(
@@ -286,6 +287,8 @@ class Operation:
             TypeError: an input is neither a tensor nor (for pointwise operations) a number.
         """
         tensors = [x for x in inputs if isinstance(x, Tensor)]
+        if tensors:  # numpy's scalars are numbers, without a dtype that would count
+            inputs = tuple(x.item() if isinstance(x, np.generic) else x for x in inputs)
         tensors_only = self.kind != "pointwise" or (not tensors and not self.of_numbers)
         values = [x._array if isinstance(x, Tensor) else x for x in inputs]
         counted = [
@@ -307,17 +310,15 @@ class Operation:
                 number = wrap(arrays.number(dtypes.number(x, kind), kind))
                 number._counter = NUMBER  # hooks on saved tensors do not see it
                 made.append(number)
-            elif isinstance(x, (np.ndarray, np.generic)):
-                made.append(wrap(np.asarray(x)))
+            elif isinstance(x, np.ndarray):
+                made.append(wrap(x))
             else:
                 raise self._no_tensor(position, x)
         return self.function(*made, **rest)
 
     def operands(self, inputs: tuple[Any, ...], rest: dict[str, Any]) -> Any:
         """Run ``coerce`` for the operands of an operator; return NotImplemented for others."""
-        if all(_is_operand(x) for x in inputs):
-            return self.coerce(inputs, rest)
-        return NotImplemented
+        return self.coerce(inputs, rest) if all(map(_is_operand, inputs)) else NotImplemented
 
     def _no_tensor(self, position: int, x: Any) -> TypeError:
         name = "input" if self.tensors[position] == "self" else self.tensors[position]

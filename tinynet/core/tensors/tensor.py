@@ -267,16 +267,10 @@ class Tensor(TensorMethods):
         return format(self.item(), spec) if self._array.ndim == 0 else object.__format__(self, spec)
 
     def __float__(self) -> float:
-        if self._array.size != 1:
-            raise ValueError("only one element tensors can be converted to Python scalars")
-        if self.requires_grad:
-            warnings.warn(errors.SCALAR_WITH_GRAD, UserWarning, stacklevel=2)
-        return float(_real(self._array.item(), "double"))
+        return float(_real(_lone(self), "double"))
 
     def __complex__(self) -> complex:
-        if self._array.size != 1:
-            raise ValueError("only one element tensors can be converted to Python scalars")
-        return complex(self._array.item())
+        return complex(_lone(self))
 
     def __pos__(self) -> Tensor:
         return self
@@ -407,6 +401,14 @@ class Tensor(TensorMethods):
 
 _new = object.__new__
 _size = tuple.__new__
+
+
+def _lone(self: Tensor) -> Any:
+    if self._array.size != 1:
+        raise ValueError("only one element tensors can be converted to Python scalars")
+    if self.requires_grad:
+        warnings.warn(errors.SCALAR_WITH_GRAD, UserWarning, stacklevel=3)
+    return self._array.item()
 
 
 def _real(value: Any, name: str) -> Any:

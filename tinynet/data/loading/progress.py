@@ -8,6 +8,7 @@ from itertools import count, islice
 from typing import Any
 
 from tinynet.data.loading.sampler import (
+    BatchSampler,
     SequentialSampler,
     load_sampler_state,
     random_source,
@@ -142,7 +143,8 @@ def requested(loader: Any, progress: Progress, number: int) -> Any:
     None if there is no such batch, or if drawing again may give another order.
     """
     sampler = loader.sampler if loader.batch_sampler is None else loader.batch_sampler
-    inside = getattr(sampler, "sampler", sampler)
+    of_batches = isinstance(sampler, BatchSampler)
+    inside = getattr(sampler, "sampler", None if of_batches else sampler)
     if progress.drawn is None or not (
         hasattr(inside, "state_dict") or isinstance(inside, (SequentialSampler, Sequence))
     ):

@@ -308,11 +308,11 @@ class BatchSampler(Sampler[list[int]]):
 
     def state_dict(self) -> dict[str, Any]:
         """Return the state of the inner sampler, if it has one."""
-        return sampler_state(self.sampler)
+        return sampler_state(getattr(self, "sampler", None))  # subclasses may set none
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Restore a state returned by `state_dict`."""
-        load_sampler_state(self.sampler, state)
+        load_sampler_state(getattr(self, "sampler", None), state)
 
 
 # ---- states of samplers ----

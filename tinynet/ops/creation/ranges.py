@@ -60,10 +60,10 @@ def arange(
         tensor([1.0000, 1.5000])
     """
     require_cpu(device)
-    given = {"start": start, "end": end, "step": step}
-    start, end, step = (dtypes.number_of(x, "arange", name) for name, x in given.items())
     if end is None:
         start, end = 0, start
+    given = {"start": start, "end": end, "step": step}
+    start, end, step = (dtypes.number_of(x, "arange", name) for name, x in given.items())
     if step == 0:
         raise RuntimeError("step must be nonzero")
     if not (math.isfinite(start) and math.isfinite(end)):

@@ -155,7 +155,7 @@ def bitwise_xor(self: Array, other: Array, /) -> Array:
     """
 
 
-@pointwise(operator="invert", inplace="method", out=FOUND)
+@pointwise(operator="invert", inplace="method", out=FOUND, complex="given")
 def bitwise_not(self: Array, /) -> Array:
     """Return the bitwise NOT; the logical one for booleans.
 
@@ -163,7 +163,7 @@ def bitwise_not(self: Array, /) -> Array:
         >>> ~tn.tensor([0, 5])
         tensor([-1, -6])
     """
-    if self.dtype.kind == "f":
+    if self.dtype.kind in "fc":
         raise TypeError(
             "~ (operator.invert) is only implemented on integer and Boolean-type tensors"
         )

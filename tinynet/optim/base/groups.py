@@ -24,18 +24,18 @@ def grouped(params: Params, defaults: Group) -> list[Group]:
     """Return the parameters passed to an optimizer as a list of groups.
 
     Raises:
-        TypeError: ``params`` is a single tensor or a module, or a number among ``defaults`` a text.
+        TypeError: ``params`` is a single tensor or not iterable, or a number among ``defaults``
+            a text.
         ValueError: ``params`` is empty.
     """
-    if isinstance(params, Tensor) or hasattr(params, "parameters"):
-        hint = "" if isinstance(params, Tensor) else ". Did you mean its .parameters()?"
+    if isinstance(params, Tensor):
         raise TypeError(
             "params argument given to the optimizer should be an iterable of Tensors or dicts, "
-            f"but got {type_name(params)}{hint}"
+            f"but got {type_name(params)}"
         )
-    if callable(params):
+    if callable(params) and not hasattr(type(params), "__iter__"):  # a ParameterList is both
         sentence = f"'{type(params).__name__}' object is not iterable"
-        name = getattr(params, "__name__", "parameters")
+        name = "parameters" if hasattr(params, "parameters") else params.__name__
         raise TypeError(errors.with_fix(sentence, f"call it: `.{name}()`"))
     owner = owner_of(params)
     groups: list[Any] = list(params)
@@ -63,7 +63,8 @@ def completed(group: Group, defaults: Group) -> Group:
                 f"optimizer can only optimize Tensors, but one of the params is {type_name(p)}"
             )
             fix = "pass `model.parameters()`"  # in place of `state_dict()`, whose keys are names
-            raise TypeError(errors.with_fix(sentence, fix) if isinstance(p, str) else sentence)
+            known = isinstance(p, str) or hasattr(p, "parameters")  # or of nn.Sequential
+            raise TypeError(errors.with_fix(sentence, fix) if known else sentence)
         if not (p.is_leaf or p.retains_grad):
             raise ValueError("can't optimize a non-leaf Tensor")
     for name, default in defaults.items():

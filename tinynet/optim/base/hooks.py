@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from tinynet.core.graph.node import RemovableHandle
@@ -69,8 +70,8 @@ def hooked(step: F) -> F:
             return step(*args, **kwargs)
         optimizer._running = True
         try:
-            before = everywhere[0] or optimizer._before
-            for hook in [*everywhere[0].values(), *optimizer._before.values()] if before else ():
+            own = optimizer._optimizer_step_pre_hooks
+            for hook in [*everywhere[0].values(), *own.values()] if own or everywhere[0] else ():
                 result = hook(optimizer, args, kwargs)
                 if result is not None:
                     if not (isinstance(result, tuple) and len(result) == 2):
@@ -81,8 +82,8 @@ def hooked(step: F) -> F:
                     args, kwargs = result
             out = step(*args, **kwargs)
             optimizer.stepped = True
-            after = everywhere[1] or optimizer._after
-            for hook in [*optimizer._after.values(), *everywhere[1].values()] if after else ():
+            own = optimizer._optimizer_step_post_hooks
+            for hook in [*own.values(), *everywhere[1].values()] if own or everywhere[1] else ():
                 hook(optimizer, args, kwargs)
         except Exception as error:
             explain(error)
@@ -92,3 +93,71 @@ def hooked(step: F) -> F:
         return out
 
     return run  # type: ignore[return-value]
+
+
+class Hooked:
+    """The hooks of an optimizer, by PyTorch's names: programs read and set these attributes.
+
+    An optimizer whose constructor does not call that of its base class has no hooks, and steps all
+    the same.
+    """
+
+    _optimizer_step_pre_hooks: Any = MappingProxyType({})
+    _optimizer_step_post_hooks: Any = _optimizer_step_pre_hooks
+    _optimizer_state_dict_pre_hooks: Any = _optimizer_step_pre_hooks
+    _optimizer_state_dict_post_hooks: Any = _optimizer_step_pre_hooks
+    _optimizer_load_state_dict_pre_hooks: Any = _optimizer_step_pre_hooks
+    _optimizer_load_state_dict_post_hooks: Any = _optimizer_step_pre_hooks
+    _running = False
+    stepped = False
+
+    def _set_up_hooks(self) -> None:
+        """Give the optimizer tables of hooks, unless it has them; no step has run."""
+        for name in vars(Hooked):
+            if name.startswith("_optimizer_"):
+                vars(self).setdefault(name, {})
+        self._running = self.stepped = False
+
+    def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call ``hook(optimizer, args, kwargs)`` before each step.
+
+        If it returns a value other than None, that replaces ``(args, kwargs)``; the first of
+        ``args`` is the optimizer.
+        """
+        return added(self._optimizer_step_pre_hooks, hook)
+
+    def register_step_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call ``hook(optimizer, args, kwargs)`` after each step."""
+        return added(self._optimizer_step_post_hooks, hook)
+
+    def register_state_dict_pre_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> RemovableHandle:
+        """Call ``hook(optimizer)`` before each ``state_dict()``; ``prepend`` puts it first."""
+        return added(self._optimizer_state_dict_pre_hooks, hook, prepend)
+
+    def register_state_dict_post_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> RemovableHandle:
+        """Call ``hook(optimizer, state_dict)`` after each; a dict it returns is the result."""
+        return added(self._optimizer_state_dict_post_hooks, hook, prepend)
+
+    def register_load_state_dict_pre_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> RemovableHandle:
+        """Call ``hook(optimizer, state_dict)`` before each load; it may return a replacement."""
+        return added(self._optimizer_load_state_dict_pre_hooks, hook, prepend)
+
+    def register_load_state_dict_post_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> RemovableHandle:
+        """Call ``hook(optimizer)`` after each ``load_state_dict()``."""
+        return added(self._optimizer_load_state_dict_post_hooks, hook, prepend)
+
+    def _patch_step_function(self) -> None:
+        """Do nothing: steps have their hooks already. Programs for PyTorch call it."""
+
+    def _cuda_graph_capture_health_check(self) -> None:
+        """Do nothing: there is no GPU. Programs with a copy of PyTorch's steps call it."""
+
+    profile_hook_step = staticmethod(hooked)

@@ -30,7 +30,7 @@ _SAME = """
     nn.modules.module nn.modules.normalization nn.modules.utils nn.parallel
     nn.parallel.data_parallel nn.parallel.distributed nn.parameter
     nn.utils nn.utils.clip_grad nn.utils.convert_parameters nn.utils.parametrizations nn.utils.prune
-    nn.utils.parametrize nn.utils.rnn nn.utils.stateless optim optim.lr_scheduler serialization
+    nn.utils.parametrize nn.utils.rnn nn.utils.stateless optim optim.lr_scheduler
     signal signal.windows utils utils.checkpoint utils.data utils.data.dataloader
     utils.data.dataset utils.data.distributed utils.data.sampler utils.hooks utils.tensorboard
     utils.tensorboard.summary
@@ -67,6 +67,7 @@ PATHS: dict[str, str] = {
     "torch.distributions.constraint_registry": "distributions.constraint_registry",
     "torch.distributions.constraints": "distributions.constraints",
     "torch.distributions.kl": "distributions.kl",
+    "torch.distributions.multivariate_normal": "distributions.multivariate_normal distributions",
     "torch.distributions.relaxed_bernoulli": "distributions.bernoulli",
     "torch.distributions.relaxed_categorical": "distributions.categorical",
     "torch.distributions.transforms": "distributions.transforms distributions.transform",
@@ -80,7 +81,7 @@ PATHS: dict[str, str] = {
     "torch.fx.proxy": "compat.fx",
     "torch.hub": "compat.hub",
     "torch.jit": "compat.jit",
-    "torch.jit.annotations": "compat.jit",
+    "torch.jit.annotations": "compat.jit compat.internals",
     "torch.library": "compat.library",
     "torch.linalg": "ops.linalg",
     "torch.multiprocessing": "as_torch.processes compat.multiprocessing",
@@ -127,12 +128,14 @@ PATHS: dict[str, str] = {
     "torch.nn.parallel.parallel_apply": "compat.distributed",
     "torch.nn.parallel.replicate": "compat.distributed",
     "torch.nn.parallel.scatter_gather": "compat.distributed",
+    "torch.nn.utils.fusion": "compat.fusion",
     "torch.nn.utils.init": "nn.utils.skip_init",
     "torch.nn.utils.spectral_norm": "nn.utils.norm_hooks",
     "torch.nn.utils.weight_norm": "nn.utils.norm_hooks",
     "torch.onnx": "onnx",
     "torch.onnx.errors": "onnx.errors",
     "torch.optim.adamw": "optim.adam",
+    "torch.serialization": "serialization compat.types",
     "torch.signal.windows.windows": "signal.windows",
     "torch.profiler": "compat.profiler",
     "torch.profiler.profiler": "compat.profiler",
@@ -179,7 +182,7 @@ LEFT_OUT: list[tuple[str, str]] = [
     (r"torch\.autograd\.profiler\w+|torch\.profiler\..+", "record with tinynet.board.record"),
     (r"torch\.nn\.grad", _INTERNAL),
     (r"torch\.nn\.modules\.linear_cross_entropy_options", _INTERNAL),
-    (r"torch\.nn\.utils\.(fusion|memory_format)", _COMPILER),
+    (r"torch\.nn\.utils\.memory_format", _COMPILER),
     (r"torch\.(overrides|return_types)", _INTERNAL),
     (r"torch\.quasirandom", "use scipy.stats.qmc"),
     (r"torch\.onnx\..+", "torch.onnx.export is the way to ONNX"),

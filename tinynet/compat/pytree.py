@@ -35,6 +35,7 @@ _KINDS: dict[type, _Kind] = {
         lambda children, c: defaultdict(c[0], zip(c[1], children, strict=True)),
     ),
 }
+_dict_flatten, _dict_unflatten = _KINDS[dict]  # libraries register their own dicts with them
 _NAMED_TUPLE = _Kind(lambda x: ([*x], type(x)), lambda children, kind: kind(*children))
 
 

@@ -1,6 +1,7 @@
 """The house rules: which way imports point, what stands at the edge, how long things may get."""
 
 import ast
+import fnmatch
 import importlib
 import inspect
 import pkgutil
@@ -45,7 +46,31 @@ ROWS = [
     ["__init__"],
     ["__main__", "as_torch"],
 ]
+# The same inside train, whose rows tell the story of a run.
+ROWS_OF_TRAIN = [
+    ["base"],  # problems, tables, the files of a run
+    ["models"],
+    ["metrics"],
+    ["step"],
+    ["incidents"],  # the guard of the loop
+    ["loop"],
+    ["outputs"],  # what a model computes, for people
+    ["exhibits", "trackers"],  # what a config may name, with models, metrics and callbacks
+    ["config"],
+    ["assemble"],
+    ["observe"],
+    ["store"],
+    ["diagnose"],
+    ["prediction"],
+    ["show"],
+    ["run"],
+    ["study"],
+    ["commands"],
+    ["cli"],
+    ["__init__"],
+]
 ROW_OF = {part: row for row, parts in enumerate(ROWS) for part in parts}
+ROW_IN_TRAIN = {room: row for row, rooms in enumerate(ROWS_OF_TRAIN) for room in rooms}
 
 # What is neither numpy nor the standard library is imported in one file, there also late (inside a
 # function): `import tinynet` must do without it.
@@ -61,8 +86,8 @@ EDGE = {
     "extension_dtypes.py": {"ml_dtypes"},
     "numba_kernels/compiler.py": {"llvmlite", "numba"},
     "onnx/model_proto.py": {"onnx"},
-    "train/html_report/plots.py": {"matplotlib"},
-    "train/search/study.py": {"optuna", "sqlite3"},  # some Pythons are built without sqlite3
+    "train/show/plots.py": {"matplotlib"},
+    "train/study/study.py": {"optuna", "sqlite3"},  # some Pythons are built without sqlite3
     "train/trackers/mlflow.py": {"mlflow"},
     "train/trackers/wandb.py": {"wandb"},
 }
@@ -79,21 +104,21 @@ IMPORTS_BY_NAME = {
 
 # Files of a run are written and read in one place each. What else in train opens a file, and why:
 OPENS_FILES = {
-    "train/checkpoint/writing.py": "every file of a run that is written",
-    "train/checkpoint/reading.py": "every file of a run that is read; checkpoints by exchange",
-    "train/checkpoint/run_folder.py": "a new folder, before there is a run",
-    "train/checkpoint/sources.py": "the user's source files",
+    "train/base/writing.py": "every file of a run that is written",
+    "train/base/reading.py": "every file of a run that is read; checkpoints by exchange",
+    "train/base/run_folder.py": "a new folder, before there is a run",
+    "train/config/sources.py": "the user's source files",
     "train/config/document.py": "the user's configs",
     "train/commands/new.py": "the files of a new project, which are in this package",
-    "train/finders/memory.py": "/proc",
-    "train/html_report/page.py": "a file of this package",
+    "train/base/memory.py": "/proc",
+    "train/show/page.py": "a file of this package",
     "train/cli.py": "/dev/null",
-    "train/report/output.py": "/dev/null, stdout and stderr",
+    "train/observe/output.py": "/dev/null, stdout and stderr",
     "train/prediction/arrays.py": "the user's data",
-    "train/running/supervised.py": "/dev/null and a pipe",
-    "train/running/executors.py": "the output of child processes",
-    "train/running/run_group.py": "the output of child processes",
-    "train/running/processes.py": "the temporary folders of ranks",
+    "train/run/supervised.py": "/dev/null and a pipe",
+    "train/study/executors.py": "the output of child processes",
+    "train/study/run_group.py": "the output of child processes",
+    "train/run/processes.py": "the temporary folders of ranks",
     "train/trackers/mlflow.py": "the tracker's own folder",
     "train/trackers/wandb.py": "the tracker's own folder",
 }
@@ -193,6 +218,26 @@ def test_imports_point_one_way(path, tree):
         assert ROW_OF[target] < ROW_OF[part], f"{name_of(path)} ({part}) may not import {name}"
 
 
+def rooms_of_train(tree, path):
+    """The rooms of train from which a file of train imports."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module == "tinynet.train":
+            yield from (alias.name for alias in node.names)
+    names = (name.split(".") for name in imports_of(tree, path))
+    yield from (name[2] for name in names if name[:2] == ["tinynet", "train"] and len(name) > 2)
+
+
+def test_imports_inside_train_point_one_way(path, tree):
+    if part_of(path) != "train":
+        return
+    room = path.relative_to(PACKAGE).parts[1].removesuffix(".py")
+    assert room in ROW_IN_TRAIN, f"{room!r} is a new room of train: give it a row in ROWS_OF_TRAIN"
+    for target in {*rooms_of_train(tree, path)} - {room}:
+        assert ROW_IN_TRAIN[target] < ROW_IN_TRAIN[room], (
+            f"{name_of(path)} ({room}) may not import from train/{target}"
+        )
+
+
 def test_ctrl_c_is_prepared_for_before_anything_that_takes_time():
     first, *_ = imports_of(parsed(PACKAGE / "__init__.py"), PACKAGE / "__init__.py")
     assert first == "tinynet.startup"
@@ -274,7 +319,7 @@ def test_files_of_a_run_are_written_and_read_in_one_place(path, tree):
     if part_of(path) == "train":
         assert name_of(path) in OPENS_FILES or not {*calls_on_files(tree)}, (
             f"{name_of(path)} calls {sorted({*calls_on_files(tree)})}: "
-            "use checkpoint/writing.py and reading.py"
+            "use train/base/writing.py and reading.py"
         )
 
 
@@ -291,6 +336,14 @@ def test_file_and_function_lengths(path, tree):
 def test_core_and_ops_stay_small(part):
     total = sum(lines_in(path) for path in FILES if part_of(path) == part)
     check_length(part, total, PART_LINES)
+
+
+def test_pytest_looks_into_every_folder(pytestconfig):
+    """Its default leaves out folders with names such as ``build``, and the examples in them."""
+    left_out = pytestconfig.getini("norecursedirs")
+    files = [*PACKAGE.rglob("*.py"), *Path(__file__).parent.rglob("*.py")]
+    folders = {name for file in files for name in file.relative_to(PACKAGE.parent).parts[:-1]}
+    assert not [name for name in folders if any(fnmatch.fnmatch(name, x) for x in left_out)]
 
 
 def test_folders_are_small_and_say_what_is_in_them():

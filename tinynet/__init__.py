@@ -142,6 +142,10 @@ if TYPE_CHECKING:
     from tinynet.compat.native_functions import grid_sampler_3d as grid_sampler_3d
     from tinynet.compat.native_functions import group_norm as group_norm
     from tinynet.compat.native_functions import layer_norm as layer_norm
+    from tinynet.compat.native_functions import native_batch_norm as native_batch_norm
+    from tinynet.compat.native_functions import native_dropout as native_dropout
+    from tinynet.compat.native_functions import native_group_norm as native_group_norm
+    from tinynet.compat.native_functions import native_layer_norm as native_layer_norm
     from tinynet.compat.native_functions import threshold as threshold
     from tinynet.exchange import load as load
     from tinynet.exchange import save as save
@@ -195,7 +199,7 @@ if TYPE_CHECKING:
     from tinynet.signal.periodic import hamming_window as hamming_window
     from tinynet.signal.periodic import hann_window as hann_window
     from tinynet.signal.periodic import kaiser_window as kaiser_window
-    from tinynet.train.report.summary import summary as summary
+    from tinynet.train.observe.summary import summary as summary
     from tinynet.type_info import finfo as finfo
     from tinynet.type_info import iinfo as iinfo
 else:

@@ -97,6 +97,30 @@ def is_warn_always_enabled() -> bool:
     return _Warnings.always
 
 
+class BackcompatWarning:
+    """A switch for a warning about code written before PyTorch 0.2. No operation warns any more.
+
+    Example:
+        >>> from tinynet.utils import backcompat
+        >>> backcompat.keepdim_warning.enabled = True
+        >>> backcompat.keepdim_warning.get_enabled()
+        True
+    """
+
+    enabled = False
+
+    def set_enabled(self, value: bool) -> None:
+        """Set the switch."""
+        self.enabled = value
+
+    def get_enabled(self) -> bool:
+        """Return the switch."""
+        return self.enabled
+
+
+broadcast_warning, keepdim_warning = BackcompatWarning(), BackcompatWarning()
+
+
 def set_num_interop_threads(count: int) -> None:
     """Do nothing: operations run one after the other.
 

@@ -1,6 +1,7 @@
 """Names and arguments that PyTorch programs use, in the forms that PyTorch takes."""
 
 import os
+from collections import namedtuple
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from tinynet.as_torch import processes
 from tinynet.autograd import Variable
 from tinynet.compat import attention, distributed, hub, jit, multiprocessing, pytree
 from tinynet.compat.version import TorchVersion
+from tinynet.utils import backcompat
 from tinynet.utils.hooks import RemovableHandle
 
 A = tn.arange(6.0).view(2, 3)
@@ -114,6 +116,15 @@ def test_tensor_types():
     for wrong in ("torch.Nothing", tn.LongTensor):
         with pytest.raises(TypeError, match="only floating-point types"):
             tn.set_default_tensor_type(wrong)
+
+
+def test_switches_of_the_first_versions():
+    for switch in (backcompat.broadcast_warning, backcompat.keepdim_warning):
+        assert switch.enabled is False
+        switch.enabled = True
+        assert switch.get_enabled() is True
+        switch.set_enabled(False)
+        assert switch.enabled is False
 
 
 def test_a_gradient_with_the_arguments_of_pytorch():
@@ -236,6 +247,16 @@ def test_trees():
     assert type(shape) is type(tn.ones(2).max(0))
     with pytest.raises(ValueError, match="holds 4 items"):
         pytree.tree_unflatten([1], spec)
+
+
+def test_trees_of_named_tuples():
+    Pair = namedtuple("Pair", "a b")
+    pytree.register_pytree_node(Pair, pytree._namedtuple_flatten, pytree._namedtuple_unflatten)
+    leaves, spec = pytree.tree_flatten(Pair(1, [2, 3]))
+    assert leaves == [1, 2, 3] and pytree.tree_unflatten(leaves, spec) == Pair(1, [2, 3])
+    assert pytree._broadcast_to_and_flatten(Pair(4, 5), spec) == [4, 5, 5]
+    assert pytree._get_node_type(Pair(1, 2)) is namedtuple and pytree.tree_is_leaf("a")
+    assert pytree.SUPPORTED_NODES[dict].flatten_fn({"a": 1}) == ([1], ["a"])
 
 
 def test_versions_compare_by_their_numbers():

@@ -179,9 +179,73 @@ def test_missing_gradients_of_outputs():
         "^Expected all input grads to be undefined or zero when all output grads are undefined "
         "or zero.$"
     )
-    with pytest.raises(GradcheckError, match=text):
-        gradcheck(Inventing.apply, leaf(), atol=10.0)
+    with pytest.warns(UserWarning, match="New undefined gradient support checking feature"):
+        with pytest.raises(GradcheckError, match=text):
+            gradcheck(Inventing.apply, leaf(), atol=10.0)
     assert gradcheck(Inventing.apply, leaf(), atol=10.0, check_undefined_grad=False)
+
+
+def test_a_backward_that_needs_its_gradient():
+    def refusing(x):
+        def hook(g):
+            if g is None:
+                raise RuntimeError("there is no gradient")
+
+        y = x.clone()
+        y.register_hook(hook)
+        return y
+
+    with pytest.warns(UserWarning, match="^Backwards compatibility: New undefined gradient"):
+        with pytest.raises(GradcheckError, match="^Expected backward function to handle undefined"):
+            gradcheck(refusing, leaf())
+
+
+class RightFourTimes(Function):
+    """The identity, whose backward is right the first four times: before a batch comes."""
+
+    calls = 0
+
+    @staticmethod
+    def forward(ctx, x):
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx, g):
+        RightFourTimes.calls += 1
+        return g if RightFourTimes.calls <= 4 else 2 * g
+
+
+def test_gradients_of_a_batch():
+    for check in (gradcheck, gradgradcheck):
+        for fast_mode in (False, True):
+            assert check(tn.sin, leaf(), check_batched_grad=True, fast_mode=fast_mode)
+    with pytest.raises(GradcheckError, match="failed while testing batched gradient computation"):
+        gradcheck(RightFourTimes.apply, leaf(1.0), check_batched_grad=True)
+
+
+def with_hook(hook, function=tn.clone):
+    def hooked(x):
+        y = function(x)
+        y.register_hook(hook)
+        return y
+
+    return hooked
+
+
+@pytest.mark.parametrize("fast_mode", [False, True])
+def test_the_part_of_a_complex_output_that_differs(fast_mode):
+    z = tn.ones(2, dtype=tn.complex128, requires_grad=True)
+    shifted, halved = (lambda g: g + 0.01), (lambda g: tn.complex(g.real * 2, g.imag))
+    for function, given, part in (
+        (with_hook(shifted), z, "imaginary"),
+        (with_hook(shifted, lambda x: tn.complex(x, x)), leaf(), "imaginary"),
+        (with_hook(halved), z, "real"),
+    ):
+        text = f"^While considering the {part} part of complex outputs only, Jacobian mismatch for"
+        with pytest.raises(GradcheckError, match=text):
+            gradcheck(function, given, fast_mode=fast_mode)
+    with pytest.raises(GradcheckError, match="^Jacobian mismatch for output 0 with respect to"):
+        gradcheck(with_hook(shifted, tn.real), z, fast_mode=fast_mode)
 
 
 def test_inputs_must_be_fit_for_differences():
@@ -225,7 +289,7 @@ def test_outputs_must_keep_their_shape():
 @pytest.mark.parametrize(
     ("check", "option", "error", "message"),
     [
-        (gradcheck, {"check_batched_grad": True}, ValueError, "check_batched_grad=True needs vmap"),
+        (gradcheck, {"check_batched_forward_grad": True}, ValueError, "needs forward mode"),
         (gradcheck, {"check_forward_ad": True}, ValueError, "check_forward_ad=True needs forward"),
         (
             gradcheck,

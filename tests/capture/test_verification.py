@@ -192,6 +192,33 @@ def test_hooks_of_the_user_run_once():
     assert len(heard) == 6
 
 
+@pytest.mark.parametrize("registered", ["on the optimizer", "for all optimizers"])
+@pytest.mark.parametrize("when", ["pre", "post"])
+def test_hooks_of_steps_run_once(registered, when):
+    w, heard = tn.ones(2, requires_grad=True), []
+    sgd = optim.SGD([w], lr=0.1)
+    own = registered == "on the optimizer"
+    register = (
+        getattr(sgd, f"register_step_{when}_hook")
+        if own
+        else getattr(optim.optimizer, f"register_optimizer_step_{when}_hook")
+    )
+
+    def step(x):
+        sgd.zero_grad()
+        (w * x).sum().backward()
+        sgd.step()
+
+    handle = register(lambda *_: heard.append(1))
+    try:
+        compiled = tn.compile(step, verify=1)
+        for _ in range(6):
+            compiled(tn.ones(2))
+    finally:
+        handle.remove()
+    assert len(heard) == 6
+
+
 def test_python_code_of_a_verified_call_runs_once():
     """What the recorder cannot see happens once, such as in functions that only tinynet calls."""
     seen = []

@@ -7,6 +7,7 @@ import pytest
 
 import tinynet as tn
 from tinynet import nn
+from tinynet.autograd import overrides
 from tinynet.nn import functional as F
 
 
@@ -106,3 +107,30 @@ def test_the_name_is_printed():
 def test_what_is_no_class():
     with pytest.raises(TypeError, match="cls must be a class derived from Tensor"):
         tn.ones(2).as_subclass(int)
+
+
+class Counted:
+    """No tensor, but with a __torch_function__ of its own."""
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        return func.__name__, len(args), kwargs
+
+
+def test_libraries_ask_who_overrides_a_function():
+    assert overrides.has_torch_function((tn.ones(1), Marked([1.0])))
+    assert overrides.has_torch_function_unary(Counted())
+    assert overrides.has_torch_function_variadic(1, Counted())
+    assert not overrides.has_torch_function((tn.ones(1), nn.Parameter(tn.ones(1)), 3, None))
+    seen = overrides.handle_torch_function(abs, (1, Counted()), 1, Counted(), dim=2)
+    assert seen == ("abs", 2, {"dim": 2})
+
+
+def test_functions_of_libraries_dispatch():
+    @overrides.wrap_torch_function(lambda x, scale=1.0: (x,))
+    def scaled(x, scale=1.0):
+        return x * scale
+
+    assert scaled(Counted(), scale=3) == ("scaled", 1, {"scale": 3})
+    assert scaled(tn.ones(2), 3).tolist() == [3.0, 3.0]
+    assert overrides.is_tensor_like(Counted()) and not overrides.is_tensor_like(3)

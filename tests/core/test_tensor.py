@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tinynet as tn
-from tinynet import dtypes
+from tinynet import dtypes, nn
 from tinynet.printing import format_tensor
 
 
@@ -195,6 +195,15 @@ def test_types_by_name(dtype):
     name = tn.ones(2, dtype=dtype).type()
     assert x.type(name).dtype is x.type(name.replace("tinynet", "torch")).dtype is dtype
     assert x.type(dtype).type() == name and x.type("torch.FloatTensor") is x
+
+
+@pytest.mark.parametrize("kind", [tn.Tensor, "tinynet.Tensor", "torch.Tensor"])
+def test_the_type_of_all_tensors_is_the_default_dtype(kind):
+    mask = tn.tensor([True, False])
+    assert mask.type(kind).dtype is tn.float32 and mask.type(kind).tolist() == [1, 0]
+    assert nn.Linear(1, 1, dtype=tn.float64).type(kind).weight.dtype is tn.float32
+    with pytest.raises(TypeError, match="only floating-point types are supported as the default"):
+        tn.set_default_tensor_type(kind)
 
 
 @pytest.mark.parametrize("name", ["DoubleTensor", "cuda.DoubleTensor", "float64", ""])

@@ -10,7 +10,7 @@ import pytest
 import tinynet as tn
 from tinynet.data import CSV, DataLoader, FormatError
 from tinynet.train import load_config
-from tinynet.train.build.build import build
+from tinynet.train.assemble.build import build
 
 PEOPLE = '''\
 age,city,height,likes

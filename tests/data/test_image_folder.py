@@ -12,7 +12,7 @@ import tinynet as tn
 from tinynet.data import DataLoader, FormatError, ImageFolder
 from tinynet.data.transforms import RandomCrop, ToTensor
 from tinynet.train import load_config
-from tinynet.train.build.build import build
+from tinynet.train.assemble.build import build
 
 Image = pytest.importorskip("PIL.Image", reason="Pillow is not installed (the extra 'images')")
 

@@ -18,7 +18,7 @@ from tinynet.data import (
     WeightedRandomSampler,
     get_worker_info,
 )
-from tinynet.train.checkpoint import files as checkpoint
+from tinynet.train.base import checkpoint_file as checkpoint
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:This DataLoader will create", "ignore:.*use of fork:DeprecationWarning"

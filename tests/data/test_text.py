@@ -15,7 +15,7 @@ from tinynet.data import (
     Text,
 )
 from tinynet.train import ConfigError, load_config
-from tinynet.train.build.build import build
+from tinynet.train.assemble.build import build
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 

@@ -197,11 +197,6 @@ INSTEAD = (
         {"sees.y.retains_grad": None},
     ),
     Instead(
-        "The error itself names the forward line; no warning precedes it.",
-        "tools/anomaly_mode_names_the_node_that_made_nan",
-        {"warns": ["UserWarning: Anomaly Detection has been enabled"]},
-    ),
-    Instead(
         "The message names the write that replaced the whole value; PyTorch names the node that "
         "created it.",
         "second_nodes/a_result_written_before_the_second_derivative",

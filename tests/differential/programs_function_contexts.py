@@ -27,6 +27,32 @@ def setup_context_is_called_after_forward(T):
 
 
 @program
+def a_subclass_that_forward_returns_as_it_is(T):
+    class Marked(T.Tensor):
+        pass
+
+    same = function(T, lambda ctx, x: x, lambda ctx, g: g)
+    x = T.ones(2).as_subclass(Marked)
+    found = [type(same.apply(t)).__name__ for t in (x, x.requires_grad_())]
+    return {"classes": found, "parameter": type(same.apply(T.nn.Parameter(T.ones(2)))).__name__}
+
+
+@program
+def the_edges_of_a_gradient_that_is_differentiable_once(T):
+    once = T.autograd.function.once_differentiable
+    product = function(
+        T,
+        lambda ctx, x, number, y: (ctx.save_for_backward(x, y), x * y * number)[1],
+        once(lambda ctx, g: (g * ctx.saved_tensors[1], None, g * ctx.saved_tensors[0])),
+    )
+    x, y = T.ones(2, requires_grad=True), T.ones(2, requires_grad=True)
+    g = T.ones(2, requires_grad=True)
+    (slope,) = T.autograd.grad(product.apply(x, 2, y), x, g, create_graph=True)
+    edges = [(node and node.name(), number) for node, number in slope.grad_fn.next_functions]
+    return {"edges": edges, "error": attempt(slope.sum().backward)}
+
+
+@program
 def setup_context_saves_the_output(T):
     def setup(ctx, inputs, output):
         ctx.save_for_backward(output)

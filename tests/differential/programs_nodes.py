@@ -45,6 +45,27 @@ def a_leaf_has_one_accumulator(T):
 
 
 @program
+def the_edges_of_a_linear_layer(T):
+    x = T.ones(4, 3)
+    layer, plain = T.nn.Linear(3, 2), T.nn.Linear(2, 2, bias=False)
+    hidden = layer(x)
+    node = hidden.grad_fn
+    first = [after and after.name() for after, _ in node.next_functions]
+    transposed = node.next_functions[2][0]
+    is_weight = transposed.next_functions[0][0].variable is layer.weight
+    second = [after and after.name() for after, _ in plain(hidden).grad_fn.next_functions]
+    frozen = layer.requires_grad_(False)(x.requires_grad_())
+    third = [after and after.name() for after, _ in frozen.grad_fn.next_functions]
+    return {
+        "first": first,
+        "is_bias": node.next_functions[0][0].variable is layer.bias,
+        "is_weight": is_weight,
+        "second": second,
+        "third": third,
+    }
+
+
+@program
 def an_edge_to_the_second_output(T):
     x = T.tensor([1.0, 2.0, 3.0], requires_grad=True)
     a, b = x.split(2)

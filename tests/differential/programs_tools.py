@@ -198,6 +198,49 @@ def anomaly_mode_names_the_node_that_made_nan(T):
     return locals()
 
 
+def nan_in_the_second_backward(T, inside):
+    """Return the error of a double backward; its forward runs ``inside`` anomaly mode or before."""
+
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        return Inner.apply(g * x)
+
+    Inner = function(T, lambda ctx, x: x * 2, lambda ctx, g: g * T.tensor([float("nan"), 1.0]))
+    Outer = function(
+        T, lambda ctx, x: (ctx.save_for_backward(x), x.sum(0, keepdim=True))[1], backward
+    )
+
+    def slope():
+        x = T.ones(2, requires_grad=True)
+        (g,) = T.autograd.grad(Outer.apply(x).sum(), x, create_graph=True)
+        return g.sum()
+
+    before = None if inside else slope()
+    with T.autograd.detect_anomaly():
+        return attempt((slope() if inside else before).backward)
+
+
+@program
+def anomaly_mode_names_the_nodes_whose_backward_made_the_node(T):
+    return {"error": nan_in_the_second_backward(T, inside=True)}
+
+
+@program
+def anomaly_mode_after_the_forward(T):
+    return {"error": nan_in_the_second_backward(T, inside=False)}
+
+
+@program
+def a_failing_node_in_anomaly_mode(T):
+    x = T.ones(2, requires_grad=True)
+    with T.autograd.detect_anomaly():
+        y = x + 1
+        z = y**2
+        y += 1
+        error = attempt(z.sum().backward)
+    return {"raised": error is not None}
+
+
 @program
 def anomaly_mode_without_a_look_for_nan(T):
     x = T.tensor(-1.0, requires_grad=True)

@@ -68,3 +68,17 @@ def test_the_last_offset_is_the_length(mode, offsets):
     """PyTorch drops the rest of the input for sums, and keeps it for maxima."""
     with pytest.raises(RuntimeError, match=f"must be the length.*, 7. Got {offsets[-1]} instead"):
         F.embedding_bag(INDICES, table(), tn.tensor(offsets), mode=mode, include_last_offset=True)
+
+
+@pytest.mark.parametrize("dtype", [tn.float32, tn.float64])
+@pytest.mark.parametrize("bad", [-1, 10])
+@pytest.mark.parametrize("options", [{"mode": "max"}, {"mode": "sum"}, {"padding_idx": 0}], ids=str)
+def test_an_index_outside(options, bad, dtype):
+    plain = options == {"mode": "sum"} and dtype == tn.float32
+    text = (
+        f"^Index 1 of input takes value {bad} which is not in the valid range"
+        if plain
+        else f"^embedding_bag: Expected idx >= 0 && idx < num_embeddings but found idx to be {bad}$"
+    )
+    with pytest.raises(RuntimeError, match=text):
+        F.embedding_bag(tn.tensor([[1, bad]]), tn.ones(10, 2, dtype=dtype), **options)

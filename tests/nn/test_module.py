@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import types
 
 import numpy as np
 import pytest
@@ -539,3 +540,40 @@ def test_a_dataclass_like_default_of_a_class_attribute():
             self.rate = 0.1
 
     assert WithDefault().scale is None and WithDefault().rate == 0.1
+
+
+class Scope:
+    """What programs that make modules functions call `forward` on: attributes of an instance."""
+
+    def __init__(self, module):
+        vars(self).update({k: v for k, v in vars(module).items() if k[0] != "_"})
+        for table in (module._parameters, module._buffers):
+            vars(self).update(table)
+        for name in ("_conv_forward", "_check_input_dim"):
+            if hasattr(module, name):
+                setattr(self, name, types.MethodType(getattr(type(module), name), self))
+
+
+SPATIAL = [
+    *(nn.Conv1d(4, 4, 3, padding=1, padding_mode="circular"), nn.Conv2d(4, 4, 3), nn.MaxPool1d(2)),
+    *(
+        nn.MaxPool2d(2),
+        nn.AvgPool1d(2),
+        nn.AvgPool2d(2),
+        nn.AdaptiveAvgPool1d(2),
+        nn.LPPool2d(2, 2),
+    ),
+    *(nn.AdaptiveAvgPool2d(2), nn.AdaptiveMaxPool2d(2), nn.ZeroPad2d(1), nn.ReflectionPad1d(1)),
+    *(nn.ConstantPad2d(1, 2.0), nn.RNNCell(8, 3), nn.GRUCell(8, 3), nn.LSTMCell(8, 3)),
+]
+
+
+@pytest.mark.parametrize("layer", SPATIAL, ids=lambda layer: type(layer).__name__)
+def test_forward_reads_attributes_of_the_instance_only(layer):
+    x = tn.rand(2, 8) if isinstance(layer, nn.RNNCellBase) else tn.rand(2, 4, 8)
+    if type(layer).__name__.endswith("2d"):
+        x = tn.rand(2, 4, 8, 8)
+    results, expected = type(layer).forward(Scope(layer), x), layer(x)
+    if not isinstance(results, tuple):
+        results, expected = (results,), (expected,)
+    assert all(map(tn.equal, results, expected))

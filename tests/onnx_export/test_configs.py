@@ -7,7 +7,7 @@ import pytest
 import tinynet as tn
 from tests.onnx_export.comparing import ROUNDINGS, assert_same, running
 from tests.rounding import assert_near
-from tinynet.train.build.build import build_model
+from tinynet.train.assemble.build import build_model
 from tinynet.train.config.resolve import load_config
 
 ROOT = Path(__file__).parents[2]

@@ -479,6 +479,19 @@ def test_no_gradient_at_all():
     assert "backward() was not called, or zero_grad() was called after it" in text
 
 
+def test_a_schedule_that_is_plotted_is_no_mistake():
+    optimizer = optim.SGD([parameter()], lr=0.1)
+    optim.lr_scheduler.StepLR(optimizer, 3)
+    assert warned(optimizer) == []
+
+
+def test_no_gradient_under_a_schedule():
+    optimizer = optim.SGD([p := parameter()], lr=0.1)
+    optim.lr_scheduler.StepLR(optimizer, 3)
+    (p.detach() * p).sum()
+    assert len(warned(optimizer)) == 1
+
+
 def test_nothing_requires_grad():
     p = tn.ones(2)
     (text,) = warned(optim.Adam([p]))

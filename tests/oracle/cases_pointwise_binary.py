@@ -1,6 +1,7 @@
 """Arithmetic on two tensors or a tensor and a number; where."""
 
 import operator
+from typing import Any
 
 from tests.recorded.rows import (
     DTYPES,
@@ -143,6 +144,12 @@ for _name in ("add", "sub", "mul", "div", "floor_divide", "remainder", "pow"):
 
 # ---- single operations ----
 
+
+def operands(x: Any, name: str) -> list[Any]:
+    """Return ``x`` and as many more as an operation with ``alpha`` takes."""
+    return [x, x[0], x[0]] if name == "addr" else [x, x]
+
+
 TABLE.fails_backward("floor_divide-no-derivative", lambda tn, x, y: x // y, f64(2), f64(2))
 
 case("add-alpha", lambda tn, x, y: tn.add(x, y, alpha=2.5), f64(2, 3), f64(3))
@@ -150,6 +157,25 @@ case("sub-alpha", lambda tn, x, y: tn.sub(x, y, alpha=2), f64(2, 3), f64(3))
 case("add-alpha-int64", lambda tn, x, y: tn.add(x, y, alpha=3), i64(3), i64(3))
 case("add_-alpha", lambda tn, x, y: x.clone().add_(y, alpha=-0.5), f64(2, 3), f64(3))
 fails("add-alpha-float-of-ints", lambda tn, x, y: tn.add(x, y, alpha=0.5), i64(3), i64(3))
+for _name in ("add", "sub", "rsub", "addr"):
+    for _kind in ("bool", "int64", "float32", "complex64"):
+        case(
+            f"{_name}-alpha-of-{_kind}",
+            lambda tn, x, name=_name, kind=_kind: each(
+                [
+                    lambda alpha=alpha: getattr(tn, name)(
+                        *(v.to(getattr(tn, kind)) for v in operands(x, name)), alpha=alpha
+                    )
+                    for alpha in (True, 2, 2.5, 1j)
+                ]
+            ),
+            f64(2, 2).of([1, 2, -3, 0.5]).const,
+        )
+case(
+    "add_-alpha-bool",
+    lambda tn, x: each([lambda: x.add_(x, alpha=True), lambda: x.sub_(x, alpha=2j)]),
+    f64(2).const,
+)
 fails("sub-bool", lambda tn, x, y: x - y, mask(2), mask(2))
 case("div-floor", lambda tn, x, y: tn.div(x, y, rounding_mode="floor"), f64(2, 3), f64(3))
 case("div-trunc", lambda tn, x, y: tn.div(x, y, rounding_mode="trunc"), f64(2, 3), f64(3))

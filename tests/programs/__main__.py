@@ -5,6 +5,7 @@ python -m tests.programs --repositories FOLDER pygcn            those whose name
 python -m tests.programs --repositories FOLDER --results FILE   continue a run that was cut off
 python -m tests.programs --repositories FOLDER --record         run on PyTorch; note its answers
 python -m tests.programs --repositories FOLDER --sync           run on both, step by step
+python -m tests.programs --repositories FOLDER --sync --double  the same in float64
 """
 
 import argparse
@@ -28,6 +29,7 @@ from tests.programs.made import MAKERS
 HERE = Path(__file__).parent
 ANSWERS = HERE / "answers.json"
 ONE_THREAD = dict.fromkeys(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"], "1")
+FIXED = {**ONE_THREAD, "PYTHONHASHSEED": "0"}  # the order of a set of words numbers a vocabulary
 
 
 class Program(NamedTuple):
@@ -120,7 +122,7 @@ def run(program: Program, engine: str, repositories: Repositories, limit: float)
     child = subprocess.Popen(
         [*launch, str(root / file), *arguments],
         cwd=(root / file.partition("#")[0]).parent,
-        env={**os.environ, **ONE_THREAD, "PYTHONPATH": paths},
+        env={**os.environ, **FIXED, "PYTHONPATH": paths},
         start_new_session=True,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
@@ -221,6 +223,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--repositories", type=Path, help="a folder of git repositories")
     parser.add_argument("--record", action="store_true", help="run on PyTorch, note the answers")
     parser.add_argument("--sync", action="store_true", help="the same random numbers on both")
+    parser.add_argument("--double", action="store_true", help="with --sync: float64 for float32")
     parser.add_argument("--new", action="store_true", help="with --record: only what is not noted")
     parser.add_argument("--list", type=Path, default=HERE / "programs.toml", help="the programs")
     parser.add_argument("--answers", type=Path, default=ANSWERS, help="PyTorch's answers")
@@ -239,6 +242,7 @@ def main(arguments: list[str]) -> int:
             chosen = [p for p in chosen if not options.new or p.name not in answers]
             return record(chosen, answers, repositories)
         if options.sync:
+            os.environ.update({"IN_DOUBLE": "1"} if options.double else {})
             return step_by_step(chosen, repositories, options.limit)
         # what does not run on PyTorch says nothing
         chosen = [

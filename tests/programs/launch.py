@@ -8,6 +8,7 @@ the third Python block of a Markdown file.
 
 import contextlib
 import importlib
+import itertools
 import json
 import os
 import random
@@ -21,7 +22,7 @@ import warnings
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
-from sync import Draws
+from sync import Draws, compute_in_double
 
 STAND_INS = Path(__file__).parent / "stand_ins"
 ROOT = Path(__file__).parents[2]
@@ -51,13 +52,18 @@ class Run:
 
     def watch(self, torch) -> None:
         """Record each loss that `backward` is called on; end after enough of them."""
-        original = torch.Tensor.backward
+        original, within = torch.Tensor.backward, False
 
         def backward(loss, *args, **kwargs):
+            nonlocal within
+            if within:  # PyTorch calls it a second time where a default device is set
+                return original(loss, *args, **kwargs)
+            within = True
             frame = sys._getframe(1)
             site = f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}"
             self.series.setdefault(site, []).append(float(loss.detach().double().mean()))
             original(loss, *args, **kwargs)
+            within = False
             self.times.append(time.process_time())
             if self.draws is not None:
                 self.note_gradients()
@@ -114,6 +120,8 @@ def code_of(name: str) -> str:
         cells = json.loads(Path(file).read_text(encoding="utf-8"))["cells"]
         cells = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
         text = re.sub(r"^(\s*)(%+[a-z]|!).*$", r"\1pass", "\n\n".join(cells), flags=re.M)
+        first = r"^from __future__ import .*\n"  # of the whole file, and a cell may have it
+        text = "".join(re.findall(first, text, re.M)) + re.sub(first, "\n", text, flags=re.M)
     elif number:
         page = Path(file).read_text(encoding="utf-8")
         text = re.findall(r"^```(?:python|py)\n(.*?)^```", page, re.M | re.S)[int(number) - 1]
@@ -143,6 +151,14 @@ def keep_old_names() -> None:
         display.set_matplotlib_formats = lambda *formats, **options: None
 
 
+def seed_environments() -> None:
+    """Seed what gymnasium would seed with the machine's entropy."""
+    with contextlib.suppress(ImportError):
+        seeding, numbers = importlib.import_module("gymnasium.utils.seeding"), itertools.count()
+        create = seeding.np_random
+        seeding.np_random = lambda seed=None: create(next(numbers) if seed is None else seed)
+
+
 def main(engine: str, result: str, steps: str, seconds: str, name: str, *arguments: str) -> None:
     warnings.simplefilter("ignore")
     os.environ.update(MPLBACKEND="Agg", CUDA_VISIBLE_DEVICES="")
@@ -164,6 +180,9 @@ def main(engine: str, result: str, steps: str, seconds: str, name: str, *argumen
     run.watch(torch)
     if os.environ.get("SAME_NUMBERS"):
         run.synchronize(torch)
+        seed_environments()
+    if os.environ.get("IN_DOUBLE"):
+        compute_in_double(torch)
     signal.signal(signal.SIGPROF, lambda *_: run.end("time"))
     signal.setitimer(signal.ITIMER_PROF, float(seconds))
     sys.argv[:] = [name, *arguments]

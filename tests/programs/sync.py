@@ -5,9 +5,36 @@ with the same weights and see the same noise, so losses and gradients can be com
 `restart` is called at each step: a number that one engine alone draws does not shift later steps.
 """
 
+import sys
 from typing import Any
 
 import numpy as np
+
+
+def compute_in_double(torch: Any) -> None:
+    """Make float64 of all that is float32: then rounding no longer explains a difference."""
+    torch.set_default_dtype(torch.float64)
+    single = torch.float32
+    torch.float32 = torch.float = torch.float64
+    torch.FloatTensor, torch.Tensor.float = torch.DoubleTensor, torch.Tensor.double
+    converted = torch.Tensor.type
+    torch.Tensor.type = lambda t, dtype=None, **options: converted(
+        t, torch.float64 if dtype is single else dtype, **options
+    )
+    for name in ("from_numpy", "tensor", "as_tensor"):
+        setattr(torch, name, _in_double(getattr(torch, name), single))
+
+
+def _in_double(create: Any, single: Any) -> Any:
+    """Return a function that creates tensors, with float64 for float32."""
+
+    def created(*args: Any, **options: Any) -> Any:
+        made = create(*args, **options)
+        if made.dtype is not single:
+            return made
+        return made.detach().double().requires_grad_(made.requires_grad)
+
+    return created
 
 
 class Draws:
@@ -39,6 +66,10 @@ class Draws:
         )
         torch.nn.functional.dropout = self.dropout
         torch.nn.Dropout.forward = lambda layer, x: self.dropout(x, layer.p, layer.training)
+        for name in ("dropout1d", "dropout2d", "dropout3d"):
+            setattr(torch.nn.functional, name, self.channel_dropout)
+        for layer in (torch.nn.Dropout1d, torch.nn.Dropout2d, torch.nn.Dropout3d):
+            layer.forward = lambda made, x: self.channel_dropout(x, made.p, made.training)
         torch.bernoulli = lambda p, **_: torch.empty_like(p).bernoulli_(p.detach())
         for layer in (torch.nn.MultiheadAttention, torch.nn.RNNBase):
             self._without_dropout(layer)
@@ -67,9 +98,16 @@ class Draws:
         def chosen(made: Any, sample_shape: Any = ()) -> Any:
             shape = made._extended_shape(sample_shape)
             rows = made.probs.expand(*shape, made.probs.shape[-1])
-            return torch.multinomial(rows, 1, True)[..., 0]
+            return torch.multinomial(rows.reshape(-1, rows.shape[-1]), 1, True).reshape(shape)
+
+        def trials(made: Any, sample_shape: Any = ()) -> Any:
+            return torch.bernoulli(made.probs.detach().expand(made._extended_shape(sample_shape)))
 
         normal.rsample, normal.sample, categorical.sample = rsample, sample, chosen
+        torch.distributions.Bernoulli.sample = trials
+        own = {"rand": self.made("rand"), "_standard_normal": self._standard_normal}
+        for module in [m for name, m in sys.modules.items() if ".distributions" in name]:
+            vars(module).update((k, own[k]) for k in own.keys() & vars(module).keys())
 
         def drawn(mean: Any, std: Any = 1.0, size: Any = None, **_: Any) -> Any:
             if size is None:
@@ -77,6 +115,13 @@ class Draws:
             return mean + std * torch.empty(size).normal_()
 
         torch.normal = drawn
+        for name, module in list(sys.modules.items()):  # tinynet's import these by name
+            if name.startswith("tinynet.distributions"):
+                for drawing in {"rand", "randn", "normal", "multinomial"} & set(vars(module)):
+                    setattr(module, drawing, getattr(torch, drawing))
+
+    def _standard_normal(self, shape: Any, dtype: Any, device: Any) -> Any:
+        return self.torch.empty(shape, dtype=dtype).normal_()
 
     def _install_orders(self) -> None:
         """Replace the orders of samplers, and the parts that `random_split` draws."""
@@ -130,7 +175,7 @@ class Draws:
 
         def multinomial(weights: Any, count: int, replacement: bool = False, **_: Any) -> Any:
             rows = weights.detach().double().numpy()
-            flat = np.atleast_2d(rows)
+            flat = rows.reshape(-1, rows.shape[-1])
             rounds = count if replacement else 1
             waits = self.numpy.exponential(size=(flat.shape[0], rounds, flat.shape[1]))
             with np.errstate(divide="ignore"):
@@ -138,7 +183,11 @@ class Draws:
             picked = waits.argmin(-1) if replacement else waits[:, 0].argsort(-1)[:, :count]
             return torch.from_numpy(picked.reshape(*rows.shape[:-1], count).astype(np.int64))
 
+        def randint_like(t: Any, *bounds: Any, **options: Any) -> Any:
+            return randint(*bounds, size=t.shape, **{"dtype": t.dtype, **options})
+
         torch.randint, torch.multinomial = randint, multinomial
+        torch.randint_like = randint_like
         torch.Tensor.multinomial = multinomial
 
     def uniform_(self) -> Any:
@@ -199,3 +248,10 @@ class Draws:
         kept = self.torch.empty_like(x.detach()).bernoulli_(1.0 - p)
         factors = kept / (1.0 - p) if p < 1.0 else kept
         return x.mul_(factors) if inplace else x * factors
+
+    def channel_dropout(self, x: Any, p: float = 0.5, training: bool = True, *_: Any) -> Any:
+        """Drop whole channels of `(N, C, ...)`."""
+        if not training or p == 0.0:
+            return x
+        ones = self.torch.ones(*x.shape[:2], *[1] * (x.dim() - 2), dtype=x.dtype)
+        return x * self.dropout(ones, p)

@@ -13,7 +13,7 @@ LEFT_OUT: dict[str, str] = {
     r"torch\.ops\.aten\._.*attention.*": RANDOM,
     r"_(batch_norm_with_update|chunk_cat|native_batch_norm_legit|softmax_backward_data"
     r"|unsafe_masked_index(_put_accumulate)?|upsample_bilinear2d_aa)"
-    r"|jiterator_.*|torch\.ops\..*|.*_backward.*|native_.*|slice": INTERNAL,
+    r"|jiterator_.*|torch\.ops\..*|.*_backward.*|slice": INTERNAL,
     r"sparse\..*|to_sparse": SPARSE,
     r"bfloat16|chalf|torch\._scaled_mm.*|hash_tensor": DEVICES,
 }

@@ -28,7 +28,7 @@ COMPLEX = (torch.complex64, torch.complex128)
 DTYPES = (torch.float32, torch.float64, torch.int64, torch.bool, *COMPLEX)
 
 # Their results are unique up to signs; the table's own samples say what to compare of them.
-AMBIGUOUS = {"linalg.eigh", "linalg.svd", "svd"}
+AMBIGUOUS = {"linalg.eig", "linalg.eigh", "linalg.svd", "svd"}
 
 
 @dataclass

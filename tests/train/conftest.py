@@ -4,7 +4,7 @@ import textwrap
 import pytest
 
 from tinynet.train import run
-from tinynet.train.running import training as trainings
+from tinynet.train.run import training as trainings
 
 DIGITS = """\
 [run]

@@ -9,10 +9,10 @@ import tinynet as tn
 from tinynet import nn, optim
 from tinynet.optim.lr_scheduler import LambdaLR
 from tinynet.train import NonFiniteError, fit, run
-from tinynet.train.checkpoint import files as checkpoints
+from tinynet.train.base import checkpoint_file as checkpoints
 from tinynet.train.cli import main
 from tinynet.train.config.components import FAMILIES
-from tinynet.train.metrics.totals import Totals
+from tinynet.train.step.totals import Totals
 
 ONE_CYCLE = "schedule={type='OneCycleLR', per='step', total_steps=%s, max_lr=%s}"
 

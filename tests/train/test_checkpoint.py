@@ -16,8 +16,8 @@ import pytest
 
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.exchange import files
-from tinynet.train.checkpoint import files as checkpoint
-from tinynet.train.checkpoint.files import CheckpointError, read_checkpoint, write_checkpoint
+from tinynet.train.base import checkpoint_file as checkpoint
+from tinynet.train.base.checkpoint_file import CheckpointError, read_checkpoint, write_checkpoint
 
 
 @pytest.fixture
@@ -242,7 +242,7 @@ def test_the_file_and_its_folder_are_synced(path, monkeypatch):
 WRITER = """
 import itertools, sys
 import numpy as np
-from tinynet.train.checkpoint.files import write_checkpoint
+from tinynet.train.base.checkpoint_file import write_checkpoint
 for number in itertools.count(1):
     write_checkpoint(sys.argv[1], {"number": number, "x": np.full(20_000, number)})
     print(number, flush=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tinynet.train.checkpoint.run_folder import new_run_folder
+from tinynet.train.base.run_folder import new_run_folder
 from tinynet.train.cli import main
 
 ROOT = Path(__file__).parents[2]

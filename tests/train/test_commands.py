@@ -18,7 +18,7 @@ from tinynet.train.commands import COMMANDS
 from tinynet.train.config import components
 from tinynet.train.config.reference import KINDS, explain_key, known_keys, list_types
 from tinynet.train.config.sections import SECTIONS, settings
-from tinynet.train.report.summary import size_text
+from tinynet.train.observe.summary import size_text
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 
 from tinynet import nn, optim
 from tinynet.train import ConfigError, load_config, to_toml
-from tinynet.train.build.build import build
+from tinynet.train.assemble.build import build
 from tinynet.train.config.sections import SECTIONS, field_docs
 from tinynet.train.models import mlp
 

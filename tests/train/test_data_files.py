@@ -8,7 +8,7 @@ import pytest
 
 import tinynet as tn
 from tinynet.train import ConfigError, load_config, to_toml
-from tinynet.train.build.build import build
+from tinynet.train.assemble.build import build
 from tinynet.train.config.coercion import (
     MismatchError,
     accepts_paths,

@@ -13,9 +13,9 @@ import pytest
 import tinynet as tn
 from tinynet.data import TensorDataset
 from tinynet.train import ChangedWarning, UsageError, evaluate_run, resume, run
-from tinynet.train.checkpoint.fingerprint import differences, fingerprint
-from tinynet.train.checkpoint.sources import traced
 from tinynet.train.cli import main
+from tinynet.train.config.sources import traced
+from tinynet.train.diagnose.fingerprint import differences, fingerprint
 
 from .test_resume import same
 from .test_runner import own_model, weights

@@ -17,11 +17,11 @@ import pytest
 
 from tinynet.board import BoardWarning, tensorboardx
 from tinynet.board.reading import PREFIX, _records
-from tinynet.train.checkpoint import storage as storages
-from tinynet.train.checkpoint.checksums import is_sealed, sealed
-from tinynet.train.checkpoint.files import CheckpointError
-from tinynet.train.checkpoint.writing import write_json
+from tinynet.train.base.checkpoint_file import CheckpointError
+from tinynet.train.base.checksums import is_sealed, sealed
+from tinynet.train.base.writing import write_json
 from tinynet.train.cli import main
+from tinynet.train.store import storage as storages
 
 from .conftest import DIGITS, Killed
 from .faults import FULL, Disk, faults_of

@@ -11,13 +11,13 @@ import types
 import pytest
 
 from tinynet.train import find_batch_size
+from tinynet.train.base import memory, other_systems
+from tinynet.train.base.memory import parse_size
+from tinynet.train.base.problems import TrainError, UsageError
 from tinynet.train.cli import main
-from tinynet.train.config.problems import TrainError, UsageError
-from tinynet.train.finders import batch_size as batch_sizes
-from tinynet.train.finders import memory, other_systems
-from tinynet.train.finders.batch_size import largest
-from tinynet.train.finders.memory import parse_size
-from tinynet.train.finders.one_try import answer
+from tinynet.train.study.finders import batch_size as batch_sizes
+from tinynet.train.study.finders.batch_size import largest
+from tinynet.train.study.finders.one_try import answer
 
 HUNGRY = """
 import os

@@ -9,13 +9,13 @@ import pytest
 from tests.rounding import STEPS, near
 from tinynet.invocation import installation
 from tinynet.train import find_lr, load_config
-from tinynet.train.build.build import build
-from tinynet.train.build.optimizers import updaters_for
+from tinynet.train.assemble.build import build
+from tinynet.train.assemble.optimizers import updaters_for
+from tinynet.train.base.problems import UsageError
 from tinynet.train.cli import main
-from tinynet.train.config.problems import UsageError
-from tinynet.train.finders.curve import Divergence, grid, smoothed, suggestions
-from tinynet.train.finders.rates import Rates
-from tinynet.train.html_report import plots
+from tinynet.train.show import plots
+from tinynet.train.study.finders.curve import Divergence, grid, smoothed, suggestions
+from tinynet.train.study.finders.rates import Rates
 
 from .test_html_report import CONFIGS, Page
 

@@ -6,8 +6,8 @@ import pytest
 import tinynet as tn
 from tinynet import exchange, optim
 from tinynet.train import ConfigError, UsageError, load_config, resume, run
-from tinynet.train.build.build import build
-from tinynet.train.build.fine_tuning import groups_of
+from tinynet.train.assemble.build import build
+from tinynet.train.assemble.fine_tuning import groups_of
 from tinynet.train.cli import main
 
 

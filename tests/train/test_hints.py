@@ -6,13 +6,13 @@ import re
 import pytest
 
 from tinynet.train import load_config
-from tinynet.train.build.build import build
-from tinynet.train.checkpoint.files import read_checkpoint
-from tinynet.train.checkpoint.reading import read_rows
+from tinynet.train.assemble.build import build
+from tinynet.train.base.checkpoint_file import read_checkpoint
+from tinynet.train.base.problems import ConfigError
+from tinynet.train.base.reading import read_rows
 from tinynet.train.cli import main
-from tinynet.train.config.problems import ConfigError
-from tinynet.train.report import progress as progress_module
-from tinynet.train.report.progress import ProgressPrinter
+from tinynet.train.observe import progress as progress_module
+from tinynet.train.observe.progress import ProgressPrinter
 
 
 def refused(path, **overrides):

@@ -17,7 +17,7 @@ import pytest
 from tinynet.invocation import installation
 from tinynet.train import resume, run
 from tinynet.train.cli import main
-from tinynet.train.running import training as trainings
+from tinynet.train.run import training as trainings
 
 pytestmark = pytest.mark.usefixtures("reports")
 

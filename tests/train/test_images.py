@@ -11,9 +11,9 @@ import tinynet as tn
 from tinynet import exchange
 from tinynet.data import FormatError, ImageFolder
 from tinynet.train import ConfigError, UsageError, load_config, load_run, run
-from tinynet.train.build.build import build
+from tinynet.train.assemble.build import build
 from tinynet.train.cli import main
-from tinynet.train.running.runner import evaluate_run
+from tinynet.train.run.runner import evaluate_run
 
 from .conftest import Killed
 from .test_runner import weights

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from tinynet.train import NonFiniteError, evaluate_run, run
-from tinynet.train.checkpoint import files as checkpoints
+from tinynet.train.base import checkpoint_file as checkpoints
+from tinynet.train.base.problems import TrainError
 from tinynet.train.cli import main
-from tinynet.train.config.problems import TrainError
+from tinynet.train.diagnose.replay import replay
 from tinynet.train.incidents import post_mortem as post_mortems
 from tinynet.train.incidents.post_mortem import read_report
-from tinynet.train.incidents.replay import replay
 
 from .test_resume import rows
 from .test_runner import own_model

@@ -6,12 +6,12 @@ import re
 import pytest
 
 from tinynet.train import evaluate_run, load_config, resume, run
-from tinynet.train.build.build import build
-from tinynet.train.checkpoint.files import read_checkpoint
+from tinynet.train.assemble import limits
+from tinynet.train.assemble.build import build
+from tinynet.train.base.checkpoint_file import read_checkpoint
+from tinynet.train.base.problems import ConfigError
 from tinynet.train.cli import main
-from tinynet.train.config.problems import ConfigError
-from tinynet.train.report.explanation import explain_run
-from tinynet.train.running import limits
+from tinynet.train.diagnose.explanation import explain_run
 
 from .test_resume import killed, same
 from .test_resume import rows as all_rows

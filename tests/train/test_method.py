@@ -24,11 +24,11 @@ from tinynet.train import (
     run,
     to_toml,
 )
-from tinynet.train.build.adversarial import Adversarial
-from tinynet.train.build.dry_run import examine
 from tinynet.train.cli import main
+from tinynet.train.diagnose.dry_run import examine
 from tinynet.train.models import GAN, mlp
-from tinynet.train.running.runner import prepare
+from tinynet.train.run.runner import prepare
+from tinynet.train.step.adversarial import Adversarial
 
 from .test_runner import weights
 

@@ -9,13 +9,13 @@ import tinynet as tn
 from tests.rounding import near
 from tinynet import nn, optim
 from tinynet.train import UsageError, evaluate_run, run
-from tinynet.train.build.ema import MovingAverage
+from tinynet.train.assemble.best import Best
+from tinynet.train.assemble.ema import MovingAverage
 from tinynet.train.config.sections import EvaluationSection
 from tinynet.train.metrics.metric import UnsuitableError
 from tinynet.train.metrics.registry import METRICS, find_metric, higher_is_better
-from tinynet.train.metrics.totals import Totals
-from tinynet.train.report.predictions import confusion_table, rows_of, sentence_of, table_of
-from tinynet.train.running.best import Best
+from tinynet.train.outputs.predictions import confusion_table, rows_of, sentence_of, table_of
+from tinynet.train.step.totals import Totals
 
 
 def totals(metrics, *batches):

@@ -4,7 +4,7 @@ import pytest
 
 import tinynet as tn
 from tinynet.train import load_config, resume, run
-from tinynet.train.build.build import build
+from tinynet.train.assemble.build import build
 from tinynet.train.cli import main
 
 from .test_resume import killed, rows, same

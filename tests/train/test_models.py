@@ -8,10 +8,10 @@ from tests.rounding import STEPS, near
 from tinynet import nn
 from tinynet.data import DataLoader, TensorDataset
 from tinynet.train import load_config
-from tinynet.train.build.targets import InputsAsTargets
 from tinynet.train.cli import main
 from tinynet.train.models import VAE, VAELoss, cnn
 from tinynet.train.models.autoencoder import Decoded
+from tinynet.train.step.targets import InputsAsTargets
 
 
 def test_a_cnn_has_the_layers_that_its_arguments_say():

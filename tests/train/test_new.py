@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from tinynet.train import latest_run
-from tinynet.train.checkpoint.reading import read_rows
-from tinynet.train.checkpoint.run_folder import RunFolder
+from tinynet.train.base.reading import read_rows
+from tinynet.train.base.run_folder import RunFolder
 from tinynet.train.cli import main
 from tinynet.train.commands.new import FILES
 

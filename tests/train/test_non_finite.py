@@ -10,9 +10,9 @@ import tinynet as tn
 from tinynet import nn, optim
 from tinynet.data import DataLoader, Subset, TensorDataset
 from tinynet.train import NonFiniteError, fit
-from tinynet.train.build.seeds import get_states, seed_all
 from tinynet.train.incidents import guard as guards
 from tinynet.train.incidents.post_mortem import read_report
+from tinynet.train.step.seeds import get_states, seed_all
 
 NAN, INF = float("nan"), float("inf")
 

@@ -10,8 +10,8 @@ from tests.rounding import near
 from tinynet import nn, optim
 from tinynet.board.reading import read_events
 from tinynet.train import resume, run
-from tinynet.train.build.task import Updater
-from tinynet.train.running.norms import Norms
+from tinynet.train.run.norms import Norms
+from tinynet.train.step.task import Updater
 
 from .test_limits import rows
 from .test_resume import killed, same

@@ -26,10 +26,10 @@ from tinynet.train import (
     resume,
     run,
 )
-from tinynet.train.checkpoint import files as checkpoints
-from tinynet.train.checkpoint import storage as storages
-from tinynet.train.checkpoint import writing
+from tinynet.train.base import checkpoint_file as checkpoints
+from tinynet.train.base import writing
 from tinynet.train.cli import main
+from tinynet.train.store import storage as storages
 
 from .test_kill import killed_after
 from .test_resume import GOLDEN, ROUNDINGS, flat, old_folder, same

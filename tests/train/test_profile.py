@@ -13,15 +13,15 @@ from tinynet import board, nn, optim
 from tinynet.board.graphs import timing
 from tinynet.board.graphs.costs import OUTSIDE, totals
 from tinynet.train import run
-from tinynet.train.build import trial as trials
-from tinynet.train.build.trial import trial
-from tinynet.train.checkpoint.files import read_checkpoint
-from tinynet.train.checkpoint.run_folder import RunFolder
-from tinynet.train.checkpoint.storage import newest_checkpoint
+from tinynet.train.assemble import trial as trials
+from tinynet.train.assemble.trial import trial
+from tinynet.train.base.checkpoint_file import read_checkpoint
+from tinynet.train.base.run_folder import RunFolder
 from tinynet.train.cli import main
 from tinynet.train.config.resolve import load_config
-from tinynet.train.running import runner
-from tinynet.train.running.runner import prepare
+from tinynet.train.run import runner
+from tinynet.train.run.runner import prepare
+from tinynet.train.store.storage import newest_checkpoint
 
 NET = """
 from tinynet import nn
@@ -248,7 +248,7 @@ import random
 import numpy as np
 import tinynet as tn
 from tinynet import nn
-from tinynet.train.build.method import Supervised
+from tinynet.train.step.method import Supervised
 
 class Net(nn.Module):
     def __init__(self):

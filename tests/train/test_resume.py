@@ -14,8 +14,8 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 from tests.rounding import STEPS, near
 from tinynet.train import CheckpointError, StorageWarning, UsageError, evaluate_run, resume, run
-from tinynet.train.checkpoint import files as checkpoints
-from tinynet.train.checkpoint import writing
+from tinynet.train.base import checkpoint_file as checkpoints
+from tinynet.train.base import writing
 from tinynet.train.cli import main
 
 from .conftest import Killed

@@ -13,10 +13,10 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 import tinynet as tn
 from tests.rounding import near
 from tinynet.train import CheckpointError, NonFiniteError, UsageError, evaluate_run, run
-from tinynet.train.checkpoint import files as checkpoints
-from tinynet.train.checkpoint import run_folder as folders
-from tinynet.train.checkpoint import storage
-from tinynet.train.checkpoint.run_folder import new_run_folder
+from tinynet.train.base import checkpoint_file as checkpoints
+from tinynet.train.base import run_folder as folders
+from tinynet.train.base.run_folder import new_run_folder
+from tinynet.train.store import storage
 
 
 def weights(model):
@@ -216,7 +216,7 @@ def test_the_trial_and_the_graph_change_nothing(write, digits):
     result = run(path, {"run.epochs": 1}, quiet=True)
     assert result.model.seen.item() == 23
     assert len(result.model.drawn) == 23
-    from tinynet.train.build.seeds import seed_all
+    from tinynet.train.step.seeds import seed_all
 
     seed_all(3, "training")
     assert result.model.drawn[0] == tn.rand(1).item() + np.random.rand() + random.random()

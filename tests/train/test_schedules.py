@@ -6,8 +6,8 @@ import tomllib
 import pytest
 
 from tinynet.train import load_config, resume, run
-from tinynet.train.build.build import build
-from tinynet.train.checkpoint.files import read_checkpoint
+from tinynet.train.assemble.build import build
+from tinynet.train.base.checkpoint_file import read_checkpoint
 from tinynet.train.cli import main
 
 from .test_limits import rows

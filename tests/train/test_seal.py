@@ -11,10 +11,10 @@ import pytest
 from tinynet.atomic_write import write_atomically
 from tinynet.board import BoardWarning
 from tinynet.train import StorageWarning, evaluate_run, resume, run
-from tinynet.train.checkpoint import files as checkpoints
-from tinynet.train.checkpoint import storage as storages
-from tinynet.train.checkpoint.checksums import row_of, sealed_row
+from tinynet.train.base import checkpoint_file as checkpoints
+from tinynet.train.base.checksums import row_of, sealed_row
 from tinynet.train.cli import main
+from tinynet.train.store import storage as storages
 
 from .test_resume import all_of, rows, same
 from .test_runner import own_model

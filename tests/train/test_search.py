@@ -20,16 +20,18 @@ from hypothesis import strategies as st
 
 from tinynet.invocation import installation
 from tinynet.train import run
-from tinynet.train.checkpoint.writing import locked
+from tinynet.train.assemble.limits import PRUNED
+from tinynet.train.base.problems import Problems, TrainError, UsageError
+from tinynet.train.base.table import brief
+from tinynet.train.base.writing import locked
 from tinynet.train.cli import main
-from tinynet.train.config.grid import Point, brief
-from tinynet.train.config.problems import Problems, TrainError, UsageError
-from tinynet.train.config.space import dimension, probes, space_of
-from tinynet.train.running.run_group import outcome_of
-from tinynet.train.running.supervised import PRUNED, Supervised
-from tinynet.train.search.results import read_results
-from tinynet.train.search.search import open_search
-from tinynet.train.search.study import Plan, Study
+from tinynet.train.run.supervised import Supervised
+from tinynet.train.study.grid import Point
+from tinynet.train.study.results import read_results
+from tinynet.train.study.run_group import outcome_of
+from tinynet.train.study.search import open_search
+from tinynet.train.study.space import dimension, probes, space_of
+from tinynet.train.study.study import Plan, Study
 
 from .test_cli import start
 from .test_sweep import KILLS, kill_while_a_run_starts

@@ -11,9 +11,9 @@ from tinynet.data import DataLoader, TensorDataset
 from tinynet.errors import TrainingWarning
 from tinynet.nn import functional as F
 from tinynet.train import fit, run
-from tinynet.train.checkpoint.reading import read_text
-from tinynet.train.checkpoint.run_folder import RunFolder
-from tinynet.train.checkpoint.run_record import parse_record
+from tinynet.train.base.reading import read_text
+from tinynet.train.base.run_folder import RunFolder
+from tinynet.train.base.run_record import parse_record
 
 INPUTS = 5
 

@@ -10,7 +10,7 @@ import tinynet as tn
 from tinynet import nn
 from tinynet.train.cli import main
 from tinynet.train.config.resolve import load_config
-from tinynet.train.running.runner import prepare
+from tinynet.train.run.runner import prepare
 
 
 class Everything(nn.Module):

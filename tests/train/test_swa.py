@@ -6,7 +6,7 @@ import pytest
 import tinynet as tn
 from tinynet import nn
 from tinynet.train import load_run, resume, run
-from tinynet.train.checkpoint.files import read_checkpoint
+from tinynet.train.base.checkpoint_file import read_checkpoint
 from tinynet.train.cli import main
 
 from .test_limits import rows

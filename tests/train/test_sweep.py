@@ -18,9 +18,9 @@ from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData
 from tests.board.test_dashboards import Api
 from tests.board.test_tensorboard import server
 from tinynet.train.cli import main
-from tinynet.train.config.grid import MOST, Point, axis, points
-from tinynet.train.running.run_group import Outcome, log_hparams, outcome_of
-from tinynet.train.running.sweep import open_sweep
+from tinynet.train.study.grid import MOST, Point, axis, points
+from tinynet.train.study.run_group import Outcome, log_hparams, outcome_of
+from tinynet.train.study.sweep import open_sweep
 
 from .test_cli import start
 

@@ -16,8 +16,8 @@ from tinynet.data import CSV, FormatError, Parquet
 from tinynet.data.readers.encoding import TableEncoder
 from tinynet.data.splits import grouped_split, stratified_split, time_split
 from tinynet.train import ConfigError, UsageError, evaluate_run, load_config, load_run, resume, run
-from tinynet.train.build.build import build
-from tinynet.train.checkpoint.files import read_checkpoint
+from tinynet.train.assemble.build import build
+from tinynet.train.base.checkpoint_file import read_checkpoint
 from tinynet.train.cli import main
 from tinynet.train.metrics.regression import PoorFitWarning
 

@@ -5,7 +5,7 @@ import tempfile
 
 import pytest
 
-from tinynet.train.build.build import build
+from tinynet.train.assemble.build import build
 from tinynet.train.cli import main
 from tinynet.train.config.resolve import load_config
 

@@ -9,7 +9,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 from tinynet.optim import lr_scheduler
 from tinynet.train import ConfigError, UsageError, evaluate_run, load_run, run
-from tinynet.train.checkpoint import files as checkpoints
+from tinynet.train.base import checkpoint_file as checkpoints
 
 from .test_runner import weights
 

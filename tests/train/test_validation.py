@@ -22,10 +22,10 @@ from tinynet.train import (
     resume,
     run,
 )
-from tinynet.train.build.build import build
-from tinynet.train.checkpoint import files as checkpoints
+from tinynet.train.assemble.build import build
+from tinynet.train.base import checkpoint_file as checkpoints
 from tinynet.train.cli import main
-from tinynet.train.running.measures import Measures
+from tinynet.train.run.measures import Measures
 
 from .test_runner import weights
 from .test_training import all_rows, rows

@@ -23,15 +23,15 @@ _DISTRIBUTIONS = """
     weibull wishart
 """.split()
 _SAME = """
-    amp random autograd autograd.function autograd.functional autograd.gradcheck autograd.graph
-    autograd.variable fft backends backends.cuda backends.cudnn backends.mkl backends.mkldnn
-    backends.mps backends.openmp backends.opt_einsum cuda distributions func masked nn nn.functional
+    amp random autograd autograd.function autograd.gradcheck autograd.graph autograd.variable
+    fft backends backends.cuda backends.cudnn backends.mkl backends.mkldnn
+    backends.mps backends.openmp backends.opt_einsum cuda distributions func masked nn
     nn.init nn.modules.batchnorm nn.modules.dropout nn.modules.instancenorm nn.modules.lazy
     nn.modules.module nn.modules.normalization nn.modules.utils nn.parallel
     nn.parallel.data_parallel nn.parallel.distributed nn.parameter
     nn.utils nn.utils.clip_grad nn.utils.convert_parameters nn.utils.parametrizations nn.utils.prune
     nn.utils.parametrize nn.utils.rnn nn.utils.stateless optim optim.lr_scheduler
-    signal signal.windows utils utils.checkpoint utils.data utils.data.dataloader
+    signal signal.windows utils utils.backcompat utils.checkpoint utils.data utils.data.dataloader
     utils.data.dataset utils.data.distributed utils.data.sampler utils.hooks utils.tensorboard
     utils.tensorboard.summary
 """.split()
@@ -44,6 +44,7 @@ PATHS: dict[str, str] = {
     "torch.amp.autocast_mode": "amp.autocast_mode",
     "torch.amp.grad_scaler": "amp.grad_scaler",
     "torch.autograd.anomaly_mode": "autograd.anomaly",
+    "torch.autograd.functional": "autograd.functional autograd.jacobian_helpers",
     "torch.autograd.grad_mode": "core.modes autograd.inference",
     "torch.autograd.profiler": "compat.profiler",
     "torch.compiler": "compiler",
@@ -91,6 +92,7 @@ PATHS: dict[str, str] = {
     "torch.nested": "compat.refusal",
     "torch.nn.attention": "compat.attention",
     "torch.nn.common_types": "compat.types",
+    "torch.nn.functional": "nn.functional autograd.overrides",
     "torch.nn.modules": "nn.modules nn",
     "torch.nn.modules.activation": (
         "nn.layers.activation.piecewise nn.layers.activation.smooth "
@@ -129,6 +131,7 @@ PATHS: dict[str, str] = {
     "torch.nn.parallel.replicate": "compat.distributed",
     "torch.nn.parallel.scatter_gather": "compat.distributed",
     "torch.nn.utils.fusion": "compat.fusion",
+    "torch.overrides": "autograd.overrides",
     "torch.nn.utils.init": "nn.utils.skip_init",
     "torch.nn.utils.spectral_norm": "nn.utils.norm_hooks",
     "torch.nn.utils.weight_norm": "nn.utils.norm_hooks",
@@ -183,7 +186,7 @@ LEFT_OUT: list[tuple[str, str]] = [
     (r"torch\.nn\.grad", _INTERNAL),
     (r"torch\.nn\.modules\.linear_cross_entropy_options", _INTERNAL),
     (r"torch\.nn\.utils\.memory_format", _COMPILER),
-    (r"torch\.(overrides|return_types)", _INTERNAL),
+    (r"torch\.return_types", _INTERNAL),
     (r"torch\.quasirandom", "use scipy.stats.qmc"),
     (r"torch\.onnx\..+", "torch.onnx.export is the way to ONNX"),
     (r"torch\.masked\..+", "there are no masked tensors; use the functions of torch.masked"),

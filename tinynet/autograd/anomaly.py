@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import collections
 import contextlib
+import sys
 import threading
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tinynet import dtypes
-from tinynet.core.callsite import here, locate
+from tinynet.core.callsite import Site, here, locate, warn
 from tinynet.core.graph.backward_observers import BackwardObserver, passes
-from tinynet.core.graph.node import Node
+from tinynet.core.graph.node import Node, count_nodes
 from tinynet.core.messages import row
 from tinynet.core.module_scope import path_of
 from tinynet.core.tensors.tensor import Tensor
@@ -34,6 +36,14 @@ def _array(x: Any) -> Array | None:
     return np.asarray(x) if isinstance(x, (np.ndarray, np.generic, float)) else None
 
 
+class Call(NamedTuple):
+    """What a warning shows of a node; it keeps no saved values."""
+
+    name: str
+    site: Site | None
+    sequence: int
+
+
 class Watcher(BackwardObserver):
     """Checks each node of a backward pass while anomaly mode is on."""
 
@@ -42,18 +52,22 @@ class Watcher(BackwardObserver):
         self.saved: dict[str, Any] = {}  # values saved by the current node; backward frees them
 
     def visit(self, backward_pass: Any, node: Node, go: Callable[[Node], None]) -> None:
-        """Visit a node; add a note with the node's line to errors."""
+        """Visit a node; warn of errors with the lines of the node and of those around it."""
         before, self.saved = self.saved, _saved(node)
+        first = count_nodes()
         try:
             go(node)
-        except AutogradError:
-            raise  # names its lines
         except Exception as error:
-            lines = row("forward", locate(node.site), f"for {node.name()}{_module(node)}")
-            error.add_note("\n".join([f"Error detected in {node.name()}.", *lines]))
+            _warn_of_error(node)
+            if not isinstance(error, AutogradError):  # which names its lines
+                lines = row("forward", locate(node.site), f"for {node.name()}{_module(node)}")
+                error.add_note("\n".join([f"Error detected in {node.name()}.", *lines]))
             raise
         finally:
             self.saved = before
+            if backward_pass.create_graph:
+                made = range(first + 1, count_nodes())
+                _state.parents.append((made, Call(node.name(), node.site, node.sequence)))
 
     def computed(self, node: Node, g: Any, results: tuple[Any, ...]) -> None:
         """Check the gradients that a node computed for nan.
@@ -157,6 +171,48 @@ def hint_of(sources: dict[str, Array], values: dict[str, float]) -> str:
     )
 
 
+# ---- warnings of errors -------------------------------------------------------------------------
+
+
+def _warn_of_error(node: Node) -> None:
+    """Warn that a node's backward failed, and of the nodes whose backward made it."""
+    text = f"Error detected in {node.name()}. "
+    if node.sequence < _state.started:
+        text += (
+            "No forward pass information available. Enable detect anomaly during forward pass "
+            "for more information."
+        )
+    else:
+        text += f"Traceback of forward call that caused the error:\n{_traceback(node.site)}"
+    _warn(text)
+    parent = _parent(node.sequence)
+    while parent is not None:
+        _warn(
+            f"\n\nPrevious calculation was induced by {parent.name}. Traceback of forward call "
+            f"that induced the previous calculation:\n{_traceback(parent.site)}"
+        )
+        parent = _parent(parent.sequence)
+
+
+def _warn(text: str) -> None:
+    try:
+        warn(text)
+    except UserWarning:  # the error itself goes on
+        print(text, file=sys.stderr)
+
+
+def _traceback(site: Site | None) -> str:
+    where = locate(site)
+    if where is None:
+        return ""
+    return f'  File "{where.filename}", line {where.line}, in {where.function}\n    {where.text}\n'
+
+
+def _parent(sequence: int) -> Call | None:
+    """Return the node whose recorded backward made the node of that number."""
+    return next((call for made, call in _state.parents if sequence in made), None)
+
+
 # ---- the user's side ----------------------------------------------------------------------------
 
 
@@ -164,12 +220,20 @@ class _State(threading.local):
     enabled = False
     check_nan = True
     stop: Callable[[], None] | None = None  # removes the watcher
+    started = 0  # the number of nodes before anomaly mode
+
+    def __init__(self) -> None:
+        # The numbers of the nodes that the recorded backward of a node made, inner nodes first.
+        self.parents: collections.deque[tuple[range, Call]] = collections.deque(maxlen=100_000)
 
 
 _state = _State()
 
 
 def _set(enabled: bool, check_nan: bool) -> None:
+    if bool(enabled) != _state.enabled:
+        _state.parents.clear()
+        _state.started = count_nodes()
     _state.enabled, _state.check_nan = bool(enabled), bool(check_nan)
     if _state.stop is not None:
         _state.stop()
@@ -200,7 +264,7 @@ class detect_anomaly(contextlib.ContextDecorator):
     """Raise an error for the first nan in a backward pass, with its forward line.
 
     A context manager or decorator. Unlike in PyTorch, the forward does not have to run in the
-    block. Errors raised in backward get a note with the forward line, too. Checking each gradient
+    block. A warning names the forward line of other errors in backward, too. Checking each gradient
     for nan adds 7 % (large arrays) to 50 % to the time of a backward pass.
 
     Args:

@@ -51,16 +51,19 @@ def differentiable(made: Any) -> list[Tensor]:
 
 def in_parts(
     func: Callable[..., Any], inputs: tuple[Any, ...]
-) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+) -> tuple[Callable[..., Any], tuple[Any, ...], list[bool]]:
     """Return a function of the real and imaginary parts of complex inputs, and these parts.
 
-    Its gradients agree with differences if and only if those of ``func`` do.
+    Its gradients agree with differences if and only if those of ``func`` do. The third result is
+    a list of whether each floating output of its last call was complex.
     """
+    were_complex: list[bool] = []
     places = {i for i, t in enumerate(inputs) if isinstance(t, Tensor) and t.is_complex()}
 
     def of_parts(*args: Any) -> tuple[Any, ...]:
         given = [view_as_complex(a) if i in places else a for i, a in enumerate(args)]
         made = as_tuple(func(*given))
+        were_complex[:] = [t.is_complex() for t in floating(made)]
         return tuple(
             view_as_real(t) if isinstance(t, Tensor) and t.is_complex() else t for t in made
         )
@@ -69,7 +72,7 @@ def in_parts(
         view_as_real(t.detach()).requires_grad_(t.requires_grad) if i in places else t
         for i, t in enumerate(inputs)
     ]
-    return of_parts, tuple(parts)
+    return of_parts, tuple(parts), were_complex
 
 
 # ---- finite differences -------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from tinynet.core.callsite import here
 from tinynet.core.graph.node import Edge, count_nodes
 from tinynet.core.modes import mode, no_grad
 from tinynet.core.tensors.inplace import permit, rebase, wrote
+from tinynet.core.tensors.subclasses import alike
 from tinynet.core.tensors.tensor import VIEW, Tensor, counter_of, wrap
 from tinynet.core.tensors.views import FUNCTION, MULTIPLE, make_view, requires_grad
 from tinynet.ops.shaping.views import alias
@@ -50,11 +51,11 @@ class Function:
         tensor(6.)
     """
 
-    _node: ClassVar[type[FunctionNode]]
+    _backward_cls: ClassVar[type[FunctionNode]]
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        cls._node = type(f"{cls.__name__}Backward", (FunctionNode,), {"function": cls})
+        cls._backward_cls = type(f"{cls.__name__}Backward", (FunctionNode,), {"function": cls})
 
     def __init__(self, *args: Any, **kwargs: Any):
         warnings.warn(
@@ -123,7 +124,7 @@ class Function:
         """
         if kwargs or cls.setup_context is not Function.setup_context:
             args = _positional(cls, args, kwargs)
-        node = cls._node(args)
+        node = cls._backward_cls(args)
         recorded = mode.grad and any(edge is not None for edge in node.edges)
         with no_grad():
             if cls.setup_context is Function.setup_context:
@@ -195,9 +196,14 @@ def _unrecorded(node: FunctionNode, output: Any, args: tuple[Any, ...]) -> Any:
         return output.detach()
     if any(output is d for d in node._dirty):
         return output
-    made = wrap(output._array)
-    make_view(output, made, alias, (), True)
-    return made
+    return _returned(output)
+
+
+def _returned(t: Tensor) -> Tensor:
+    """Return a view of an input that forward returns as it is, of the same class."""
+    made = wrap(t._array)
+    make_view(t, made, alias, (), True)
+    return alike(made, t)
 
 
 _warned: set[tuple[type, str]] = set()
@@ -231,8 +237,7 @@ def _output(node: FunctionNode, t: Tensor, number: int, args: tuple[Any, ...]) -
         rebase(t, node, number)
         return t
     if any(t is a for a in args):  # an input comes back as a view of it
-        made = wrap(t._array)
-        make_view(t, made, alias, (), True)
+        made = _returned(t)
         node._to_save = tuple(made if s is t else s for s in node._to_save)
         t = made
     view = t._view
@@ -310,8 +315,14 @@ class Error(FunctionNode):
         """Return the name that messages show."""
         return "tinynet::autograd::Error"
 
+    @property
+    def next_functions(self) -> tuple[tuple[Any, int], ...]:
+        """The edges, with one to nothing for each gradient that is None."""
+        edges = iter(super().next_functions)
+        return tuple(next(edges) if given else (None, 0) for given in self._is_tensor)
 
-_Refused._node = Error
+
+_Refused._backward_cls = Error
 
 
 def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,56 +21,33 @@ from tinynet.autograd.differences import (
     numerical_along,
 )
 from tinynet.autograd.function import Function
+from tinynet.autograd.gradcheck_messages import (
+    IN_FAST_MODE,
+    MISMATCH,
+    NOT_BATCHED,
+    NOT_ZERO,
+    OF_A_PART,
+    ONLY_IN_FAST_MODE,
+    OVERLAP,
+    SINGLE_PRECISION,
+    UNDEFINED_CHECKED,
+    UNHANDLED,
+)
+from tinynet.core.callsite import warn
 from tinynet.core.tensors.tensor import Tensor, wrap
 
-SINGLE_PRECISION = (
-    "Input #{} requires gradient and is not a double precision floating point or complex. This "
-    "check will likely fail if all the inputs are not of double precision floating point or "
-    "complex. "
-)
-OVERLAP = (
-    "The {}th input has a dimension with stride 0. gradcheck only supports inputs that are "
-    "non-overlapping to be able to compute the numerical gradients correctly. You should call "
-    ".contiguous on the input before passing it to gradcheck."
-)
-MISMATCH = (
-    "Jacobian mismatch for output {} with respect to input {},\nnumerical:{}\nanalytical:{}\n"
-)
-IN_FAST_MODE = (
-    "\nThe above quantities relating the numerical and analytical jacobians are computed \nin "
-    "fast mode. Below, we recompute numerical and analytical jacobians in slow mode:\n\n"
-    "Numerical:\n {}\nAnalytical:\n{}\n\n"
-    "The max per-element difference (slow mode) is: {}.\n"
-)
-ONLY_IN_FAST_MODE = (
-    "Fast gradcheck failed but element-wise differences are small. This means that the\n"
-    "test might've passed in slow_mode! Try fast_mode=False."
-)
-NOT_ZERO = (
-    "Expected all input grads to be undefined or zero when all output grads are undefined or zero."
-)
 
-
-class Settings:
+class Settings(NamedTuple):
     """The options of ``gradcheck``."""
 
-    def __init__(
-        self,
-        eps: float,
-        atol: float,
-        rtol: float,
-        raise_exception: bool,
-        nondet_tol: float,
-        check_undefined_grad: bool,
-        fast_mode: bool,
-    ):
-        self.eps = eps
-        self.atol = atol
-        self.rtol = rtol
-        self.raise_exception = raise_exception
-        self.nondet_tol = nondet_tol
-        self.check_undefined_grad = check_undefined_grad
-        self.fast_mode = fast_mode
+    eps: float
+    atol: float
+    rtol: float
+    raise_exception: bool
+    nondet_tol: float
+    check_undefined_grad: bool
+    fast_mode: bool
+    batched: bool
 
     def close(self, a: Any, b: Any, scale: float = 1.0) -> bool:
         """Return whether ``a`` is as close to ``b`` as the tolerances demand."""
@@ -78,9 +55,14 @@ class Settings:
 
 
 class Problem:
-    """A function, the inputs that are checked, and the outputs that have a derivative."""
+    """A function, the inputs that are checked, and the outputs that have a derivative.
 
-    def __init__(self, func: Callable[..., Any], inputs: tuple[Any, ...]):
+    Args:
+        were_complex: whether each floating output is one of pairs, the parts of a complex one.
+    """
+
+    def __init__(self, func: Callable[..., Any], inputs: tuple[Any, ...], were_complex: list[bool]):
+        self.were_complex = were_complex
         self.func = func
         self.inputs = inputs
         self.checked = [t for t in inputs if isinstance(t, Tensor) and t.requires_grad]
@@ -119,11 +101,11 @@ def gradcheck(
         nondet_tol: the largest allowed difference between two backward passes.
         check_undefined_grad: also check that missing gradients of outputs count as zeros.
         check_grad_dtypes: accepted: gradients always get the dtype of their inputs.
-        check_batched_grad, check_batched_forward_grad, check_forward_ad: must be False: there is
-            no vmap and no forward mode.
+        check_batched_grad: also compare gradients of a batch in one pass with those of a loop.
+        check_batched_forward_grad, check_forward_ad: must be False: there is no forward mode.
         check_backward_ad: must be True.
         fast_mode: compare one random projection of each Jacobian instead of all of it.
-        masked: ignored: there are no sparse tensors.
+        masked: ignored.
 
     Raises:
         GradcheckError: the gradients disagree, or another of the checks failed.
@@ -135,7 +117,9 @@ def gradcheck(
         >>> tn.autograd.gradcheck(lambda x: (x * x).sum(), [x])
         True
     """
-    _refuse_modes(check_batched_grad, check_batched_forward_grad, check_forward_ad)
+    _refuse_modes(
+        check_batched_forward_grad=check_batched_forward_grad, check_forward_ad=check_forward_ad
+    )
     if not check_backward_ad:
         raise AssertionError(
             "Expected at least one of check_forward_ad or check_backward_ad to be True"
@@ -148,16 +132,19 @@ def gradcheck(
         nondet_tol,
         check_undefined_grad,
         fast_mode,
+        check_batched_grad,
     )
     return _check(func, as_tuple(inputs), settings)
 
 
 def _check(func: Callable[..., Any], inputs: tuple[Any, ...], settings: Settings) -> bool:
-    func, inputs = in_parts(func, inputs)
+    func, inputs, were_complex = in_parts(func, inputs)
     _check_inputs(inputs)
     try:
-        problem = Problem(func, inputs)
+        problem = Problem(func, inputs, were_complex)
         (_compare_fast if settings.fast_mode else _compare)(problem, settings)
+        if settings.batched:
+            _check_batched(problem, settings)
         _check_linear(problem)
         if settings.check_undefined_grad:
             _check_undefined(problem)
@@ -168,14 +155,10 @@ def _check(func: Callable[..., Any], inputs: tuple[Any, ...], settings: Settings
     return True
 
 
-def _refuse_modes(batched: bool, batched_forward: bool, forward: bool) -> None:
-    for name, value, lacking in (
-        ("check_batched_grad", batched, "vmap"),
-        ("check_batched_forward_grad", batched_forward, "vmap"),
-        ("check_forward_ad", forward, "forward mode"),
-    ):
+def _refuse_modes(**modes: bool) -> None:
+    for name, value in modes.items():
         if value:
-            raise ValueError(f"{name}=True needs {lacking}, which tinynet does not have.")
+            raise ValueError(f"{name}=True needs forward mode, which tinynet does not have.")
 
 
 def _check_inputs(inputs: Sequence[Any]) -> None:
@@ -205,7 +188,17 @@ def _compare(problem: Problem, settings: Settings) -> None:
         found = analytical(output, problem.checked, settings.nondet_tol)
         for j, matrix in enumerate(found):
             if not settings.close(matrix, expected[j][place]):
-                raise GradcheckError(MISMATCH.format(i, j, wrap(expected[j][place]), wrap(matrix)))
+                text = MISMATCH.format(i, j, wrap(expected[j][place]), wrap(matrix))
+                part = _part(problem, settings, place, matrix, expected[j][place])
+                raise GradcheckError(part + text)
+
+
+def _part(problem: Problem, settings: Settings, place: int, found: Array, expected: Array) -> str:
+    """Return which part of a complex output differs, the imaginary one first."""
+    if not problem.were_complex[place]:
+        return ""
+    same = settings.close(found[:, 1::2], expected[:, 1::2])
+    return OF_A_PART.format("real" if same else "imaginary")
 
 
 def _compare_fast(problem: Problem, settings: Settings) -> None:
@@ -227,8 +220,8 @@ def _compare_fast(problem: Problem, settings: Settings) -> None:
             n = np.asarray(v @ expected[j][problem.places[i]])
             # An error of atol in each element of J would move the product by this much.
             if not settings.close(a, n, float(u.sum() * v.sum())):
-                text = MISMATCH.format(i, j, wrap(n), wrap(a))
-                raise GradcheckError(text + _in_slow_mode(problem, settings, i, j))
+                part, rest = _in_slow_mode(problem, settings, i, j)
+                raise GradcheckError(part + MISMATCH.format(i, j, wrap(n), wrap(a)) + rest)
 
 
 def _direction(random: np.random.Generator, t: Tensor) -> Array:
@@ -236,13 +229,14 @@ def _direction(random: np.random.Generator, t: Tensor) -> Array:
     return (drawn / np.linalg.norm(drawn)).astype(t._array.dtype)
 
 
-def _in_slow_mode(problem: Problem, settings: Settings, i: int, j: int) -> str:
-    """Describe the full Jacobian of output ``i`` by input ``j``."""
+def _in_slow_mode(problem: Problem, settings: Settings, i: int, j: int) -> tuple[str, str]:
+    """Describe the full Jacobian of output ``i`` by input ``j``: the part, and what differs."""
     t = problem.checked[j]
     n = numerical(problem.func, problem.inputs, t, settings.eps)[problem.places[i]]
     (a,) = analytical(problem.outputs[i], [t], float("inf"))
     text = IN_FAST_MODE.format(wrap(n), wrap(a), np.abs(n - a).max())
-    return text + ONLY_IN_FAST_MODE if settings.close(a, n) else text
+    part = _part(problem, settings, problem.places[i], a, n)
+    return part, text + ONLY_IN_FAST_MODE if settings.close(a, n) else text
 
 
 # ---- what else a backward must do ---------------------------------------------------------------
@@ -256,6 +250,24 @@ def _check_linear(problem: Problem) -> None:
     for g in grad(problem.outputs, problem.checked, zeros, allow_unused=True):
         if g is not None and g._array.any():
             raise GradcheckError("backward not multiplied by grad_output")
+
+
+def _check_batched(problem: Problem, settings: Settings) -> None:
+    """Check that one pass for a batch of gradients computes those of one pass for each."""
+    random = np.random.default_rng(0)
+    for output in problem.outputs:
+        drawn = random.standard_normal((2, *output._array.shape)).astype(output._array.dtype)
+        options = {"retain_graph": True, "allow_unused": True}
+        singles = [grad([output], problem.checked, [wrap(g)], **options) for g in drawn]
+        try:
+            found = grad([output], problem.checked, [wrap(drawn)], is_grads_batched=True, **options)
+        except RuntimeError as error:
+            text = f"While computing batched gradients, got: {error}\n\n{NOT_BATCHED}"
+            raise GradcheckError(text) from error
+        for batch, *rows in zip(found, *singles, strict=True):
+            if batch is not None and not any(row is None for row in rows):
+                if not settings.close(batch._array, np.stack([row._array for row in rows])):
+                    raise GradcheckError(NOT_BATCHED)
 
 
 class _Undefined(Function):
@@ -280,8 +292,13 @@ def _check_undefined(problem: Problem) -> None:
         zeros = [wrap(np.zeros_like(o._array, order="C")) for o in shown]
         if not shown:
             return
-        found = grad(shown, problem.checked, zeros, allow_unused=True)
+        try:
+            found = grad(shown, problem.checked, zeros, allow_unused=True)
+        except RuntimeError as error:
+            warn(UNDEFINED_CHECKED)
+            raise GradcheckError(UNHANDLED) from error
         if any(g is not None and g._array.any() for g in found):
+            warn(UNDEFINED_CHECKED)
             raise GradcheckError(NOT_ZERO)
 
 
@@ -329,7 +346,7 @@ def gradgradcheck(
         >>> tn.autograd.gradgradcheck(lambda x: x * x * x, [x])
         True
     """
-    _refuse_modes(check_batched_grad, False, check_fwd_over_rev)
+    _refuse_modes(check_fwd_over_rev=check_fwd_over_rev)
     if not check_rev_over_rev:
         raise AssertionError(
             "Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True"
@@ -347,6 +364,7 @@ def gradgradcheck(
         nondet_tol,
         check_undefined_grad,
         fast_mode,
+        check_batched_grad,
     )
     return _check(_gradient_of(func, arguments), (*arguments, *starts), settings)
 

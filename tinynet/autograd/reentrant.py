@@ -106,4 +106,4 @@ class CheckpointFunctionBackward(FunctionNode):
             )
 
 
-CheckpointFunction._node = CheckpointFunctionBackward
+CheckpointFunction._backward_cls = CheckpointFunctionBackward

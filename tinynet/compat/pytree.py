@@ -3,40 +3,58 @@
 from __future__ import annotations
 
 import dataclasses
-from collections import OrderedDict, defaultdict, deque
+from collections import OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 PyTree = Any
 
 
-class _Kind(NamedTuple):
+class NodeDef(NamedTuple):
     """How to flatten and rebuild nodes of one class."""
 
-    flatten: Callable[[Any], tuple[list[Any], Any]]
-    unflatten: Callable[[Any, Any], Any]
+    type: Any
+    flatten_fn: Callable[[Any], tuple[list[Any], Any]]
+    unflatten_fn: Callable[[Any, Any], Any]
 
 
-def _mapping(kind: Callable[[Any], Any]) -> _Kind:
-    return _Kind(
+def _mapping(kind: Callable[[Any], Any]) -> tuple[Any, Any]:
+    return (
         lambda x: ([*x.values()], [*x]),
         lambda children, keys: kind(zip(keys, children, strict=True)),
     )
 
 
-_KINDS: dict[type, _Kind] = {
-    list: _Kind(lambda x: (x, None), lambda children, _: [*children]),
-    tuple: _Kind(lambda x: ([*x], None), lambda children, _: tuple(children)),
-    deque: _Kind(lambda x: ([*x], x.maxlen), lambda children, size: deque(children, size)),
-    dict: _mapping(dict),
-    OrderedDict: _mapping(OrderedDict),
-    defaultdict: _Kind(
-        lambda x: ([*x.values()], (x.default_factory, [*x])),
-        lambda children, c: defaultdict(c[0], zip(c[1], children, strict=True)),
-    ),
+def _namedtuple_flatten(d: Any) -> tuple[list[Any], Any]:
+    """Return the fields of a named tuple and its class."""
+    return [*d], type(d)
+
+
+def _namedtuple_unflatten(values: Iterable[Any], context: Any) -> Any:
+    """Return a named tuple of a class."""
+    return context(*values)
+
+
+_list_flatten, _list_unflatten = (lambda x: (x, None)), (lambda children, _: [*children])
+_tuple_flatten, _tuple_unflatten = (lambda x: ([*x], None)), (lambda children, _: tuple(children))
+_dict_flatten, _dict_unflatten = _mapping(dict)
+_ordereddict_flatten, _ordereddict_unflatten = _mapping(OrderedDict)
+SUPPORTED_NODES: dict[Any, NodeDef] = {
+    kind: NodeDef(kind, flatten, unflatten)
+    for kind, flatten, unflatten in (
+        (list, _list_flatten, _list_unflatten),
+        (tuple, _tuple_flatten, _tuple_unflatten),
+        (namedtuple, _namedtuple_flatten, _namedtuple_unflatten),
+        (dict, _dict_flatten, _dict_unflatten),
+        (OrderedDict, _ordereddict_flatten, _ordereddict_unflatten),
+        (deque, lambda x: ([*x], x.maxlen), lambda children, size: deque(children, size)),
+        (
+            defaultdict,
+            lambda x: ([*x.values()], (x.default_factory, [*x])),
+            lambda children, c: defaultdict(c[0], zip(c[1], children, strict=True)),
+        ),
+    )
 }
-_dict_flatten, _dict_unflatten = _KINDS[dict]  # libraries register their own dicts with them
-_NAMED_TUPLE = _Kind(lambda x: ([*x], type(x)), lambda children, kind: kind(*children))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,6 +81,15 @@ class TreeSpec:
         return self.type is None
 
 
+@dataclasses.dataclass(frozen=True)
+class LeafSpec(TreeSpec):
+    """The structure of a leaf."""
+
+    type: Any = None
+    context: Any = None
+    children_specs: list[TreeSpec] = dataclasses.field(default_factory=list)
+
+
 def register_pytree_node(
     cls: type,
     flatten_fn: Callable[[Any], tuple[list[Any], Any]],
@@ -85,17 +112,34 @@ def register_pytree_node(
         >>> pytree.tree_leaves(Pair(1, [2, 3]))
         [1, 2, 3]
     """
-    _KINDS[cls] = _Kind(flatten_fn, unflatten_fn)
+    SUPPORTED_NODES[cls] = NodeDef(cls, flatten_fn, unflatten_fn)
 
 
 _register_pytree_node = register_pytree_node
 
 
-def _kind(tree: Any) -> tuple[Any, _Kind | None]:
-    found = _KINDS.get(type(tree))
-    if found is None and isinstance(tree, tuple) and hasattr(tree, "_fields"):
-        return tuple, _NAMED_TUPLE
-    return type(tree), found
+def is_namedtuple_class(cls: Any) -> bool:
+    """Return whether a class is one of named tuples."""
+    return isinstance(cls, type) and issubclass(cls, tuple) and hasattr(cls, "_fields")
+
+
+def _get_node_type(tree: Any) -> Any:
+    """Return the key of `SUPPORTED_NODES` for a node: its class, or ``namedtuple``."""
+    return namedtuple if is_namedtuple_class(type(tree)) else type(tree)
+
+
+def tree_is_leaf(tree: PyTree, is_leaf: Callable[[Any], bool] | None = None) -> bool:
+    """Return whether `tree_flatten` would not look into an object.
+
+    Args:
+        tree, is_leaf: as in ``tree_flatten``.
+
+    Example:
+        >>> from tinynet.compat import pytree
+        >>> pytree.tree_is_leaf([1]), pytree.tree_is_leaf(None)
+        (False, True)
+    """
+    return _get_node_type(tree) not in SUPPORTED_NODES or bool(is_leaf and is_leaf(tree))
 
 
 def tree_flatten(
@@ -113,16 +157,16 @@ def tree_flatten(
         >>> leaves, spec.num_leaves
         ([1, 2, 3], 3)
     """
-    name, kind = _kind(tree)
-    if kind is None or (is_leaf is not None and is_leaf(tree)):
-        return [tree], TreeSpec(None, None, [])
-    children, context = kind.flatten(tree)
+    if tree_is_leaf(tree, is_leaf):
+        return [tree], LeafSpec()
+    kind = _get_node_type(tree)
+    children, context = SUPPORTED_NODES[kind].flatten_fn(tree)
     leaves, specs = [], []
     for child in children:
         below, spec = tree_flatten(child, is_leaf)
         leaves += below
         specs.append(spec)
-    return leaves, TreeSpec(name if kind is not _NAMED_TUPLE else _NAMED_TUPLE, context, specs)
+    return leaves, TreeSpec(kind, context, specs)
 
 
 def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> PyTree:
@@ -152,8 +196,8 @@ def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> PyTree:
 def _built(spec: TreeSpec, rest: Iterator[Any]) -> Any:
     if spec.type is None:
         return next(rest)
-    kind = spec.type if isinstance(spec.type, _Kind) else _KINDS[spec.type]
-    return kind.unflatten([_built(child, rest) for child in spec.children_specs], spec.context)
+    children = [_built(child, rest) for child in spec.children_specs]
+    return SUPPORTED_NODES[spec.type].unflatten_fn(children, spec.context)
 
 
 def _broadcast_to_and_flatten(tree: PyTree, treespec: TreeSpec) -> list[Any] | None:
@@ -161,11 +205,11 @@ def _broadcast_to_and_flatten(tree: PyTree, treespec: TreeSpec) -> list[Any] | N
 
     Returns None if it is not a prefix.
     """
-    name, kind = _kind(tree)
-    if kind is None:
+    if tree_is_leaf(tree):
         return [tree] * treespec.num_leaves
-    children, context = kind.flatten(tree)
-    if (name, context, len(children)) != (
+    kind = _get_node_type(tree)
+    children, context = SUPPORTED_NODES[kind].flatten_fn(tree)
+    if (kind, context, len(children)) != (
         treespec.type,
         treespec.context,
         len(treespec.children_specs),

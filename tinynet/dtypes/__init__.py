@@ -39,6 +39,7 @@ from tinynet.dtypes.kinds import pairs_of as pairs_of
 from tinynet.dtypes.kinds import real_of as real_of
 from tinynet.dtypes.kinds import short as short
 from tinynet.dtypes.kinds import uint8 as uint8
+from tinynet.dtypes.numbers import factor as factor
 from tinynet.dtypes.numbers import fits as fits
 from tinynet.dtypes.numbers import number as number
 from tinynet.dtypes.numbers import number_of as number_of

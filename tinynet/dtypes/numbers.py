@@ -114,6 +114,26 @@ def representable(value: Any, kind: np.dtype[Any]) -> Any:
     return value if is_inexact(kind) else number(builtins.int(value), kind)
 
 
+def factor(name: str, value: Any, kind: np.dtype[Any]) -> Any:
+    """Return the factor ``alpha`` or ``beta`` of a result.
+
+    Args:
+        name: the argument's name.
+        value: the factor.
+        kind: the result's dtype.
+
+    Raises:
+        RuntimeError: a factor of a kind beyond the result's.
+    """
+    if isinstance(value, builtins.bool) and kind.kind != "b":
+        raise RuntimeError(f"Boolean {name} only supported for Boolean results.")
+    if not is_inexact(kind) and isinstance(value, (builtins.float, builtins.complex)):
+        raise RuntimeError(
+            f"For integral input tensors, argument {name} must not be a floating point number."
+        )
+    return builtins.bool(value) if kind.kind == "b" else value
+
+
 def number_of(value: Any, function: str, argument: str, position: int | None = None) -> Any:
     """Return an argument as a Python number, as PyTorch reads one.
 

@@ -10,6 +10,7 @@ from tinynet.exchange.costs import RefusedError
 from tinynet.nn.base.hooks import ModuleHooks
 from tinynet.nn.base.module import Module
 from tinynet.nn.base.registry import TABLES
+from tinynet.nn.layers.convolution.conv import both_sides
 from tinynet.nn.layers.recurrent.base import RNNBase
 
 # Hooks in PyTorch's state: tinynet reads and writes the first group, and refuses the second.
@@ -41,7 +42,7 @@ def pytorch_state(target: Any, state: Any) -> Any:
     made["_is_full_backward_hook"] = True if hooks._backward_hooks else None
     made |= {name: value for name, value in state.items() if name not in {*members, "_hooks"}}
     if hasattr(target, "padding_mode"):
-        made["_reversed_padding_repeated_twice"] = _both_sides(target)
+        made["_reversed_padding_repeated_twice"] = tuple(both_sides(target))
     if isinstance(target, RNNBase):
         names = target._names()
         flat = [name for layer in names for name in layer]
@@ -60,18 +61,6 @@ def _with_hooks(hooks: ModuleHooks | None) -> Module:
     if hooks is not None:
         module._hooks = hooks
     return module
-
-
-def _both_sides(convolution: Any) -> tuple[int, ...]:
-    """Return the padding before and after each dimension, last dimension first."""
-    padding = convolution.padding
-    if isinstance(padding, str):
-        reach = zip(convolution.dilation, convolution.kernel_size, strict=True)
-        total = [d * (k - 1) if padding == "same" else 0 for d, k in reach]
-        sides = [(n // 2, n - n // 2) for n in total]
-    else:
-        sides = [(n, n) for n in padding]
-    return tuple(n for pair in reversed(sides) for n in pair)
 
 
 def own_state(target: Any, state: Any) -> Any:

@@ -15,9 +15,7 @@ from tinynet.core.callsite import OUTSIDE
 from tinynet.distributed.launcher import launched_rank
 from tinynet.invocation import command
 from tinynet.invocation.interrupts import end_on_ctrl_c, raise_on_ctrl_c
-from tinynet.train.checkpoint.provenance import version
-from tinynet.train.commands import COMMANDS
-from tinynet.train.config.problems import (
+from tinynet.train.base.problems import (
     TrainError,
     UsageError,
     did_you_mean,
@@ -26,7 +24,9 @@ from tinynet.train.config.problems import (
     one_of,
     warnings_as_lines,
 )
-from tinynet.train.report.output import prepare_streams, survive_closed_output
+from tinynet.train.commands import COMMANDS
+from tinynet.train.observe.output import prepare_streams, survive_closed_output
+from tinynet.train.store.provenance import version
 
 _NEGATIVE_POINT = re.compile(r"-[\d.][\d.eE+-]*(,[\d.eE+-]+)+")
 """An argument such as ``-0.5,1``, which argparse would take for an option."""

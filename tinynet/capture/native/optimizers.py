@@ -13,7 +13,7 @@ from tinynet.capture.program import Call
 from tinynet.core.callsite import here
 from tinynet.numba_kernels import compiler
 from tinynet.optim.base.elementwise import Elementwise
-from tinynet.optim.base.hooks import everywhere
+from tinynet.optim.base.hooks import has_step_hooks
 from tinynet.optim.base.plans import Plan
 
 
@@ -40,7 +40,7 @@ class NativeStep:
 
     def __call__(self, optimizer: Elementwise) -> None:
         """Run a step."""
-        planned = None if is_hooked(optimizer) else optimizer.planned()
+        planned = None if has_step_hooks(optimizer) else optimizer.planned()
         if planned is None:
             self.slowly(optimizer)
             return
@@ -52,12 +52,6 @@ class NativeStep:
             step.run(optimizer, grads)
             optimizer._wrote(zip(plan.params, grads, strict=True), site, 0)
         optimizer.stepped = True
-
-
-def is_hooked(optimizer: Elementwise) -> bool:
-    """Return whether hooks run before or after the steps of an optimizer."""
-    own = optimizer._optimizer_step_pre_hooks or optimizer._optimizer_step_post_hooks
-    return bool(own or everywhere[0] or everywhere[1])
 
 
 class GroupStep:

@@ -17,6 +17,7 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.tensors.version import INFERENCE
 from tinynet.core.tensors.views import requires_grad
 from tinynet.nn.base.module import Module
+from tinynet.optim.base.hooks import has_step_hooks
 from tinynet.optim.optimizer import Optimizer
 from tinynet.random import Generator, default_generator
 
@@ -109,10 +110,9 @@ class World:
         return not (shares or self._has_hooks() or distributed.is_initialized())
 
     def _has_hooks(self) -> bool:
-        hooked = any(t._hooks is not None for _, t in self.tensors)
-        return hooked or any(
-            getattr(thing, "_before", None) or getattr(thing, "_after", None)
-            for thing in self.objects
+        optimizers = (thing for thing in self.objects if is_a(thing, Optimizer))
+        return any(t._hooks is not None for _, t in self.tensors) or any(
+            map(has_step_hooks, optimizers)
         )
 
     def roots(self) -> list[Any]:

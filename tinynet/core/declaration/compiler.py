@@ -238,6 +238,7 @@ def _node_class(op: Any, title: str) -> type[Node]:
             "__module__": "tinynet.autograd",
             "__doc__": f"The node of ``{op.name}``.",
             "op": op,
+            "arranged": staticmethod(op.arranged),
             "inputs": op.tensors,
             "multiple": op.multiple,
             "gives_fresh": True,

@@ -57,6 +57,7 @@ class Operation:
     formulas: dict[str, Callable[..., Any]] | None = None
     joint: Callable[..., Any] | None = None
     number_node: str | None = None  # the node's name when a formula multiplies by a number
+    arranged: Callable[[Any], Any] = staticmethod(tuple)  # edges, as ``next_functions`` shows them
     into: Callable[..., None] | None = None  # writes the result over the first argument
 
     def __init__(

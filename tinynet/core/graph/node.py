@@ -126,6 +126,7 @@ class Node:
     multiple = False  # several outputs: gradients arrive as a list, shape and dtype are tuples
     takes_missing = False  # runs even without an incoming gradient, like an autograd.Function
     gives_fresh = False  # returns new arrays, the incoming gradient or views of it, no saved arrays
+    arranged: Callable[[Any], Any] = staticmethod(tuple)  # edges, as ``next_functions`` shows them
     edges: tuple[Edge | None, ...]
     hooks: Hooks | None
     result_edge: Edge | None  # set only while CopySlices runs an inner node
@@ -153,7 +154,7 @@ class Node:
             (None, 0)
             if not edge
             else (edge if isinstance(edge[0], Node) else (AccumulateGrad(edge[0]), 0))
-            for edge in self.edges
+            for edge in self.arranged(self.edges)
         )
 
     @property

@@ -92,17 +92,17 @@ def alike(made: Tensor, like: Tensor) -> Tensor:
 
 
 def dispatched(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Call ``__torch_function__`` of the arguments' classes, subclasses first.
-
-    Raises:
-        TypeError: all of them return NotImplemented.
-    """
+    """Call ``__torch_function__`` of the classes of tensors among the arguments."""
     flat = [x for a in args for x in (a if isinstance(a, (list, tuple)) else (a,))]
+    return handled(func, [type(x) for x in flat if type(x) in SUBCLASSES], args, kwargs)
+
+
+def handled(func: Any, kinds: Iterable[type], args: Any, kwargs: dict[str, Any]) -> Any:
+    """Call ``__torch_function__`` of classes, subclasses first, or raise TypeError."""
     types: list[Any] = []
-    for kind in map(type, flat):
-        if kind in SUBCLASSES and kind not in types:
-            before = [i for i, other in enumerate(types) if issubclass(kind, other)]
-            types.insert(before[0] if before else len(types), kind)
+    for kind in dict.fromkeys(kinds):
+        before = [i for i, other in enumerate(types) if issubclass(kind, other)]
+        types.insert(before[0] if before else len(types), kind)
     for kind in types:
         result = kind.__torch_function__(func, tuple(types), args, kwargs)
         if result is not NotImplemented:

@@ -14,6 +14,7 @@ import numpy as np
 from tinynet import errors
 from tinynet.core.declaration.operation import operation
 from tinynet.core.declaration.out_argument import written
+from tinynet.core.graph.node import Edge, Node
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.nn.functional.checks import tensor_only
@@ -130,6 +131,26 @@ def affine_map(input: Array, weight: Array, bias: Array, /) -> Array:
 
 
 affine_map.grad(input=_of_input, weight=_of_weight, bias=_of_bias)
+
+
+class TBackward0(Node):
+    """The transpose of the weight, which ``next_functions`` shows as PyTorch does."""
+
+    __slots__ = ()
+    __module__ = "tinynet.autograd"
+
+    def __init__(self, edge: Edge):
+        self.edges = (edge,)
+        self.hooks = self.site = None
+        self.sequence = -1
+
+
+def _transposed(edge: Edge | None) -> Edge | None:
+    return None if edge is None else (TBackward0(edge), 0)
+
+
+linear_map.arranged = lambda edges: (edges[0], _transposed(edges[1]))
+affine_map.arranged = lambda edges: (edges[2], edges[0], _transposed(edges[1]))
 
 # ---- the function -------------------------------------------------------------------------------
 

@@ -54,7 +54,7 @@ class _Formula(Function):
 @functools.cache
 def _named(node: str) -> Any:
     function: Any = type(node, (_Formula,), {})
-    function._node.__name__ = node  # without the "Backward" that a Function appends
+    function._backward_cls.__name__ = node  # without the "Backward" that a Function appends
     return function
 
 

@@ -16,6 +16,7 @@ from tinynet.core.tensors.views import requires_grad
 from tinynet.core.trace import traced
 from tinynet.dtypes import Array
 from tinynet.ops.argument_errors import name_of, refuse_others, refuse_outside, to_long
+from tinynet.ops.indexing.index_sums import add_rows
 from tinynet.ops.out_dtypes import EXPECTED, EXPECTED_TEXT, same_dtype
 from tinynet.ops.shaping import reshaping
 from tinynet.ops.shaping.views import axis_of, embed, reshape
@@ -38,6 +39,14 @@ def positions(index: Array, shape: tuple[int, ...], axis: int) -> Array:
         step *= shape[d]
     assert found is not None  # shape has a dimension
     return found
+
+
+def _whole_rows(index: Array, shape: tuple[int, ...], axis: int) -> Array | None:
+    """Return a vector of the same indices if each, expanded, addresses a whole slice."""
+    if axis or index.ndim < 2 or index.shape[1:] != shape[1:]:
+        return None
+    wide = any(step for step, n in zip(index.strides[1:], shape[1:], strict=True) if n > 1)
+    return None if wide else index[(slice(None), *(0,) * (index.ndim - 1))]
 
 
 def _checked(
@@ -86,6 +95,9 @@ def gather_along(self: Array, index: Array, /, dim: int) -> Array:
     if index.size == 0:
         return np.empty(index.shape, self.dtype)
     found, axis = _checked("gather", self, index, dim, None)
+    rows = _whole_rows(found, self.shape, axis)
+    if rows is not None:
+        return self.take(rows, 0)
     at = positions(found, self.shape or (1,), axis)
     # All indices are in range, and "wrap" is the fastest mode.
     return self.ravel().take(at, mode="wrap").reshape(index.shape)
@@ -97,11 +109,7 @@ def gather_sum(self: Array, index: Array, /, shape: tuple[int, ...], dim: int) -
     if self.dtype is HALF:
         return in_single(gather_sum, self, index, shape, dim)
     whole = np.zeros(shape, self.dtype)
-    if index.size:
-        flat = positions(
-            index.reshape(index.shape or (1,)), shape or (1,), axis_of(dim, len(shape))
-        )
-        np.add.at(whole.reshape(-1), flat.ravel(), self.ravel())
+    _scatter(whole, index, dim, self, _add)
     return whole
 
 
@@ -187,11 +195,16 @@ def scattered(self: Array, index: Array, dim: int, src: Array | None, write: Any
 def _scatter(whole: Array, index: Array, dim: int, src: Array | None, write: Any) -> None:
     if src is not None and src.dtype != whole.dtype:
         raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
-    if index.size:
-        found, axis = _checked("scatter", whole, index, dim, src)
-        part = None if src is None else src.reshape(src.shape or (1,))
-        if part is not None:
-            part = part[tuple(slice(n) for n in found.shape)]
+    if not index.size:
+        return
+    found, axis = _checked("scatter", whole, index, dim, src)
+    part = None if src is None else src.reshape(src.shape or (1,))
+    if part is not None:
+        part = part[tuple(slice(n) for n in found.shape)]
+    rows = _whole_rows(found, whole.shape, axis) if write is _add else None
+    if rows is not None and part is not None:
+        add_rows(whole.reshape(len(whole), -1), rows, part.reshape(len(rows), -1))
+    else:
         write(whole.reshape(-1), positions(found, whole.shape or (1,), axis), part)
 
 

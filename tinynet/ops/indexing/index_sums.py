@@ -1,7 +1,7 @@
 """Sums by index on arrays: the derivatives of gather, index_select and indexing.
 
-``np.add.at`` is fast on flat arrays only. Adding entire rows is faster still where rows are long
-and few indices repeat: each round then adds one row per index.
+``np.add.at`` is fast on flat arrays only. Adding entire rows is faster still where rows are long:
+each round adds one row per index.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from tinynet.dtypes import Array
+from tinynet.sums import column_sums
 
-_LONG_ROW = 48  # elements; in shorter rows, the overhead per row dominates
-_MOST_ROUNDS = 8
+_LONG_ROW = 24  # elements; in shorter rows, the overhead per row dominates
+_SUM = 3  # cost of the sum of the rows of one index, in rounds
 
 
 def add_rows(whole: Array, index: Array, rows: Array) -> None:
@@ -25,31 +26,38 @@ def add_rows(whole: Array, index: Array, rows: Array) -> None:
         rows: two dimensions, as wide as ``whole``.
     """
     width = whole.shape[1]
-    if width >= _LONG_ROW:
-        dense = 0 < len(whole) <= 4 * len(index)
-        counts = np.bincount(index) if dense else np.unique(index, return_counts=True)[1]
-        rounds = counts.max(initial=1)
-        if rounds == 1:
-            whole[index] += rows
-            return
-        if rounds <= _MOST_ROUNDS:
-            repeats = _repeats(index)
-            for number in range(rounds):
-                chosen = np.flatnonzero(repeats == number)
-                whole[index[chosen]] += rows[chosen]
-            return
+    if width >= _LONG_ROW and len(index):
+        _add_long_rows(whole, index, rows)
+        return
     at = index if width == 1 else (index[:, None] * np.intp(width) + np.arange(width)).reshape(-1)
     np.add.at(whole.reshape(-1), at, rows.reshape(-1))
 
 
-def _repeats(index: Array) -> Array:
-    """Return the number of earlier occurrences of each index."""
-    narrow = np.min_scalar_type(index.max())  # a radix sort for up to two bytes
-    order = np.argsort(index.astype(narrow), kind="stable")
-    first = np.diff(index[order], prepend=-1) != 0
-    place, repeats = np.arange(len(index)), np.empty_like(order)
-    repeats[order] = place - np.maximum.accumulate(np.where(first, place, 0))
-    return repeats
+def _add_long_rows(whole: Array, index: Array, rows: Array) -> None:
+    """Do what ``add_rows`` does in rounds; then sum the rows of few indices that repeat often."""
+    order, first, counts = _places(index)
+    rank = np.argsort(-counts, kind="stable")  # each round adds to the first sums
+    first, counts = first[rank], counts[rank]
+    left = len(first) - np.cumsum(np.bincount(counts))  # number of indices after each round
+    rounds = int(np.argmin(np.arange(len(left)) + _SUM * left))
+    at = index[order[first]]
+    sums = whole.take(at, 0)
+    for number in range(rounds):
+        count = left[number]
+        sums[:count] += rows.take(order[first[:count] + number], 0)
+    for i in range(left[rounds]):
+        places = order[first[i] + rounds : first[i] + counts[i]]
+        sums[i] += column_sums(rows.take(places, 0))
+    whole[at] = sums
+
+
+def _places(index: Array) -> tuple[Array, Array, Array]:
+    """Return the places of equal indices side by side, the first one of each, and their numbers."""
+    bits = len(index).bit_length()
+    keys = (index.astype(np.int64) << bits) | np.arange(len(index))
+    keys.sort()  # numpy sorts numbers faster than it finds their order
+    first = np.flatnonzero(np.diff(keys >> bits, prepend=-1))
+    return keys & ((1 << bits) - 1), first, np.diff(first, append=len(index))
 
 
 def add_slices(whole: Array, axis: int, index: Array, slices: Array) -> None:

@@ -161,29 +161,24 @@ def scaled(self: Array, /, alpha: float) -> Array:
 scaled.grad(self=lambda g, alpha: g * alpha)
 
 
-def _both_bool(self: Any, other: Any) -> bool:
-    return dtypes.result_type([getattr(x, "_array", x) for x in (self, other)]) == np.bool_
-
-
 def _number_times(self: Any, other: Any, alpha: Any, name: str) -> Any:
-    alpha = dtypes.number_of(alpha, name, "alpha")
-    if type(alpha) is bool and not _both_bool(self, other):
-        raise RuntimeError("Boolean alpha only supported for Boolean results.")
-    if (
-        type(alpha) is float
-        and isinstance(self, Tensor)
-        and not dtypes.is_floating(self._array.dtype)
-    ):
-        raise RuntimeError(
-            "For integral input tensors, argument alpha must not be a floating point number."
-        )
-    if alpha == 1:
+    """Return ``alpha * other`` for a function that adds it to ``self`` or subtracts it."""
+    if alpha.__class__ is int and alpha == 1:
         return other
+    operands = [x._array if isinstance(x, Tensor) else x for x in (self, other)]
+    if "sub" in name:
+        _no_bools(*map(np.asarray, operands))
+    kind = dtypes.result_type(operands)
+    alpha = dtypes.factor("alpha", dtypes.number_of(alpha, name, "alpha"), kind)
+    if kind.kind != "c" and isinstance(alpha, complex):
+        raise RuntimeError(
+            "For non-complex input tensors, argument alpha must not be a complex number."
+        )
     if isinstance(other, Tensor):
         return scaled.function(other, alpha)
     if isinstance(self, Tensor):
         dtypes.representable(alpha, self._array.dtype)  # refuses numbers that are too large
-    return other * alpha
+    return bool(other * alpha) if kind.kind == "b" else other * alpha
 
 
 def reflected(by_number: Any, op: Any) -> Any:

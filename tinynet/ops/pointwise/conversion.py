@@ -156,9 +156,9 @@ def type_as(self: Tensor, other: Tensor) -> Tensor:
     return converted(self, other._array.dtype)
 
 
-_BY_TENSOR_NAME = {
-    f"{package}.{d.tensor_name}": d for d in dtypes.ALL for package in ("tinynet", "torch")
-}
+_PACKAGES = "tinynet", "torch"
+_BY_TENSOR_NAME = {f"{package}.{d.tensor_name}": d for d in dtypes.ALL for package in _PACKAGES}
+_NAMES: dict[str, Any] = _BY_TENSOR_NAME | {f"{package}.Tensor": Tensor for package in _PACKAGES}
 
 
 @public(function=False)
@@ -171,7 +171,7 @@ def type(
 
     Args:
         dtype: a dtype, a tensor type (``DoubleTensor``), or the name of one:
-            ``"tinynet.DoubleTensor"``, ``"torch.DoubleTensor"``.
+            ``"tinynet.DoubleTensor"``, ``"torch.DoubleTensor"``; ``Tensor`` is the default dtype.
         non_blocking: accepted, without effect.
 
     Raises:
@@ -188,10 +188,12 @@ def type(
     if isinstance(dtype, str):
         if dtype.startswith(("tinynet.cuda.", "torch.cuda.")):
             require_cpu("cuda")
-        if dtype not in _BY_TENSOR_NAME:
+        if dtype not in _NAMES:
             raise ValueError(f"invalid type: {dtype!r}")
-        dtype = _BY_TENSOR_NAME[dtype]
-    if isinstance(dtype, TensorKind) and dtype.dtype is not None:
+        dtype = _NAMES[dtype]
+    if dtype is Tensor:
+        dtype = dtypes.get_default_dtype()
+    elif isinstance(dtype, TensorKind) and dtype.dtype is not None:
         dtype = dtype.dtype
     elif isinstance(dtype, builtins.type):
         if dtype.__module__ == "tinynet.cuda":
@@ -264,7 +266,7 @@ def set_default_tensor_type(t: Any) -> None:
         >>> tn.set_default_tensor_type(tn.FloatTensor)
     """
     kind = _BY_TENSOR_NAME.get(t) if isinstance(t, str) else getattr(t, "dtype", None)
-    if kind is None:
+    if kind is None or t is Tensor:
         raise TypeError(
             "invalid type object: only floating-point types are supported as the "
             f"default type. Got {t!r} instead."

@@ -175,11 +175,7 @@ def addr(self: Array, vec1: Array, vec2: Array, /, *, beta: float = 1, alpha: fl
         if x.ndim != 1:
             raise RuntimeError(f"addr: Expected 1-D argument {name}, but got {x.ndim}-D")
     kind = dtypes.result_type((self, vec1, vec2))
-    for name, factor in (("beta", beta), ("alpha", alpha)):
-        if not dtypes.is_inexact(kind) and isinstance(factor, float):
-            raise RuntimeError(
-                f"For integral input tensors, argument {name} must not be a floating point number."
-            )
+    beta, alpha = (dtypes.factor(n, v, kind) for n, v in (("beta", beta), ("alpha", alpha)))
     self, vec1, vec2 = (x.astype(kind, copy=False) for x in (self, vec1, vec2))
     beta, alpha = (dtypes.representable(factor, kind) for factor in (beta, alpha))
     return _added(self, np.multiply.outer, vec1, vec2, beta, alpha)

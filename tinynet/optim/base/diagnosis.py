@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tinynet.core.callsite import locate, warn
 from tinynet.core.graph.accumulate_grad import ACCUMULATION
 from tinynet.core.graph.backward import finished
+from tinynet.core.graph.node import count_nodes
 from tinynet.core.tensors.tensor import counter_of
 from tinynet.errors import LostGradientWarning, TrainingWarning, more
 from tinynet.nn.base import registry
@@ -33,7 +34,17 @@ _KEPT = 100  # losses of past steps in memory: more than any program needs
 class Diagnosis:
     """Checks the parameters that steps skip and move; warns once about each kind of mistake."""
 
-    __slots__ = ("_gradient", "in_modules", "required", "stale", "steps", "version", "warned")
+    __slots__ = (
+        "_gradient",
+        "counted",
+        "in_modules",
+        "required",
+        "scheduled",
+        "stale",
+        "steps",
+        "version",
+        "warned",
+    )
 
     def __init__(self) -> None:
         # Ids of parameters that required grad, and that belonged to a module, when they were added.
@@ -41,6 +52,8 @@ class Diagnosis:
         self.in_modules: set[int] = set()
         self.warned: set[str] = set()
         self.steps = 0
+        self.counted = count_nodes()
+        self.scheduled = False  # whether a schedule sets the learning rates
         # A gradient after the last step, and the number of steps whose gradients were added to it.
         self._gradient: weakref.ref[Any] | None = None
         self.version = self.stale = 0
@@ -70,7 +83,7 @@ class Diagnosis:
         self._lost(optimizer, waiting)
         for g, i, p in waiting:
             self._result(optimizer, g, i, p)
-        if not moved and not self.warned:
+        if not moved and not self.warned and not self._is_drawn():
             which = (
                 f"none of its {skipped} parameters has a" if skipped > 1 else "its parameter has no"
             )
@@ -79,6 +92,11 @@ class Diagnosis:
                 f"{type(optimizer).__name__}.step() changed nothing: {which} gradient. "
                 f"Likely: {_NO_GRADIENT if waiting else 'nothing in it requires grad'}.",
             )
+
+    def _is_drawn(self) -> bool:
+        """Return whether a schedule is stepped without a model, such as for a plot of its rates."""
+        before, self.counted = self.counted, count_nodes()
+        return self.scheduled and self.counted == before + 1
 
     def _not_reset(self, optimizer: Optimizer) -> None:
         """Report gradients that were added to those of several steps before."""

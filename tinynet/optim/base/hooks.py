@@ -95,6 +95,12 @@ def hooked(step: F) -> F:
     return run  # type: ignore[return-value]
 
 
+def has_step_hooks(optimizer: Any) -> bool:
+    """Return whether hooks run before or after the steps of an optimizer."""
+    own = optimizer._optimizer_step_pre_hooks or optimizer._optimizer_step_post_hooks
+    return bool(own or everywhere[0] or everywhere[1])
+
+
 class Hooked:
     """The hooks of an optimizer, by PyTorch's names: programs read and set these attributes.
 

@@ -79,6 +79,7 @@ class LRScheduler(ChecksArguments):
         self.base_lrs = values_of(optimizer, "initial_lr")
         self.last_epoch = last_epoch
         optimizer._known_step = vars(optimizer).get("step")
+        optimizer._diagnosis.scheduled = True
         self._initial_step()
 
     def _initial_step(self) -> None:

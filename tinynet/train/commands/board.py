@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 
 from tinynet.board import launch
+from tinynet.train.base.problems import UsageError
 from tinynet.train.commands.options import run_place
-from tinynet.train.config.problems import UsageError
 
 NAME = "board"
 HELP = "view runs in TensorBoard"

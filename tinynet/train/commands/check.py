@@ -7,12 +7,12 @@ import dataclasses
 import datetime
 
 from tinynet.printing import quantity
-from tinynet.train.build.dry_run import Checkup, examine
 from tinynet.train.commands.options import add_config, add_json, add_set, full_keys
 from tinynet.train.config.resolve import load_config
-from tinynet.train.report.progress import as_json
-from tinynet.train.report.summary import counted, forward_cost, module_table, size_text
-from tinynet.train.running.runner import prepare
+from tinynet.train.diagnose.dry_run import Checkup, examine
+from tinynet.train.observe.progress import as_json
+from tinynet.train.observe.summary import counted, forward_cost, module_table, size_text
+from tinynet.train.run.runner import prepare
 
 NAME = "check"
 HELP = "try out a config without writing anything"

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
+from tinynet.train.base.problems import UsageError
 from tinynet.train.commands import sweep
 from tinynet.train.commands.options import full_keys
-from tinynet.train.config.grid import Axis
-from tinynet.train.config.problems import UsageError
-from tinynet.train.running.run_group import Outcome
-from tinynet.train.running.sweep import means_over
+from tinynet.train.study.grid import Axis
+from tinynet.train.study.run_group import Outcome
+from tinynet.train.study.sweep import means_over
 
 NAME = "cross-validate"
 HELP = "train a config once for each fold of its training set"

@@ -6,7 +6,7 @@ import argparse
 
 from tinynet.train.commands.options import add_json, add_trained
 from tinynet.train.metrics.criterion import SETS
-from tinynet.train.running.runner import evaluate_run
+from tinynet.train.run.runner import evaluate_run
 
 NAME = "eval"
 HELP = "evaluate the model of a run again"

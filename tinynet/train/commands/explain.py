@@ -8,12 +8,12 @@ from pathlib import Path
 from tinynet.explanations import all_pages, explain, topics
 from tinynet.explanations.arguments import nearest
 from tinynet.invocation import command
+from tinynet.train.base.problems import UsageError
+from tinynet.train.base.table import aligned
 from tinynet.train.commands.options import run_place
-from tinynet.train.config.problems import UsageError
 from tinynet.train.config.reference import explain_key, known_keys
-from tinynet.train.incidents.replay import replayed
-from tinynet.train.report.explanation import explain_run, is_explained, list_runs
-from tinynet.train.report.table import aligned
+from tinynet.train.diagnose.explanation import explain_run, is_explained, list_runs
+from tinynet.train.diagnose.replay import replayed
 
 NAME = "explain"
 HELP = "explain how a run went, an error, or a config key"

@@ -11,14 +11,14 @@ from typing import Any
 from tinynet import exchange, nn, onnx
 from tinynet.data.readers.encoding import TableEncoder
 from tinynet.printing import quantity
-from tinynet.train.build.build import build, first_batch
-from tinynet.train.checkpoint.drift import Drift, recorded_figures
-from tinynet.train.checkpoint.run_folder import RunFolder
-from tinynet.train.checkpoint.state import moment_of, weights_of
+from tinynet.train.assemble.build import build, first_batch
+from tinynet.train.base.problems import TrainError, UsageError, did_you_mean, one_of
+from tinynet.train.base.run_folder import RunFolder
 from tinynet.train.commands.options import add_trained
-from tinynet.train.config.problems import TrainError, UsageError, did_you_mean, one_of
-from tinynet.train.running.runner import config_in, find_checkpoint, load_run
-from tinynet.train.running.trained import Trained
+from tinynet.train.diagnose.drift import Drift, recorded_figures
+from tinynet.train.prediction.trained import Trained
+from tinynet.train.run.runner import config_in, find_checkpoint, load_run
+from tinynet.train.store.state import moment_of, weights_of
 
 NAME = "export"
 HELP = "write the weights or the model of a run to a file"

@@ -9,12 +9,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tinynet.invocation import command, shown
-from tinynet.train.checkpoint.writing import write_text
+from tinynet.train.base.problems import UsageError
+from tinynet.train.base.table import aligned
+from tinynet.train.base.terminal import line_columns
+from tinynet.train.base.writing import write_text
 from tinynet.train.commands.options import add_config, add_json, add_set, full_keys
-from tinynet.train.config.problems import UsageError
 from tinynet.train.config.resolve import load_config
-from tinynet.train.finders.curve import grid
-from tinynet.train.finders.learning_rate import (
+from tinynet.train.observe.progress import as_json
+from tinynet.train.observe.text_plot import text_plot
+from tinynet.train.show import plots
+from tinynet.train.show.writing import missing
+from tinynet.train.study.finders.curve import grid
+from tinynet.train.study.finders.learning_rate import (
     HIGHEST,
     LOWEST,
     STEPS,
@@ -22,15 +28,9 @@ from tinynet.train.finders.learning_rate import (
     mistakes,
     range_test,
 )
-from tinynet.train.finders.page import page_of
-from tinynet.train.finders.settings import merged
-from tinynet.train.finders.wording import ENDS, FLAT, advice, shown_top
-from tinynet.train.html_report import plots
-from tinynet.train.html_report.writing import missing
-from tinynet.train.report.progress import as_json
-from tinynet.train.report.table import aligned
-from tinynet.train.report.terminal import line_columns
-from tinynet.train.report.text_plot import text_plot
+from tinynet.train.study.finders.page import page_of
+from tinynet.train.study.finders.settings import merged
+from tinynet.train.study.finders.wording import ENDS, FLAT, advice, shown_top
 
 NAME = "find-lr"
 HELP = "find a learning rate by a range test"

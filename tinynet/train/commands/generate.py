@@ -15,17 +15,17 @@ from tinynet.board.summaries.png import png
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.invocation import command, shown
 from tinynet.printing import quantity
-from tinynet.train.build.shapes import shape_of
-from tinynet.train.checkpoint.run_folder import RunFolder
-from tinynet.train.checkpoint.state import moment_of
-from tinynet.train.checkpoint.writing import write_bytes
+from tinynet.train.base.problems import TrainError, UsageError, did_you_mean, one_of
+from tinynet.train.base.run_folder import RunFolder
+from tinynet.train.base.writing import write_bytes
 from tinynet.train.commands.options import add_trained, add_writing, writing_of
-from tinynet.train.config.problems import TrainError, UsageError, did_you_mean, one_of
+from tinynet.train.loop.fit import as_evaluated
+from tinynet.train.outputs import pictures
 from tinynet.train.prediction.language import prompts_of
-from tinynet.train.report import pictures
-from tinynet.train.running.loop import as_evaluated
-from tinynet.train.running.runner import load_run
-from tinynet.train.running.trained import Trained
+from tinynet.train.prediction.trained import Trained
+from tinynet.train.run.runner import load_run
+from tinynet.train.step.shapes import shape_of
+from tinynet.train.store.state import moment_of
 
 NAME = "generate"
 HELP = "write new examples of a run's model to a file"

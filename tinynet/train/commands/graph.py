@@ -9,14 +9,14 @@ from pathlib import Path
 from tinynet import board
 from tinynet.board.graphs.collection import Graphs
 from tinynet.invocation import command
-from tinynet.train.build.computing import computing
-from tinynet.train.build.trial import compiled_trial, trial
-from tinynet.train.checkpoint.run_folder import new_folder
-from tinynet.train.checkpoint.writing import write_text
+from tinynet.train.assemble.computing import computing
+from tinynet.train.assemble.trial import compiled_trial, trial
+from tinynet.train.base.problems import TrainError, UsageError, did_you_mean, one_of
+from tinynet.train.base.run_folder import new_folder
+from tinynet.train.base.writing import write_text
 from tinynet.train.commands.options import add_config, add_set, full_keys
-from tinynet.train.config.problems import TrainError, UsageError, did_you_mean, one_of
 from tinynet.train.config.resolve import load_config
-from tinynet.train.running.runner import prepare
+from tinynet.train.run.runner import prepare
 
 NAME = "graph"
 HELP = "print the graph of one training step"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 
 from tinynet.invocation import command
-from tinynet.train.config.problems import UsageError, did_you_mean, one_of
+from tinynet.train.base.problems import UsageError, did_you_mean, one_of
+from tinynet.train.base.table import aligned
 from tinynet.train.config.reference import KINDS, list_types
 from tinynet.train.metrics.registry import METRICS
-from tinynet.train.report.table import aligned
 
 NAME = "list"
 HELP = "list the available types"

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from tinynet.invocation import command, shown
 from tinynet.invocation.quoting import quoted
-from tinynet.train.checkpoint.writing import make_folder, write_text
-from tinynet.train.config.problems import UsageError
+from tinynet.train.base.problems import UsageError
+from tinynet.train.base.writing import make_folder, write_text
 
 NAME = "new"
 HELP = "write a project to start from"

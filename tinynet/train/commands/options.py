@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
-from tinynet.train.checkpoint.run_folder import RunFolder, latest_run
+from tinynet.train.base.run_folder import RunFolder, latest_run
 from tinynet.train.config.sections import RunSection, settings
 from tinynet.train.prediction.language import Writing
-from tinynet.train.running.result import Result
+from tinynet.train.run.result import Result
 
 LATEST = "latest"
 

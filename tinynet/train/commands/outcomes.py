@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from tinynet.invocation import shown
-from tinynet.train.checkpoint.run_folder import RunFolder, runs_in
-from tinynet.train.html_report.comparison.writing import comparison_of
-from tinynet.train.html_report.writing import attempt
-from tinynet.train.running.run_group import Outcome
-from tinynet.train.search.results import Results
+from tinynet.train.base.run_folder import RunFolder, runs_in
+from tinynet.train.show.writing import attempt
+from tinynet.train.study.comparison.writing import comparison_of
+from tinynet.train.study.results import Results
+from tinynet.train.study.run_group import Outcome
 
 
 def as_dict(outcome: Outcome) -> dict[str, Any]:

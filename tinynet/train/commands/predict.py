@@ -10,15 +10,13 @@ from collections.abc import Generator
 from pathlib import Path
 
 from tinynet.invocation import command, shown
-from tinynet.train.callbacks.callback import dataset_attribute
-from tinynet.train.checkpoint.run_folder import RunFolder
+from tinynet.train.base.problems import UsageError
+from tinynet.train.base.run_folder import RunFolder
 from tinynet.train.commands.options import add_json, add_trained, add_writing, writing_of
-from tinynet.train.config.problems import UsageError
-from tinynet.train.prediction.answers import answer, answers, is_word_vectors, kind_of
-from tinynet.train.prediction.arrays import ARRAYS
-from tinynet.train.prediction.kinds import Kind, Numbers
-from tinynet.train.prediction.language import Prompts, Words, prompts_of
-from tinynet.train.report.predictions import (
+from tinynet.train.loop.callback import dataset_attribute
+from tinynet.train.loop.fit import as_evaluated
+from tinynet.train.observe.progress import as_json
+from tinynet.train.outputs.predictions import (
     Row,
     are_classes,
     as_text,
@@ -26,10 +24,12 @@ from tinynet.train.report.predictions import (
     rows_of,
     sentence_of,
 )
-from tinynet.train.report.progress import as_json
-from tinynet.train.running.loop import as_evaluated
-from tinynet.train.running.runner import find_checkpoint, load_run
-from tinynet.train.running.trained import Trained
+from tinynet.train.prediction.answers import answer, answers, is_word_vectors, kind_of
+from tinynet.train.prediction.arrays import ARRAYS
+from tinynet.train.prediction.kinds import Kind, Numbers
+from tinynet.train.prediction.language import Prompts, Words, prompts_of
+from tinynet.train.prediction.trained import Trained
+from tinynet.train.run.runner import find_checkpoint, load_run
 
 NAME = "predict"
 HELP = "print the predictions of a run's model"

@@ -9,14 +9,14 @@ from collections.abc import Mapping
 from tinynet.board.graphs.costs import Total
 from tinynet.board.graphs.formats import duration, size
 from tinynet.board.graphs.timing import BETWEEN, StepTime
-from tinynet.train.build.computing import computing
-from tinynet.train.build.profiling import Profile, profile
+from tinynet.train.assemble.computing import computing
+from tinynet.train.base.problems import UsageError
+from tinynet.train.base.table import aligned
 from tinynet.train.commands.options import add_config, add_json, add_set, full_keys
-from tinynet.train.config.problems import UsageError
 from tinynet.train.config.resolve import load_config
-from tinynet.train.report.progress import as_json
-from tinynet.train.report.table import aligned
-from tinynet.train.running.runner import prepare
+from tinynet.train.diagnose.profiling import Profile, profile
+from tinynet.train.observe.progress import as_json
+from tinynet.train.run.runner import prepare
 
 NAME = "profile"
 HELP = "show which modules and lines a step spends its time in"

@@ -8,18 +8,18 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from tinynet.invocation import shown
-from tinynet.train.build.computing import computing
-from tinynet.train.checkpoint.files import CheckpointError
-from tinynet.train.checkpoint.run_folder import RunFolder, no_run, runs_in
-from tinynet.train.checkpoint.writing import write_text
+from tinynet.train.assemble.computing import computing
+from tinynet.train.base.checkpoint_file import CheckpointError
+from tinynet.train.base.problems import TrainError, UsageError
+from tinynet.train.base.run_folder import RunFolder, no_run, runs_in
+from tinynet.train.base.writing import write_text
 from tinynet.train.commands.options import run_place
-from tinynet.train.config.problems import TrainError, UsageError
-from tinynet.train.html_report import plots
-from tinynet.train.html_report.comparison.writing import comparison_of
-from tinynet.train.html_report.run_data import read_run
-from tinynet.train.html_report.writing import missing, report_of
-from tinynet.train.running.runner import load_run
-from tinynet.train.search.results import read_results
+from tinynet.train.run.runner import load_run
+from tinynet.train.show import plots
+from tinynet.train.show.run_data import read_run
+from tinynet.train.show.writing import missing, report_of
+from tinynet.train.study.comparison.writing import comparison_of
+from tinynet.train.study.results import read_results
 
 NAME = "report"
 HELP = "write the report of a run, or compare several"

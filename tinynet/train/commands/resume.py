@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 
 from tinynet.train.commands.options import add_json, add_run, add_set, exit_code, full_keys
-from tinynet.train.running.resuming import resume
-from tinynet.train.running.supervised import supervisors
+from tinynet.train.run.resuming import resume
+from tinynet.train.run.supervised import supervisors
 
 NAME = "resume"
 HELP = "resume a run that was stopped or killed"

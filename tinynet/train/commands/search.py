@@ -9,21 +9,19 @@ from pathlib import Path
 
 from tinynet.invocation import command, shown
 from tinynet.printing import quantity
-from tinynet.train.checkpoint.run_folder import new_folder
-from tinynet.train.checkpoint.writing import locked
+from tinynet.train.base.problems import UsageError
+from tinynet.train.base.run_folder import new_folder
+from tinynet.train.base.table import aligned, write_csv
+from tinynet.train.base.writing import locked
 from tinynet.train.commands.options import add_config, add_json, add_set, full_keys
 from tinynet.train.commands.outcomes import as_dict, write_comparison
-from tinynet.train.config.problems import UsageError
 from tinynet.train.config.resolve import load_config
-from tinynet.train.config.space import probes
 from tinynet.train.metrics.criterion import SELECTED_ON_TEST
-from tinynet.train.report.progress import as_json, figure_text
-from tinynet.train.report.table import aligned, write_csv
-from tinynet.train.running.interrupt import resumable
-from tinynet.train.running.run_group import Outcome
-from tinynet.train.running.watching import Watch, ended_line, values_of
-from tinynet.train.search.results import Results, results_of, table, write_results
-from tinynet.train.search.search import (
+from tinynet.train.observe.progress import as_json, figure_text
+from tinynet.train.run.interrupt import resumable
+from tinynet.train.study.results import Results, results_of, table, write_results
+from tinynet.train.study.run_group import Outcome
+from tinynet.train.study.search import (
     TRIALS,
     Search,
     checked_space,
@@ -33,7 +31,9 @@ from tinynet.train.search.search import (
     open_search,
     run_search,
 )
-from tinynet.train.search.study import PRUNERS, SAMPLERS, require_optuna
+from tinynet.train.study.space import probes
+from tinynet.train.study.study import PRUNERS, SAMPLERS, require_optuna
+from tinynet.train.study.watching import Watch, ended_line, values_of
 
 NAME = "search"
 HELP = "search for good values of some keys"

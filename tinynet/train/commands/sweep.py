@@ -10,21 +10,21 @@ from pathlib import Path
 
 from tinynet.invocation import command, shown
 from tinynet.printing import quantity
-from tinynet.train.checkpoint.drift import describe_set
-from tinynet.train.checkpoint.run_folder import new_folder
+from tinynet.train.base.problems import UsageError
+from tinynet.train.base.run_folder import new_folder
+from tinynet.train.base.table import aligned, write_csv
 from tinynet.train.commands.options import add_config, add_json, full_keys
 from tinynet.train.commands.outcomes import as_dict, write_comparison
-from tinynet.train.config.grid import Axis, axis
-from tinynet.train.config.grid import points as all_points
-from tinynet.train.config.problems import UsageError
 from tinynet.train.config.resolve import load_config
+from tinynet.train.diagnose.drift import describe_set
 from tinynet.train.metrics.criterion import SELECTED_ON_TEST
-from tinynet.train.report.progress import as_json
-from tinynet.train.report.table import aligned, write_csv
-from tinynet.train.running.executors import Places, places_of
-from tinynet.train.running.interrupt import resumable
-from tinynet.train.running.run_group import Outcome, check_all
-from tinynet.train.running.sweep import (
+from tinynet.train.observe.progress import as_json
+from tinynet.train.run.interrupt import resumable
+from tinynet.train.study.executors import Places, places_of
+from tinynet.train.study.grid import Axis, axis
+from tinynet.train.study.grid import points as all_points
+from tinynet.train.study.run_group import Outcome, check_all
+from tinynet.train.study.sweep import (
     Sweep,
     new_sweep,
     open_sweep,
@@ -32,7 +32,7 @@ from tinynet.train.running.sweep import (
     run_all,
     table,
 )
-from tinynet.train.running.watching import Watch, ended_line, values_of
+from tinynet.train.study.watching import Watch, ended_line, values_of
 
 NAME = "sweep"
 HELP = "train a config with several values of some keys"

@@ -11,13 +11,13 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+from tinynet.train.base.problems import ConfigError, TrainError, UsageError, in_users_code
 from tinynet.train.commands import evaluate, predict, report
 from tinynet.train.commands.options import add_config, add_set, full_keys
-from tinynet.train.config.problems import ConfigError, TrainError, UsageError, in_users_code
 from tinynet.train.config.resolve import load_config
 from tinynet.train.config.sections import Config
-from tinynet.train.running.resuming import resume
-from tinynet.train.running.runner import run
+from tinynet.train.run.resuming import resume
+from tinynet.train.run.runner import run
 
 NAME = "test-run"
 HELP = "try everything that a run does, with one batch"

@@ -14,8 +14,8 @@ from tinynet.train.commands.options import (
     full_keys,
     run_place,
 )
-from tinynet.train.running.runner import run
-from tinynet.train.running.supervised import supervisors
+from tinynet.train.run.runner import run
+from tinynet.train.run.supervised import supervisors
 
 NAME = "train"
 HELP = "train the model of a config file"

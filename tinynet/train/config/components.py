@@ -14,15 +14,15 @@ from tinynet.invocation import command
 from tinynet.lazy import members
 from tinynet.optim import lr_scheduler
 from tinynet.train import exhibits, models, trackers
-from tinynet.train.build.adversarial import Adversarial
-from tinynet.train.build.method import Method, Supervised
-from tinynet.train.callbacks.callback import EVENTS, is_callback
+from tinynet.train.base.problems import few_of
+from tinynet.train.base.toml_text import dotted
 from tinynet.train.config.coercion import accepts_functions, takes_one_function
-from tinynet.train.config.problems import few_of
 from tinynet.train.config.signatures import Component, signature_of
 from tinynet.train.config.toml_lines import KeyPath
-from tinynet.train.config.toml_text import dotted
+from tinynet.train.loop.callback import EVENTS, is_callback
 from tinynet.train.metrics.own import is_metric
+from tinynet.train.step.adversarial import Adversarial
+from tinynet.train.step.method import Method, Supervised
 from tinynet.train.trackers.tracker import is_tracker
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from tinynet.train.config.problems import did_you_mean
+from tinynet.train.base.problems import did_you_mean
 from tinynet.train.metrics.registry import METRICS, find_metric
 
 

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from tinynet.train.base.problems import has_users_frames, in_users_code, is_from_users_file
 from tinynet.train.config.coercion import accepts_paths
-from tinynet.train.config.problems import has_users_frames, in_users_code, is_from_users_file
 from tinynet.train.config.signatures import Component, signature_of
 
 

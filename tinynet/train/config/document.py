@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tinynet.train.config.problems import ConfigError, Origin, Problem, Problems
+from tinynet.train.base.problems import ConfigError, Origin, Problem, Problems
+from tinynet.train.base.toml_text import dotted
 from tinynet.train.config.toml_lines import KeyPath, key_lines, repeated_key, split_key
-from tinynet.train.config.toml_text import dotted
 
 _POSITION = re.compile(r"\s*\(at (?:line (\d+), column (\d+)|end of document)\)$")
 

@@ -21,11 +21,11 @@ from pathlib import Path
 from typing import Any
 
 from tinynet.explanations.arguments import nearest
+from tinynet.train.base.problems import ConfigError, Origin, Problem, did_you_mean
+from tinynet.train.base.toml_text import dotted
 from tinynet.train.config.document import Source, read_toml
-from tinynet.train.config.problems import ConfigError, Origin, Problem, did_you_mean
 from tinynet.train.config.sections import NAMED, SECTIONS, settings
 from tinynet.train.config.toml_lines import KeyPath, split_key
-from tinynet.train.config.toml_text import dotted
 
 _BASE, _WITHOUT = "base", "without"
 

@@ -8,8 +8,8 @@ from inspect import isclass
 from typing import Any
 
 from tinynet.optim.lr_scheduler import ReduceLROnPlateau
+from tinynet.train.base.problems import one_of
 from tinynet.train.config.constraints import METRIC_LIST, refusal_of
-from tinynet.train.config.problems import one_of
 from tinynet.train.config.sections import EvaluationSection, ScheduleSection
 from tinynet.train.metrics.own import is_higher_better, name_of
 from tinynet.train.metrics.registry import find_metric

@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from tinynet.invocation import command
+from tinynet.train.base.toml_text import toml_value
 from tinynet.train.config.coercion import describe_type
 from tinynet.train.config.components import EVERY, FAMILIES, INSIDE, Family
 from tinynet.train.config.sections import SECTIONS, field_docs, settings
 from tinynet.train.config.signatures import Parameter, signature_of
-from tinynet.train.config.toml_text import toml_value
 from tinynet.train.metrics.registry import METRICS, find_metric
 
 KINDS: dict[str, Family] = {**FAMILIES, **INSIDE}

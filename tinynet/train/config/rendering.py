@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from tinynet.train.base.toml_text import dotted, toml_key, toml_value
 from tinynet.train.config.sections import SECTIONS, Config, settings
 from tinynet.train.config.signatures import Component
-from tinynet.train.config.toml_text import dotted, toml_key, toml_value
 
 
 def to_toml(config: Config) -> str:

@@ -9,8 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from tinynet.explanations.arguments import nearest
-from tinynet.train.checkpoint.run_folder import is_of_run
-from tinynet.train.checkpoint.sources import NO_STAND_INS, StandIns, of_stored_config
+from tinynet.train.base.problems import (
+    Origin,
+    Problems,
+    did_you_mean,
+    of_section,
+    one_of,
+    sentence,
+)
+from tinynet.train.base.run_folder import is_of_run
+from tinynet.train.base.toml_text import dotted, toml_value
 from tinynet.train.config import metric_list, short_forms
 from tinynet.train.config.amounts import follows_run, or_share
 from tinynet.train.config.bounds import not_sensible, not_usable
@@ -27,14 +35,6 @@ from tinynet.train.config.components import EVERY, FAMILIES, OWN_METRIC, Family,
 from tinynet.train.config.constraints import refusal_of
 from tinynet.train.config.document import Source, override
 from tinynet.train.config.inheritance import read_with_bases
-from tinynet.train.config.problems import (
-    Origin,
-    Problems,
-    did_you_mean,
-    of_section,
-    one_of,
-    sentence,
-)
 from tinynet.train.config.sections import (
     LEFT_OUT,
     NAMED,
@@ -45,9 +45,9 @@ from tinynet.train.config.sections import (
     settings,
 )
 from tinynet.train.config.signatures import Component, Parameter, Signature, signature_of
+from tinynet.train.config.sources import NO_STAND_INS, StandIns, of_stored_config
 from tinynet.train.config.suggestions import hint_for
 from tinynet.train.config.toml_lines import KeyPath
-from tinynet.train.config.toml_text import dotted, toml_value
 from tinynet.train.config.user_code import GRAMMAR, Importer, NotFoundError
 from tinynet.train.config.validation import by_default, recorded
 

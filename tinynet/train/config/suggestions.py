@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tinynet.explanations.aliases import aliased
-from tinynet.train.config.problems import did_you_mean
+from tinynet.train.base.problems import did_you_mean
 from tinynet.train.config.sections import SECTIONS, settings
 
 

@@ -15,8 +15,8 @@ from types import ModuleType
 from typing import Any
 
 from tinynet.explanations.arguments import nearest
-from tinynet.train.checkpoint.sources import NO_STAND_INS, StandIns, traced
-from tinynet.train.config.problems import did_you_mean, in_users_code, one_of
+from tinynet.train.base.problems import did_you_mean, in_users_code, one_of
+from tinynet.train.config.sources import NO_STAND_INS, StandIns, traced
 
 GRAMMAR = "a name from the list, ./file.py:Name, or package.module:Name"
 

@@ -1,7 +1,5 @@
 """Exhibits: what TensorBoard shows after each evaluation, named by ``evaluation.show``."""
 
-from tinynet.train.callbacks.callback import Moment as Moment
-from tinynet.train.callbacks.callback import dataset_attribute as dataset_attribute
 from tinynet.train.exhibits.decision_boundary import DecisionBoundary as DecisionBoundary
 from tinynet.train.exhibits.exhibit import Exhibit as Exhibit
 from tinynet.train.exhibits.generated_images import GeneratedImages as GeneratedImages
@@ -9,3 +7,5 @@ from tinynet.train.exhibits.reconstructions import Reconstructions as Reconstruc
 from tinynet.train.exhibits.sampled_text import SampledText as SampledText
 from tinynet.train.exhibits.word_vectors import Neighbours as Neighbours
 from tinynet.train.exhibits.word_vectors import Projector as Projector
+from tinynet.train.loop.callback import Moment as Moment
+from tinynet.train.loop.callback import dataset_attribute as dataset_attribute

@@ -9,8 +9,8 @@ import numpy as np
 from tinynet import nn
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
-from tinynet.train.build.shapes import shape_of
 from tinynet.train.exhibits.exhibit import Exhibit, Moment, require_positive
+from tinynet.train.step.shapes import shape_of
 
 _COLOURS = np.array(
     [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
-from tinynet.train.callbacks.callback import Callback, Moment
+from tinynet.train.loop.callback import Callback, Moment
 
 
 def require_positive(owner: str, **values: int) -> None:

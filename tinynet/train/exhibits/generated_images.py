@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tinynet.train.build.shapes import shape_of
 from tinynet.train.exhibits.exhibit import Exhibit, Moment, require_positive
-from tinynet.train.report import pictures
+from tinynet.train.outputs import pictures
+from tinynet.train.step.shapes import shape_of
 
 
 class GeneratedImages(Exhibit):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from tinynet.core.tensors.tensor import Tensor, wrap
-from tinynet.train.build.shapes import shape_of
 from tinynet.train.exhibits.exhibit import Exhibit, Moment, require_positive
-from tinynet.train.report import pictures
+from tinynet.train.outputs import pictures
+from tinynet.train.step.shapes import shape_of
 
 
 class Reconstructions(Exhibit):

@@ -6,7 +6,7 @@ import textwrap
 
 from tinynet.data import Tokenizer
 from tinynet.train.exhibits.exhibit import Exhibit, Moment
-from tinynet.train.report.generation import generate_text
+from tinynet.train.outputs.generation import generate_text
 
 
 class SampledText(Exhibit):

@@ -8,9 +8,9 @@ from typing import Any
 
 from tinynet import nn
 from tinynet.dtypes import Array
-from tinynet.train.incidents.nonfinite import NonFiniteError, Place, RankError
 from tinynet.train.incidents.post_mortem import Failure, investigate
 from tinynet.train.incidents.snapshot import Snapshot
+from tinynet.train.step.nonfinite import NonFiniteError, Place, RankError
 
 Skip = Callable[[NonFiniteError], bool]
 """A function of the error of a failed step that returns whether to skip the step."""

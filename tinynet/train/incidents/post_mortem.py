@@ -13,11 +13,11 @@ from tinynet.board.graphs.structures import flatten
 from tinynet.board.graphs.watch import array_of
 from tinynet.data import Subset
 from tinynet.dtypes import Array
-from tinynet.train.checkpoint.checksums import is_sealed, sealed
-from tinynet.train.checkpoint.files import write_checkpoint
-from tinynet.train.checkpoint.reading import read_json
-from tinynet.train.checkpoint.writing import make_folder, write_json
-from tinynet.train.config.problems import TrainError
+from tinynet.train.base.checkpoint_file import write_checkpoint
+from tinynet.train.base.checksums import is_sealed, sealed
+from tinynet.train.base.problems import TrainError
+from tinynet.train.base.reading import read_json
+from tinynet.train.base.writing import make_folder, write_json
 from tinynet.train.incidents.culprit import Search, repeat_step
 from tinynet.train.incidents.snapshot import Snapshot
 from tinynet.train.incidents.suspects import Suspect, Values

@@ -21,10 +21,10 @@ from tinynet.dtypes import Array
 from tinynet.errors import TrainingWarning, more
 from tinynet.nn import functional as F
 from tinynet.printing import quantity
-from tinynet.train.build.method import Batch, Method
-from tinynet.train.build.task import Loss, Updater
 from tinynet.train.incidents.hints import LARGE
-from tinynet.train.running.steps import Step
+from tinynet.train.step.method import Batch, Method
+from tinynet.train.step.steps import Step
+from tinynet.train.step.task import Loss, Updater
 
 _LOOKS = 20  # the first steps of a training, and steps of an epoch, to look at
 _STRIDE = 10  # at most every tenth step after the first ones: a look takes a part of a small step

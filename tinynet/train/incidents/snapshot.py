@@ -11,7 +11,7 @@ from tinynet import random as generator
 from tinynet.core.modes import no_grad
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
-from tinynet.train.build import seeds
+from tinynet.train.step import seeds
 
 
 class Snapshot:

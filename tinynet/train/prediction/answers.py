@@ -15,17 +15,17 @@ from tinynet.data.readers.folder import files_in
 from tinynet.data.readers.image_encoding import ImageEncoder
 from tinynet.data.texts.encoding import TextEncoder
 from tinynet.ops.shaping.joining import cat
-from tinynet.train.callbacks.callback import dataset_attribute
-from tinynet.train.checkpoint.drift import Drift
-from tinynet.train.checkpoint.run_folder import RunFolder
-from tinynet.train.config.problems import TrainError, UsageError
+from tinynet.train.base.problems import TrainError, UsageError
+from tinynet.train.base.run_folder import RunFolder
+from tinynet.train.diagnose.drift import Drift
+from tinynet.train.loop.callback import dataset_attribute
+from tinynet.train.loop.fit import as_evaluated
+from tinynet.train.outputs.predictions import Row
 from tinynet.train.prediction.arrays import check_content
 from tinynet.train.prediction.kinds import Images, Kind, LabelledTexts, Numbers, Tables
 from tinynet.train.prediction.language import Words, Writing, prompts_of
-from tinynet.train.report.predictions import Row
-from tinynet.train.report.tokens import stored_vocabulary
-from tinynet.train.running.loop import as_evaluated
-from tinynet.train.running.trained import Trained
+from tinynet.train.prediction.trained import Trained
+from tinynet.train.store.tokens import stored_vocabulary
 
 
 def kind_of(trained: Trained, writing: Writing) -> Kind:

@@ -13,7 +13,7 @@ from tinynet.data.readers.parquet import read_parquet
 from tinynet.data.readers.tables import Table, read_table
 from tinynet.dtypes import Array
 from tinynet.printing import quantity
-from tinynet.train.config.problems import UsageError
+from tinynet.train.base.problems import UsageError
 from tinynet.train.config.sections import Config
 
 PACKED = (".npy", ".npz")

@@ -13,8 +13,8 @@ from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.data.readers.framing import Framing, conversion
 from tinynet.data.readers.pillow import opaque_image, require_pillow
 from tinynet.dtypes import Array
-from tinynet.train.callbacks.callback import dataset_attribute
-from tinynet.train.report.pictures import are_images
+from tinynet.train.loop.callback import dataset_attribute
+from tinynet.train.outputs.pictures import are_images
 
 MEASURED = 500
 """The number of examples whose range, background and extent are measured."""

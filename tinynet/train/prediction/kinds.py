@@ -16,10 +16,10 @@ from tinynet.data.readers.image_encoding import ImageEncoder
 from tinynet.data.readers.image_folder import EXTENSIONS
 from tinynet.data.texts.encoding import TextEncoder
 from tinynet.printing import quantity
+from tinynet.train.outputs.predictions import Row
 from tinynet.train.prediction.arrays import ARRAYS, PACKED, read_array, table_in
 from tinynet.train.prediction.lines import LineReader
-from tinynet.train.report.predictions import Row
-from tinynet.train.running.trained import Trained
+from tinynet.train.prediction.trained import Trained
 
 
 class Kind:

@@ -9,15 +9,15 @@ from pathlib import Path
 
 from tinynet.data import Tokenizer
 from tinynet.data.readers.files import text_of
-from tinynet.train.checkpoint.drift import Drift
-from tinynet.train.checkpoint.run_folder import RunFolder
-from tinynet.train.config.problems import UsageError, did_you_mean
+from tinynet.train.base.problems import UsageError, did_you_mean
+from tinynet.train.base.run_folder import RunFolder
+from tinynet.train.diagnose.drift import Drift
 from tinynet.train.exhibits.word_vectors import nearest, vectors_of
+from tinynet.train.outputs.generation import generate_text
+from tinynet.train.outputs.predictions import Row
 from tinynet.train.prediction.kinds import Kind, is_text
-from tinynet.train.report.generation import generate_text
-from tinynet.train.report.predictions import Row
-from tinynet.train.report.tokens import stored_tokenizer
-from tinynet.train.running.trained import Trained
+from tinynet.train.prediction.trained import Trained
+from tinynet.train.store.tokens import stored_tokenizer
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
 

@@ -9,7 +9,7 @@ from typing import Any
 from tinynet.data.readers.encoding import TableEncoder
 from tinynet.data.texts.encoding import TextEncoder
 from tinynet.printing import quantity
-from tinynet.train.running.trained import Trained
+from tinynet.train.prediction.trained import Trained
 
 
 class LineReader:

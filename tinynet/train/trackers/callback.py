@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tinynet.train.callbacks.callback import Callback, Moment
+from tinynet.train.loop.callback import Callback, Moment
 from tinynet.train.metrics.criterion import figures_on
-from tinynet.train.report.figures import epoch_figures, step_figures
+from tinynet.train.metrics.figures import epoch_figures, step_figures
 from tinynet.train.trackers.tracker import Point, TrackedRun
 from tinynet.train.trackers.tracking import Tracking
 

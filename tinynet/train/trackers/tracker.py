@@ -10,9 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tinynet import invocation
-
-EPOCHS = "epoch/"
-"""The prefix of the figures whose x-axis is the epoch."""
+from tinynet.train.metrics.figures import EPOCHS
 
 
 class TrackerWarning(RuntimeWarning):

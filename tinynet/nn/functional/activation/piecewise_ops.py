@@ -14,6 +14,7 @@ import numpy as np
 from tinynet import dtypes
 from tinynet.core.declaration.operation import operation, pointwise
 from tinynet.core.graph.double_backward import derivative
+from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.ops.argument_errors import name_of
 from tinynet.ops.pointwise.arithmetic import where
@@ -184,8 +185,11 @@ def elu_backward(
     grad_output: Array, self: Array, /, alpha: float, scale: float, input_scale: float
 ) -> Array:
     """Return the gradient of the input of ``elu`` and ``celu``, unrounded by their results."""
-    slope = np.exp(np.minimum(self, _zero(self)) * input_scale) * (input_scale * alpha * scale)
-    return grad_output * pick(self > 0, np.asarray(scale, self.dtype), slope)
+    below = np.minimum(self, _zero(self))
+    slope = np.exp(below if input_scale == 1 else below * input_scale)
+    if input_scale * alpha != 1:
+        slope = pick(self > 0, np.ones((), self.dtype), slope * (input_scale * alpha))
+    return grad_output * (slope if scale == 1 else slope * scale)
 
 
 elu_backward.grad(
@@ -276,12 +280,26 @@ derivative(log_sigmoid, "LogSigmoidBackwardBackward0", self=_log_sigmoid_second)
 @pointwise(methods=False, complex=True)
 def silu(self: Array, /) -> Array:
     """Return x times the logistic function of x."""
-    return self * sigmoid(self if self.dtype.kind == "c" else _floating(self, "silu_cpu"))
+    if self.dtype.kind == "c":
+        return self * sigmoid(self)
+    if _floating(self, "silu_cpu").dtype is HALF:
+        return in_single(silu, self)
+    below = np.negative(self, out=np.empty_like(self))
+    np.exp(below, out=below)
+    below += 1
+    return np.divide(self, below, out=below)
 
 
 def _silu_grad(g: Any, self: Any) -> Any:
     s = sigmoid(self)
-    return g * (s * (1 + self * (1 - s)))
+    if isinstance(g, Tensor):
+        return g * (s * (1 + self * (1 - s)))
+    slope = 1 - s
+    slope *= self
+    slope += 1
+    slope *= s
+    slope *= g
+    return slope
 
 
 silu.grad(self=_silu_grad)

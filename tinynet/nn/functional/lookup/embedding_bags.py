@@ -73,7 +73,7 @@ def embedding_bag(
     _check_options(input, weight, mode, scale_grad_by_freq, per_sample_weights)
     indices, starts = _bags(input, offsets, include_last_offset)
     _check_kinds(indices, weight._array, per_sample_weights)
-    _refuse_outside(indices, weight.shape[0])
+    _refuse_outside(indices, weight._array, mode != "max" and padding_idx is None)
     if max_norm is not None:
         renormalise(weight, indices, max_norm, norm_type)
     bags = _numbers(starts, indices.size)
@@ -244,10 +244,17 @@ def _check_kinds(indices: Array, weight: Array, factors: Tensor | None) -> None:
 
 
 @traced
-def _refuse_outside(indices: Array, count: int) -> None:
+def _refuse_outside(indices: Array, weight: Array, plain: bool) -> None:
+    """Raise PyTorch's error for an index outside; its ``plain`` sums have a text of their own."""
+    count = len(weight)
     if indices.size and indices.view(f"u{indices.itemsize}").max() >= count:
         outside = indices[(indices < 0) | (indices >= count)]
         place = np.flatnonzero(indices == outside[0])[0]
+        if not plain or weight.dtype == np.float64:
+            raise RuntimeError(
+                "embedding_bag: Expected idx >= 0 && idx < num_embeddings but found idx to be "
+                f"{outside[0]}"
+            )
         raise RuntimeError(
             f"Index {place} of input takes value {outside[0]} which is not in the valid range "
             f"[0, {count})"

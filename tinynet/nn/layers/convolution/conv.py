@@ -9,7 +9,7 @@ from typing import Any
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import functional as F
 from tinynet.nn import init
-from tinynet.nn.base.module import Module
+from tinynet.nn.base.spatial import Spatial
 from tinynet.nn.functional.dimensions import per_dim
 from tinynet.nn.layers.docstrings import complete
 from tinynet.nn.parameter import Parameter
@@ -21,7 +21,7 @@ Lengths = int | Sequence[int]
 _MODES = ("zeros", "reflect", "replicate", "circular")
 
 
-class _ConvNd(Module):
+class _ConvNd(Spatial):
     """Base class of convolutions: options, parameters and their initialisation.
 
     Args:
@@ -37,7 +37,6 @@ class _ConvNd(Module):
         dtype: dtype of the parameters; the default dtype unless given.
     """
 
-    rank: int  # the number of spatial dimensions
     transposed = False
     weight: Parameter
     bias: Parameter | None
@@ -107,6 +106,21 @@ class _ConvNd(Module):
         return ", ".join(parts)
 
 
+def both_sides(layer: Any) -> list[int]:
+    """Return a layer's padding in the order of ``F.pad``: last dimension first, before and after.
+
+    Args:
+        layer: a convolution, or another object with its options.
+    """
+    if isinstance(layer.padding, str):
+        reach = zip(layer.dilation, layer.kernel_size, strict=True)
+        total = [d * (k - 1) if layer.padding == "same" else 0 for d, k in reach]
+        sides = [(n // 2, n - n // 2) for n in total]
+    else:
+        sides = [(n, n) for n in layer.padding]
+    return [n for pair in reversed(sides) for n in pair]
+
+
 def _check(
     in_channels: int, out_channels: int, groups: int, stride: Any, padding: Any, padding_mode: str
 ) -> None:
@@ -167,21 +181,13 @@ class _Convolution(_ConvNd):
         convolve = (F.conv1d, F.conv2d, F.conv3d)[self.rank - 1]
         padding: Any = self.padding
         if self.padding_mode != "zeros":
-            input = F.pad(input, self._reversed_padding_repeated_twice, mode=self.padding_mode)
+            input = F.pad(input, both_sides(self), mode=self.padding_mode)
             padding = 0
         return convolve(input, weight, bias, self.stride, padding, self.dilation, self.groups)
 
     @property
     def _reversed_padding_repeated_twice(self) -> list[int]:
-        """Return the padding in the order of ``F.pad``: last dimension first, before and after."""
-        frame: list[int] = []
-        for axis in reversed(range(self.rank)):
-            if self.padding == "same":
-                whole = self.dilation[axis] * (self.kernel_size[axis] - 1)
-            else:
-                whole = 0 if isinstance(self.padding, str) else 2 * self.padding[axis]
-            frame += [whole // 2, whole - whole // 2]
-        return frame
+        return both_sides(self)
 
 
 class Conv1d(_Convolution):

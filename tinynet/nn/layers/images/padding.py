@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import functional as F
-from tinynet.nn.base.module import Module
+from tinynet.nn.base.spatial import Spatial
 from tinynet.nn.layers.docstrings import complete
 
 __all__ = [
@@ -16,7 +16,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-class _Padding(Module):
+class _Padding(Spatial):
     """Base class of padding layers.
 
     Args:
@@ -27,7 +27,7 @@ class _Padding(Module):
         ``[batch, channels, {sizes}]``, or without batch; the lengths are added to {last}.
     """
 
-    rank: int
+    _of_class = "rank", "mode"
     mode: str  # of ``F.pad``
 
     def __init__(self, padding: int | Sequence[int]):
@@ -206,6 +206,8 @@ class _ConstantBorder(_Padding):
             the dimension has.
     """
 
+    mode = "constant"
+
 
 class _ConstantPad(_ConstantBorder):
     """Base class of layers that pad with a constant.
@@ -220,7 +222,7 @@ class _ConstantPad(_ConstantBorder):
 
     def forward(self, input: Tensor) -> Tensor:
         """Pad the input."""
-        return F.pad(input, self.padding, "constant", self.value)
+        return F.pad(input, self.padding, self.mode, self.value)
 
     def extra_repr(self) -> str:
         """Return the options shown by ``repr``."""
@@ -264,7 +266,6 @@ class ConstantPad3d(_ConstantPad):
 class _ZeroPad(_ConstantBorder):
     """Base class of layers that pad with zeros."""
 
-    mode = "constant"
     value = 0.0
 
 

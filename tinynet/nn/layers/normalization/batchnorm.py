@@ -13,7 +13,7 @@ from tinynet.devices import require_cpu
 from tinynet.dtypes import Array
 from tinynet.nn import functional as F
 from tinynet.nn import init
-from tinynet.nn.base.module import Module
+from tinynet.nn.base.spatial import Spatial
 from tinynet.nn.layers.docstrings import complete
 from tinynet.nn.parameter import Parameter
 from tinynet.ops.creation.constructors import empty, ones, tensor, zeros
@@ -24,7 +24,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-class _NormBase(Module):
+class _NormBase(Spatial):
     """Base class of batch and instance norm: parameters and running statistics per channel.
 
     Args:
@@ -37,7 +37,7 @@ class _NormBase(Module):
     """
 
     _version = 2  # 1 had no num_batches_tracked
-    rank: int
+    _of_class = "rank", "_outer"
     _outer: tuple[int, ...]  # how many dimensions the input may have before the spatial ones
 
     weight: Parameter  # or None, without affine parameters: annotated as most programs use it

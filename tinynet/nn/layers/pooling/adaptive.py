@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.nn.base.module import Module
 from tinynet.nn.base.options import options_repr, with_options
+from tinynet.nn.base.spatial import Spatial
 from tinynet.nn.functional.dimensions import BATCHED_OR_NOT, per_dim
 from tinynet.nn.functional.pooling.adaptive_pooling import (
     adaptive_avg_pool1d,
@@ -33,7 +33,7 @@ _MAXIMUM = {1: adaptive_max_pool1d, 2: adaptive_max_pool2d, 3: adaptive_max_pool
 
 
 @with_options
-class _AdaptivePool(Module):
+class _AdaptivePool(Spatial):
     """Base class of adaptive pooling.
 
     Args:
@@ -168,7 +168,7 @@ class AdaptiveMaxPool3d(_AdaptiveMaxPool):
 # ---- random windows -----------------------------------------------------------------------------
 
 
-class _FractionalMaxPool(Module):
+class _FractionalMaxPool(Spatial):
     """Base class of fractional max pooling.
 
     Args:
@@ -189,8 +189,6 @@ class _FractionalMaxPool(Module):
 
     Source: Graham, "Fractional max-pooling", 2014, arXiv:1412.6071.
     """
-
-    rank: int
 
     _expected_shapes = BATCHED_OR_NOT
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.nn.base.module import Module
 from tinynet.nn.base.options import options_repr, with_options
+from tinynet.nn.base.spatial import Spatial
 from tinynet.nn.functional.dimensions import BATCHED_OR_NOT
 from tinynet.nn.functional.pooling import pooling
 from tinynet.nn.layers.docstrings import complete
@@ -17,7 +17,7 @@ _LP_POOL = {1: pooling.lp_pool1d, 2: pooling.lp_pool2d, 3: pooling.lp_pool3d}
 
 
 @with_options
-class _LPPool(Module):
+class _LPPool(Spatial):
     """Base class of power-average pooling.
 
     Args:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.nn.base.module import Module
 from tinynet.nn.base.options import options_repr
+from tinynet.nn.base.spatial import Spatial
 from tinynet.nn.functional.dimensions import per_dim
 from tinynet.nn.functional.pooling import unpooling
 from tinynet.nn.layers.docstrings import complete
@@ -18,7 +18,7 @@ Size = int | Sequence[int]
 _MAX_UNPOOL = {1: unpooling.max_unpool1d, 2: unpooling.max_unpool2d, 3: unpooling.max_unpool3d}
 
 
-class _MaxUnpool(Module):
+class _MaxUnpool(Spatial):
     """Base class of max unpooling.
 
     Args:
@@ -36,7 +36,6 @@ class _MaxUnpool(Module):
     arXiv:1311.2901.
     """
 
-    rank: int
     _options = "kernel_size", "stride", "padding"
 
     def __init__(self, kernel_size: Size, stride: Size | None = None, padding: Size = 0):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.nn.base.module import Module
 from tinynet.nn.base.options import options_repr
+from tinynet.nn.base.spatial import Spatial
 from tinynet.nn.functional.dimensions import BATCHED_OR_NOT, per_dim
 from tinynet.nn.functional.pooling import pooling
 from tinynet.nn.layers.docstrings import complete
@@ -18,7 +18,7 @@ Size = int | tuple[int, ...] | list[int]
 _MAX_POOL = {1: pooling.max_pool1d, 2: pooling.max_pool2d, 3: pooling.max_pool3d}
 
 
-class _MaxPoolNd(Module):
+class _MaxPoolNd(Spatial):
     """Base class of max pooling.
 
     Args:
@@ -44,7 +44,6 @@ class _MaxPoolNd(Module):
     a window.
     """
 
-    rank: int
     _options = "kernel_size", "stride", "padding", "dilation", "ceil_mode"
 
     _expected_shapes = BATCHED_OR_NOT
@@ -111,7 +110,7 @@ class MaxPool3d(_MaxPoolNd):
 # ---- averages -----------------------------------------------------------------------------------
 
 
-class _AvgPoolNd(Module):
+class _AvgPoolNd(Spatial):
     """Base class of average pooling.
 
     Args:
@@ -134,7 +133,6 @@ class _AvgPoolNd(Module):
     Source: ``result[i] = mean(input[i * stride + j - padding])`` over the positions j in a window.
     """
 
-    rank: int
     _options = "kernel_size", "stride", "padding"
 
     _expected_shapes = BATCHED_OR_NOT

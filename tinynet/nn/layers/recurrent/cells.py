@@ -78,41 +78,6 @@ class RNNCellBase(Module):
         for parameter in self.parameters():
             init.uniform_(parameter, -bound, bound)
 
-    def _step(self, run: Run, input: Tensor, state: State | None, count: int = 1) -> State:
-        """Return the next state, of ``count`` tensors; for a batch or a single input."""
-        if input.ndim == 1:
-            input = input.unsqueeze(0)
-            state = None if state is None else tuple(s.unsqueeze(0) for s in state)
-            return tuple(s.squeeze(0) for s in self._step(run, input, state, count))
-        if input.shape[1] != self.input_size:
-            raise RuntimeError(
-                f"input has inconsistent input_size: got {input.shape[1]} "
-                f"expected {self.input_size}"
-            )
-        if state is None:
-            state = (zeros(len(input), self.hidden_size, dtype=input.dtype),) * count
-        for place, s in enumerate(state):
-            if s.shape[0] != len(input):
-                raise RuntimeError(
-                    f"Input batch size {len(input)} doesn't match hidden{place} "
-                    f"batch size {s.shape[0]}"
-                )
-            if s.shape[1:] != (self.hidden_size,):
-                raise RuntimeError(
-                    f"hidden{place} has inconsistent hidden_size: got {s.shape[-1]}, "
-                    f"expected {self.hidden_size}"
-                )
-        weights = Weights(self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
-        return one_step(run, input, state, weights)
-
-    def _check_dims(self, **given: Tensor) -> None:
-        """Raise ValueError unless all are vectors or matrices."""
-        for name, t in given.items():
-            if t.ndim not in (1, 2):
-                raise ValueError(
-                    f"{type(self).__name__}: Expected {name} to be 1D or 2D, got {t.ndim}D instead"
-                )
-
     def extra_repr(self) -> str:
         """Return the sizes and options that differ from their defaults."""
         shown = f"{self.input_size}, {self.hidden_size}"
@@ -120,6 +85,41 @@ class RNNCellBase(Module):
             shown += f", bias={self.bias}"
         nonlinearity = getattr(self, "nonlinearity", "tanh")
         return shown if nonlinearity == "tanh" else f"{shown}, nonlinearity={nonlinearity}"
+
+
+def _step(layer: Any, run: Run, input: Tensor, state: State | None, count: int = 1) -> State:
+    """Return the next state, of ``count`` tensors; for a batch or a single input."""
+    if input.ndim == 1:
+        input = input.unsqueeze(0)
+        state = None if state is None else tuple(s.unsqueeze(0) for s in state)
+        return tuple(s.squeeze(0) for s in _step(layer, run, input, state, count))
+    if input.shape[1] != layer.input_size:
+        raise RuntimeError(
+            f"input has inconsistent input_size: got {input.shape[1]} expected {layer.input_size}"
+        )
+    if state is None:
+        state = (zeros(len(input), layer.hidden_size, dtype=input.dtype),) * count
+    for place, s in enumerate(state):
+        if s.shape[0] != len(input):
+            raise RuntimeError(
+                f"Input batch size {len(input)} doesn't match hidden{place} batch size {s.shape[0]}"
+            )
+        if s.shape[1:] != (layer.hidden_size,):
+            raise RuntimeError(
+                f"hidden{place} has inconsistent hidden_size: got {s.shape[-1]}, "
+                f"expected {layer.hidden_size}"
+            )
+    weights = Weights(layer.weight_ih, layer.weight_hh, layer.bias_ih, layer.bias_hh)
+    return one_step(run, input, state, weights)
+
+
+def _check_dims(layer: Any, **given: Tensor) -> None:
+    """Raise ValueError unless all are vectors or matrices."""
+    for name, t in given.items():
+        if t.ndim not in (1, 2):
+            raise ValueError(
+                f"{type(layer).__name__}: Expected {name} to be 1D or 2D, got {t.ndim}D instead"
+            )
 
 
 class RNNCell(RNNCellBase):
@@ -164,13 +164,13 @@ class RNNCell(RNNCellBase):
 
     def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
         """Return the next state; the previous one is zero unless given."""
-        self._check_dims(input=input)
+        _check_dims(self, input=input)
         if hx is not None:
-            self._check_dims(hidden=hx)
+            _check_dims(self, hidden=hx)
         if self.nonlinearity not in ("tanh", "relu"):
             raise RuntimeError(f"Unknown nonlinearity: {self.nonlinearity}")
         run = recurrent.run_rnn_relu if self.nonlinearity == "relu" else recurrent.run_rnn_tanh
-        return self._step(run, input, None if hx is None else (hx,))[0]
+        return _step(self, run, input, None if hx is None else (hx,))[0]
 
 
 class LSTMCell(RNNCellBase):
@@ -216,15 +216,15 @@ class LSTMCell(RNNCellBase):
         self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None
     ) -> tuple[Tensor, Tensor]:
         """Return the next ``(h, c)``; the previous ones are zero unless given."""
-        self._check_dims(input=input)
+        _check_dims(self, input=input)
         if hx is not None:
             if not isinstance(hx, (tuple, list)) or len(hx) != 2:
                 raise TypeError(
                     "The 'hx' of LSTMCell must be a pair (h_0, c_0). "
                     f"Got {type(hx).__name__} instead."
                 )
-            self._check_dims(**{"hx[0]": hx[0], "hx[1]": hx[1]})
-        h, c = self._step(recurrent.run_lstm, input, None if hx is None else tuple(hx), 2)
+            _check_dims(self, **{"hx[0]": hx[0], "hx[1]": hx[1]})
+        h, c = _step(self, recurrent.run_lstm, input, None if hx is None else tuple(hx), 2)
         return h, c
 
 
@@ -268,7 +268,7 @@ class GRUCell(RNNCellBase):
 
     def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
         """Return the next state; the previous one is zero unless given."""
-        self._check_dims(input=input)
+        _check_dims(self, input=input)
         if hx is not None:
-            self._check_dims(hidden=hx)
-        return self._step(recurrent.run_gru, input, None if hx is None else (hx,))[0]
+            _check_dims(self, hidden=hx)
+        return _step(self, recurrent.run_gru, input, None if hx is None else (hx,))[0]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from tinynet.numba_kernels import compiler
-from tinynet.train.build.method import Supervised
+from tinynet.train.base.problems import Origin
 from tinynet.train.config.amounts import AMOUNT, DURATION
 from tinynet.train.config.constraints import (
     FIGURE,
@@ -22,7 +22,6 @@ from tinynet.train.config.constraints import (
     POSITIVE,
     must,
 )
-from tinynet.train.config.problems import Origin
 from tinynet.train.config.sections.data import DataSection as DataSection
 from tinynet.train.config.sections.documentation import field_docs as field_docs
 from tinynet.train.config.sections.log import LogSection as LogSection
@@ -31,6 +30,7 @@ from tinynet.train.config.sections.updates import OptimizerSection as OptimizerS
 from tinynet.train.config.sections.updates import ScheduleSection as ScheduleSection
 from tinynet.train.config.sections.updates import SwaSection as SwaSection
 from tinynet.train.config.signatures import Component
+from tinynet.train.step.method import Supervised
 
 
 @dataclass(frozen=True)

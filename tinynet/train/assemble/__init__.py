@@ -1,0 +1,1 @@
+"""From a config to data, model, loss and optimizers."""

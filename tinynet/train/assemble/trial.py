@@ -1,0 +1,243 @@
+"""A trial of a config on a copy of its model: what does not fit fails before training."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from tinynet import board, capture, nn
+from tinynet.board.graphs.collection import Graphs
+from tinynet.board.graphs.snapshot import preserved
+from tinynet.capture.compiled import CAPTURES, CompileError
+from tinynet.capture.graph import program_graph
+from tinynet.train.assemble.build import Parts, copied, first_batch
+from tinynet.train.assemble.classes import MixedBatches
+from tinynet.train.assemble.optimizers import PlateauSchedule, rehearse, updaters_for
+from tinynet.train.assemble.shown import refusal_to_show
+from tinynet.train.base.problems import (
+    ConfigError,
+    Problem,
+    UsageError,
+    did_you_mean,
+    in_users_code,
+    one_of,
+)
+from tinynet.train.config.sections import Config
+from tinynet.train.config.signatures import construct
+from tinynet.train.loop.fit import as_evaluated
+from tinynet.train.metrics.metric import UnsuitableError
+from tinynet.train.step.method import Batch
+from tinynet.train.step.seeds import isolated
+from tinynet.train.step.shapes import shape_of
+from tinynet.train.step.task import Task, Updater
+from tinynet.train.step.totals import Totals
+
+_REPEATS = 9
+_SPARE = 0.25e9
+"""The nanoseconds for repeats of the recorded step before a run; a long run spares 0.5 %."""
+
+_PER_OPERATION = 10_000
+"""The nanoseconds of a small operation; a large one takes one per byte and ten operations."""
+
+
+def trial(parts: Parts, repeats: int | None = 0) -> board.Recording | None:
+    """Try an evaluation and a training step on a copy of the model, before anything is written.
+
+    The model, the states of loss and method, and all random streams stay unchanged.
+
+    Args:
+        parts: the objects of a config.
+        repeats: the number of further steps that give the operations of the recorded step their
+            median times; None for a number that the run can spare.
+
+    Returns:
+        The recorded step, for the graphs in TensorBoard; None if recording failed.
+
+    Raises:
+        UsageError: if model, loss and data do not fit together; the message has the shapes.
+    """
+    config = parts.config
+    with isolated(config.run.seed, "trial"), preserved(_stateful(parts), ()):
+        batch = first_batch(parts, parts.train_set, config.data.batch_size)
+        model = copied(parts)
+        updaters = updaters_for(config, model)
+        try:
+            # First the evaluation: it compiles the operations, so the recorded times are typical.
+            with as_evaluated(model, config.run.seed):
+                evaluated = parts.method.measure(model, parts.loss, batch)
+            collate = parts.train_batches.collate_fn
+            if isinstance(collate, MixedBatches):
+                batch = collate.mixed(batch)
+            recording = recorded_step(parts, model, updaters, batch)
+        except Exception as error:
+            raise UsageError(_misfit(config, error, *batch)) from error
+        if recording is not None:
+            task = Task(model, parts.loss, updaters, [batch], strict=False)
+            _measure(recording, parts, task, repeats)
+        _try_metrics(parts, evaluated)
+        try_schedules(parts)
+    _try_exhibits(parts, model)
+    return recording
+
+
+def _stateful(parts: Parts) -> Iterator[Any]:
+    """Yield the loss, the method, and all modules in them."""
+    for owner in (parts.loss, parts.method):
+        if hasattr(owner, "__dict__"):
+            yield owner
+            held = [owner, *vars(owner).values()]
+            yield from (m for one in held if isinstance(one, nn.Module) for m in one.modules())
+
+
+def _measure(recording: board.Recording, parts: Parts, task: Task, repeats: int | None) -> None:
+    """Give the operations of a recorded step their median times in repeats of it."""
+    count = _spare(recording, parts) if repeats is None else repeats
+    if count:
+        with contextlib.suppress(Exception):  # a step that cannot be repeated has been recorded
+            recording.measure(lambda: parts.method.step(task), count)
+
+
+def _spare(recording: board.Recording, parts: Parts) -> int:
+    """Return the number of repeats that a run does not notice.
+
+    It depends on the graph and the config, but on no measured time: code of the user's with a state
+    of its own runs equally often before each training.
+    """
+    costs = recording.costs
+    work = sum(cost.flops / 10 + cost.memory + _PER_OPERATION for cost in costs)
+    steps = len(parts.train_batches) * parts.config.run.epochs / parts.config.optimizer.accumulate
+    affordable = max(_SPARE, steps * work / 200)
+    return max(1, min(_REPEATS, int(affordable / work - 1) // 2))
+
+
+def recorded_step(
+    parts: Parts, model: nn.Module, updaters: Mapping[str, Updater], batch: Sequence[Any]
+) -> board.Recording | None:
+    """Take a step of a model and record it; return None, with a warning, if recording failed."""
+    task = Task(model, parts.loss, updaters, [batch], strict=False)
+    recording = board.record(model)
+    try:
+        with recording:
+            parts.method.step(replace(task, part=recording.part))
+    except Exception as error:
+        parts.method.step(task)  # raises, unless only the recorder failed
+        text = f"the graph of the model is not written. {type(error).__name__}: {error}"
+        warnings.warn(text, RuntimeWarning, stacklevel=2)
+        return None
+    return recording
+
+
+def compiled_trial(parts: Parts) -> Graphs:
+    """Capture the training step of a copy of the model; return the graphs of its programs.
+
+    Raises:
+        UsageError: if the step fails, or cannot be captured; the message has the reason.
+    """
+    config = parts.config
+    calls: dict[str, tuple[Any, tuple[Any, ...]]] = {}
+
+    def compiler(function: Callable[..., Any]) -> Callable[..., Any]:
+        compiled = capture.compile(function, fullgraph=True)
+
+        def run(function: Callable[..., Any], *args: Any) -> Any:
+            calls[function.__name__] = compiled, (function, *args)
+            return compiled(function, *args)
+
+        return run
+
+    with isolated(config.run.seed, "trial"):
+        batch = first_batch(parts, parts.train_set, config.data.batch_size)
+        model = copied(parts)
+        task = Task(model, parts.loss, updaters_for(config, model), [batch], compile=compiler)
+        try:
+            for _ in range(CAPTURES):
+                parts.method.step(task)
+        except CompileError as error:
+            raise UsageError(f"{config.origin('model.type')}: {error}") from None
+        except Exception as error:
+            raise UsageError(_misfit(config, error, *batch)) from error
+        programs = {
+            name: program_graph(compiled, args, {}, [model])
+            for name, (compiled, args) in calls.items()
+        }
+    if not programs:
+        place = config.origin("method.type")
+        raise UsageError(f"{place}: nothing in a step of this method is compiled")
+    graphs = Graphs()
+    graphs.add(programs if len(programs) > 1 else {"program": [*programs.values()][0]})
+    return graphs
+
+
+def try_schedules(parts: Parts) -> None:
+    """Advance each schedule as often as the run will, without the model.
+
+    Raises:
+        ConfigError: if one fails, or reaches a learning rate that is NaN or infinite.
+    """
+    config = parts.config
+    problems = []
+    for name, updater in parts.updaters.items():
+        section = config.schedule and config.schedule.of(name)
+        if not section or isinstance(updater.schedule, PlateauSchedule):
+            continue
+        text = rehearse(config, name, parts.length.of(section))
+        if text:
+            path = f"schedule.{name}" if config.schedule and config.schedule.named else "schedule"
+            origin = config.origins.get(f"{path}.type") or config.origin(path)
+            problems.append(Problem(origin, path, text))
+    if problems:
+        raise ConfigError(problems)
+
+
+def _try_metrics(parts: Parts, evaluated: Batch) -> None:
+    """Compute the metrics of a batch, and look for the monitored ones among them."""
+    config = parts.config
+    place = config.origin("evaluation.metrics")
+    try:
+        totals = Totals(parts.metrics)
+        totals.add_batch(evaluated)
+        figures = totals.figures()
+    except UnsuitableError as error:
+        found = f"outputs are {shape_of(evaluated.outputs)}, targets {shape_of(evaluated.targets)}"
+        raise UsageError(f"{place}: evaluation.metrics: {error}; {found}") from None
+    except Exception as error:  # of a metric of the user
+        text = f"{place}: evaluation.metrics: a metric failed\n{in_users_code(error)}"
+        raise UsageError(text) from error
+    watched = [("evaluation.monitor", config.evaluation.monitor)]
+    watched += [("schedule.monitor", schedule.monitor) for schedule in parts.plateau_schedules()]
+    for key, name in watched:
+        if name and name not in figures:
+            listed, hint = one_of(figures), did_you_mean(name, figures)
+            raise UsageError(
+                f"{config.origin(key)}: {key}: {name!r} is not among the metrics: {listed} "
+                f"(evaluation.metrics adds to it){hint}"
+            )
+
+
+def _try_exhibits(parts: Parts, model: nn.Module) -> None:
+    """Show all exhibits once, to a temporary folder."""
+    config = parts.config
+    if not config.evaluation.show:
+        return
+    with tempfile.TemporaryDirectory() as folder, board.SummaryWriter(folder) as writer:
+        at = parts.moment(writer, model=model)
+        for component in config.evaluation.show:
+            exhibit = construct(component)  # the one of the run stays unused
+            try:
+                with as_evaluated(model, config.run.seed):
+                    exhibit.show(at)
+            except Exception as error:
+                place = config.origin(f"{component.path}.type")
+                text = f"{place}: {component.path}: {refusal_to_show(component, error)}"
+                raise UsageError(text) from error
+
+
+def _misfit(config: Config, error: Exception, inputs: Any, targets: Any) -> str:
+    return (
+        f"{config.origin('model.type')}: the model, the loss and the data do not fit together: "
+        f"inputs are {shape_of(inputs)}, targets {shape_of(targets)}\n{in_users_code(error)}"
+    )

@@ -1,0 +1,1 @@
+"""What everything else in training may use: problems, tables, and the files of a run."""

@@ -1,0 +1,215 @@
+"""The folder of a run, which is never overwritten."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tinynet.invocation import command
+from tinynet.train.base.problems import TrainError, UsageError
+
+
+class StorageWarning(RuntimeWarning):
+    """A run continues, but a file of it is damaged, or cannot be written at present.
+
+    Example:
+        >>> import warnings
+        >>> with warnings.catch_warnings():  # stop instead
+        ...     warnings.simplefilter("error", StorageWarning)
+        ...     # train, or load a run
+    """
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """The paths of the files of a run."""
+
+    path: Path
+
+    @property
+    def config(self) -> Path:
+        """The resolved config, which can be trained again."""
+        return self.path / "config.toml"
+
+    @property
+    def checkpoint(self) -> Path:
+        """The latest checkpoint."""
+        return self.path / "checkpoint.npz"
+
+    def older(self, step: int) -> Path:
+        """Return the path of the checkpoint of a step once there is a newer one."""
+        return self.path / f"checkpoint-{step}.npz"
+
+    def older_checkpoints(self) -> dict[int, Path]:
+        """Return the existing checkpoints but the latest by their steps, newest first."""
+        older = {
+            int(found[1]): path
+            for path in self.path.glob("checkpoint-*.npz")
+            if (found := re.fullmatch(r"checkpoint-(\d+)\.npz", path.name))
+        }
+        return {step: older[step] for step in sorted(older, reverse=True)}
+
+    def checkpoints(self) -> list[Path]:
+        """Return the existing checkpoints, newest first."""
+        newest = [self.checkpoint] if self.checkpoint.exists() else []
+        return [*newest, *self.older_checkpoints().values()]
+
+    @property
+    def best(self) -> Path:
+        """The best weights on the validation set, if they are tracked."""
+        return self.path / "best.npz"
+
+    @property
+    def diff(self) -> Path:
+        """The uncommitted changes in the git repository of the config, from ``git diff``."""
+        return self.path / "changes.diff"
+
+    @property
+    def post_mortems(self) -> Path:
+        """The folder of the steps that produced NaN or infinity, if any."""
+        return self.path / "post_mortem"
+
+    @property
+    def record(self) -> Path:
+        """The record of what ran, where, and how it ended."""
+        return self.path / "run.json"
+
+    @property
+    def tokenizer(self) -> Path:
+        """The tokenizer of the data set, if that is a text."""
+        return self.path / "tokenizer.json"
+
+    @property
+    def vocabulary(self) -> Path:
+        """The vocabulary of the data set, if it has one, in the order of the indices."""
+        return self.path / "vocabulary.json"
+
+    @property
+    def preprocessing(self) -> Path:
+        """What the data set learned from its training part, if that is a table."""
+        return self.path / "preprocessing.json"
+
+    @property
+    def report(self) -> Path:
+        """The report, a page for browsers."""
+        return self.path / "report.html"
+
+    @property
+    def trackers(self) -> Path:
+        """The ids of the run in its trackers, if it has any."""
+        return self.path / "trackers.json"
+
+    @property
+    def results(self) -> list[Path]:
+        """The files that trackers keep."""
+        return [self.config, self.best, self.report]
+
+    @property
+    def metrics(self) -> Path:
+        """The figures: one JSON object per epoch."""
+        return self.path / "metrics.jsonl"
+
+
+def is_of_run(config: Path) -> bool:
+    """Return whether a config is the one that a run recorded in its folder."""
+    folder = RunFolder(config.parent)
+    return config.name == folder.config.name and (
+        folder.record.is_file() or folder.checkpoint.is_file()
+    )
+
+
+def new_run_folder(out: str | Path, name: str) -> RunFolder:
+    """Create the new folder ``out/name/<date and time>``.
+
+    Raises:
+        TrainError: if it cannot be created.
+    """
+    return RunFolder(new_folder(Path(out) / name))
+
+
+def new_folder(parent: Path, prefix: str = "") -> Path:
+    """Create the new folder ``parent/<prefix><date and time>``.
+
+    Raises:
+        TrainError: if it cannot be created.
+    """
+    stamp = prefix + time.strftime("%Y-%m-%d_%H-%M-%S")
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+        for count in itertools.count(1):
+            path = parent / (stamp if count == 1 else f"{stamp}_{count}")
+            with contextlib.suppress(FileExistsError):  # another run of the same second
+                path.mkdir()
+                return path
+    except OSError as error:
+        raise TrainError(f"cannot make a run folder in {parent}: {error.strerror}") from None
+    raise AssertionError("unreachable: itertools.count is infinite")
+
+
+def runs_in(path: Path, levels: int = 4) -> Iterator[Path]:
+    """Yield the run folders in a folder, down to the depth of sweeps: NAME/SWEEP/POINT/RUN."""
+    try:
+        with os.scandir(path) as entries:
+            below = sorted(entry.path for entry in entries if entry.is_dir(follow_symlinks=False))
+    except OSError:
+        return
+    for place in map(Path, below):
+        if RunFolder(place).record.is_file():
+            yield place
+        elif levels > 1 and not place.name.startswith("."):
+            yield from runs_in(place, levels - 1)
+
+
+def latest_run(folder: str | Path = "runs") -> Path:
+    """Return the folder of the run that began last.
+
+    Args:
+        folder: the folder that holds the runs, of one config or of all; see ``run.out``.
+
+    Raises:
+        UsageError: if there is no run in it.
+
+    Example:
+        >>> from tinynet.train import latest_run, run
+        >>> few = {"run.epochs": 1, "run.out": str(getfixture("tmp_path"))}
+        >>> folder = run("configs/spiral.toml", few, quiet=True).folder
+        >>> latest_run(getfixture("tmp_path")) == folder
+        True
+    """
+    found = {path: _began(path) for path in runs_in(Path(folder))}
+    if not found:
+        raise UsageError(f"there is no run in {folder}; `{command('train', 'CONFIG')}` makes one")
+    return max(found, key=lambda path: (found[path], path))
+
+
+def _began(path: Path) -> int:
+    """Return when a run began: its config is written first, and then stays as it is."""
+    with contextlib.suppress(OSError):
+        return RunFolder(path).config.stat().st_mtime_ns
+    return 0
+
+
+def no_run(path: Path, missing: str) -> UsageError:
+    """Return the error for a folder that is no run folder; it counts the runs in it."""
+    count = sum(1 for _ in runs_in(path))
+    found = f"; `{command('explain', path)}` lists the {count} in it" if count else ""
+    return UsageError(f"{path} is not the folder of a run: it has no {missing}{found}")
+
+
+def no_weights(folder: RunFolder, path: Path) -> UsageError:
+    """Return the error for a folder without a checkpoint: that of a run, or another one."""
+    if not folder.config.exists():
+        return no_run(folder.path, path.name)
+    if folder.checkpoint.exists():
+        return UsageError(f"{folder.path} has no {path.name}: no evaluation selected weights yet")
+    resume = command("resume", folder.path)
+    return UsageError(
+        f"{folder.path} has no weights yet: no epoch was completed, and no checkpoint was saved. "
+        f"If the run does not go on, this starts it again:\n  {resume}"
+    )

@@ -1,1 +1,0 @@
-"""Building the objects of a checked config, and trying them."""

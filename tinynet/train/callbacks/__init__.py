@@ -1,1 +1,0 @@
-"""Callbacks: code of the user's at events of a run."""

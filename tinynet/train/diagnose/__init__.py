@@ -1,0 +1,1 @@
+"""Checks and explanations of data, configs, steps and runs."""

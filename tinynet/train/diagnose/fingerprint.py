@@ -1,0 +1,172 @@
+"""Fingerprints of data sets: the number of examples, shapes, dtypes, and a hash of some examples.
+
+The attribute ``fingerprint`` (a string) of a data set takes precedence over hashing. Otherwise the
+hash covers examples that are evenly spread over the data set.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from tinynet import dtypes
+from tinynet.board.graphs.structures import flatten
+from tinynet.board.graphs.watch import array_of
+from tinynet.data import IterableDataset
+from tinynet.data.dataset import Samples, fetch
+from tinynet.printing import quantity
+from tinynet.train.assemble.build import Parts
+from tinynet.train.diagnose.data_check import undisturbed
+from tinynet.train.exhibits import dataset_attribute
+
+_MOST = 256
+_SECONDS = 0.3
+
+Fingerprint = dict[str, Any]
+
+
+def fingerprints(parts: Parts, like: Mapping[str, Any] | None = None) -> dict[str, Fingerprint]:
+    """Return the fingerprints of the training, validation and test set.
+
+    Args:
+        parts: the objects of a run.
+        like: earlier fingerprints, whose numbers of examples are used again.
+    """
+    found = {}
+    for name, examples in parts.sets.items():
+        if not isinstance(examples, IterableDataset):
+            then = (like or {}).get(name, {})
+            found[name] = fingerprint(examples, then.get("looked_at"), parts.config.run.seed)
+    return found
+
+
+def fingerprint(examples: Any, count: int | None = None, seed: int = 0) -> Fingerprint:
+    """Return the fingerprint of a data set, as plain data for JSON.
+
+    Args:
+        examples: a data set with a length.
+        count: the number of examples to hash; by default as many as 0.3 seconds allow, at most 256.
+        seed: the seed of random numbers that the data set draws.
+    """
+    text = dataset_attribute(examples, "fingerprint")
+    if isinstance(text, str):
+        return {"examples": len(examples), "says": text}
+    if count is None:
+        began = time.perf_counter()
+        _hash_examples(examples, 1, seed)
+        each = max(time.perf_counter() - began, 1e-9)
+        count = int(min(len(examples), _MOST, max(1, _SECONDS / each)))
+    parts, again = (_hash_examples(examples, count, seed) for _ in range(2))
+    for name, part in parts.items():
+        if again.get(name) != part:  # random examples have no stable hash
+            part.update(sha256=None, sketch=None)
+    return {"examples": len(examples), "looked_at": count, **parts}
+
+
+def _hash_examples(examples: Any, count: int, seed: int) -> dict[str, dict[str, Any]]:
+    """Return the parts of some examples by name; an empty dict if one cannot be loaded."""
+    rows = [len(examples) * number // count for number in range(min(count, len(examples)))]
+    hashers: defaultdict[str, _Hasher] = defaultdict(_Hasher)
+    try:
+        with undisturbed(examples, seed):
+            found = fetch(examples, rows)
+            for sample in _samples(found):
+                for name, leaf in _leaves(sample):
+                    hashers[name].update(leaf)
+    except Exception:  # the check of the data reports a broken example
+        return {}
+    return {name: hasher.summary() for name, hasher in hashers.items()}
+
+
+def _samples(found: Any) -> Iterator[Any]:
+    if not isinstance(found, Samples):
+        yield from found
+        return
+    stacks = [np.asarray(array_of(column)) for column in found.columns]
+    yield from zip(*stacks, strict=True)
+
+
+def _leaves(sample: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the values in an example with their names."""
+    is_pair = isinstance(sample, list | tuple) and len(sample) == 2
+    named = zip(("inputs", "targets"), sample, strict=True) if is_pair else [("example", sample)]
+    for name, part in named:
+        yield from flatten(part, name)
+
+
+class _Hasher:
+    """A hash of values, and weighted sums that are robust to rounding."""
+
+    def __init__(self) -> None:
+        self.digest = hashlib.sha256()
+        self.kind: tuple[list[int], str] | None = None
+        self.sums = np.zeros(2)
+        self.count = 0
+
+    def update(self, leaf: Any) -> None:
+        """Add a value."""
+        array = np.asarray(leaf) if isinstance(leaf, int | float | np.generic) else array_of(leaf)
+        if array is None:
+            self.digest.update(repr(leaf).encode() if isinstance(leaf, str | bytes) else b"?")
+            return
+        kind = [*array.shape], str(array.dtype)
+        self.kind = self.kind or kind
+        self.digest.update(repr(kind).encode())
+        self.digest.update(np.ascontiguousarray(array).tobytes())
+        if dtypes.is_floating(array.dtype):
+            values = array.ravel().astype(np.float64)
+            weights = np.cos(np.arange(self.count, self.count + values.size))
+            self.sums += values @ weights, np.abs(values).sum()
+        self.count += array.size
+
+    def summary(self) -> dict[str, Any]:
+        """Return the recorded data."""
+        shape, dtype = self.kind or (None, "")
+        sketch = self.sums.tolist() if "float" in dtype and np.isfinite(self.sums).all() else None
+        return {
+            "shape": shape,
+            "dtype": dtype,
+            "sha256": self.digest.hexdigest(),
+            "sketch": sketch,
+        }
+
+
+# ---- comparing ----
+
+
+def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the differences between two fingerprints of a data set, as clauses."""
+    if then["examples"] != now["examples"]:
+        count = quantity(f"{now['examples']:,}", "example")
+        yield f"it has {count}, and had {then['examples']:,}"
+    if then.get("says") != now.get("says"):
+        yield f"its fingerprint is {now.get('says')!r}, and was {then.get('says')!r}"
+    if "says" in then or then.get("looked_at") != now.get("looked_at"):
+        return
+    names = [name for name, part in then.items() if isinstance(part, dict)]
+    for name in names:
+        if name not in now:
+            yield f"it has no {name}"
+            continue
+        one, other = then[name], now[name]
+        if (one["shape"], one["dtype"]) != (other["shape"], other["dtype"]):
+            was, is_now = (f"{part['dtype']} {part['shape']}" for part in (one, other))
+            yield f"its {name} are {is_now}, and were {was}"
+        elif None not in (one["sha256"], other["sha256"]) and not _same_values(one, other):
+            yield f"its {name} are others (among those compared: {now['looked_at']:,})"
+
+
+def _same_values(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Return whether values are equal up to rounding differences between machines."""
+    if one["sha256"] == other["sha256"]:
+        return True
+    first, second = one["sketch"], other["sketch"]
+    if first is None or second is None:
+        return False
+    allowed = 4 * np.finfo(one["dtype"]).eps * max(first[1], second[1])
+    return bool(np.abs(np.subtract(first, second)).max() <= allowed)

@@ -1,1 +1,0 @@
-"""The report of a run: ``report.html``, one self-contained page."""

@@ -1,0 +1,1 @@
+"""The loop over steps, its callbacks, and the sets it measures."""

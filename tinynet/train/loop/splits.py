@@ -1,0 +1,173 @@
+"""Splitting a data set as a config says, and the order of its training part."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.data import Subset
+from tinynet.data.dataset import Samples, fetch
+from tinynet.data.splits import (
+    Split,
+    stratified_folds,
+    stratified_split,
+    time_folds,
+    time_split,
+)
+from tinynet.random import Generator
+from tinynet.train.loop.callback import dataset_attribute
+
+Splits = tuple[Callable[..., Split], Callable[..., list[Split]]]
+"""How to split off a share by some keys, and how to make folds."""
+
+BY_TIME: Splits = (
+    lambda times, share, generator: time_split(times, share),
+    lambda times, folds, generator: time_folds(times, folds),
+)
+
+
+class Indices(NamedTuple):
+    """The indices of the parts of a data set."""
+
+    train: list[int]
+    validation: list[int]
+    """Empty without a validation part."""
+
+    test: list[int]
+
+
+@dataclass(frozen=True)
+class Sets:
+    """The data sets of a run."""
+
+    train: Any
+    validation: Any
+    """None without one: then the test set selects."""
+
+    test: Any
+
+    def map(self, function: Callable[[Any], Any]) -> Sets:
+        """Return the sets with a function applied to each."""
+        return Sets(*(one if one is None else function(one) for one in self))
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.train, self.validation, self.test))
+
+
+def validation_sets(dataset: Any, share: float, generator: Generator) -> tuple[Any, Any]:
+    """Return the training part and the validation part of a data set.
+
+    The parts have the same share of each class if its attribute ``targets`` or ``labels`` has the
+    classes; a data set that is ``in_order`` is cut at its end.
+    """
+    keys, split = by_itself(Subset(dataset, range(len(dataset))))
+    return _pair(dataset, *with_some(split[0], keys, share, 1, generator), None)
+
+
+def by_itself(examples: Subset[Any]) -> tuple[Sequence[Hashable], Splits]:
+    """Return what a data set is split by if nothing else is given, and how."""
+    if getattr(examples.dataset, "in_order", False):
+        return range(len(examples)), BY_TIME
+    return _classes_at_hand(examples), (stratified_split, stratified_folds)
+
+
+def with_some(
+    split: Callable[..., Split],
+    keys: Sequence[Hashable],
+    share: float,
+    least: int,
+    generator: Generator,
+) -> Split:
+    """Split off a share, and at least the smallest part that can be; nothing if that is all."""
+    count = len(keys)
+    parts = split(keys, max(share, least / count), generator) if count else ([], [])
+    return parts if all(parts) else ([*range(count)], [])
+
+
+def _classes_at_hand(examples: Subset[Any]) -> Sequence[Hashable]:
+    """Return the classes if the data set has them as an attribute, else equal ones."""
+    for name in ("targets", "labels"):
+        with contextlib.suppress(ValueError):
+            classes = _as_classes(getattr(examples.dataset, name, ()))
+            if len(classes) == len(examples.dataset):  # type: ignore[arg-type]  # sized: a Subset's
+                return list(classes[examples.indices].tolist())
+    return [0] * len(examples)
+
+
+def divided(dataset: Any, parts: Indices, state: Any, tested: bool) -> Sets:
+    """Return the parts of a data set.
+
+    Args:
+        dataset: if it has a method ``divided(train, test, state)``, that makes its parts.
+        parts: the indices of the parts.
+        state: what the data set learned in an earlier run, or None.
+        tested: whether there is a test set already; then the set to test on is None.
+    """
+    train, validation, test = parts
+    if tested and not validation:
+        return Sets(dataset, None, None)
+    train_set, measured = _pair(dataset, train, validation if tested else test, state)
+    if tested:
+        return Sets(train_set, measured, None)
+    if not validation:
+        return Sets(train_set, None, measured)
+    learned = state_learned(train_set)
+    return Sets(train_set, _pair(dataset, train, validation, learned or state)[1], measured)
+
+
+def _pair(dataset: Any, train: list[int], measured: list[int], state: Any) -> tuple[Any, Any]:
+    method: Callable[..., tuple[Any, Any]] | None = getattr(dataset, "divided", None)
+    if method is not None:
+        return method(train, measured, state)
+    return Subset(dataset, train), Subset(dataset, measured)
+
+
+def prepared(dataset: Any, train_set: Any) -> Any:
+    """Return a data set of its own for validation, prepared as the test part of a training set."""
+    every = [*range(len(dataset))]
+    return _pair(dataset, every, every, state_learned(train_set))[1]
+
+
+def state_learned(train_set: Any) -> dict[str, Any] | None:
+    """Return what the data set learned from its training part, as plain data; None if nothing."""
+    learned = dataset_attribute(train_set, "preprocessing")
+    return learned.state_dict() if hasattr(learned, "state_dict") else None
+
+
+def labels_of(dataset: Any) -> Any:
+    """Return the targets of all examples as an array of classes.
+
+    Raises:
+        ValueError: they are not classes.
+    """
+    return _as_classes(targets_of(dataset))
+
+
+def targets_of(dataset: Any) -> Any:
+    """Return the targets of all examples as an array."""
+    if isinstance(dataset, Subset):
+        return targets_of(dataset.dataset)[dataset.indices]
+    targets = getattr(dataset, "targets", None)
+    if targets is None:
+        samples = fetch(dataset, [*range(len(dataset))])
+        columns = samples.columns if isinstance(samples, Samples) else None
+        targets = columns[1] if columns else [sample[1] for sample in samples]
+    return _array(targets)
+
+
+def _array(targets: Any) -> Any:
+    if isinstance(targets, Tensor):
+        return targets.numpy()
+    return np.array([one.numpy() if isinstance(one, Tensor) else one for one in targets])
+
+
+def _as_classes(targets: Any) -> Any:
+    array = _array(targets)
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise ValueError("the targets are not classes, one integer per example")
+    return array

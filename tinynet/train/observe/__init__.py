@@ -1,0 +1,1 @@
+"""What a run says while it runs: progress, TensorBoard, summaries."""

@@ -1,0 +1,1 @@
+"""What a model computes, for people: predictions, generated texts, pictures."""

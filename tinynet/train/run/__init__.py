@@ -1,0 +1,1 @@
+"""A run: the loop with everything around it, resumed and evaluated."""

@@ -1,0 +1,52 @@
+"""What a run compiles: its training steps, and the forward pass of its evaluations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tinynet import capture, nn
+from tinynet.capture.compiled import Calls, Compiled
+from tinynet.train.assemble.build import Parts
+from tinynet.train.step.method import Supervised
+
+
+class Compilation:
+    """The compiled functions of a run."""
+
+    def __init__(self) -> None:
+        self._functions: list[Compiled] = []
+        self._model: nn.Module | None = None
+
+    def function(self, function: Callable[..., Any]) -> Compiled:
+        """Return a compiled function."""
+        compiled: Compiled = capture.compile(function)
+        self._functions.append(compiled)
+        return compiled
+
+    def to_evaluate(self, parts: Parts) -> nn.Module:
+        """Return the model to evaluate.
+
+        It is compiled if the training steps are, and if the method's evaluation only calls it.
+        """
+        if type(parts.method).measure is not Supervised.measure:
+            return parts.model
+        if not any(function.programs() for function in self._functions):
+            return parts.model
+        if self._model is None:
+            self._model = capture.compile(parts.model)
+            self._functions.append(self._model.__dict__["forward"])
+        return self._model
+
+    def summary(self) -> dict[str, Any] | None:
+        """Return the numbers of programs and calls, and the reasons to run eagerly."""
+        functions = self._functions
+        if not functions:
+            return None
+        calls = [function.calls() for function in functions]
+        problems = (problem for function in functions for problem in function.problems)
+        return {
+            "programs": sum(len(function.programs()) for function in functions),
+            **{name: sum(getattr(one, name) for one in calls) for name in Calls._fields},
+            "eager_because": [problem.reason for problem in problems],
+        }

@@ -1,0 +1,120 @@
+"""What a run measures besides training: the set that selects, and the test set at the end."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tinynet.train.assemble.best import Best
+from tinynet.train.assemble.build import Parts
+from tinynet.train.assemble.ema import MovingAverage, loaded
+from tinynet.train.assemble.swa import WeightAverage
+from tinynet.train.loop.fit import evaluate_into
+from tinynet.train.run.compilation import Compilation
+from tinynet.train.step.ranks import Ranks
+from tinynet.train.step.totals import Totals
+
+Figures = dict[str, float]
+
+
+class Measures:
+    """The figures of a run on the sets that it does not train on.
+
+    Args:
+        parts: the objects of the config.
+        compilation: what the run compiles.
+        average: the moving average of the weights, which is measured in their place.
+        ranks: the processes that share the batches.
+    """
+
+    def __init__(
+        self,
+        parts: Parts,
+        compilation: Compilation,
+        average: MovingAverage | WeightAverage | None,
+        ranks: Ranks | None,
+    ) -> None:
+        self._parts = parts
+        self._compilation = compilation
+        self._average = average
+        self._ranks = ranks
+        self.figures: Figures = {}
+        """The last ones of the set that selects."""
+
+        self.tests: dict[str, Figures] = {}
+        """Those of the test set with the ``"last"`` and with the ``"best"`` weights; empty before
+        the end, and if the test set selects."""
+
+    def weights(self) -> contextlib.AbstractContextManager[None]:
+        """Swap in the weights to measure: the moving average, if there is one."""
+        if self._average is None:
+            return contextlib.nullcontext()
+        return self._average.in_place_of_weights()
+
+    def on(self, name: str) -> Totals:
+        """Return the totals of a data set: ``"validation"`` or ``"test"``."""
+        parts, totals = self._parts, Totals(self._parts.metrics)
+        model, seed = self._compilation.to_evaluate(parts), parts.config.run.seed
+        batches = parts.batches[name]
+        evaluate_into(model, parts.loss, batches, totals, seed, parts.method, self._ranks)
+        return totals
+
+    def decide(self, totals: Totals) -> Figures:
+        """Keep and return the figures of the set that selects, equal in all processes."""
+        self.figures = totals.figures()
+        if self._ranks is not None:  # they decide together
+            (self.figures, *_) = self._ranks.in_order([self.figures], self._ranks.size)
+        return self.figures
+
+    def test(
+        self, epoch: int, best: int, best_weights: Callable[[], Mapping[str, Any] | None]
+    ) -> dict[str, Figures]:
+        """Measure the test set with the last and the best weights; return the figures of each.
+
+        If the test set selects, it has been measured after each epoch, and nothing is left to do. A
+        cross-validation leaves it alone.
+
+        Args:
+            epoch: that of the last weights.
+            best: that of the best weights; 0 if none are tracked.
+            best_weights: returns them; None if they cannot be read.
+        """
+        if self._parts.selection == "test" or self._parts.config.data.folds:
+            return {}
+        with self.weights():
+            self.tests = {"last": self.on("test").figures()}
+        if best == epoch:
+            self.tests["best"] = self.tests["last"]
+        elif best and (weights := best_weights()) is not None:
+            with loaded(self._parts.model, weights):
+                self.tests["best"] = self.on("test").figures()
+        return self.tests
+
+    def record(self) -> dict[str, Any]:
+        """Return the entries of ``run.json``."""
+        selection, tests = self._parts.selection, self.tests
+        found = {"selected_on": selection, selection: self.figures}
+        found |= {"test": tests["last"]} if "last" in tests else {}
+        return found | ({"test_best": tests["best"]} if "best" in tests else {})
+
+    def results(self, best: Best) -> tuple[Figures, Figures, Figures]:
+        """Return the figures of the test set, with the last and the best weights; of validation."""
+        if self._parts.selection == "test":
+            return self.figures, dict(best.figures), {}
+        return self.tests.get("last", {}), self.tests.get("best", {}), self.figures
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the entries of checkpoints."""
+        return {self._parts.selection: self.figures} | ({"tests": self.tests} if self.tests else {})
+
+    def load(self, saved: Mapping[str, Any], *, tests: bool) -> None:
+        """Load the entries that `state_dict` returned.
+
+        Args:
+            saved: the checkpoint.
+            tests: whether to load those of the test set: not if the run goes on after its end.
+        """
+        self.figures = dict(saved[self._parts.selection])
+        found = saved.get("tests", {}) if tests else {}
+        self.tests = {name: dict(figures) for name, figures in found.items()}

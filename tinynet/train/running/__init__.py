@@ -1,1 +1,0 @@
-"""A run: the training loop, and the work between its steps."""

@@ -1,1 +1,0 @@
-"""A search for good values of a config's keys, through Optuna."""

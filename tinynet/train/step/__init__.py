@@ -1,0 +1,1 @@
+"""One step of training: methods, tasks, updates, and what holds for all steps."""

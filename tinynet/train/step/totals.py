@@ -1,0 +1,154 @@
+"""Sums over the examples of an epoch, and the resulting figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.dtypes import Array
+from tinynet.train.metrics.metric import Metric, UnsuitableError
+from tinynet.train.metrics.own import Own, name_of, of_user
+from tinynet.train.metrics.registry import METRICS, find_metric
+from tinynet.train.step.method import Batch
+
+
+class Share(NamedTuple):
+    """What a batch adds to the totals: examples, the mean of each loss, and terms of metrics."""
+
+    examples: int
+    losses: Mapping[str, float]
+    sums: Mapping[str, Any]
+
+
+class Totals:
+    """Sums over the examples of an epoch, and the resulting figures.
+
+    Args:
+        metrics: names, functions of all outputs and targets, or objects with ``update`` and
+            ``compute``; None for the accuracy if the targets are classes.
+
+    Example:
+        >>> totals = Totals(["top2", "perplexity"])
+        >>> totals.add(tn.tensor([[0.1, 0.9, 0.5], [0.8, 0.2, 0.3]]), tn.tensor([2, 1]), loss=0.0)
+        >>> totals.figures()
+        {'loss': 0.0, 'top2': 0.5, 'perplexity': 1.0}
+    """
+
+    def __init__(self, metrics: Sequence[str | Own] | None = None) -> None:
+        self.examples = 0
+        self._losses: dict[str, float] = {}
+        self._optional = metrics is None
+        names = ["accuracy"] if metrics is None else metrics
+        self._metrics = {name_of(metric): _known(metric) for metric in names}
+        self._sums: dict[str, Any] = dict.fromkeys(self._metrics, 0)
+
+    def add(
+        self,
+        outputs: Any,
+        targets: Any,
+        loss: float | Mapping[str, float],
+        examples: int | None = None,
+    ) -> None:
+        """Add a batch. Its loss is the mean over its examples, or several losses by name.
+
+        Raises:
+            UnsuitableError: if outputs and targets do not suit a metric.
+        """
+        self.take(self._share(outputs, targets, loss, examples))
+
+    def _share(
+        self, outputs: Any, targets: Any, loss: float | Mapping[str, float], examples: int | None
+    ) -> Share:
+        losses = loss if isinstance(loss, Mapping) else {"loss": loss}
+        sums = {}
+        try:
+            for name, metric in self._metrics.items():
+                if metric.of_loss is not None and "loss" not in losses:
+                    raise UnsuitableError("needs a method with one loss")
+                pair = outputs, targets
+                if metric.takes_arrays:
+                    pair = _array(outputs), _array(targets)
+                sums[name] = metric.of_batch(*pair)
+        except UnsuitableError as error:
+            if not self._optional:
+                raise UnsuitableError(f"{name} {error}") from None
+            sums = {}
+        return Share(len(targets) if examples is None else examples, losses, sums)
+
+    def add_batch(self, batch: Batch) -> None:
+        """Add a batch; raises the errors of `add`."""
+        self.take(self.share_of(batch))
+
+    def share_of(self, batch: Batch) -> Share:
+        """Return what a batch adds; raises the errors of `add`."""
+        return self._share(batch.outputs, batch.targets, batch.by_name, batch.examples)
+
+    def take(self, share: Share) -> None:
+        """Add the share of a batch."""
+        self.examples += share.examples
+        for name, value in share.losses.items():
+            self._losses[name] = self._losses.get(name, 0.0) + value * share.examples
+        self._metrics = {name: m for name, m in self._metrics.items() if name in share.sums}
+        for name, metric in self._metrics.items():
+            self._sums[name] = metric.add(self._sums[name], share.sums[name])
+
+    def figures(self) -> dict[str, float]:
+        """Return the losses (``loss``) and the metrics; an empty dict before the first batch."""
+        if not self.examples:
+            return {}
+        figures = {name: value / self.examples for name, value in self._losses.items()}
+        for name, metric in self._metrics.items():
+            if metric.of_loss is not None:
+                figures[name] = metric.of_loss(figures["loss"])
+            else:
+                figures |= _figures(name, metric, self._sums[name])
+        return figures
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the sums so far."""
+        return {
+            "examples": self.examples,
+            "losses": dict(self._losses),
+            "sums": {name: self._sums[name] for name in self._metrics},
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Load the state that `state_dict` returned."""
+        self.examples, self._losses = state["examples"], dict(state["losses"])
+        self._metrics = {n: m for n, m in self._metrics.items() if n in state["sums"]}
+        self._sums |= state["sums"]
+
+    def confusion_matrix(self) -> Array | None:
+        """Return the counts of true class i predicted as j, (classes, classes); or None."""
+        counts: Array | None = self._sums.get("confusion_matrix")
+        return counts if isinstance(counts, np.ndarray) else None
+
+
+def _figures(name: str, metric: Metric, sums: Any) -> dict[str, float]:
+    """Return the figures of a metric: none, one, or several that begin with its name."""
+    try:
+        figure = metric.finish(sums)
+    except UnsuitableError as error:
+        raise UnsuitableError(f"{name} {error}") from None
+    if isinstance(figure, Mapping):
+        short = name.removesuffix("_per_class")
+        return {f"{short}_{inside}": value for inside, value in figure.items()}
+    return {} if figure is None else {name: figure}
+
+
+def _known(metric: str | Own) -> Metric:
+    if not isinstance(metric, str):
+        return of_user(metric)
+    found = find_metric(metric)
+    if found is None:
+        raise ValueError(f"There is no metric {metric!r}. There are: {', '.join(METRICS)}")
+    return found
+
+
+def _array(value: Any) -> Array:
+    if not isinstance(value, Tensor):
+        raise UnsuitableError("needs outputs and targets that are tensors")
+    return value.detach().numpy()

@@ -1,0 +1,151 @@
+"""What a run depends on besides its config: the command, versions, and the git commit.
+
+The records of a new and of a resumed run begin with them.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import platform
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tinynet import numba_kernels, onednn, threads
+from tinynet.invocation import typed
+from tinynet.numba_kernels import compiler
+from tinynet.train.base.run_folder import RunFolder
+from tinynet.train.base.writing import write_text
+from tinynet.train.config.sections import Config
+
+_TIMEOUT = 10.0  # seconds, for git in a huge repository
+
+_MOST = 100  # untracked files to record
+
+
+def surroundings() -> dict[str, Any]:
+    """Return the command line, its folder and time, the versions, and the platform."""
+    return {
+        "command": sys.argv,
+        "typed": typed(),
+        "working_directory": os.getcwd(),
+        "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
+        "versions": {
+            "tinynet": version(),
+            "numpy": np.__version__,
+            "python": platform.python_version(),
+            **(
+                {"numba": compiler.version(), "oneDNN": onednn.library.version()}
+                if numba_kernels.on
+                else {}
+            ),
+        },
+        "platform": platform.platform(),
+        "threads": threads.get_count(),
+        "processors": threads.processors.usable(),
+    }
+
+
+def repository(folder: Path) -> dict[str, Any] | None:
+    """Return the state of the git repository around a folder.
+
+    Returns:
+        ``{"commit": ..., "dirty": ..., "untracked": [...]}``: dirty means that tracked files have
+        changed. None if there is no repository, no commit or no git.
+    """
+    status = _git(folder, "status", "--porcelain=v2", "--branch", "-z")
+    if status is None:
+        return None
+    lines = status.split("\0")
+    commit = next((line.split()[2] for line in lines if line.startswith("# branch.oid ")), None)
+    if commit is None or commit == "(initial)":
+        return None
+    untracked = [line[2:] for line in lines if line.startswith("? ")]
+    dirty = any(line.startswith(("1 ", "2 ", "u ")) for line in lines)
+    return {"commit": commit, "dirty": dirty, "untracked": untracked[:_MOST]}
+
+
+def uncommitted(folder: Path) -> str:
+    """Return the changes to tracked files since the commit, as a patch."""
+    return _git(folder, "diff", "HEAD") or ""
+
+
+def _git(folder: Path, *arguments: str) -> str | None:
+    try:
+        done = subprocess.run(
+            ["git", "--no-optional-locks", "-C", str(folder), *arguments],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_TIMEOUT,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.decode(errors="replace") if done.returncode == 0 else None
+
+
+@functools.cache
+def version() -> str:
+    """Return the installed version of tinynet, or ``"unknown"``."""
+    try:
+        return metadata.version("tinynet-numpy")
+    except metadata.PackageNotFoundError:  # run from a checkout
+        return "unknown"
+
+
+def new_record(config: Config, folder: RunFolder) -> dict[str, Any]:
+    """Return the record of a new run, and write its uncommitted changes to ``changes.diff``.
+
+    Raises:
+        TrainError: if the changes cannot be written.
+    """
+    provenance = {**surroundings(), **_repository_state(config, folder.diff)}
+    return {**provenance, "seed": config.run.seed, "status": "running", "process": os.getpid()}
+
+
+def resumed_record(
+    config: Config,
+    folder: RunFolder,
+    step: int,
+    changed: Mapping[str, Sequence[Any]],
+    record: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Return the record of a resumed run, with an entry for its step, time and versions.
+
+    Args:
+        config: the config of the resumed run.
+        folder: the run folder.
+        step: the step at which the run resumes.
+        changed: the changed values of the config, as (before, after).
+        record: the content of ``run.json`` so far; empty if it cannot be read.
+
+    Raises:
+        TrainError: if the uncommitted changes cannot be written.
+    """
+    record = record if "status" in record else {**new_record(config, folder), **record}
+    times = record.get("resumed", [])
+    diff = folder.diff.with_stem(f"{folder.diff.stem}-{len(times) + 1}")
+    entry = {
+        **surroundings(),
+        **_repository_state(config, diff),
+        "step": step,
+        "changed": dict(changed),
+    }
+    own = {"status": "running", "process": os.getpid(), "resumed": [*times, entry]}
+    of_the_end = {"error", "epochs", "test", "test_best"}
+    return {key: value for key, value in record.items() if key not in of_the_end} | own
+
+
+def _repository_state(config: Config, diff: Path) -> dict[str, Any]:
+    place = Path(config.file).parent
+    git = repository(place)
+    if git is not None and git["dirty"]:
+        write_text(diff, uncommitted(place))
+    return {"git": git}

@@ -1,0 +1,1 @@
+"""Several runs: sweeps, searches, finders, and pages that compare them."""

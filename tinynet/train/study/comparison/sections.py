@@ -1,0 +1,175 @@
+"""The sections of a comparison."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Sequence
+from typing import Any
+
+from tinynet.printing import quantity
+from tinynet.train.base.table import distinct
+from tinynet.train.diagnose.explanation import status_with_cause
+from tinynet.train.metrics.criterion import SELECTED_ON_TEST
+from tinynet.train.observe.progress import figure_text
+from tinynet.train.show.markup import Html, cards, element, joined, table
+from tinynet.train.show.page import Section
+from tinynet.train.show.plots import Axis, parallel
+from tinynet.train.show.run_data import RunData
+from tinynet.train.study.comparison import groups, search
+from tinynet.train.study.comparison.compared import Comparison
+
+_LONGEST, _LABEL = 32, 20  # characters of a folder's name, and of a label
+_MOST_AXES = 7
+_MOST_LABELS = 5
+_MOST_RUNS = 200
+
+
+def best(compared: Comparison) -> Html | None:
+    """Return the best run: its figures, and the values that the others do not have."""
+    if not compared.figures or {*compared.values} == {groups.FOLD}:  # no fold is better
+        return None
+    run, number = compared.runs[compared.order[0]], compared.order[0]
+    own = compared.figures_of(number)
+    if compared.figures[0] not in own:
+        return None
+    figures = {f"{run.selection} {name}": own.get(name) for name in compared.figures}
+    weights = "best" if compared.search else "last"
+    tested = compared.tests_of(number).items()
+    figures |= {f"test {name} ({weights} weights)": value for name, value in tested}
+    shown = {k: figure_text(k, v) for k, v in figures.items() if v is not None}
+    values = compared.shown.items()
+    shown |= {compared.labels[key]: texts[number] for key, texts in values if texts[number]}
+    count = quantity(len(compared.runs), "run")
+    text = f"Of {count}, by {compared.selection} {compared.figures[0]}: "
+    line = element("p", text, _name(compared, run))
+    warned = [element("p", f"{SELECTED_ON_TEST}.".capitalize(), class_="soft")]
+    return joined([line, *(warned if "test" in compared.selection else []), cards(shown)])
+
+
+def runs(compared: Comparison) -> Html:
+    """Return a table of the runs, the best first."""
+    keys, figures = compared.values, compared.figures
+    named = [f"{compared.selection} {name}" for name in figures]
+    if is_tested := any(compared.tests_of(number) for number in compared.order):
+        named.append(f"test {figures[0]}")
+    header = [*[compared.labels[key] for key in keys], *named, "best epoch", "status", "run"]
+    rows = []
+    for number in compared.order[:_MOST_RUNS]:
+        run = compared.runs[number]
+        own = [compared.figures_of(number).get(name) for name in figures]
+        own += [compared.tests_of(number).get(figures[0])] if is_tested else []
+        pairs = zip(named, own, strict=True)
+        shown = ["" if v is None else figure_text(n, v) for n, v in pairs]
+        epoch = (run.record.get("best") or {}).get("epoch") or ""
+        values = [compared.value(key, number) for key in keys]
+        status = element("span", status_with_cause(run.record), class_="note")
+        rows.append([*values, *shown, epoch, status, _name(compared, run)])
+    left = len(compared.runs) - _MOST_RUNS
+    more = [element("p", f"and {left} more", class_="soft")] if left > 0 else []
+    return joined([table(header, rows, sortable=True), *more])
+
+
+def coordinates(compared: Comparison) -> Html | None:
+    """Return parallel coordinates of the values and the figure that decides."""
+    if not compared.figures:
+        return None
+    ranked = [n for n in compared.order if compared.figures[0] in compared.figures_of(n)]
+    if len(ranked) < 2 or {*compared.values} <= {groups.FOLD}:
+        return None
+    axes, places = [], []
+    for key in [*compared.values][: _MOST_AXES - 1]:
+        axis, own = _axis(compared.labels[key], [compared.values[key][n] for n in ranked])
+        axes.append(axis)
+        places.append(own)
+    figure = compared.figures[0]
+    values = [compared.figures_of(n)[figure] for n in ranked]
+    low, high = min(values), max(values)
+    ticks = [(0.0, figure_text(figure, low)), (1.0, figure_text(figure, high))]
+    axes.append(Axis(figure, ticks if high > low else ticks[:1]))
+    places.append(_scaled(values))
+    names = [_values_text(compared, number) for number in ranked]
+    title = f"{compared.selection} {figure}"
+    return parallel(title, axes, [*zip(*places, strict=True)], names)
+
+
+def warnings(compared: Comparison) -> Html | None:
+    """Return the runs that failed, with their errors, and damaged files."""
+    found = []
+    for run in compared.runs:
+        texts = [str(run.record["error"])] if run.record.get("error") else []
+        for text in [*texts, *run.damage.values()]:
+            found.append(element("pre", f"{run.name}\n{text}", class_="text"))
+    return joined(found) if found else element("p", "None.", class_="soft")
+
+
+# ---- names ----
+
+
+def _name(compared: Comparison, run: RunData) -> Html:
+    """Return the name of a run, as a link to its report."""
+    address = compared.link(run)
+    group, _, date = run.name.rpartition("/")
+    name = f"{group[: _LONGEST - 1]}…/{date}" if len(group) > _LONGEST else run.name
+    return element("a", name, href=address) if address else joined([name])
+
+
+def _values_text(compared: Comparison, number: int) -> str:
+    """Return the values of a run and its figure, which it shows when it is pointed at."""
+    values = compared.shown.items()
+    parts = [f"{compared.labels[key]}={texts[number]}" for key, texts in values if texts[number]]
+    name = compared.figures[0]
+    figure = figure_text(name, compared.figures_of(number)[name])
+    return f"{' '.join(parts) or compared.runs[number].name}: {name} {figure}"
+
+
+# ---- axes ----
+
+
+def _axis(name: str, texts: Sequence[str]) -> tuple[Axis, list[float]]:
+    """Return the axis of a key, and the places of the values on it."""
+    parsed = [_parsed(text) for text in texts]
+    numbers = [v for v in parsed if isinstance(v, int | float) and not isinstance(v, bool)]
+    if len(numbers) < len(texts):
+        return _categories(name, texts)
+    steep = min(numbers) > 0 and max(numbers) / min(numbers) >= 20
+    values = [math.log(v) if steep else float(v) for v in numbers]
+    places = _scaled(values)
+    ticks = sorted({*zip(places, [f"{v:.4g}" for v in numbers], strict=True)})
+    return Axis(name, ticks if len(ticks) <= _MOST_LABELS else [ticks[0], ticks[-1]]), places
+
+
+def _categories(name: str, texts: Sequence[str]) -> tuple[Axis, list[float]]:
+    known = sorted({*texts})
+    place = {text: i / max(1, len(known) - 1) for i, text in enumerate(known)}
+    labels = distinct([text.strip('"') for text in known], _LABEL)
+    ticks = [*zip(place.values(), labels, strict=True)]
+    return Axis(name, ticks[:: max(1, len(ticks) // 8)]), [place[text] for text in texts]
+
+
+def _scaled(values: Sequence[float]) -> list[float]:
+    """Return values scaled to the range from 0 to 1."""
+    low, high = min(values), max(values)
+    return [(value - low) / (high - low) if high > low else 0.5 for value in values]
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+COMPARISON: tuple[Section[Comparison], ...] = (
+    Section("Cross-validation", groups.over_folds),
+    Section("Best run", best),
+    Section("Search", search.history),
+    Section("Importance of the values", search.importance),
+    Section("Over the seeds", groups.over_seeds),
+    Section("Runs", runs),
+    Section("Pruned trials", search.pruned),
+    Section("Failed trials", search.failed),
+    Section("Curves", groups.curves),
+    Section("Parallel coordinates", coordinates),
+    Section("Warnings", warnings),
+)

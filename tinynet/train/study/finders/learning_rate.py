@@ -1,0 +1,230 @@
+"""The learning-rate range test (`tinynet find-lr`).
+
+L. N. Smith, "Cyclical Learning Rates for Training Neural Networks", 2017: train for some steps
+while the rate grows exponentially, and look at the curve of the loss over the rate.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import math
+from collections.abc import Callable, Generator, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from tinynet.train.assemble.build import Parts, copied
+from tinynet.train.assemble.computing import computing
+from tinynet.train.assemble.optimizers import updaters_for
+from tinynet.train.assemble.trial import trial
+from tinynet.train.base.problems import UsageError, one_of
+from tinynet.train.config.resolve import load_config
+from tinynet.train.config.sections import Config
+from tinynet.train.diagnose.data_check import check_data
+from tinynet.train.loop.fit import Step, fit
+from tinynet.train.observe.progress import counted
+from tinynet.train.run.compilation import Compilation
+from tinynet.train.run.runner import prepare
+from tinynet.train.step.nonfinite import NonFiniteError
+from tinynet.train.step.seeds import isolated
+from tinynet.train.study.finders.curve import Divergence, Suggestions, grid, smoothed, suggestions
+from tinynet.train.study.finders.rates import Rates
+
+LOWEST, HIGHEST, STEPS = 1e-6, 10.0, 100
+_WINDOW, _LEAST = 20, 3  # the smoothing reaches over a 20th of the steps to each side, or over 3
+_MOST_STEPS = 1_000_000
+
+End = Literal["range", "diverged", "not finite"]
+
+
+@dataclass(frozen=True)
+class RangeTest:
+    """The result of `find_lr`.
+
+    Example:
+        >>> from tinynet.train import find_lr
+        >>> found = find_lr("configs/spiral.toml", steps=60)
+        >>> found.key, found.configured, found.rates[0]
+        ('optimizer.lr', 0.01, 1e-06)
+        >>> found.suggestions.steepest < found.suggestions.minimum
+        True
+    """
+
+    key: str
+    """The key of the config that has the learning rate: ``"optimizer.lr"``."""
+
+    configured: float
+    """Its value in the config."""
+
+    rates: list[float]
+    """The rate of each step, ascending."""
+
+    losses: list[float]
+    """The loss of each step."""
+
+    smoothed: list[float]
+    """The means of the losses of neighbouring steps."""
+
+    ended: End
+    """What ended the test: the end of the range, or a loss that diverged or is not finite."""
+
+    suggestions: Suggestions | None
+    """What the rules suggest; None if the loss did not fall."""
+
+    suggestion: float | None
+    """The suggested rate, with two digits."""
+
+    settings: list[str]
+    """The settings that train with it: ``["optimizer.lr=0.01"]``."""
+
+
+def find_lr(
+    config_path: str | Path,
+    overrides: Iterable[str] | Mapping[str, Any] = (),
+    *,
+    lowest: float = LOWEST,
+    highest: float = HIGHEST,
+    steps: int = STEPS,
+    optimizer: str | None = None,
+) -> RangeTest:
+    """Find a learning rate: train a copy of the model while the rate grows exponentially.
+
+    The range test of L. N. Smith, "Cyclical Learning Rates for Training Neural Networks", 2017. It
+    stops when the loss diverges or is not finite. The same config and seed give the same curve.
+    Nothing is written. Schedules and callbacks do not take part.
+
+    Args:
+        config_path: the TOML file.
+        overrides: ``["model.dropout=0.1"]`` or ``{"model.dropout": 0.1}``; override the file.
+        lowest: the first learning rate.
+        highest: the last one.
+        steps: the number of training steps.
+        optimizer: of several optimizers, the one whose rate to find; the others keep theirs.
+
+    Raises:
+        ConfigError: if the config has mistakes; lists all of them.
+        UsageError: if the range is not valid, or there is no one rate to vary.
+
+    Example:
+        >>> found = find_lr("configs/digits_mlp.toml", steps=60)
+        >>> len(found.rates) == len(found.losses), found.settings == [
+        ...     f"optimizer.lr={found.suggestion}"
+        ... ]
+        (True, True)
+    """
+    if problems := mistakes(lowest, highest, steps):
+        raise UsageError("\n".join(problems))
+    return range_test(load_config(config_path, overrides), grid(lowest, highest, steps), optimizer)
+
+
+def mistakes(lowest: float, highest: float, steps: int) -> list[str]:
+    """Return what is wrong with the range of a test."""
+    problems = [
+        f"{name} must be a finite number above 0, got {value:g}"
+        for name, value in (("the lowest rate", lowest), ("the highest rate", highest))
+        if not (math.isfinite(value) and value > 0)
+    ]
+    if not problems and lowest >= highest:
+        problems.append(
+            f"the lowest rate must be below the highest, got {lowest:g} and {highest:g}"
+        )
+    if not 2 <= steps <= _MOST_STEPS:
+        problems.append(f"the number of steps must be from 2 to {_MOST_STEPS:,}, got {steps}")
+    return problems
+
+
+def range_test(
+    config: Config, rates: list[float], name: str | None = None, *, bar: bool = False
+) -> RangeTest:
+    """Take a training step at each rate, on a copy of the model.
+
+    Args:
+        config: the config.
+        rates: the learning rates, ascending.
+        name: the optimizer to vary; None for all.
+        bar: whether to show a bar on a terminal.
+    """
+    with computing(config.run), isolated(config.run.seed, "training"):
+        parts = prepare(config)
+        model = copied(parts)
+        updaters = updaters_for(config, model)
+        varied = Rates(config, updaters, name)  # refuses before anything takes time
+        check_data(parts)
+        trial(parts)
+        steps = _steps(parts, model, updaters, varied, rates)
+        with contextlib.closing(steps), counted(len(rates), "step", bar) as count:
+            losses, ended = _losses(steps, name, count)
+    reach = max(_LEAST, len(rates) // _WINDOW)
+    means = smoothed(losses, reach)
+    found = suggestions(rates, losses, means, reach)
+    settings = varied.settings(found.steepest) if found else []
+    return RangeTest(
+        varied.key,
+        varied.configured,
+        rates[: len(losses)],
+        losses,
+        means,
+        ended,
+        found,
+        float(settings[0].partition("=")[2]) if settings else None,
+        settings,
+    )
+
+
+def _steps(
+    parts: Parts, model: Any, updaters: Any, varied: Rates, rates: list[float]
+) -> Generator[Step, None, None]:
+    """Yield a training step at each rate."""
+    config = parts.config
+    following = iter(rates)
+    varied.set(next(following))
+    for step in fit(
+        *(model, parts.loss, updaters, parts.train_batches, itertools.count()),
+        accumulate=config.optimizer.accumulate,
+        method=parts.method,
+        compile=config.run.compile and Compilation().function,
+        hints=False,
+    ):
+        yield step
+        rate = next(following, None)
+        if rate is None:
+            return
+        varied.set(rate)
+
+
+def _losses(
+    steps: Iterable[Step], name: str | None, count: Callable[[], object]
+) -> tuple[list[float], End]:
+    """Return the losses of steps until they diverge or are not finite, and what ended them."""
+    losses: list[float] = []
+    divergence = Divergence()
+    try:
+        for step in steps:
+            loss = _loss_of(step, name)
+            if not math.isfinite(loss):  # of a method of the user's, which does not check it
+                return losses, "not finite"
+            losses.append(loss)
+            count()
+            if divergence.see(loss):
+                return losses, "diverged"
+    except NonFiniteError:
+        if not losses:  # not the rate's fault
+            raise
+        return losses, "not finite"
+    return losses, "range"
+
+
+def _loss_of(step: Step, name: str | None) -> float:
+    """Return the loss that the varied optimizer minimizes.
+
+    Raises:
+        UsageError: if each optimizer minimizes a loss of its own, and none was chosen.
+    """
+    own = [one for one in step.rates if f"loss_{one}" in step.losses]
+    if name is None and own:
+        raise UsageError(
+            "each optimizer minimizes a loss of its own, so there is no one curve: choose the "
+            f"optimizer whose rate to find: {one_of(own)}"
+        )
+    return step.losses[f"loss_{name}"] if name in own else step.loss

@@ -1,0 +1,291 @@
+"""A search: trials of a config, with values that Optuna proposes.
+
+The folder of a search holds ``search.json`` (what to search), ``study.sqlite3`` (the trials), a
+folder and a log per run, and the results. Resuming a search resumes its unfinished runs from their
+last checkpoints.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from tinynet.train.assemble.best import Best
+from tinynet.train.assemble.build import first_batch
+from tinynet.train.assemble.limits import PRUNED
+from tinynet.train.base.problems import Origin, Problems, UsageError
+from tinynet.train.base.reading import read_json, read_rows
+from tinynet.train.base.run_folder import RunFolder
+from tinynet.train.base.writing import locked, write_json
+from tinynet.train.config.resolve import load_config
+from tinynet.train.config.sections import Config
+from tinynet.train.loop.fit import evaluate
+from tinynet.train.metrics.criterion import Criterion, figures_on
+from tinynet.train.run.runner import prepare
+from tinynet.train.step.seeds import isolated
+from tinynet.train.store.provenance import surroundings
+from tinynet.train.study.grid import MOST, Point
+from tinynet.train.study.run_group import (
+    Outcome,
+    RunGroup,
+    Watch,
+    check_all,
+    outcome_of,
+    resolved_text,
+    run_points,
+    unwatched,
+)
+from tinynet.train.study.space import Dimension, dimension, probes, space_of
+from tinynet.train.study.study import Plan, Study, grid_of
+
+TRIALS = 20
+RECORD, STUDY = "search.json", "study.sqlite3"
+
+_PAUSE = 0.1  # seconds between two looks at the run of a killed search
+
+
+@dataclass(frozen=True)
+class Search:
+    """A search: its runs, and how it chooses their values."""
+
+    runs: RunGroup
+    plan: Plan
+
+    @property
+    def folder(self) -> Path:
+        """Its folder."""
+        return self.runs.folder
+
+    def study(self, jobs: int = 1) -> Study:
+        """Open the study of its trials."""
+        return Study(self.folder / STUDY, self.plan, jobs)
+
+
+# ---- a new one ----
+
+
+def checked_space(
+    config: str, assignments: Sequence[str], settings: Sequence[str], sampler: str
+) -> list[Dimension]:
+    """Return the space of a search, and try its listed values and bounds.
+
+    Args:
+        config: the config file.
+        assignments: the values of each key.
+        settings: assignments that all trials have in common.
+        sampler: the name of the sampler.
+
+    Raises:
+        ConfigError: if there are mistakes; lists each mistake once.
+        UsageError: if parts do not fit together; names the values.
+    """
+    problems = Problems()
+    fixed = [setting.partition("=")[0].strip() for setting in settings]
+    space = space_of(assignments, fixed, problems)
+    if sampler == "grid":
+        _check_grid(space, problems)
+    check_all(config, probes(space), settings, problems)
+    return space
+
+
+def _check_grid(space: Sequence[Dimension], problems: Problems) -> None:
+    origin, grids = Origin("command line"), [grid_of(one) for one in space]
+    for one, grid in zip(space, grids, strict=True):
+        if grid is None:
+            text = f"{one.text} is no grid: list the values, or use float(LOW,HIGH,STEP)"
+            problems.add(origin, one.key, text)
+    count = math.prod(len(grid) for grid in grids if grid is not None)
+    if count > MOST:
+        problems.add(
+            origin, "", f"the grid has {count:,} points, and at most {MOST:,} are possible"
+        )
+
+
+def new_plan(
+    config: str, space: Sequence[Dimension], settings: Sequence[str], **choices: Any
+) -> Plan:
+    """Return the plan of a search.
+
+    Args:
+        config: the config file.
+        space: the values of each key.
+        settings: assignments that all trials have in common.
+        choices: ``sampler``, ``pruner``, ``seed``, ``trials`` where they are not the defaults.
+    """
+    configs = [load_config(config, [*settings, *p.assignments]) for p in probes(space)]
+    criterion, selection = _criterion(configs[0])
+    if choices.get("sampler") == "grid":
+        size = _size(space)
+        choices["trials"] = min(choices.get("trials", size), size)
+    own: dict[str, Any] = {
+        "epochs": max(max(one.run.epochs, 1) for one in configs),
+        "eval_every": min(one.run.eval_every for one in configs),
+    }
+    own |= {"metric": criterion.figure, "higher_is_better": criterion.higher_is_better}
+    own["selected_on"] = selection
+    return Plan(tuple(space), **({"trials": TRIALS} | choices | own))
+
+
+def _size(space: Iterable[Dimension]) -> int:
+    """Return the number of points of a grid."""
+    return math.prod(len(grid_of(one) or ()) for one in space)
+
+
+def _criterion(config: Config) -> tuple[Criterion, str]:
+    """Return what decides which weights of a run are best, and the name of its data set."""
+    parts = prepare(config)
+    with isolated(config.run.seed, "trial"):
+        figures = evaluate(
+            parts.model,
+            parts.loss,
+            [first_batch(parts, parts.sets[parts.selection], config.data.batch_size)],
+            metrics=parts.metrics,
+            seed=config.run.seed,
+            method=parts.method,
+        )
+    criterion = Best(config.evaluation, parts.method.compares).criterion(figures)
+    if criterion is None:
+        listed = ", ".join(figures)
+        raise UsageError(f"these runs have no best evaluation: use --metric, with one of {listed}")
+    return criterion, parts.selection
+
+
+def new_search(config: str, settings: Sequence[str], plan: Plan, folder: Path) -> Search:
+    """Record what to search in a new folder."""
+    runs = RunGroup(folder, str(Path(config).absolute()), tuple(settings))
+    search = Search(runs, plan)
+    _write_record(search, {**surroundings(), "resolved": _resolved(runs, plan)})
+    return search
+
+
+def _write_record(search: Search, record: Mapping[str, Any]) -> None:
+    own = {field.name: getattr(search.plan, field.name) for field in dataclasses.fields(Plan)}
+    space = {one.key: one.text for one in search.plan.space}
+    runs = {"config": search.runs.config, "settings": list(search.runs.settings)}
+    write_json(search.folder / RECORD, {**record, **runs, **own, "space": space})
+
+
+def open_search(folder: Path) -> Search:
+    """Open the search of a folder.
+
+    Raises:
+        UsageError: if there is none, or its config has changed.
+    """
+    try:
+        record = read_json(folder / RECORD)
+        space = tuple(dimension(f"{key}={text}") for key, text in record["space"].items())
+        names = [field.name for field in dataclasses.fields(Plan)]
+        own = {"selected_on": "test", **record}  # older versions had no validation sets
+        own = {name: own[name] for name in names}
+        plan = Plan(**(own | {"space": space}))
+        runs = RunGroup(folder, str(record["config"]), tuple(record["settings"]))
+        before = record["resolved"]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise UsageError(f"{folder} is not the folder of a search ({error})") from None
+    if _resolved(runs, plan) != before:
+        raise UsageError(
+            f"{runs.config} has changed since the search began, so old and new trials could not be "
+            "compared: start a new search"
+        )
+    return Search(runs, plan)
+
+
+def extended(search: Search, trials: int) -> Search:
+    """Record another number of trials; return the search with it."""
+    plan = search.plan
+    most = trials if plan.sampler != "grid" else min(trials, _size(plan.space))
+    search = replace(search, plan=replace(plan, trials=most))
+    record = read_json(search.folder / RECORD)
+    _write_record(search, record)
+    return search
+
+
+def _resolved(runs: RunGroup, plan: Plan) -> str:
+    return resolved_text(runs.config, [*runs.settings, *probes(plan.space)[0].assignments])
+
+
+# ---- running ----
+
+
+def run_search(
+    search: Search,
+    study: Study,
+    jobs: int,
+    report: Callable[[Outcome, float], object],
+    watch: Watch = unwatched,
+) -> int | None:
+    """Run all trials, at most `jobs` at once.
+
+    Args:
+        search: the search.
+        study: its study.
+        jobs: the maximum number of processes.
+        report: called after each trial with its outcome and seconds.
+        watch: called again and again with the trials that are training.
+
+    Returns:
+        The signal that stopped the search early, if one did.
+    """
+
+    def answer(point: Point, said: Mapping[str, Any]) -> str:
+        figure = said["figures"].get(search.plan.metric)
+        is_worse = figure is not None and study.report(point.number, said["epoch"], figure)
+        return PRUNED if is_worse else ""
+
+    def ended(outcome: Outcome, seconds: float) -> None:
+        figure = best_figure(outcome, search.plan.metric)
+        if outcome.status == "finished" and figure is None:
+            text = f"{search.plan.metric} was not measured, or is not finite"
+            outcome = replace(outcome, status="failed", message=text)
+        if outcome.status != "interrupted":
+            study.tell(outcome.point.number, outcome.status, figure, outcome.message)
+        report(outcome, seconds)
+
+    def points() -> Iterator[Point]:
+        for point in begun:
+            _wait_for(search.runs, [point])  # it may have begun while others were waited for
+            outcome = outcome_of(search.runs, point)
+            if outcome.status in ("finished", "pruned"):  # just before the search was killed
+                ended(outcome, 0.0)
+            else:
+                yield point
+        while len(study.trials()) < search.plan.trials:
+            yield study.ask()
+
+    begun = study.unfinished()
+    _wait_for(search.runs, begun)
+    for point in begun:
+        _report_again(search, study, point)
+    return run_points(search.runs, points(), jobs, ended, answer, watch=watch)
+
+
+def best_figure(outcome: Outcome, metric: str) -> float | None:
+    """Return the best figure of a run; None if it has none, or it is not finite."""
+    figure = outcome.best.get(metric)
+    return figure if isinstance(figure, int | float) and math.isfinite(figure) else None
+
+
+def _report_again(search: Search, study: Study, point: Point) -> None:
+    """Report the evaluations of a run that its search, which was killed, did not record."""
+    for folder in search.runs.run_folders(point)[-1:]:
+        for row in read_rows(RunFolder(folder).metrics):
+            (name,) = figures_on(search.plan.selected_on, {search.plan.metric: None})
+            if name in row:  # JSON has no NaN
+                figure = math.nan if row[name] is None else row[name]
+                study.report(point.number, row["epoch"], figure)
+
+
+def _wait_for(runs: RunGroup, points: Sequence[Point]) -> None:
+    """Wait for runs of a killed search, which stop once they notice, to save and end."""
+    for folder in [folder for point in points for folder in runs.run_folders(point)]:
+        while True:
+            try:
+                with locked(folder):
+                    break
+            except UsageError:
+                time.sleep(_PAUSE)

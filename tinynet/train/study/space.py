@@ -1,0 +1,183 @@
+"""The space of a search: ``optimizer.lr=log(1e-4,1e-1) optimizer.type=SGD,Adam``."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from tinynet.printing import quantity
+from tinynet.train.base.problems import Origin, Problems, did_you_mean, one_of
+from tinynet.train.study.grid import Point, axis
+
+_CALL = re.compile(r"([^\W\d]\w*)\s*\((.*)\)", re.DOTALL)
+_KINDS = {  # whether the numbers are integers, and whether their scale is logarithmic
+    "float": (False, False),
+    "int": (True, False),
+    "log": (False, True),
+    "logint": (True, True),
+}
+_EXACT = 2**53
+
+
+@dataclass(frozen=True)
+class Interval:
+    """The numbers between two bounds, which are included."""
+
+    low: float
+    high: float
+    step: float | None
+    """The distance of two neighbours; None means 1 for integers, and any number otherwise."""
+
+    is_integer: bool
+    is_log: bool
+
+    @property
+    def grid(self) -> list[float] | None:
+        """All numbers; None if these are too many to list."""
+        step = self.step or (1 if self.is_integer and not self.is_log else None)
+        if step is None:
+            return None
+        count = math.floor((self.high - self.low) / step + 1e-9) + 1
+        numbers = [self.low + number * step for number in range(count)]
+        return numbers if self.is_integer else [float(f"{x:.12g}") for x in numbers]
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """A key, and its values: some texts, as after ``--set``, or an interval."""
+
+    key: str
+    text: str
+    """The values as written."""
+
+    values: tuple[str, ...] = ()
+    interval: Interval | None = None
+
+    @property
+    def ends(self) -> tuple[str, ...]:
+        """The listed values, or the bounds."""
+        if self.interval is None:
+            return self.values
+        return number_text(self.interval.low), number_text(self.interval.high)
+
+
+def number_text(number: float) -> str:
+    """Return a number as after ``--set``.
+
+    Example:
+        >>> number_text(3), number_text(0.1)
+        ('3', '0.1')
+    """
+    return repr(number)
+
+
+def dimension(assignment: str) -> Dimension:
+    """Parse an assignment of values to a key.
+
+    The values are ``float(LOW,HIGH)`` or ``float(LOW,HIGH,STEP)``, the same with ``int``,
+    ``log(LOW,HIGH)`` and ``logint(LOW,HIGH)`` with a logarithmic scale, or a list as in a sweep:
+    ``SGD,Adam``, ``0..4``.
+
+    Raises:
+        ValueError: if it is none of these.
+
+    Example:
+        >>> dimension("optimizer.lr=log(1e-4, 0.1)").interval
+        Interval(low=0.0001, high=0.1, step=None, is_integer=False, is_log=True)
+        >>> dimension("model.hidden=int(32,256,32)").interval.grid
+        [32, 64, 96, 128, 160, 192, 224, 256]
+        >>> dimension("optimizer.type=SGD,Adam").values
+        ('SGD', 'Adam')
+    """
+    key, _, text = (part.strip() for part in assignment.partition("="))
+    found = _CALL.fullmatch(text)
+    if found is not None:
+        if found[1] not in _KINDS:
+            hint = did_you_mean(found[1], _KINDS) or "."
+            raise ValueError(f"there is no {found[1]}(){hint} There are: {one_of(_KINDS)}")
+        return Dimension(key, text, interval=_interval(found[1], found[2].split(",")))
+    values = axis(assignment, "--space").values
+    for value in values:
+        if _CALL.fullmatch(value):
+            raise ValueError(f"{value} cannot be one of several values")
+    return Dimension(key, text, values)
+
+
+def _interval(kind: str, texts: Sequence[str]) -> Interval:
+    is_integer, is_log = _KINDS[kind]
+    most = 2 if is_log else 3
+    if not 2 <= len(texts) <= most:
+        form = f"{kind}(LOW,HIGH)" if is_log else f"{kind}(LOW,HIGH) or {kind}(LOW,HIGH,STEP)"
+        raise ValueError(f"must be {form}, got {quantity(len(texts), 'number')}")
+    numbers = [_number(text.strip(), is_integer) for text in texts]
+    low, high, step = numbers[0], numbers[1], numbers[2] if len(numbers) == 3 else None
+    if not low < high:
+        raise ValueError(f"the lower bound {texts[0].strip()} must be below {texts[1].strip()}")
+    if is_log and low <= 0:
+        raise ValueError(f"a logarithmic scale needs bounds above 0, got {texts[0].strip()}")
+    if step is not None and not 0 < step <= high - low:
+        raise ValueError(f"the step {texts[2].strip()} must be above 0 and fit into the bounds")
+    return Interval(low, high, step, is_integer, is_log)
+
+
+def _number(text: str, is_integer: bool) -> float:
+    try:
+        number = int(text) if is_integer else float(text)
+    except ValueError:
+        kind = "an integer" if is_integer else "a number"
+        raise ValueError(f"{text!r} is not {kind}") from None
+    if not abs(number) <= (_EXACT if is_integer else math.inf) or math.isinf(number):
+        raise ValueError(f"{text} is too large" if number == number else "NaN is not a bound")
+    return number
+
+
+_RESERVED = {
+    "run.out": "use --out",
+    "run.name": "each run gets its own name",
+    "evaluation.monitor": "it decides which trial is best; use --metric",
+}
+
+
+def space_of(
+    assignments: Iterable[str], fixed: Iterable[str], problems: Problems
+) -> list[Dimension]:
+    """Parse a space.
+
+    Args:
+        assignments: the values of each key.
+        fixed: keys that have one value in all trials.
+        problems: collects the mistakes.
+    """
+    space: list[Dimension] = []
+    origin, fixed, given = Origin("command line"), [*fixed], [*assignments]
+    for assignment in given:
+        key = assignment.partition("=")[0].strip()
+        try:
+            one = dimension(assignment)
+        except ValueError as error:
+            problems.add(origin, key if "=" in assignment else "", str(error))
+            continue
+        if key in _RESERVED:
+            problems.add(origin, key, f"cannot be searched: {_RESERVED[key]}")
+        elif key in fixed:
+            problems.add(origin, key, "is given with --set, too")
+        elif key in [other.key for other in space]:
+            problems.add(origin, key, "is given twice")
+        else:
+            space.append(one)
+    return space
+
+
+def probes(space: Sequence[Dimension]) -> list[Point]:
+    """Return points that have each listed value and each bound at least once.
+
+    Example:
+        >>> [p.values for p in probes([dimension("a.b=1,2"), dimension("a.c=int(3,9)")])]
+        [{'a.b': '1', 'a.c': '3'}, {'a.b': '2', 'a.c': '3'}, {'a.b': '1', 'a.c': '9'}]
+    """
+    first = {one.key: one.ends[0] for one in space}
+    others = [{**first, one.key: end} for one in space for end in one.ends[1:]]
+    keys = tuple(first)
+    return [Point(number, values, keys) for number, values in enumerate([first, *others])]

@@ -23,8 +23,9 @@ def test_products_compute_in_the_lower_precision_and_losses_in_float32():
         loss = F.mse_loss(y, tn.zeros(4, 2))
     assert y.dtype is tn.bfloat16 and loss.dtype is tn.float32
     assert type(y.grad_fn).__name__ == "AddmmBackward0"
-    casts = [type(node).__name__ for node, _ in y.grad_fn.next_functions if node]
-    assert casts == ["ToCopyBackward0", "ToCopyBackward0"]
+    bias, weight = (node for node, _ in y.grad_fn.next_functions if node)
+    casts = [type(node).__name__ for node in (bias, weight, weight.next_functions[0][0])]
+    assert casts == ["ToCopyBackward0", "TBackward0", "ToCopyBackward0"]
     loss.backward()
     assert net.weight.grad.dtype is net.bias.grad.dtype is tn.float32
 

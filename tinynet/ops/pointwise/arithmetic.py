@@ -167,7 +167,7 @@ def _number_times(self: Any, other: Any, alpha: Any, name: str) -> Any:
         return other
     operands = [x._array if isinstance(x, Tensor) else x for x in (self, other)]
     if "sub" in name:
-        _no_bools(*map(np.asarray, operands))
+        _no_bools(*(x if hasattr(x, "dtype") else np.asarray(x) for x in operands))
     kind = dtypes.result_type(operands)
     alpha = dtypes.factor("alpha", dtypes.number_of(alpha, name, "alpha"), kind)
     if kind.kind != "c" and isinstance(alpha, complex):

@@ -263,7 +263,7 @@ class FrozenBatchNorm2d(Module):
 
     def _load_from_state_dict(self, state_dict: Any, prefix: str, *args: Any) -> None:
         state_dict.pop(f"{prefix}num_batches_tracked", None)  # of a batch norm that was trained
-        super()._load_from_state_dict(state_dict, prefix, *args)  # type: ignore[misc]
+        super()._load_from_state_dict(state_dict, prefix, *args)
 
     def forward(self, x: Tensor) -> Tensor:
         """Return ``[N, channels, H, W]``, normalised."""

@@ -62,8 +62,11 @@ def test_it_runs_without_pillow(folder):
     [
         ("import torchtext", "1: tinynet has no torchtext: read texts with tinynet.data: "),
         ("from torchaudio.transforms import MFCC", "1: tinynet has no torchaudio: read sounds "),
-        ("import torchvision\ntorchvision.ops.nms", "2: tinynet has no torchvision.ops: it has no"),
-        ("from torchvision import ops", "1: tinynet has no torchvision.ops: it has no operations"),
+        (
+            "import torchvision\ntorchvision.ops.RoIAlign",
+            "2: tinynet has no torchvision.ops.RoIAlign",
+        ),
+        ("from torchvision.ops import roi_pool", "1: tinynet has no torchvision.ops.roi_pool: it"),
         (
             "from torchvision.models import densenet121",
             "1: tinynet has no torchvision.models.densenet121: it has AlexNet, VGG and ResNet; ",
@@ -95,18 +98,65 @@ def test_the_report_lists_names_of_other_packages(folder):
     (folder / "p.py").write_text(
         "import torchvision\n"
         "if False:\n"
-        "    from torchvision.ops import nms\n"
+        "    from torchvision.ops import roi_pool\n"
         "    import torchtext.data\n"
         "    torchvision.datasets.SVHN\n"
         "    torchvision.datasets.MNIST\n"
     )
     done = run("--report", "p.py", cwd=folder)
     assert [line.split(": ")[1] for line in done.stderr.splitlines()[:-1]] == [
-        "tinynet has no torchvision.ops",
+        "tinynet has no torchvision.ops.roi_pool",
         "tinynet has no torchtext",
         "tinynet has no torchvision.datasets.SVHN",
     ]
     assert done.stderr.splitlines()[-1] == "3 names that tinynet lacks"
+
+
+OPS = """
+import torch
+from torch import nn
+from torch.distributions.multivariate_normal import _precision_to_scale_tril
+from torch.nn.utils.fusion import fuse_conv_bn_eval, fuse_linear_bn_eval
+from torch.serialization import MAP_LOCATION
+from torchvision.ops.boxes import batched_nms, box_area, box_convert, box_iou, nms
+from torchvision.ops.misc import FrozenBatchNorm2d
+
+boxes = torch.tensor([[0.0, 0.0, 4.0, 4.0], [1.0, 0.0, 4.0, 4.0], [5.0, 5.0, 7.0, 6.0]])
+scores = torch.tensor([0.5, 0.75, 0.25])
+print(box_area(boxes).tolist(), box_iou(boxes, boxes[:1]).flatten().tolist())
+print(nms(boxes, scores, 0.7).tolist(), nms(boxes, scores, 0.8).tolist())
+print(batched_nms(boxes, scores, torch.tensor([0, 1, 0]), 0.5).tolist())
+for fmt in ("xywh", "cxcywh"):
+    there = box_convert(boxes, "xyxy", fmt)
+    print(there[2].tolist(), torch.equal(box_convert(there, fmt, "xyxy"), boxes))
+norm = nn.BatchNorm2d(3)
+norm(torch.randn(4, 3, 5, 5))
+frozen = FrozenBatchNorm2d(3)
+frozen.load_state_dict(norm.eval().state_dict())
+x = torch.randn(2, 3, 5, 5)
+print(torch.allclose(frozen(x), norm(x), atol=1e-6), len([*frozen.parameters()]))
+for conv, transpose in (nn.Conv2d(3, 3, 3), False), (nn.ConvTranspose2d(3, 3, 3), True):
+    fused = fuse_conv_bn_eval(conv.eval(), norm, transpose)
+    print(torch.allclose(fused(x), norm(conv(x)), atol=1e-5))
+print("Adam" in torch.optim.__dict__)
+"""
+
+
+def test_boxes_and_layers_with_their_norms(folder):
+    (folder / "p.py").write_text(OPS)
+    done = run("p.py", cwd=folder)
+    assert (done.stderr, done.returncode) == ("", 0)
+    assert done.stdout.splitlines() == [
+        "[16.0, 12.0, 2.0] [1.0, 0.75, 0.0]",
+        "[1, 2] [1, 0, 2]",
+        "[1, 0, 2]",
+        "[5.0, 5.0, 2.0, 1.0] True",
+        "[6.0, 5.5, 2.0, 1.0] True",
+        "True 0",
+        "True",
+        "True",
+        "True",
+    ]
 
 
 def package(folder, *, compiled):

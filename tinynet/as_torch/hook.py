@@ -112,10 +112,14 @@ def serve(path: str, empty: ModuleType) -> None:
     for home in reversed(homes if module is empty else []):
         vars(module).update((k, v) for k, v in vars(home).items() if k not in OWN)
         module.__doc__ = home.__doc__
+        if "__all__" in vars(home):
+            module.__dict__["__all__"] = [*vars(module).get("__all__", ()), *home.__all__]
     sys.modules[path] = module
     vars(module).setdefault("__path__", [])
     if getattr(vars(module).get("__getattr__"), "func", None) is not inner:
         vars(module)["__getattr__"] = partial(inner, path, homes)
+    if path == "torch.optim":  # programs and libraries choose optimizers from its __dict__
+        lazy.members(module)
     if path == "torch.nn":  # PyTorch's loads it, and tinynet's would be here without serving it
         importlib.import_module("tinynet.nn.functional")
     for child in PATHS:

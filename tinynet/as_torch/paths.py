@@ -30,7 +30,7 @@ _SAME = """
     nn.modules.module nn.modules.normalization nn.modules.utils nn.parallel
     nn.parallel.data_parallel nn.parallel.distributed nn.parameter
     nn.utils nn.utils.clip_grad nn.utils.convert_parameters nn.utils.parametrizations nn.utils.prune
-    nn.utils.parametrize nn.utils.rnn nn.utils.stateless optim optim.lr_scheduler serialization
+    nn.utils.parametrize nn.utils.rnn nn.utils.stateless optim optim.lr_scheduler
     signal signal.windows utils utils.backcompat utils.checkpoint utils.data utils.data.dataloader
     utils.data.dataset utils.data.distributed utils.data.sampler utils.hooks utils.tensorboard
     utils.tensorboard.summary
@@ -68,6 +68,7 @@ PATHS: dict[str, str] = {
     "torch.distributions.constraint_registry": "distributions.constraint_registry",
     "torch.distributions.constraints": "distributions.constraints",
     "torch.distributions.kl": "distributions.kl",
+    "torch.distributions.multivariate_normal": "distributions.multivariate_normal distributions",
     "torch.distributions.relaxed_bernoulli": "distributions.bernoulli",
     "torch.distributions.relaxed_categorical": "distributions.categorical",
     "torch.distributions.transforms": "distributions.transforms distributions.transform",
@@ -81,7 +82,7 @@ PATHS: dict[str, str] = {
     "torch.fx.proxy": "compat.fx",
     "torch.hub": "compat.hub",
     "torch.jit": "compat.jit",
-    "torch.jit.annotations": "compat.jit",
+    "torch.jit.annotations": "compat.jit compat.internals",
     "torch.library": "compat.library",
     "torch.linalg": "ops.linalg",
     "torch.multiprocessing": "as_torch.processes compat.multiprocessing",
@@ -130,6 +131,7 @@ PATHS: dict[str, str] = {
     "torch.nn.parallel.replicate": "compat.distributed",
     "torch.nn.parallel.scatter_gather": "compat.distributed",
     "torch.optim.lbfgs": "optim.lbfgs optim.line_search",
+    "torch.nn.utils.fusion": "compat.fusion",
     "torch.overrides": "autograd.overrides",
     "torch.nn.utils.init": "nn.utils.skip_init",
     "torch.nn.utils.spectral_norm": "nn.utils.norm_hooks",
@@ -137,6 +139,7 @@ PATHS: dict[str, str] = {
     "torch.onnx": "onnx",
     "torch.onnx.errors": "onnx.errors",
     "torch.optim.adamw": "optim.adam",
+    "torch.serialization": "serialization compat.types",
     "torch.signal.windows.windows": "signal.windows",
     "torch.profiler": "compat.profiler",
     "torch.profiler.profiler": "compat.profiler",
@@ -183,7 +186,7 @@ LEFT_OUT: list[tuple[str, str]] = [
     (r"torch\.autograd\.profiler\w+|torch\.profiler\..+", "record with tinynet.board.record"),
     (r"torch\.nn\.grad", _INTERNAL),
     (r"torch\.nn\.modules\.linear_cross_entropy_options", _INTERNAL),
-    (r"torch\.nn\.utils\.(fusion|memory_format)", _COMPILER),
+    (r"torch\.nn\.utils\.memory_format", _COMPILER),
     (r"torch\.return_types", _INTERNAL),
     (r"torch\.quasirandom", "use scipy.stats.qmc"),
     (r"torch\.onnx\..+", "torch.onnx.export is the way to ONNX"),

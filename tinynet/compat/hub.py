@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlparse
@@ -14,6 +15,7 @@ _LOCAL = "tinynet downloads nothing; download the file and use load or load_file
 load = refusal("hub.load", _LOCAL)
 download_url_to_file = refusal("hub.download_url_to_file", _LOCAL)
 list = refusal("hub.list", _LOCAL)
+HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")  # the start of a file's hash in its name
 
 
 def get_dir() -> str:

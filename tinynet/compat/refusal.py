@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 
@@ -38,4 +39,11 @@ def _without_cuda(*args: Any, **kwargs: Any) -> NoReturn:
     raise RuntimeError("NVTX functions not installed. Are you sure you have a CUDA build?")
 
 
-mark = range = range_pop = range_push = range_start = range_end = _without_cuda
+mark = range_pop = range_push = range_start = range_end = _without_cuda
+
+
+@contextlib.contextmanager
+def range(msg: str, *args: Any, **kwargs: Any) -> Iterator[None]:
+    """Raise RuntimeError when the block, or the decorated function, begins."""
+    range_push(msg)
+    yield

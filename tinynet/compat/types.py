@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tinynet.core.tensors.size import Size as Size
@@ -14,6 +14,7 @@ from tinynet.dtypes import dtype
 Number = int | float | bool
 Device = device | str | int | None
 FileLike = str | os.PathLike[str]
+MAP_LOCATION = Callable[[Any, str], Any] | device | str | dict[str, str] | None
 _TensorOrTensors = Tensor | Sequence[Tensor]
 _dtype, _device, _size = dtype, device, Sequence[int]
 _int, _float, _bool = int, float, bool

@@ -44,6 +44,9 @@ def precision_to_scale_tril(precision: Tensor) -> Tensor:
     return solved(upper.mT, identity)
 
 
+_precision_to_scale_tril = precision_to_scale_tril  # PyTorch's name, which libraries import
+
+
 class GivenMatrix(Distribution):
     """Base of distributions with a matrix parameter in one of three forms."""
 

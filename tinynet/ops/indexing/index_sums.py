@@ -55,7 +55,7 @@ def _add_long_rows(whole: Array, index: Array, rows: Array) -> None:
 
 def add_slices(whole: Array, axis: int, index: Array, slices: Array) -> None:
     """Add slice i of ``slices`` along an axis to slice ``index[i]`` of a contiguous ``whole``."""
-    add_at(whole, (*(slice(None),) * axis, index), slices)
+    add_at(whole, (*(slice(None),) * axis, index), slices.reshape(slices.shape or (1,)))
 
 
 def add_at(whole: Array, key: tuple[Any, ...], values: Array) -> None:

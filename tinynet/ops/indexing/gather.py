@@ -46,7 +46,7 @@ def _whole_rows(index: Array, shape: tuple[int, ...], axis: int) -> Array | None
     if axis or index.ndim < 2 or index.shape[1:] != shape[1:]:
         return None
     wide = any(step for step, n in zip(index.strides[1:], shape[1:], strict=True) if n > 1)
-    return None if wide else index[(slice(None), *(0,) * (index.ndim - 1))]
+    return None if wide else index.reshape(len(index), -1)[:, 0]
 
 
 def _checked(

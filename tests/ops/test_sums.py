@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import tinynet as tn
-from tests.rounding import STEPS, bound
+from tests.rounding import STEPS, assert_near, bound
 from tinynet.sums import sums
 
 SHAPES = [(70_001,), (300, 700), (9000, 7), (3, 5, 4000), (64, 64), (1, 40_000), (40_000, 1)]
@@ -61,3 +61,35 @@ def test_whole_numbers_are_summed_exactly_over_any_dimensions(shape, order, axes
     for given in (x, x[1:], x[:, :, ::2], np.broadcast_to(x[:1], x.shape)):
         np.testing.assert_array_equal(sums(given, axes, True), given.sum(axes, keepdims=True))
         np.testing.assert_array_equal(sums(given, axes, False), given.sum(axes))
+
+
+# ---- sums by index ------------------------------------------------------------------------------
+
+# rows, indices added, width, share of the indices that are 0
+ADDED = [
+    (50, 200, 64, 0.0),
+    (1000, 40, 32, 0.0),
+    (5, 900, 48, 0.9),
+    (300, 2000, 24, 0.5),
+    (3, 7, 5, 0),
+]
+
+
+@pytest.mark.parametrize("case", ADDED)
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_rows_added_by_index(case, kind):
+    count, added, width, repeated = case
+    draw = np.random.default_rng(0)
+    index = draw.integers(0, count, added)
+    index[draw.random(added) < repeated] = 0
+    rows = (draw.standard_normal((added, width)) * 10).astype(kind)
+    start = (draw.standard_normal((count, width)) * 10).astype(kind)
+    exact, scale = start.astype(np.float64), np.abs(start).astype(np.float64)
+    np.add.at(exact, index, rows)
+    np.add.at(scale, index, np.abs(rows))
+    x, i, y = tn.tensor(start), tn.tensor(index), tn.tensor(rows)
+    wide = i[:, None].expand(added, width)
+    roundings = np.bincount(index).max() + 1
+    for found in (x.index_add(0, i, y), x.scatter_add(0, wide, y), x.scatter_add(0, wide + 0, y)):
+        assert_near(found.numpy(), exact, roundings, scale)
+    assert np.array_equal(y.gather(0, wide[:3] % 3).numpy(), rows[index[:3] % 3])

@@ -46,7 +46,7 @@ def _whole_rows(index: Array, shape: tuple[int, ...], axis: int) -> Array | None
     if axis or index.ndim < 2 or index.shape[1:] != shape[1:]:
         return None
     wide = any(step for step, n in zip(index.strides[1:], shape[1:], strict=True) if n > 1)
-    return None if wide else index[(slice(None), *(0,) * (index.ndim - 1))]
+    return None if wide else index.reshape(len(index), -1)[:, 0]
 
 
 def _checked(
@@ -198,9 +198,7 @@ def _scatter(whole: Array, index: Array, dim: int, src: Array | None, write: Any
     if not index.size:
         return
     found, axis = _checked("scatter", whole, index, dim, src)
-    part = None if src is None else src.reshape(src.shape or (1,))
-    if part is not None:
-        part = part[tuple(slice(n) for n in found.shape)]
+    part = None if src is None else src.reshape(src.shape or (1,))[tuple(map(slice, found.shape))]
     rows = _whole_rows(found, whole.shape, axis) if write is _add else None
     if rows is not None and part is not None:
         add_rows(whole.reshape(len(whole), -1), rows, part.reshape(len(rows), -1))

@@ -35,45 +35,27 @@ def add_rows(whole: Array, index: Array, rows: Array) -> None:
 
 def _add_long_rows(whole: Array, index: Array, rows: Array) -> None:
     """Do what ``add_rows`` does in rounds; then sum the rows of few indices that repeat often."""
-    order, first, counts = _places(index)
+    bits = len(index).bit_length()
+    keys = (index.astype(np.int64) << bits) | np.arange(len(index))
+    keys.sort()  # numpy sorts numbers faster than it finds their order
+    order, first = keys & ((1 << bits) - 1), np.flatnonzero(np.diff(keys >> bits, prepend=-1))
+    counts = np.diff(first, append=len(index))
     rank = np.argsort(-counts, kind="stable")  # each round adds to the first sums
     first, counts = first[rank], counts[rank]
     left = len(first) - np.cumsum(np.bincount(counts))  # number of indices after each round
     rounds = int(np.argmin(np.arange(len(left)) + _SUM * left))
     at = index[order[first]]
     sums = whole.take(at, 0)
-    for number in range(rounds):
-        count = left[number]
+    for number, count in enumerate(left[:rounds]):
         sums[:count] += rows.take(order[first[:count] + number], 0)
     for i in range(left[rounds]):
-        places = order[first[i] + rounds : first[i] + counts[i]]
-        sums[i] += column_sums(rows.take(places, 0))
+        sums[i] += column_sums(rows.take(order[first[i] + rounds : first[i] + counts[i]], 0))
     whole[at] = sums
-
-
-def _places(index: Array) -> tuple[Array, Array, Array]:
-    """Return the places of equal indices side by side, the first one of each, and their numbers."""
-    bits = len(index).bit_length()
-    keys = (index.astype(np.int64) << bits) | np.arange(len(index))
-    keys.sort()  # numpy sorts numbers faster than it finds their order
-    first = np.flatnonzero(np.diff(keys >> bits, prepend=-1))
-    return keys & ((1 << bits) - 1), first, np.diff(first, append=len(index))
 
 
 def add_slices(whole: Array, axis: int, index: Array, slices: Array) -> None:
     """Add slice i of ``slices`` along an axis to slice ``index[i]`` of a contiguous ``whole``."""
-    shape = whole.shape
-    if slices.size == 0:
-        return
-    if axis == 0:
-        add_rows(whole.reshape(shape[0], -1), index, slices.reshape(len(index), -1))
-        return
-    outer = int(np.prod(shape[:axis]))
-    inner = int(np.prod(shape[axis + 1 :]))
-    at = np.arange(outer)[:, None, None] * (shape[axis] * inner) + index[:, None] * np.intp(inner)
-    np.add.at(
-        whole.reshape(-1), (at + np.arange(inner)).reshape(-1), np.ascontiguousarray(slices).ravel()
-    )
+    add_at(whole, (*(slice(None),) * axis, index), slices.reshape(slices.shape or (1,)))
 
 
 def add_at(whole: Array, key: tuple[Any, ...], values: Array) -> None:
@@ -95,7 +77,6 @@ def add_at(whole: Array, key: tuple[Any, ...], values: Array) -> None:
     first = axes[0] if axes == list(range(axes[0], axes[0] + len(axes))) else 0
     places = range(len(chosen))
     values = np.moveaxis(values, [first + i for i in places], list(places))
-    kept = [d for d in range(whole.ndim) if d not in axes]
     at = np.zeros(chosen, np.intp)
     if axes == list(range(len(axes))):
         for axis, index in zip(axes, arrays, strict=True):
@@ -106,7 +87,7 @@ def add_at(whole: Array, key: tuple[Any, ...], values: Array) -> None:
     steps = [s // whole.itemsize for s in whole.strides]
     for axis, index in zip(axes, arrays, strict=True):
         at = at + index % whole.shape[axis] * steps[axis]
-    for d in kept:
+    for d in sorted({*range(whole.ndim)} - {*axes}):
         at = at[..., None] + np.arange(whole.shape[d]) * steps[d]
     np.add.at(whole.reshape(-1), at.reshape(-1), values.reshape(-1))
 

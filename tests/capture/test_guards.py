@@ -227,11 +227,11 @@ def test_unhashable_arguments_run_eagerly():
     both(lambda: lambda x, s: x * len(s), [lambda f: f(tn.ones(1), {1, 2})] * 4, "not hashable")
 
 
-def test_numpy_arguments_run_eagerly():
+def test_numpy_arrays_as_arguments_run_eagerly_and_scalars_are_numbers():
     array = np.ones(3, np.float32)
     both(lambda: lambda a: tn.from_numpy(a) * 2, [lambda f: f(array)] * 4, "not hashable")
     calls = [lambda f, v=v: f(tn.ones(1), np.float64(v)) for v in (1, 2, 1) for _ in range(5)]
-    both(lambda: lambda x, v: x * v, calls, "no recorded operation computed")
+    both(lambda: lambda x, v: x * v, calls)
 
 
 def test_objects_as_arguments():

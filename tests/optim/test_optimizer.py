@@ -899,10 +899,10 @@ def test_steps_of_halves(name, dtype, size):
 @pytest.mark.parametrize(
     ("t", "options", "expected"),
     [  # PyTorch's loss, length and number of evaluations
-        (1e-3, {}, (31.3125419, 0.005505, 2)),
-        (1.0, {}, (8.32855891, 0.0689738028, 4)),
-        (10.0, {"c2": 0.1}, (6.71289764, 0.0422345579, 7)),
-        (10.0, {"max_ls": 3}, (43.5618745, 0.0, 4)),
+        (1e-3, {}, (31.312541889869724, 0.005505, 2)),
+        (1.0, {}, (8.32855891350639, 0.06897380284649218, 4)),
+        (10.0, {"c2": 0.1}, (6.712897640018468, 0.042234557854894675, 7)),
+        (10.0, {"max_ls": 3}, (43.56187448721958, 0.0, 4)),
     ],
 )
 def test_the_line_search_that_libraries_import(t, options, expected):
@@ -916,7 +916,7 @@ def test_the_line_search_that_libraries_import(t, options, expected):
     loss, grad, length, evaluations = line_search._strong_wolfe(
         objective, x, t, -g, f, g, -g.dot(g), **options
     )
-    assert (loss, length, evaluations) == pytest.approx(expected, rel=1e-8)
+    assert (loss, length, evaluations) == near(expected, 1000, dtype=np.float64)
     assert tn.allclose(grad, objective(x, length, -g)[1])
     ends = 0.0, tn.tensor(1.0), tn.tensor(-1.0), 2.0, tn.tensor(1.5), tn.tensor(2.0)
     assert line_search._cubic_interpolate(*ends) == pytest.approx(0.9148542)

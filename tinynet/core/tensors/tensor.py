@@ -267,17 +267,18 @@ class Tensor(TensorMethods):
         return format(self.item(), spec) if self._array.ndim == 0 else object.__format__(self, spec)
 
     def __float__(self) -> float:
-        return float(_real(_lone(self), "double"))
+        _check_lone(self)
+        return float(_real(self._array.item(), "double"))
 
     def __complex__(self) -> complex:
-        return complex(_lone(self))
+        _check_lone(self)
+        return complex(self._array.item())
 
     def __pos__(self) -> Tensor:
         return self
 
     def __int__(self) -> int:
-        if self._array.size != 1:
-            raise ValueError("only one element tensors can be converted to Python scalars")
+        _check_lone(self, warns=False)
         return int(_real(self._array.item(), "int64_t"))
 
     def __index__(self) -> int:
@@ -403,12 +404,11 @@ _new = object.__new__
 _size = tuple.__new__
 
 
-def _lone(self: Tensor) -> Any:
+def _check_lone(self: Tensor, warns: bool = True) -> None:
     if self._array.size != 1:
         raise ValueError("only one element tensors can be converted to Python scalars")
-    if self.requires_grad:
+    if warns and self.requires_grad:
         warnings.warn(errors.SCALAR_WITH_GRAD, UserWarning, stacklevel=3)
-    return self._array.item()
 
 
 def _real(value: Any, name: str) -> Any:

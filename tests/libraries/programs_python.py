@@ -56,7 +56,7 @@ program.rows(
     negative=lambda x: -x,
     invert=lambda x: ~x,
     absolute=abs,
-    compare_with_none=lambda x: x == None,  # noqa: E711
+    compare_with_none=lambda x: operator.eq(x, None),
     compare_with_text=lambda x: x == "a",
     compare_with_list=lambda x: x == [4],
     add_a_text=lambda x: x + "a",

@@ -18,7 +18,6 @@ KNOWN: dict[str, str] = {
     r"cholesky_(inverse|solve)/function/.*/([6-9]|1[01])": UNREAD,
     r"gather/error/any/7": "PyTorch resizes out= into the memory of the index",
     r"histogramdd/function/float32/4[1357]": "bin edges that do not increase: any bin may result",
-    r"addbmm/inplace/.*/[1345]": "addbmm_ changes the shape; addmm_ and baddbmm_ refuse",
     r"addr/inplace/.*/[13]": "text: another sentence for the same mistake",
     r"__r\w+__/error/any/.*": "text: Python's own, of a method without a tensor",
     r"cov/function/float32/24|logcumsumexp/function/float32/(0|1)": SINGLE,

@@ -22,13 +22,12 @@ KNOWN: dict[str, str] = {
     r"__r\w+__/error/any/.*": "text: Python's own, of a method without a tensor",
     r"cov/function/float32/24|logcumsumexp/function/float32/(0|1)": SINGLE,
     r"(amax|amin|aminmax)/error/any/[12]": DIMENSIONS,
-    r"as_strided_scatter/function/float(32|64)/.*": (
+    r"as_strided_scatter/function/(float|complex).*": (
         "PyTorch's gradient with respect to the input is that of the overwritten elements, not "
         "of the others"
     ),
     r"(split_with_sizes|unbind)_copy/out/.*": "with out=, PyTorch returns None",
     r"narrow_copy/error/any/[16]": "text: those of narrow, where PyTorch fails an internal check",
-    r"masked_scatter/inplace/float(32|64)/3": "text: another for a mask with more dimensions",
     r"mvlgamma\..*/function/float64/[0-4]": "PyTorch's trigamma function is accurate to 1e-9",
     r"nn\.functional\.hardsigmoid/function/float64/0": "PyTorch uses 1/6 in float32",
     r"nn\.functional\.max_pool3d/error/any/[45]": "text: PyTorch names an internal function",

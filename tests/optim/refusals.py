@@ -60,6 +60,11 @@ def sparse_parameters(lib):
     lib.optim.SparseAdam([{"params": [dense, params[0]]}, {"params": [params[1]]}])
 
 
+def complex_parameters(lib):
+    params = [lib.zeros(2, dtype=dtype) for dtype in (lib.float32, lib.complex64)]
+    lib.optim.SparseAdam([{"params": params[:1]}, {"params": params[1:]}])
+
+
 def lbfgs_without_closure(lib):
     lib.optim.LBFGS([lib.ones(1, requires_grad=True)]).step()
 
@@ -280,6 +285,7 @@ REFUSED = {
     "LBFGS shared": lbfgs_of_shared_parameters,
     "LBFGS names": lbfgs_of_names_and_none,
     "SparseAdam sparse parameters": sparse_parameters,
+    "SparseAdam complex parameters": complex_parameters,
     "LBFGS without closure": lbfgs_without_closure,
     "LBFGS search": lbfgs_search,
     "Muon vector": muon_of_a_vector,

@@ -59,16 +59,18 @@ class SparseAdam(Optimizer):
         maximize: bool = False,
     ):
         super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "maximize": maximize})
-        sparse = [
-            [i, j]
-            for i, group in enumerate(self.param_groups)
-            for j, p in enumerate(group["params"])
-            if p.is_sparse
-        ]
-        if sparse:
-            raise ValueError(
-                f"Sparse params at indices {sparse}: SparseAdam requires dense parameter tensors"
-            )
+        for kind, refused, rule in (
+            ("Sparse", lambda p: p.is_sparse, "requires dense parameter tensors"),
+            ("Complex", lambda p: p.is_complex(), "does not support complex parameters"),
+        ):
+            found = [
+                [i, j]
+                for i, group in enumerate(self.param_groups)
+                for j, p in enumerate(group["params"])
+                if refused(p)
+            ]
+            if found:
+                raise ValueError(f"{kind} params at indices {found}: SparseAdam {rule}")
 
     def check(self, group: Group) -> None:
         """Raise ValueError if an option of a group is out of range."""

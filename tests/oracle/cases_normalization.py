@@ -46,6 +46,11 @@ for _title, _shape in {"empty": (0, 3), "no-places": (2, 3, 0)}.items():
         ],  # PyTorch's node is AddBackward0
         *(f64(*_shape), f64(3), f64(3)),
     )
+case(
+    "batch_norm-empty-mixed",
+    lambda tn, *inputs: [made * 1 for made in trained(tn, *inputs)],
+    *(f32(0, 3), f64(3), f64(3)),
+)
 case("batch_norm-eps", lambda tn, x: trained(tn, x, eps=0.5), f64(4, 3))
 case("batch_norm-momentum-1", lambda tn, x: trained(tn, x, momentum=1.0), f64(4, 3))
 case("batch_norm-far-from-zero", trained, f64(3, 1).of([[1e2], [1e2 + 1], [1e2 + 3]]))

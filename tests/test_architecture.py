@@ -264,6 +264,17 @@ def test_no_import_by_name(path, tree):
         assert not names & {"__import__", "import_module"}, f"{name_of(path)}: see IMPORTS_BY_NAME"
 
 
+def test_no_simple_queue_is_waited_for_with_a_timeout(path, tree):
+    """CPython 3.11's waits for ever where a signal arrives as its timeout ends."""
+    names = {getattr(node, "id", getattr(node, "attr", None)) for node in ast.walk(tree)}
+    waits = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.keyword) and node.arg == "timeout" and "get" in names
+    ]
+    assert not waits or "SimpleQueue" not in names, f"{name_of(path)}: use queue.Queue"
+
+
 def statements(tree):
     """Top-level statements, and in their place those that a lazy package has in its `if`."""
     for node in tree.body:

@@ -98,11 +98,21 @@ def test_gradients_agree_with_finite_differences(row):
     assert gradcheck(row, row.leaves(), **TOLERANCES)
 
 
-@for_each(ROWS)
-def test_gradients_of_gradients_agree_with_finite_differences(row):
+def check_second_derivatives(row, **mode):
     leaves = row.leaves()
     if any(t.requires_grad for t in floats(row(*leaves))):
-        assert gradgradcheck(row, leaves, **TOLERANCES)
+        assert gradgradcheck(row, leaves, **TOLERANCES, **mode)
+
+
+@for_each(ROWS)
+def test_a_projection_of_second_derivatives_agrees_with_finite_differences(row):
+    check_second_derivatives(row, fast_mode=True)
+
+
+@pytest.mark.slow
+@for_each(ROWS)
+def test_second_derivatives_agree_with_finite_differences(row):
+    check_second_derivatives(row)
 
 
 def directions(outputs):

@@ -83,7 +83,7 @@ class Operation:
         autocast: str | None = None,
         of_numbers: bool = False,
         batch: str | None = None,
-        too_large: Callable[..., Exception] = errors.output_shape,
+        too_large: Callable[..., Exception] | None = errors.output_shape,
         **faces: Any,
     ):
         self.name, self.declared, self.kind = declared.__name__, declared, kind
@@ -375,7 +375,7 @@ def operation(
         autocast: the dtype that autocast casts the inputs to, see core/declaration/casting.py.
         frees: large attributes that backward frees, like saved arrays.
         result: builds the returned value from several outputs (a named tuple).
-        too_large: returns the error for an in-place result of another shape.
+        too_large: returns the error for an in-place result of another shape; None resizes.
     """
     return lambda declared: Operation(declared, "plain", kernel, **options)
 

@@ -250,6 +250,7 @@ baddbmm.grad(
     out=same_dtype("self and mat2 must have the same dtype, but got {out} and {result}"),
     batch="loop",
     complex=True,
+    too_large=None,
 )
 def addbmm(
     self: Array, batch1: Array, batch2: Array, /, *, beta: float = 1, alpha: float = 1

@@ -165,7 +165,8 @@ def test_in_place_equals_out_of_place(row):
     written = inputs[0].clone()
     before = written._version
     write = getattr(written, f"{row.name}_")
-    if expected.shape != written.shape and not expected._is_view():  # broadcast
+    broadcast = expected.shape != written.shape and not expected._is_view()
+    if broadcast and row.name != "addbmm":  # which resizes
         with pytest.raises(RuntimeError, match="doesn't match the broadcast|should match"):
             write(*inputs[1:], **row.kwargs)
         assert written._version == before and written.tolist() == inputs[0].tolist()

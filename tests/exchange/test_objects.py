@@ -235,14 +235,14 @@ def test_modules_and_optimizers_stay_together():
 
 def test_states_that_a_module_sets_itself():
     net = objects.Assigning(2, 1)
-    for copied in (*COPIES.values(), copy.copy, trusted):
+    for copied in (*COPIES.values(), trusted, copy.copy):
         back = copied(net)
         assert back(tn.ones(1, 2)).item() == net(tn.ones(1, 2)).item()
         back = copied(net)
         back.weight = nn.Parameter(tn.zeros(1, 2))
         assert back.weight is back._parameters["weight"]
         assert not back.state_dict()["weight"].any()
-        assert net.weight.any()
+        assert net.weight.any() or copied is copy.copy  # it shares the tables
 
 
 def trusted(obj):

@@ -12,6 +12,7 @@ from tinynet.capture.compiled import Compiled
 from tinynet.capture.explain import Explanation
 from tinynet.capture.guard.holdings import is_a
 from tinynet.nn.base.module import Module
+from tinynet.nn.base.tables import attributes
 from tinynet.numba_kernels import compiler
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -46,13 +47,13 @@ class OptimizedModule(Module):
         self.__dict__["training"] = module.training
 
     def __getattr__(self, name: str) -> Any:
-        module = self.__dict__.get("_orig_mod")
+        module = attributes(self).get("_orig_mod")
         if module is None or name == "_orig_mod":
             raise AttributeError(name)
         return getattr(module, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in ("_orig_mod", "training", "_hooks") or "_options" not in self.__dict__:
+        if name in ("_orig_mod", "training", "_hooks") or "_options" not in attributes(self):
             super().__setattr__(name, value)
         else:
             setattr(self._orig_mod, name, value)

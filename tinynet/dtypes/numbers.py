@@ -109,12 +109,12 @@ def representable(value: Any, kind: np.dtype[Any]) -> Any:
         value = value.real
     if isinstance(value, builtins.int):
         refuse_large(value)
-    if not isinstance(value, (builtins.int, builtins.float, builtins.complex)) or kind.kind == "b":
+    if kind.kind == "b" or not isinstance(value, builtins.int | builtins.float | builtins.complex):
         return value
     if not fits(value, kind):
         name = _C_TYPES[kind.name]
         raise RuntimeError(f"value cannot be converted to type {name} without overflow")
-    return value if is_inexact(kind) else number(builtins.int(value), kind)
+    return value if is_inexact(kind) else number(builtins.int(value.real), kind)
 
 
 def factor(name: str, value: Any, kind: np.dtype[Any]) -> Any:

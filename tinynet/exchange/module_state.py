@@ -34,13 +34,13 @@ def pytorch_state(target: Any, state: Any) -> Any:
     """Return an object's state in PyTorch's form, if it is a module."""
     if not _is_state(target, state):
         return state
-    members = {name for table in TABLES for name in state[table]}
     made: dict[str, Any] = {"training": state.get("training", True)}
     hooks = _with_hooks(state.get("_hooks"))
     made |= {name: getattr(hooks, name) for name in _HOOKS}
     made |= {name: OrderedDict() for name in _REFUSED}
     made["_is_full_backward_hook"] = True if hooks._backward_hooks else None
-    made |= {name: value for name, value in state.items() if name not in {*members, "_hooks"}}
+    made |= {name: value for name, value in state.items() if name != "_hooks"}
+    made |= {name: dict(state[name]) for name in TABLES}
     if hasattr(target, "padding_mode"):
         made["_reversed_padding_repeated_twice"] = tuple(both_sides(target))
     if isinstance(target, RNNBase):

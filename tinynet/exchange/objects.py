@@ -9,7 +9,7 @@ from tinynet.exchange.module_state import own_state
 from tinynet.exchange.opcodes import Function, Reader
 from tinynet.exchange.python_names import BUILDERS
 from tinynet.exchange.pytorch_names import FUNCTIONS, KINDS, VALUES
-from tinynet.nn.base.registry import Table
+from tinynet.nn.base.tables import Table
 
 
 class ObjectReader(Reader):

@@ -215,7 +215,8 @@ def _called(frame: FrameType, offset: int) -> tuple[str, Any]:
     first, *rest = match[0].split(".")
     value = frame.f_locals.get(first, frame.f_globals.get(first))
     for name in rest:
-        value = getattr(value, "__dict__", {}).get(name)
+        own = getattr(value, "__dict__", {})
+        value = own.get("_modules", {}).get(name, own.get(name))
     return match[0], value
 
 

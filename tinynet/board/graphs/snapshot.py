@@ -30,7 +30,7 @@ def preserved(modules: Iterable[Any], values: Iterable[object]) -> Iterator[None
     """
     found = _Found()
     for module in modules:
-        found.holder(vars(module))
+        found.module(module)
     for value in values:
         found.value(value)
     restore = [
@@ -53,10 +53,16 @@ class _Found:
         self.restore: list[Restore] = []
         self._seen: dict[int, object] = {}  # keeps objects alive: ids must not be reused
 
-    def holder(self, attributes: dict[str, Any]) -> None:
+    def module(self, module: Any) -> None:
         """Add the attributes of a module, and the contents of its registries, lists and sets."""
-        self._container(attributes)
-        for value in list(attributes.values()):
+        attributes = dict(vars(module))
+
+        def put_back() -> None:
+            if not _same(vars(module), attributes):
+                module.__dict__ = attributes
+
+        self.restore.append(put_back)
+        for value in attributes.values():
             if isinstance(value, (dict, list, set)):
                 self._container(value)
                 members = value.values() if isinstance(value, dict) else value

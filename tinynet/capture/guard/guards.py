@@ -13,6 +13,7 @@ from tinynet.capture.guard.holdings import (
     ABSENT,
     alike,
     bases_of,
+    is_a,
     is_direct,
     is_empty,
     is_simple,
@@ -32,6 +33,8 @@ from tinynet.core.graph.backward_observers import passes
 from tinynet.core.graph.saved_hooks import Keeper
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import VIEW, Tensor
+from tinynet.nn.base.module import Module
+from tinynet.nn.base.tables import attributes
 
 
 def is_observed() -> bool:
@@ -97,6 +100,7 @@ def conditions(source: Source, captured: Captured, tensors: list[Tensor]) -> lis
     watcher = captured.watcher
     source.namespace.update(alike=alike, unchanged=unchanged, is_empty=is_empty)
     source.namespace.update(namespace_of=namespace_of, value_of=value_of, bases_of=bases_of)
+    source.namespace["attributes"] = attributes
     source.namespace.update(of_class=of_class, ABSENT=ABSENT)
     source.namespace["cache_token"] = abc.get_cache_token
     used = {id(t) for t in tensors}
@@ -104,7 +108,7 @@ def conditions(source: Source, captured: Captured, tensors: list[Tensor]) -> lis
         if id(t) not in used:
             found += _of_tensor(source, t)
     found += _calls(source, captured.program) + _others_than(source, captured)
-    owners = {id(module.__dict__): type(module).__name__ for module in watcher.modules}
+    owners = {id(attributes(module)): type(module).__name__ for module in watcher.modules}
     return found + _names(source, watcher.reads, owners) + _others(source, watcher.reads)
 
 
@@ -172,7 +176,9 @@ def _names(source: Source, reads: Reads, owners: dict[int, str]) -> list[Conditi
             found.append(Condition(text, f"{owner}.{key}", value))
         if names.owner is not None:
             text = f"{source.constant(names.owner)}.__dict__ is {held}"
-            if not is_direct(names.owner, "__dict__"):
+            if is_a(names.owner, Module):
+                text = f"attributes({source.constant(names.owner)}) is {held}"
+            elif not is_direct(names.owner, "__dict__"):
                 text = f"namespace_of({source.constant(names.owner)}) is {held}"
             found.append(Condition(text, f"the namespace of {owner}"))
         if names.order is not None:

@@ -15,6 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from tinynet.nn.base.module import Module
+from tinynet.nn.base.tables import attributes
+
 SIMPLE = frozenset({int, float, bool, str, bytes, type(None), type(...), complex, slice, range})
 ABSENT = object()
 CONTAINERS = (list, dict, set, frozenset, tuple, deque)
@@ -181,6 +184,8 @@ def is_empty(cell: Any) -> bool:
 
 def namespace_of(thing: Any) -> dict[str, Any] | None:
     """Return the attributes of an object, without calling its code."""
+    if is_a(thing, Module):
+        return attributes(thing)
     try:
         own = object.__getattribute__(thing, "__dict__")
     except AttributeError:

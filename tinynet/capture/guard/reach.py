@@ -40,7 +40,7 @@ from tinynet.capture.guard.holdings import (
 from tinynet.capture.guard.lookups import original
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn.base.module import Module
-from tinynet.nn.base.registry import Table
+from tinynet.nn.base.tables import Table
 from tinynet.random import Generator
 
 SIZE = 10_000  # of a container or array whose items become a guard

@@ -19,6 +19,7 @@ from tinynet.core.graph.traversal import reachable
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.tensors.views import edge_of
+from tinynet.nn.base.tables import attributes
 from tinynet.threads import Tally, in_child
 
 
@@ -112,7 +113,7 @@ class Captured:
     def name_of(self, t: Tensor) -> str:
         """Return a name for a tensor from outside."""
         for module in self.watcher.modules:
-            for name, held in vars(module).items():
+            for name, held in attributes(module).items():
                 if held is t:
                     return f"{type(module).__name__}.{name}"
         return f"a {type(t).__name__} {list(t.shape)}"

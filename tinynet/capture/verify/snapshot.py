@@ -15,6 +15,7 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.tensors.version import INFERENCE, Version
 from tinynet.core.tensors.views import View
 from tinynet.nn.base.module import Module
+from tinynet.nn.base.tables import attributes
 from tinynet.optim.base.parameter_state import Slot
 from tinynet.optim.base.plans import Pack, Plan
 
@@ -74,7 +75,7 @@ class Snapshot:
             state = bits.state
             self._undo.append(lambda: setattr(bits, "state", state))
         elif is_a(thing, Module):
-            return [value for value in vars(thing).values() if is_a(value, (Tensor, Module))]
+            return [value for value in attributes(thing).values() if is_a(value, (Tensor, Module))]
         elif kind in _CACHES:
             return ()
         elif any(module_of(base).startswith(_CHANGED) for base in bases_of(kind)):

@@ -23,7 +23,6 @@ from tinynet.core.tensors.version import Version, refuse_inference
 from tinynet.core.tensors.views import Chain, View, edge_of, forbidden_view, grad_fn, requires_grad
 from tinynet.core.trace import run_traced
 from tinynet.dtypes import Array
-from tinynet.strides import resized
 
 
 class _Settings:
@@ -222,10 +221,8 @@ def run_inplace(
         source._edge = edge_of(t)
         source._requires_grad = source._edge is not None
     result = op.function(source, *args, **kwargs)
-    if result._array.shape != t._array.shape:
-        if op.too_large is not None:
-            raise op.too_large(t._array.shape, result._array.shape)
-        t._array = resized(t._array, result._array.shape)
+    if op.fitted is not None and result._array.shape != t._array.shape:
+        t._array = op.fitted(t._array, result._array.shape)
     write(t, result._array, constant)
     if recorded and op.formulas is None:
         node: Node = overwritten(op, (t, *args))

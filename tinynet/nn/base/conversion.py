@@ -47,7 +47,26 @@ def apply_to_tensors(self: M, fn: Callable[[Tensor], Tensor], recurse: bool = Tr
     return self
 
 
+def replicate(self: M) -> M:
+    """Return a copy for another device: it has the submodules and buffers, and no parameters."""
+    replica = self.__new__(type(self))
+    replica.__dict__ = {**vars(self), "_is_replica": True, "_parameters": {}}
+    replica._buffers, replica._modules = {**self._buffers}, {**self._modules}
+    return replica
+
+
 # ---- dtypes -------------------------------------------------------------------------------------
+
+
+def converting(name: str, kind: dtypes.dtype) -> Callable[[M], M]:
+    """Return the method of this name, which converts to a dtype."""
+
+    def convert(self: M) -> M:
+        return self.to(kind)
+
+    convert.__doc__ = f"Convert floating-point parameters and buffers to {kind.name}, return self."
+    convert.__name__, convert.__qualname__ = name, f"Module.{name}"
+    return convert
 
 
 def to(self: M, *args: Any, **kwargs: Any) -> M:

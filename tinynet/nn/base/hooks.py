@@ -14,6 +14,7 @@ from tinynet.core.callsite import warn
 from tinynet.core.graph.node import Node, RemovableHandle
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn.base.backward_hooks import BackwardHooks
+from tinynet.nn.base.tables import attributes
 
 if TYPE_CHECKING:
     from tinynet.nn.base.module import Module
@@ -53,7 +54,7 @@ NONE = ModuleHooks()  # used by modules while only global hooks exist; never cha
 
 def own(module: Module) -> ModuleHooks:
     """Return the module's own hooks, creating them if needed."""
-    hooks: ModuleHooks | None = module.__dict__.get("_hooks")
+    hooks: ModuleHooks | None = attributes(module).get("_hooks")
     if hooks is None:
         hooks = module._hooks = ModuleHooks()
     return hooks
@@ -231,6 +232,14 @@ _forward_hooks_with_kwargs = table(own, "after_with_kwargs")
 _forward_hooks_always_called = table(own, "after_always")
 _backward_pre_hooks = table(own, "before_backward")
 _backward_hooks = table(own, "backward")
+
+
+@property  # type: ignore[misc]  # a method of Module
+def _is_full_backward_hook(self: Module) -> bool | None:
+    """Which kind of backward hooks the module has: True for full ones; None if there are none."""
+    hooks = self._hooks
+    return None if hooks is None else False if hooks.on_node else True if hooks.backward else None
+
 
 # ---- calling ------------------------------------------------------------------------------------
 

@@ -13,8 +13,8 @@ from tinynet.core.trace import repeated
 from tinynet.explanations.arguments import ChecksArguments
 from tinynet.explanations.failures import explain
 from tinynet.explanations.tracebacks import MODULE_CALLS
-from tinynet.nn.base import conversion, hooks, refusals, registry, state
-from tinynet.nn.base.registry import BUFFERS, MODULES, PARAMETERS, TABLES
+from tinynet.nn.base import conversion, hooks, refusals, registry, state, tables
+from tinynet.nn.base.tables import BUFFERS, MODULES, NAMESPACE, PARAMETERS, TABLES, attributes
 from tinynet.nn.parameter import Buffer, Parameter
 
 M = TypeVar("M", bound="Module")
@@ -72,7 +72,7 @@ class Module(ChecksArguments):
     call_super_init: bool = False
     dump_patches: bool = False  # for PyTorch; unused
     _version: int = 1  # version of the state_dict format
-    _parameters: dict[str, Parameter | None]  # the values are attributes, too: see registry.py
+    _parameters: dict[str, Parameter | None]  # the values are attributes, too: see tables.py
     _buffers: dict[str, Tensor | None]
     _modules: dict[str, Module | None]
     _non_persistent_buffers_set: set[str]
@@ -92,7 +92,6 @@ class Module(ChecksArguments):
                     f"{type(self).__name__}.__init__() takes 1 positional argument but "
                     f"{len(args) + 1} were given"
                 )
-        self.__dict__["training"] = True
         registry.set_up(self)
         if self.call_super_init:
             super().__init__(*args, **kwargs)
@@ -125,6 +124,16 @@ class Module(ChecksArguments):
             finally:
                 module_scope.leave(outer)
 
+        _call_impl = __call__
+
+        def _wrapped_call_impl(self, *args: Any, **kwargs: Any) -> Any:
+            return self._call_impl(*args, **kwargs)
+
+        def __init_subclass__(cls, **kwargs: Any) -> None:
+            super().__init_subclass__(**kwargs)
+            if "_call_impl" in vars(cls) and "__call__" not in vars(cls):
+                cls.__call__ = Module._wrapped_call_impl
+
     def compile(self, *args: Any, **kwargs: Any) -> None:
         """Compile ``forward`` in place, see ``tn.compile``.
 
@@ -145,11 +154,13 @@ class Module(ChecksArguments):
     _forward_hooks_always_called = hooks._forward_hooks_always_called
     _backward_pre_hooks = hooks._backward_pre_hooks
     _backward_hooks = hooks._backward_hooks
+    _is_full_backward_hook = hooks._is_full_backward_hook
 
     # ---- members ----------------------------------------------------------------------------
 
     register_parameter = registry.register_parameter
     register_buffer = registry.register_buffer
+    _named_members = registry._named_members
     named_parameters = registry.named_parameters
     named_buffers = registry.named_buffers
     named_children = registry.named_children
@@ -224,43 +235,44 @@ class Module(ChecksArguments):
 
     def __setattr__(self, name: str, value: Any) -> None:
         table = _table_for(value)
-        if table is None and registry.table_of(self, name) is None:
+        if table is None and tables.table_of(self, name) is None:
             if name in TABLES:
-                value = registry.Table(self, value)
-            object.__setattr__(self, name, value)
+                tables.set_table(self, name, value)
+            else:
+                object.__setattr__(self, name, value)
         else:
             registry.assign(self, name, value, table)
 
     def __delattr__(self, name: str) -> None:
-        if registry.table_of(self, name) is None:
+        if tables.table_of(self, name) is None:
             object.__delattr__(self, name)
         else:
             registry.forget(self, name)
 
     def __getattr__(self, name: str) -> Any:
-        """Raise AttributeError; Python calls this for missing attributes.
+        """Return a member; Python calls this for what it does not find, see ``tables.py``.
 
         The ``__getattr__`` of a subclass may call it, such as a wrapper that delegates to its
         module.
         """
-        own = self.__dict__
-        if PARAMETERS in own and not isinstance(own[PARAMETERS], registry.Table):
-            registry.set_up(self, own)  # a __setstate__ has only updated __dict__
-            return getattr(self, name)
-        return refusals.look_up(self, name)
+        table = tables.table_of(self, name)
+        return refusals.look_up(self, name) if table is None else attributes(self)[table][name]
+
+    if not TYPE_CHECKING:
+        __dict__ = NAMESPACE
 
     def __dir__(self) -> list[str]:
-        return [name for name in super().__dir__() if not name[0].isdigit()]
+        own = attributes(self)
+        names = {*super().__dir__(), *(name for table in TABLES for name in own.get(table, ()))}
+        return sorted(name for name in names if not name[:1].isdigit())
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state for copies and pickles, in PyTorch's layout."""
-        own = {n: v for n, v in self.__dict__.items() if registry.table_of(self, n) is None}
-        return own | {table: dict(own[table]) for table in TABLES}
+        return {**self.__dict__}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore the state from ``__getstate__``; override it to read older pickles."""
         self.__dict__.update(state)
-        registry.set_up(self, state)
 
     # ---- values -----------------------------------------------------------------------------
 
@@ -300,27 +312,13 @@ class Module(ChecksArguments):
     _apply = conversion.apply_to_tensors
     to = conversion.to
     to_empty = conversion.to_empty
+    _replicate_for_data_parallel = conversion.replicate
     share_memory = conversion.share_memory
 
-    def float(self: M) -> M:
-        """Convert floating-point parameters and buffers to float32 and return self."""
-        return self.to(dtypes.float32)
-
-    def double(self: M) -> M:
-        """Convert floating-point parameters and buffers to float64 and return self."""
-        return self.to(dtypes.float64)
-
-    def half(self: M) -> M:
-        """Convert floating-point parameters and buffers to float16 and return self."""
-        return self.to(dtypes.float16)
-
-    def bfloat16(self: M) -> M:
-        """Convert floating-point parameters and buffers to bfloat16 and return self.
-
-        Raises:
-            ImportError: the package ml_dtypes is not installed.
-        """
-        return self.to(dtypes.bfloat16)
+    float = conversion.converting("float", dtypes.float32)
+    double = conversion.converting("double", dtypes.float64)
+    half = conversion.converting("half", dtypes.float16)
+    bfloat16 = conversion.converting("bfloat16", dtypes.bfloat16)
 
     def type(self: M, dst_type: Any) -> M:
         """Convert all parameters and buffers to a dtype and return self."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tinynet import errors
 from tinynet.core.tensors.tensor import Tensor
+from tinynet.nn.base.tables import PARAMETERS, attributes
 from tinynet.nn.parameter import Buffer
 
 if TYPE_CHECKING:
@@ -63,6 +64,6 @@ def look_up(module: Module, name: str) -> Any:
         if error.obj is not module or error.name != name:  # raised by a property
             raise
         text = str(error)
-    if "_parameters" in module.__dict__:
+    if PARAMETERS in attributes(module):
         raise AttributeError(text, name=name, obj=module)
     raise not_set_up(module, text)

@@ -1,27 +1,30 @@
 """The members of a module: its parameters, buffers and submodules, by name and in order.
 
-The values are plain attributes of the module, so reading one is as fast as Python allows. The
-tables ``_parameters``, ``_buffers`` and ``_modules`` also hold them, in order of registration;
-writing to a table sets the attribute of the module. A member with the name of a class attribute
-stands in its table only, so that reading the name gives the class attribute, as in PyTorch.
-
 Functions with a ``self`` are methods of ``Module``, grouped here by topic.
 """
 
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn.base.refusals import not_set_up, typename
+from tinynet.nn.base.tables import (
+    BUFFERS,
+    MODULES,
+    PARAMETERS,
+    TABLES,
+    Table,
+    attributes,
+    table_of,
+)
 from tinynet.nn.parameter import Buffer, Parameter
 
 if TYPE_CHECKING:
     from tinynet.nn.base.module import Module
 
-PARAMETERS, BUFFERS, MODULES = TABLES = ("_parameters", "_buffers", "_modules")
 UNSAVED = "_non_persistent_buffers_set"  # names of the buffers that ``state_dict`` omits
 
 # Hooks on the registration of members: table -> number -> hook; global_hooks.py registers them.
@@ -30,90 +33,16 @@ announced: dict[str, dict[int, Callable[..., Any]]] = {table: {} for table in TA
 alive: weakref.WeakValueDictionary[int, Module] = weakref.WeakValueDictionary()  # by id
 
 
-class Table(dict[str, Any]):
-    """The members of one kind of a module: name -> value, in order.
-
-    Writing to it sets the attribute of the module, and deleting from it removes the attribute. The
-    reference to the module is weak: a cycle would leave freeing it to the garbage collector.
-    """
-
-    __slots__ = ("_module",)
-
-    def __init__(self, module: Module, values: Any = None):
-        self._module = weakref.ref(module)
-        if values:
-            self.update(values)
-
-    def __setitem__(self, name: str, value: Any) -> None:
-        super().__setitem__(name, value)
-        module = self._module()
-        if module is not None and not any(name in vars(c) for c in type(module).__mro__):
-            module.__dict__[name] = value
-
-    def __delitem__(self, name: str) -> None:
-        super().__delitem__(name)
-        module = self._module()
-        if module is not None:
-            module.__dict__.pop(name, None)
-
-    def update(self, *given: Any, **named: Any) -> None:
-        """Set members from a mapping or pairs, and from keyword arguments."""
-        for name, value in dict(*given, **named).items():
-            self[name] = value
-
-    def __ior__(self, given: Any) -> Table:  # type: ignore[misc, override]
-        self.update(given)
-        return self
-
-    def setdefault(self, name: str, default: Any = None) -> Any:
-        """Return a member, setting it first if it is missing."""
-        if name not in self:
-            self[name] = default
-        return self[name]
-
-    def pop(self, name: str, *default: Any) -> Any:
-        """Remove and return a member, or return the default."""
-        if name not in self and default:
-            return default[0]
-        value = self[name]
-        del self[name]
-        return value
-
-    def popitem(self) -> tuple[str, Any]:
-        """Remove and return the last (name, value) pair."""
-        name = next(reversed(self))
-        return name, self.pop(name)
-
-    def clear(self) -> None:
-        """Remove all members."""
-        for name in [*self]:
-            del self[name]
-
-    def __reduce__(self) -> Any:
-        """Copy and pickle as a plain dictionary, detached from the module."""
-        return dict, (dict(self),)
-
-
-def set_up(module: Module, state: Mapping[str, Any] | None = None) -> None:
-    """Create the tables of a module.
-
-    Args:
-        state: the state from ``__getstate__``; empty tables unless given.
-    """
-    state = state or {}
+def set_up(module: Module) -> None:
+    """Create the tables of a module."""
+    own, holder = attributes(module), weakref.ref(module)
+    own["training"] = True
     for table in TABLES:
-        module.__dict__[table] = Table(module, state.get(table))
-    module.__dict__[UNSAVED] = set(state.get(UNSAVED, ()))
+        if table in own:  # it is set up again
+            own[table].leave(module)
+        own[table] = Table(holder)
+    own[UNSAVED] = set()
     alive[id(module)] = module
-
-
-def table_of(module: Module, name: str) -> str | None:
-    """Return the table that holds a name, if any."""
-    own = module.__dict__
-    for table in TABLES:
-        if name in own.get(table, ()):
-            return table
-    return None
 
 
 # ---- joining and leaving ------------------------------------------------------------------------
@@ -154,12 +83,12 @@ def assign(module: Module, name: str, value: Any, table: str | None) -> None:
 
 
 def _require_tables(module: Module, what: str) -> None:
-    if PARAMETERS not in module.__dict__:
+    if PARAMETERS not in attributes(module):
         raise not_set_up(module, f"cannot assign {what} before Module.__init__() call")
 
 
 def _is_unsaved(module: Module, name: str) -> bool:
-    return name in module.__dict__.get(UNSAVED, ())
+    return name in attributes(module).get(UNSAVED, ())
 
 
 def _not_assignable(value: Any, what: str, name: str, expected: str) -> TypeError:
@@ -171,16 +100,16 @@ def join(module: Module, name: str, value: Any, table: str) -> None:
     for hook in [*announced[table].values()]:
         new = hook(module, name, value)
         value = value if new is None else new
-    module.__dict__[table][name] = value
+    attributes(module)[table][name] = value
 
 
 def forget(module: Module, name: str) -> None:
     """Delete an attribute, whether or not it is a member."""
-    held = table_of(module, name)
+    own, held = attributes(module), table_of(module, name)
     if held is not None:
-        del module.__dict__[held][name]
-    module.__dict__.pop(name, None)
-    module.__dict__.get(UNSAVED, set()).discard(name)
+        del own[held][name]
+    own.pop(name, None)
+    own.get(UNSAVED, set()).discard(name)
 
 
 def check_name(module: Module, what: str, name: str, table: str) -> None:
@@ -196,7 +125,7 @@ def check_name(module: Module, what: str, name: str, table: str) -> None:
         raise KeyError(f'{what} name can\'t contain "."{got}')
     if name == "":
         raise KeyError(f'{what} name can\'t be empty string ""')
-    if hasattr(module, name) and name not in module.__dict__[table]:
+    if hasattr(module, name) and name not in attributes(module)[table]:
         raise KeyError(f"attribute '{name}' already exists")
 
 
@@ -309,14 +238,19 @@ def _join(path: str, name: str) -> str:
     return f"{path}.{name}" if path else name
 
 
-def _named(
-    module: Module, table: str, prefix: str, recurse: bool, remove_duplicate: bool
+def _named_members(
+    self: Module,
+    get_members_fn: Callable[[Module], Iterable[tuple[str, Any]]],
+    prefix: str = "",
+    recurse: bool = True,
+    remove_duplicate: bool = True,
 ) -> Iterator[tuple[str, Any]]:
+    """Yield the members that a function returns for each module, with their paths."""
     seen: set[int] = set()
-    parts = module.named_modules(None, prefix, remove_duplicate) if recurse else [(prefix, module)]
+    parts = self.named_modules(None, prefix, remove_duplicate) if recurse else [(prefix, self)]
     for path, part in parts:
-        for name, value in members(part, table):
-            if id(value) in seen:
+        for name, value in get_members_fn(part):
+            if value is None or id(value) in seen:
                 continue
             if remove_duplicate:
                 seen.add(id(value))
@@ -337,14 +271,18 @@ def named_parameters(
         >>> [path for path, _ in nn.Sequential(nn.Linear(2, 1)).named_parameters()]
         ['0.weight', '0.bias']
     """
-    return _named(self, PARAMETERS, prefix, recurse, remove_duplicate)
+    return self._named_members(
+        lambda module: module._parameters.items(), prefix, recurse, remove_duplicate
+    )
 
 
 def named_buffers(
     self: Module, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
 ) -> Iterator[tuple[str, Tensor]]:
     """Yield all buffers with their paths; the arguments are those of ``named_parameters``."""
-    return _named(self, BUFFERS, prefix, recurse, remove_duplicate)
+    return self._named_members(
+        lambda module: module._buffers.items(), prefix, recurse, remove_duplicate
+    )
 
 
 def named_children(self: Module) -> Iterator[tuple[str, Module]]:

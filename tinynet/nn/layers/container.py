@@ -49,7 +49,7 @@ def _get(module: Module, index: Any) -> Any:
         named = [*module._modules.items()][index]
         _put(part, named if base is Sequential else _numbered(child for _, child in named))
         return part
-    return module.__dict__[_name_at(module, index)]
+    return module._modules[_name_at(module, index)]
 
 
 def _set(module: Module, index: int, child: Module) -> None:
@@ -308,7 +308,7 @@ class ModuleDict(Module):
     def __getitem__(self, key: str) -> Any:
         if key not in self:
             raise KeyError(key)
-        return self.__dict__[key]
+        return self._modules[key]
 
     def __setitem__(self, key: str, module: Module) -> None:
         self.add_module(key, module)

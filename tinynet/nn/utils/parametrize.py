@@ -18,7 +18,7 @@ from typing import Any
 from tinynet.core.modes import no_grad
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn.base.module import Module
-from tinynet.nn.base.registry import BUFFERS, PARAMETERS, table_of
+from tinynet.nn.base.tables import MODULES, table_of
 from tinynet.nn.layers.container import ModuleDict
 from tinynet.nn.parameter import Parameter
 from tinynet.nn.utils.parametrization_list import (
@@ -163,8 +163,9 @@ def register_parametrization(
         functions.append(parametrization)
         functions.unsafe |= unsafe
         return module
-    original = module.__dict__.get(tensor_name)
-    if table_of(module, tensor_name) not in (PARAMETERS, BUFFERS) or original is None:
+    table = table_of(module, tensor_name)
+    original = None if table in (None, MODULES) else getattr(module, table)[tensor_name]
+    if original is None:
         raise ValueError(
             f"Module '{module}' does not have a parameter, a buffer, or a parametrized element "
             f"with name '{tensor_name}'"
@@ -214,7 +215,7 @@ def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
         >>> nn.utils.parametrize.is_parametrized(layer)
         False
     """
-    found = module.__dict__.get("parametrizations")
+    found = module._modules.get("parametrizations")
     if not isinstance(found, ModuleDict):
         return False
     return len(found) > 0 if tensor_name is None else tensor_name in found

@@ -9,7 +9,7 @@ from typing import Any
 
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn.base.module import Module
-from tinynet.nn.base.registry import BUFFERS, PARAMETERS, table_of
+from tinynet.nn.base.tables import BUFFERS, PARAMETERS, table_of
 from tinynet.ops.shaping.joining import stack
 
 _MISSING: Any = object()
@@ -149,8 +149,8 @@ def _swap(module: Module, path: str, tensor: Any) -> Any:
         raise TypeError(f"{tensor} is not an instance of tinynet.Tensor")
     table = table_of(owner, name)
     if table in (PARAMETERS, BUFFERS):  # any tensor is allowed temporarily
-        old = owner.__dict__[name]
-        owner.__dict__[table][name] = tensor
+        held = getattr(owner, table)
+        old, held[name] = held[name], tensor
         return old
     old = getattr(owner, name, _MISSING)
     if old is not _MISSING and old is not None and not isinstance(old, Tensor):

@@ -189,8 +189,8 @@ def owner_of(params: Any) -> Module | None:
     """Return the module whose ``parameters()``, not yet read, are passed."""
     while isinstance(params, GeneratorType) and params.gi_frame is not None:
         values = params.gi_frame.f_locals
-        if isinstance(values.get("module"), Module):
-            return values["module"]
+        if isinstance(values.get("self"), Module):
+            return values["self"]
         params = values.get(".0")  # what a generator expression reads
     return None
 

@@ -540,3 +540,23 @@ def test_arrays_that_only_the_formulas_see_are_forgotten_too():
     plain = tn.autograd.grad(nn.functional.gelu(x).sum(), x, create_graph=True)
     plain += tn.autograd.grad(plain[0].sum(), x)
     assert bits(found) == bits(plain)
+
+
+@VARIANTS
+@pytest.mark.parametrize("forward, backward", [(True, False), (False, True)])
+def test_the_second_run_has_the_autocast_of_the_first(use_reentrant, forward, backward):
+    seen = []
+
+    def product(x):
+        seen.append((tn.is_autocast_enabled("cpu"), tn.get_autocast_dtype("cpu")))
+        return tn.mm(x, x)
+
+    x = tn.eye(2).requires_grad_()
+    with tn.autocast("cpu", dtype=tn.float16, enabled=forward):
+        loss = checkpoint(product, x, use_reentrant=use_reentrant).float().sum()
+    with tn.autocast("cpu", enabled=backward):
+        loss.backward()
+        assert tn.is_autocast_enabled("cpu") is backward
+    assert [enabled for enabled, _ in seen] == [forward] * 2
+    assert not forward or seen[0] == seen[1] == (True, tn.float16)
+    assert tn.get_autocast_dtype("cpu") is tn.bfloat16

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -51,21 +52,31 @@ def known_device(device_type: str) -> str:
 # ---- the casts ----------------------------------------------------------------------------------
 
 
-def _with_casts(
-    policy: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Any:
-    """Run a function on arguments cast by its ``policy``, with autocast off inside."""
-    mode.autocast = None
-    try:
-        if policy == "lower":
-            kind = state.dtype["cpu"].numpy
-        else:
-            kinds = {t._array.dtype for t in _floats((args, kwargs))}
-            single = policy == "float32" or SINGLE in kinds or len(kinds) > 1
-            kind = SINGLE if single else next(iter(kinds), SINGLE)
-        return function(*_cast(args, kind), **_cast(kwargs, kind))
-    finally:
-        mode.autocast = _with_casts
+@dataclass(frozen=True)
+class Casts:
+    """What ``mode.autocast`` is in a region: the casts to a lower precision."""
+
+    dtype: dtypes.dtype
+
+    def __call__(
+        self,
+        policy: str,
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> Any:
+        """Run a function on arguments cast by its ``policy``, with autocast off inside."""
+        mode.autocast = None
+        try:
+            if policy == "lower":
+                kind = self.dtype.numpy
+            else:
+                kinds = {t._array.dtype for t in _floats((args, kwargs))}
+                single = policy == "float32" or SINGLE in kinds or len(kinds) > 1
+                kind = SINGLE if single else next(iter(kinds), SINGLE)
+            return function(*_cast(args, kind), **_cast(kwargs, kind))
+        finally:
+            mode.autocast = self
 
 
 def _is_eligible(x: Any) -> bool:
@@ -94,7 +105,7 @@ def _is_cacheable(t: Tensor, kind: np.dtype[Any]) -> bool:
     """Return whether to cache the cast of a tensor for the whole region: that of a parameter."""
     lowers = kind != SINGLE and t._array.dtype == SINGLE
     leaf = t._edge is None and t._view is None and t._requires_grad is True
-    return lowers and leaf and state.cache_enabled and bool(mode.grad)
+    return lowers and leaf and state.cache_enabled and state.nesting > 0 and bool(mode.grad)
 
 
 def _cached(t: Tensor, kind: np.dtype[Any]) -> Tensor:
@@ -121,7 +132,9 @@ def is_autocast_enabled(device_type: str = "cuda") -> bool:
         ...     tn.is_autocast_enabled("cpu")
         True
     """
-    return state.enabled.get(known_device(device_type), False)
+    if known_device(device_type) == "cpu":
+        return mode.autocast is not None
+    return state.enabled.get(device_type, False)
 
 
 def set_autocast_enabled(device_type: Any, enabled: bool | None = None) -> None:
@@ -139,11 +152,12 @@ def set_autocast_enabled(device_type: Any, enabled: bool | None = None) -> None:
     """
     if enabled is None:
         device_type, enabled = "cuda", device_type
-    state.enabled[known_device(device_type)] = bool(enabled)
-    if device_type == "cpu":
-        if enabled:
-            compiler.look_for_autocast()
-        mode.autocast = _with_casts if enabled else None
+    if known_device(device_type) != "cpu":
+        state.enabled[device_type] = bool(enabled)
+        return
+    if enabled:
+        compiler.look_for_autocast()
+    mode.autocast = Casts(state.dtype["cpu"]) if enabled else None
 
 
 def get_autocast_dtype(device_type: str) -> dtypes.dtype:
@@ -159,7 +173,10 @@ def get_autocast_dtype(device_type: str) -> dtypes.dtype:
         >>> tn.get_autocast_dtype("cpu")
         tinynet.bfloat16
     """
-    return state.dtype.get(known_device(device_type), dtypes.float16)
+    if known_device(device_type) == "cpu" and mode.autocast is not None:
+        found: dtypes.dtype = mode.autocast.dtype
+        return found
+    return state.dtype.get(device_type, dtypes.float16)
 
 
 def set_autocast_dtype(device_type: str, dtype: dtypes.dtype) -> None:
@@ -182,6 +199,8 @@ def set_autocast_dtype(device_type: str, dtype: dtypes.dtype) -> None:
             f"not {type(dtype).__name__}"
         )
     state.dtype[known_device(device_type)] = dtype
+    if device_type == "cpu" and mode.autocast is not None:
+        mode.autocast = Casts(dtype)
 
 
 def is_autocast_cache_enabled() -> bool:

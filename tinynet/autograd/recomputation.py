@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from tinynet import dtypes
-from tinynet.autograd.reentrant import random_state
+from tinynet.autograd.reentrant import Conditions
 from tinynet.core.callsite import Site, here, locate
 from tinynet.core.graph.node import Edge, Guard, Node, Saved, modified_problem
 from tinynet.core.graph.recorded_backward import tensor_at
@@ -27,7 +27,6 @@ from tinynet.core.tensors.views import edge_of
 from tinynet.devices import CPU
 from tinynet.dtypes import Array
 from tinynet.errors import explained
-from tinynet.random import default_generator
 
 Described = tuple[tuple[int, ...], Any, Site | None]
 
@@ -156,7 +155,7 @@ class Region:
         self.args = [_saved(a) if isinstance(a, Tensor) else a for a in args]
         self.kwargs = kwargs
         self.context = context
-        self.state = default_generator.position() if preserve_rng_state else None
+        self.conditions = Conditions(preserve_rng_state)
         self.compare = compare
         self.early_stop = early_stop
         self.completed = False
@@ -170,7 +169,7 @@ class Region:
         self.again = []
         try:
             with (
-                random_state(self.state),
+                self.conditions.again(),
                 keeping(_Recomputing(self)),
                 enable_grad(),
                 self.context,

@@ -5,24 +5,39 @@ from __future__ import annotations
 import contextlib
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from tinynet.autograd.derivatives import backward
 from tinynet.autograd.function import Function
 from tinynet.autograd.function_node import FunctionNode
 from tinynet.core.graph.node import Freed
-from tinynet.core.modes import enable_grad, no_grad
+from tinynet.core.modes import enable_grad, mode, no_grad
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.random import default_generator, fork_rng
 
 
-@contextlib.contextmanager
-def random_state(state: Any) -> Iterator[None]:
-    """Set the default generator to a position (None: leave it) and restore it afterwards."""
-    with fork_rng(enabled=state is not None):
-        if state is not None:
-            default_generator.go_to(state)
-        yield
+@dataclass
+class Conditions:
+    """What a function runs under that the backward pass may not have: random numbers, autocast."""
+
+    preserve_rng_state: bool
+
+    def __post_init__(self) -> None:
+        self.state = default_generator.position() if self.preserve_rng_state else None
+        self.autocast = mode.autocast
+
+    @contextlib.contextmanager
+    def again(self) -> Iterator[None]:
+        """Restore the conditions for a block."""
+        with fork_rng(enabled=self.state is not None):
+            if self.state is not None:
+                default_generator.go_to(self.state)
+            before, mode.autocast = mode.autocast, self.autocast
+            try:
+                yield
+            finally:
+                mode.autocast = before
 
 
 class CheckpointFunction(Function):
@@ -41,7 +56,7 @@ class CheckpointFunction(Function):
                 stacklevel=4,  # forward, apply, checkpoint
             )
         ctx.run_function = run_function
-        ctx.state = default_generator.position() if preserve_rng_state else None
+        ctx.conditions = Conditions(preserve_rng_state)
         ctx.others = [None if isinstance(a, Tensor) else a for a in args]
         ctx.is_tensor = [isinstance(a, Tensor) for a in args]
         ctx.save_for_backward(*tensors)
@@ -59,7 +74,7 @@ class CheckpointFunction(Function):
                 args.append(t.detach().requires_grad_(t.requires_grad))
             else:
                 args.append(other)
-        with random_state(ctx.state), enable_grad():
+        with ctx.conditions.again(), enable_grad():
             made = ctx.run_function(*args)
         outputs = made if isinstance(made, tuple) else (made,)
         if len(outputs) != len(grad_outputs):

@@ -194,6 +194,7 @@ def no_grad(tn, call):
 fails("setitem-range", lambda tn, x: set_in(x, 3, 1.0), f64(3).const)
 fails("setitem-too-many", lambda tn, x: set_in(x, (0, 0), 1.0), f64(3).const)
 fails("setitem-of-0d", lambda tn, x: set_in(x, 0, 1.0), f64().const)
+fails("setitem-shape-and-dtype", lambda tn, x, v: set_in(x, x > 0, v), i64(4).const, f64(3).const)
 fails("setitem-value-shape", lambda tn, x, v: set_in(x, 0, v), f64(2, 3).const, f64(2).const)
 fails(
     "setitem-value-too-many-dims",

@@ -3,7 +3,7 @@
 from tests.recorded.rows import Table, f32, f64, function, i32, i64, layouts, mask, u8
 
 TABLE = Table("pooling")
-case, fails = TABLE.case, TABLE.fails
+case, fails, fails_backward = TABLE.case, TABLE.fails, TABLE.fails_backward
 SHAPES = {1: (2, 3, 7), 2: (2, 3, 5, 6), 3: (1, 2, 4, 5, 3)}
 
 
@@ -84,6 +84,7 @@ for _rank, _shape in SHAPES.items():
         case(f"{_name}-one", functional(_name, 1), _input)
         case(f"{_name}-more", functional(_name, 8), _input)
         case(f"{_name}-none-left", functional(_name, 0), f64(*_shape).const)
+        fails_backward(f"{_name}-none-left-backward", functional(_name, 0), f64(*_shape))
         case(f"{_name}-no-batch", functional(_name, 2), f64(*_shape[1:]).distinct)
         case(f"{_name}-empty-batch", functional(_name, 2), f64(0, *_shape[1:]).const)
         case(f"{_name}-float32", functional(_name, 2), f32(*_shape).distinct)
@@ -164,6 +165,7 @@ def drawn(name, kernel, sample_shape=None, **options):
 
 for _rank in (2, 3):
     _name, _input = f"fractional_max_pool{_rank}d", f64(2, 3, *(7, 8, 6)[:_rank]).distinct
+    fails(f"{_name}-kernel-of-one", functional(_name, (1,), 3), _input)
     case(f"{_name}-size", drawn(_name, 2, output_size=3), _input)
     case(f"{_name}-indices", drawn(_name, 2, output_size=3, return_indices=True), _input)
     case(f"{_name}_with_indices-plain", drawn(f"{_name}_with_indices", 2, output_size=3), _input)

@@ -98,17 +98,20 @@ cleared.grad(self=lambda g, indices: cleared(g, indices))
 
 def _put(whole: Array, values: Array, indices: Indices, accumulate: bool) -> None:
     """Write, or add, ``values`` at the indices."""
-    if values.dtype != whole.dtype and not _fills(indices, values):
-        raise RuntimeError(
-            "Index put requires the source and destination dtypes match, got "
-            f"{name_of(whole)} for the destination and {name_of(values)} for the source."
-        )
+    other = values.dtype != whole.dtype and not _fills(indices, values)
     key = _numpy_key(indices)
     try:
         if values.ndim > _dims_of(whole, key):
             raise ValueError("as in PyTorch, not even dimensions of length 1")
+        if accumulate or other:
+            values = np.broadcast_to(values, whole[key].shape)
+        if other:
+            raise RuntimeError(
+                "Index put requires the source and destination dtypes match, got "
+                f"{name_of(whole)} for the destination and {name_of(values)} for the source."
+            )
         if accumulate:
-            add_at(whole, key, np.broadcast_to(values, whole[key].shape))
+            add_at(whole, key, values)
         else:
             whole[key] = values
     except (ValueError, TypeError):

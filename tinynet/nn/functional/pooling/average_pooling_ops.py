@@ -15,7 +15,13 @@ from tinynet.core.declaration.operation import operation
 from tinynet.dtypes import Array
 from tinynet.nn.functional.checks import not_implemented
 from tinynet.nn.functional.dimensions import Ints, by_rank, spatial
-from tinynet.nn.functional.pooling.windows import Options, Windows, adaptive_averages, sliding
+from tinynet.nn.functional.pooling.windows import (
+    Options,
+    Windows,
+    adaptive_averages,
+    check_gradient,
+    sliding,
+)
 from tinynet.ops.shaping.views import expand
 from tinynet.sums import row_sums
 from tinynet.widening import HALF, in_single, kind_for
@@ -151,6 +157,7 @@ def adaptive_avg_pool(input: Array, /, output_size: Ints) -> Array:
 
 def adaptive_avg_pool_backward(self: Array, /, sizes: Ints) -> Array:
     """Return planes of ``sizes`` in which each element is distributed over its part."""
+    check_gradient("adaptive_avg_pool", self.shape, len(sizes))
     outputs = spatial(self.shape, len(sizes))
     return adaptive_averages(sizes, outputs, kind_for(self.dtype)).transposed(self)
 

@@ -17,7 +17,13 @@ from tinynet.dtypes import Array
 from tinynet.nn.functional.checks import not_implemented
 from tinynet.nn.functional.dimensions import Ints, by_rank, spatial
 from tinynet.nn.functional.pooling import max_pooling_2x2
-from tinynet.nn.functional.pooling.windows import Options, Windows, adaptive, sliding
+from tinynet.nn.functional.pooling.windows import (
+    Options,
+    Windows,
+    adaptive,
+    check_gradient,
+    sliding,
+)
 
 RANKS = (2, 3)
 
@@ -220,6 +226,7 @@ def adaptive_max_pool_backward(
     self: Array, indices: Array, /, sizes: Ints, disjoint: bool
 ) -> Array:
     """Return ``max_pool_backward``, as the derivative of another operation."""
+    check_gradient("adaptive_max_pool", self.shape, len(sizes))
     return max_pool_backward(self, indices, sizes, disjoint)
 
 

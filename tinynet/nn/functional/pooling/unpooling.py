@@ -211,7 +211,7 @@ def fractional_max_pool(
 
 
 def _ints(title: str, name: str, value: Any, rank: int, position: int) -> Ints:
-    values = per_dim(value, rank)
+    values = tuple(value) if isinstance(value, (tuple, list)) else per_dim(value, rank)
     for n in values:
         if not isinstance(n, int):
             raise TypeError(

@@ -357,6 +357,18 @@ def check_nonempty(title: str, shape: Ints, rank: int) -> None:
     )
 
 
+def check_gradient(kind: str, shape: Ints, rank: int) -> None:
+    """Raise RuntimeError for the gradient of adaptive pooling to a size of zero."""
+    if rank == 1:  # for which PyTorch pools in two dimensions
+        shape, rank = (*shape[:-1], 1, shape[-1]), 2
+    if 0 in shape[1:]:
+        raise RuntimeError(
+            f"{kind}{rank}d_backward(): Expected grad_output to have non-zero size for non-batch "
+            f"dimensions, but grad_output has sizes {list(shape)} with dimension "
+            f"{shape.index(0, 1)} being empty"
+        )
+
+
 def _wrong_input(shape: Ints, rank: int) -> RuntimeError:
     return RuntimeError(
         f"Expected {rank + 1}D or {rank + 2}D (batch mode) tensor with optional 0 dim batch size "

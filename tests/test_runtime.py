@@ -38,6 +38,7 @@ def test_a_script_that_would_use_a_gpu_runs_on_the_cpu():
         tn.cuda.current_device()
     tn.use_deterministic_algorithms(True)
     assert tn.are_deterministic_algorithms_enabled()
+    assert not tn.is_deterministic_algorithms_warn_only_enabled()
     tn.backends.cudnn.benchmark = False
 
 

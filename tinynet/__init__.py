@@ -185,6 +185,10 @@ if TYPE_CHECKING:
     from tinynet.runtime import get_float32_matmul_precision as get_float32_matmul_precision
     from tinynet.runtime import get_num_interop_threads as get_num_interop_threads
     from tinynet.runtime import get_num_threads as get_num_threads
+    from tinynet.runtime import (
+        is_deterministic_algorithms_warn_only_enabled
+        as is_deterministic_algorithms_warn_only_enabled,
+    )  # fmt: skip
     from tinynet.runtime import is_warn_always_enabled as is_warn_always_enabled
     from tinynet.runtime import set_default_device as set_default_device
     from tinynet.runtime import set_float32_matmul_precision as set_float32_matmul_precision

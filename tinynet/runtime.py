@@ -64,6 +64,16 @@ def are_deterministic_algorithms_enabled() -> bool:
     return True
 
 
+def is_deterministic_algorithms_warn_only_enabled() -> bool:
+    """Return False: there is nothing to warn of.
+
+    Example:
+        >>> tn.is_deterministic_algorithms_warn_only_enabled()
+        False
+    """
+    return False
+
+
 class _Warnings:
     always = False
 

@@ -98,6 +98,7 @@ HOMES = {
         "get_float32_matmul_precision": "tinynet.runtime:get_float32_matmul_precision",
         "get_num_interop_threads": "tinynet.runtime:get_num_interop_threads",
         "get_num_threads": "tinynet.runtime:get_num_threads",
+        "is_deterministic_algorithms_warn_only_enabled": "tinynet.runtime:is_deterministic_algorithms_warn_only_enabled",
         "is_warn_always_enabled": "tinynet.runtime:is_warn_always_enabled",
         "set_default_device": "tinynet.runtime:set_default_device",
         "set_float32_matmul_precision": "tinynet.runtime:set_float32_matmul_precision",

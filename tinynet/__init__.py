@@ -186,9 +186,8 @@ if TYPE_CHECKING:
     from tinynet.runtime import get_num_interop_threads as get_num_interop_threads
     from tinynet.runtime import get_num_threads as get_num_threads
     from tinynet.runtime import (
-        is_deterministic_algorithms_warn_only_enabled
-        as is_deterministic_algorithms_warn_only_enabled,
-    )  # fmt: skip
+        is_deterministic_algorithms_warn_only_enabled as is_deterministic_algorithms_warn_only_enabled,
+    )
     from tinynet.runtime import is_warn_always_enabled as is_warn_always_enabled
     from tinynet.runtime import set_default_device as set_default_device
     from tinynet.runtime import set_float32_matmul_precision as set_float32_matmul_precision

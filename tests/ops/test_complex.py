@@ -116,6 +116,7 @@ def test_parts_are_views():
     assert z._version == 4 and z.real._base is z
     pairs = tn.view_as_complex(tn.tensor([[1.0, 2.0], [3.0, 4.0]])[1:])
     assert pairs.equal(tn.tensor([3 + 4j]))
+    assert tn.view_as_complex(tn.zeros(3, 0, 2)).shape == (3, 0)
     z.real = tn.ones(3)
     assert z.real.equal(tn.ones(3))
     assert tn.tensor([1.0]).real.dtype is tn.float32

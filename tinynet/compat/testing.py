@@ -12,7 +12,7 @@ import numpy as np
 
 from tinynet import dtypes, type_info
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.ops import rand, randint, tensor, view_as_complex
+from tinynet.ops import complex, rand, randint, tensor
 
 _TOLERANCES = {  # dtype -> rtol, atol; the others are compared exactly
     dtypes.float16: (1e-3, 1e-5),
@@ -327,9 +327,11 @@ def make_tensor(
     if apart:
         sizes[-1] *= 2
     if inexact:
-        parts = [*sizes, 2] if dtype.is_complex else sizes
-        made = rand(parts, dtype=dtypes.float64) * (last - first) + first
-        made = (view_as_complex(made) if dtype.is_complex else made).to(dtype)
+        parts = [
+            rand(sizes, dtype=dtypes.float64) * (last - first) + first
+            for _ in range(1 + dtype.is_complex)
+        ]
+        made = (complex(*parts) if dtype.is_complex else parts[0]).to(dtype)
     else:
         made = randint(int(first), int(last), sizes, dtype=dtype)
     if apart:

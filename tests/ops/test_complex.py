@@ -489,3 +489,25 @@ def test_captured_steps(backend):
     if backend == "numpy":
         assert eager == captured
     assert captured == near(eager, 1000)
+
+
+@pytest.mark.parametrize("include_self", [True, False])
+def test_reductions_by_index(include_self):
+    x = tn.tensor([[1 + 2j, -1j], [2.0, 1 - 1j]], dtype=C128, requires_grad=True)
+    source = tn.tensor([[2 - 1j, 3.0], [1j, 0.5 + 1j]], dtype=C128, requires_grad=True)
+    at = tn.tensor([[0, 1], [0, 1]])
+
+    def reduced(x, source, reduce):
+        return x.scatter_reduce(0, at, source, reduce, include_self=include_self)
+
+    found = {reduce: reduced(x, source, reduce)[0, 0].item() for reduce in ("sum", "prod", "mean")}
+    if include_self:
+        assert found == {"sum": 3 + 2j, "prod": (2 - 1j) * 1j * (1 + 2j), "mean": (3 + 2j) / 3}
+    else:
+        assert found == {"sum": 2, "prod": (2 - 1j) * 1j, "mean": 1}
+    for reduce in found:
+        assert tn.autograd.gradcheck(lambda x, y, r=reduce: reduced(x, y, r), (x, source))
+    with pytest.raises(NotImplementedError, match="reduce_amax.* for 'ComplexDouble'"):
+        reduced(x, source, "amax")
+    product = x.detach().scatter(0, at, source.detach(), reduce="multiply")
+    assert product.allclose(reduced(x.detach(), source.detach(), "prod")) is include_self

@@ -264,7 +264,7 @@ def as_source(g: Any, shape: tuple[int, ...]) -> Any:
     return embed(g, shape, tuple(slice(n) for n in g.shape))
 
 
-@operation(methods=False)
+@operation(methods=False, complex=True)
 def scatter_product(self: Array, index: Array, src: Array, /, dim: int) -> Array:
     """Return a copy with the elements at the indices multiplied by those of ``src``."""
     return scattered(

@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tinynet import dtypes
 from tinynet.core.declaration.operation import operation, public
 from tinynet.core.tensors.inplace import run_inplace
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
-from tinynet.ops.argument_errors import refuse_others
+from tinynet.ops.argument_errors import name_of, refuse_others
 from tinynet.ops.indexing.gather import (
     as_source,
     gather_along,
@@ -66,7 +67,7 @@ REDUCTIONS = {reduction.name: reduction for reduction in _ALL}
 def _averaged(whole: Array, at: Array, include_self: bool) -> None:
     times = np.bincount(at, minlength=whole.size)
     times = np.maximum(times + include_self, 1).astype(whole.dtype)
-    if whole.dtype.kind == "f":
+    if dtypes.is_inexact(whole.dtype):
         whole /= times
     else:
         whole //= times
@@ -149,11 +150,15 @@ def _slopes(
 # ---- one index per element ----------------------------------------------------------------------
 
 
-@operation(node="ScatterReduceBackward0", methods=False)
+@operation(node="ScatterReduceBackward0", methods=False, complex=True)
 def scatter_reduced(
     self: Array, index: Array, src: Array, /, dim: int, reduce: str, include_self: bool
 ) -> Array:
     """Return a copy with the elements of ``src`` reduced into it."""
+    if self.dtype.kind == "c" and reduce in ("amax", "amin"):
+        raise NotImplementedError(
+            f"\"scatter_gather_tensor_cpu_reduce_{reduce}\" not implemented for '{name_of(self)}'"
+        )
     return _reduced(self, index, src, dim, reduce, include_self)
 
 

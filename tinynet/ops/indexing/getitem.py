@@ -267,15 +267,13 @@ def _trimmed(value: Tensor, target: tuple[int, ...]) -> Tensor:
         source = source[extra:]
     for back in range(1, len(source) + 1):
         n = target[-back] if back <= len(target) else None
-        if n is None or (source[-back] != 1 and source[-back] != n):
+        if n is None:
+            raise views.too_few(f"tinynet.{value.dtype.tensor_name}", source, target)
+        if source[-back] not in (1, n):
             raise RuntimeError(
                 f"The expanded size of the tensor ({n}) must match the existing size "
                 f"({source[-back]}) at non-singleton dimension {len(target) - back}.  Target "
                 f"sizes: {list(target)}.  Tensor sizes: {list(source)}"
-                if n is not None
-                else f"expand(tinynet.{value.dtype.tensor_name}{{{list(source)}}}, "
-                f"size={list(target)}): the number of sizes provided ({len(target)}) must be "
-                f"greater or equal to the number of dimensions in the tensor ({len(source)})"
             )
     return value
 

@@ -22,7 +22,7 @@ from tinynet.ops.indexing.index_select import (
 )
 from tinynet.ops.out_dtypes import EXPECTED, same_dtype
 from tinynet.ops.pointwise.where import zeros_for
-from tinynet.ops.shaping.views import axis_of, embed, expand_to, reshape
+from tinynet.ops.shaping.views import axis_of, embed, expand_to, reshape, too_few
 
 # ---- by index tuples ----------------------------------------------------------------------------
 
@@ -282,12 +282,7 @@ masked_scatter.grad(
 def masked_scatter_(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """Write the elements of ``source``, in order, where the mask is True; return the tensor."""
     refuse_others("masked_scatter_", self=self, mask=mask, source=source)
-    shape, given = list(self._array.shape), list(mask._array.shape)
-    if len(given) > len(shape):
-        raise RuntimeError(
-            f"expand(CPU{name_of(mask._array)}Type{{{given}}}, size={shape}): the number of sizes "
-            f"provided ({len(shape)}) must be greater or equal to the number of dimensions in the "
-            f"tensor ({len(given)})"
-        )
+    if mask.ndim > self.ndim:
+        raise too_few(f"CPU{name_of(mask._array)}Type", mask._array.shape, self._array.shape)
     wide = expand_to.function(mask, self._array.shape)
     return run_inplace(masked_scatter, self, (wide, source), {}, what="masked_scatter_")

@@ -196,16 +196,21 @@ def _inverse(dims: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(order.index(i) for i in range(len(order)))
 
 
+def too_few(kind: str, given: tuple[int, ...], shape: tuple[int, ...]) -> RuntimeError:
+    """Return the error for an expansion to fewer dimensions."""
+    return RuntimeError(
+        f"expand({kind}{{{list(given)}}}, size={list(shape)}): the number of sizes provided "
+        f"({len(shape)}) must be greater or equal to the number of dimensions in the tensor "
+        f"({len(given)})"
+    )
+
+
 @view(methods=False, node="ExpandBackward0", batch="expanded")
 def expand_to(self: Array, /, shape: tuple[int, ...]) -> Array:
     """Return a view in which dimensions of length 1 repeat without copying."""
     new = len(shape) - self.ndim
     if new < 0:
-        raise RuntimeError(
-            f"expand({kind_of(self).replace(' ', '{', 1)}}}, size={list(shape)}): the "
-            f"number of sizes provided ({len(shape)}) must be greater or equal to the number of "
-            f"dimensions in the tensor ({self.ndim})"
-        )
+        raise too_few(kind_of(self).partition(" ")[0], self.shape, shape)
     full = list(shape)
     if any(n < 0 for n in full[:new]):
         raise RuntimeError(

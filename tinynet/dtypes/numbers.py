@@ -100,7 +100,7 @@ def representable(value: Any, kind: np.dtype[Any]) -> Any:
         OverflowError: an integer of more than 64 bits.
         RuntimeError: a number that the dtype cannot hold.
     """
-    if isinstance(value, np.generic):
+    if isinstance(value, (np.generic, np.ndarray)):  # an array without dimensions
         value = value.item()
     if isinstance(value, builtins.complex) and kind.kind not in "bc":
         if value.imag:

@@ -34,6 +34,15 @@ def c_name(array: Array) -> str:
     return _C_NAMES.get(name, name.lower())
 
 
+def too_few(kind: str, given: tuple[int, ...], shape: tuple[int, ...]) -> RuntimeError:
+    """Return the error for an expansion to fewer dimensions."""
+    return RuntimeError(
+        f"expand({kind}{{{list(given)}}}, size={list(shape)}): the number of sizes provided "
+        f"({len(shape)}) must be greater or equal to the number of dimensions in the tensor "
+        f"({len(given)})"
+    )
+
+
 def refuse_others(function: str, **given: Any) -> None:
     """Raise TypeError for the first argument that is not a tensor (``self`` is called input)."""
     for position, (name, x) in enumerate(given.items()):

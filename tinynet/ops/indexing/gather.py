@@ -81,10 +81,8 @@ def _checked(
 
 def number_as(value: Any, kind: np.dtype[Any]) -> Any:
     """Convert a number, or an array without dimensions, to a dtype; integer dtypes truncate it."""
-    if isinstance(value, np.ndarray):
-        if value.ndim or value.dtype == kind:
-            return value.astype(kind)
-        value = value.item()
+    if isinstance(value, np.ndarray) and value.ndim:
+        return value.astype(kind)
     return np.asarray(dtypes.representable(value, kind)).astype(kind)
 
 

@@ -265,16 +265,9 @@ def _trimmed(value: Tensor, target: tuple[int, ...]) -> Tensor:
     if extra > 0 and math.prod(source[:extra]) == 1:
         value = views.reshape(value, source[extra:])
         source = source[extra:]
-    for back in range(1, len(source) + 1):
-        n = target[-back] if back <= len(target) else None
-        if n is None:
-            raise views.too_few(f"tinynet.{value.dtype.tensor_name}", source, target)
-        if source[-back] not in (1, n):
-            raise RuntimeError(
-                f"The expanded size of the tensor ({n}) must match the existing size "
-                f"({source[-back]}) at non-singleton dimension {len(target) - back}.  Target "
-                f"sizes: {list(target)}.  Tensor sizes: {list(source)}"
-            )
+    pairs = zip(reversed(source), reversed(target), strict=False)
+    if len(source) > len(target) or any(a not in (1, b) for a, b in pairs):
+        views.expand_to.kernel(value._array, target)  # raises
     return value
 
 

@@ -11,7 +11,7 @@ from tinynet.core.declaration.operation import operation, public
 from tinynet.core.tensors.inplace import run_inplace
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
-from tinynet.ops.argument_errors import name_of, refuse_others, to_long
+from tinynet.ops.argument_errors import name_of, refuse_others, to_long, too_few
 from tinynet.ops.indexing import getitem, keys
 from tinynet.ops.indexing.gather import as_source
 from tinynet.ops.indexing.index_select import (
@@ -22,7 +22,7 @@ from tinynet.ops.indexing.index_select import (
 )
 from tinynet.ops.out_dtypes import EXPECTED, same_dtype
 from tinynet.ops.pointwise.where import zeros_for
-from tinynet.ops.shaping.views import axis_of, embed, expand_to, reshape, too_few
+from tinynet.ops.shaping.views import axis_of, embed, expand_to, reshape
 
 # ---- by index tuples ----------------------------------------------------------------------------
 

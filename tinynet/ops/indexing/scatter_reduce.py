@@ -156,9 +156,8 @@ def scatter_reduced(
 ) -> Array:
     """Return a copy with the elements of ``src`` reduced into it."""
     if self.dtype.kind == "c" and reduce in ("amax", "amin"):
-        raise NotImplementedError(
-            f"\"scatter_gather_tensor_cpu_reduce_{reduce}\" not implemented for '{name_of(self)}'"
-        )
+        kernel = f"scatter_gather_tensor_cpu_reduce_{reduce}"
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{name_of(self)}'")
     return _reduced(self, index, src, dim, reduce, include_self)
 
 

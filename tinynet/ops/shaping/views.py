@@ -15,6 +15,7 @@ from tinynet.core.graph.double_backward import derivative
 from tinynet.core.messages import kind_of
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
+from tinynet.ops.argument_errors import too_few
 from tinynet.ops.shaping.joining import cat, together
 from tinynet.ops.shaping.view_copies import copied
 
@@ -196,15 +197,6 @@ def _inverse(dims: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(order.index(i) for i in range(len(order)))
 
 
-def too_few(kind: str, given: tuple[int, ...], shape: tuple[int, ...]) -> RuntimeError:
-    """Return the error for an expansion to fewer dimensions."""
-    return RuntimeError(
-        f"expand({kind}{{{list(given)}}}, size={list(shape)}): the number of sizes provided "
-        f"({len(shape)}) must be greater or equal to the number of dimensions in the tensor "
-        f"({len(given)})"
-    )
-
-
 @view(methods=False, node="ExpandBackward0", batch="expanded")
 def expand_to(self: Array, /, shape: tuple[int, ...]) -> Array:
     """Return a view in which dimensions of length 1 repeat without copying."""
@@ -217,7 +209,7 @@ def expand_to(self: Array, /, shape: tuple[int, ...]) -> Array:
             "The expanded size of the tensor (-1) isn't allowed in a leading, non-existing "
             "dimension 0"
         )
-    for i, n in enumerate(self.shape):
+    for i, n in reversed([*enumerate(self.shape)]):  # as PyTorch: the last first
         if full[new + i] == -1:
             full[new + i] = n
         elif n != 1 and full[new + i] != n:

@@ -5,7 +5,9 @@ These are ``torch._C``, ``torch._jit_internal``, ``torch._utils`` and ``torch.nn
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
+from types import MethodType
 from typing import Any as Any
 from typing import Final as Final
 from typing import Optional as Optional
@@ -13,6 +15,7 @@ from typing import TypeVar as TypeVar
 from typing import Union as Union
 
 from tinynet import ops
+from tinynet.core.tensors.subclasses import plain
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import dtype
 from tinynet.errors import LinAlgError
@@ -62,6 +65,13 @@ def _jit_setting(*args: Any) -> None:
 _jit_set_profiling_executor = _jit_set_profiling_mode = _jit_setting
 _jit_override_can_fuse_on_cpu = _jit_override_can_fuse_on_gpu = _jit_setting
 _jit_set_texpr_fuser_enabled = _jit_set_nvfuser_enabled = _jit_setting
+
+_disabled_torch_function_impl = MethodType(plain, Tensor)
+
+
+class TransformGetItemToIndex(contextlib.nullcontext[None]):
+    """A context in which ``vmap`` takes indices with a batch. It always does."""
+
 
 # ---- torch._utils --------------------------------------------------------------------------------
 

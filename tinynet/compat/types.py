@@ -6,10 +6,56 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
+from tinynet import type_info
 from tinynet.core.tensors.size import Size as Size
 from tinynet.core.tensors.tensor import Tensor as Tensor
 from tinynet.devices import device
-from tinynet.dtypes import dtype
+from tinynet.dtypes import DtypeLike, dtype
+
+
+class _Float8(dtype):
+    """A dtype that programs may name, and ask for its limits; tinynet has no numbers of it."""
+
+    __slots__ = ("eps", "max", "smallest_normal")
+
+    def __init__(self, layout: str, maximum: float, eps: float, smallest_normal: float):
+        self.name, self.scalar_name = f"float8_{layout}", f"Float8_{layout}"
+        self.tensor_name = f"{self.scalar_name}Tensor"
+        self.is_complex, self.is_floating_point, self.itemsize = False, True, 1
+        self.max, self.eps, self.smallest_normal = maximum, eps, smallest_normal
+
+    @property
+    def numpy(self) -> np.dtype[Any]:
+        """Raise TypeError."""
+        raise TypeError(f"tinynet has no numbers of {self.name}: use float16 or bfloat16")
+
+
+float8_e4m3fn = _Float8("e4m3fn", 448.0, 2.0**-3, 2.0**-6)
+float8_e5m2 = _Float8("e5m2", 57344.0, 2.0**-2, 2.0**-14)
+float8_e4m3fnuz = _Float8("e4m3fnuz", 240.0, 2.0**-3, 2.0**-7)
+float8_e5m2fnuz = _Float8("e5m2fnuz", 57344.0, 2.0**-3, 2.0**-15)
+
+
+class finfo(type_info.finfo):
+    """``tinynet.finfo``, which also knows the limits of numbers of 8 bits.
+
+    Example:
+        >>> from tinynet.compat import types
+        >>> types.finfo(types.float8_e4m3fn).max
+        448.0
+    """
+
+    def __init__(self, type: DtypeLike = None):
+        if not isinstance(type, _Float8):
+            super().__init__(type)
+            return
+        self.bits, self.max, self.min = 8, type.max, -type.max
+        self.eps, self.resolution = type.eps, 1.0
+        self.smallest_normal = self.tiny = type.smallest_normal
+        self.dtype = type.name
+
 
 Number = int | float | bool
 Device = device | str | int | None

@@ -89,7 +89,7 @@ def _refuse_overflow(array: Array, kind: np.dtype[Any]) -> None:
     if array.size == 0 or array.dtype.kind == "b":
         return
     low, high = np.asarray(array.min()).item(), np.asarray(array.max()).item()
-    if not dtypes.is_floating(array.dtype):
+    if not dtypes.is_floating(array.dtype) and kind != dtypes.uint64.numpy:
         dtypes.refuse_longer(low, high)
     if not (dtypes.fits(low, kind) and dtypes.fits(high, kind)):
         raise RuntimeError(f"value cannot be converted to type {kind.name} without overflow")

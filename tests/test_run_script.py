@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE
 from tinynet.train.commands import COMMANDS
 
 RUN = Path(__file__).parents[1] / "run.py"
@@ -96,7 +97,7 @@ def start(project, *arguments):
 
 def run(project, *arguments):
     process = start(project, *arguments)
-    out, err = process.communicate(timeout=100)
+    out, err = process.communicate(timeout=PATIENCE)
     return process.returncode, out, err
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import tinynet as tn
+from tests.patience import PATIENCE
 from tests.rounding import bound
 from tinynet import memory, threads
 from tinynet.threads import processors, products
@@ -32,7 +33,7 @@ def test_every_part_is_done_once(three):
 
 
 def test_helpers_work_at_the_same_time(three):
-    meeting = threading.Barrier(3, timeout=60)
+    meeting = threading.Barrier(3, timeout=PATIENCE)
     names = set()
 
     def part(_):
@@ -274,12 +275,12 @@ threads.share(done.append, range(4))
 child = os.fork()
 if not child:
     assert threading.active_count() == 1
-    meeting = threading.Barrier(2, timeout=60)
+    meeting = threading.Barrier(2, timeout=600)
     threads.share(lambda _: meeting.wait(), range(2))
     os._exit(7)
 assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
 """
-    subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, timeout=60)
+    subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, timeout=PATIENCE)
 
 
 def test_without_threads_the_caller_does_it_all(three, monkeypatch):
@@ -296,7 +297,7 @@ def test_without_threads_the_caller_does_it_all(three, monkeypatch):
 
 def test_nothing_is_started_by_the_import():
     code = "import threading, tinynet; assert threading.active_count() == 1"
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=PATIENCE)
 
 
 def test_set_num_threads_is_for_kernels_too():

@@ -23,6 +23,7 @@ from tests.board.every_method import (
     VALUES,
     write,
 )
+from tests.patience import PATIENCE
 
 pytest.importorskip("tensorboard", reason="needs TensorBoard: pip install tensorboard")
 
@@ -43,7 +44,7 @@ class Api:
         url = f"{self.address}data/plugin/{path}?{urllib.parse.urlencode(query)}"
         data = None if post is None else json.dumps(post).encode()
         request = urllib.request.Request(url, data, {"Content-Type": "application/json"})
-        with self.opener.open(request, timeout=30) as answer:
+        with self.opener.open(request, timeout=PATIENCE) as answer:
             return answer.read()
 
     def __call__(self, path, **query):

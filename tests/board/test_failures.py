@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.board import every_method, reader
+from tests.patience import PATIENCE
 from tinynet.board import BoardWarning, SummaryWriter, storage
 from tinynet.board.summaries.embeddings import CONFIG
 
@@ -143,7 +144,7 @@ def python(code, *arguments, before=()):
     """Start code in a Python of its own, with the names of this module."""
     setup = f"import sys; from {__name__} import *\n"
     command = [*before, sys.executable, "-c", setup + code, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=100, cwd=ROOT)
+    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, cwd=ROOT)
 
 
 ROOT = Path(__file__).parents[2]

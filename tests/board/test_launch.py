@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE
 from tinynet.board import SummaryWriter, launch, launching
 from tinynet.utils.tensorboard import notebook
 
@@ -38,7 +39,7 @@ def run(tmp_path):
 
 def get(address):
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    with opener.open(address, timeout=30) as answer:
+    with opener.open(address, timeout=PATIENCE) as answer:
         return json.loads(answer.read())
 
 
@@ -70,7 +71,7 @@ def test_launch_runs_until_it_is_interrupted(run):
         assert address, "".join(said)
         assert loss(address.group()) == (3, 0.5)
         process.send_signal(signal.SIGINT)
-        assert process.wait(60) == 0
+        assert process.wait(PATIENCE) == 0
     finally:
         process.kill()
         process.wait()

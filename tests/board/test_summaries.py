@@ -14,6 +14,7 @@ import pytest
 
 import tinynet as tn
 from tests.board import pictures, reader
+from tests.patience import PATIENCE
 from tests.rounding import near
 from tinynet.board import BoardWarning, SummaryWriter
 from tinynet.board.summaries.lettering import lettered
@@ -539,7 +540,7 @@ assert not {"tensorboard", "torch", "matplotlib", "PIL"} & sys.modules.keys()
         [sys.executable, "-c", code, str(tmp_path)],
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=PATIENCE,
         cwd=ROOT,
         env={**os.environ, "PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION": "python"},
     )

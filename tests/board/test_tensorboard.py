@@ -13,6 +13,7 @@ import warnings
 import numpy as np
 import pytest
 
+from tests.patience import PATIENCE
 from tinynet.board import Arguments, SummaryWriter
 from tinynet.board.graphs.recorder import record_forward
 
@@ -191,7 +192,7 @@ def server(folder, fast=False):
 def fetch(address, path, **query):
     url = f"{address}data/plugin/{path}?{urllib.parse.urlencode(query)}"
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    with opener.open(url, timeout=30) as answer:
+    with opener.open(url, timeout=PATIENCE) as answer:
         return answer.read().decode()
 
 

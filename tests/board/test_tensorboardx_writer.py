@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.board import reader
+from tests.patience import PATIENCE
 
 ROOT = Path(__file__).parents[2]
 
@@ -96,7 +97,7 @@ ORDERS = {
 
 def run(code, *arguments):
     command = [sys.executable, "-c", code, *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=100, cwd=ROOT)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, cwd=ROOT)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from tests.board import reader
+from tests.patience import PATIENCE
 from tinynet.board import SummaryWriter
 from tinynet.core.tensors.tensor import wrap
 
@@ -198,7 +199,7 @@ ROOT = Path(__file__).parents[2]
 def run(code, *arguments):
     """Run code in a Python of its own, with warnings as errors, and return what it prints."""
     command = [sys.executable, "-W", "error", "-c", code, *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=100, cwd=ROOT)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, cwd=ROOT)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     return done.stdout

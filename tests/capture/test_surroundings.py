@@ -14,6 +14,7 @@ import warnings
 import pytest
 
 import tinynet as tn
+from tests.patience import PATIENCE
 from tinynet import nn, optim, threads
 from tinynet.compiler import CompileWarning
 from tinynet.core.declaration.observers import observable, observers
@@ -60,7 +61,7 @@ for optimizer in (optim.SGD(net.parameters(), lr=0.1), optim.Adam(net.parameters
 def test_generated_code_compiles_without_a_warning():
     """Outside of pytest, which filters warnings of its own."""
     run = [sys.executable, "-W", "error", "-c", PROGRAM]
-    ran = subprocess.run(run, capture_output=True, text=True, timeout=120)
+    ran = subprocess.run(run, capture_output=True, text=True, timeout=PATIENCE)
     assert ran.returncode == 0, ran.stderr
 
 

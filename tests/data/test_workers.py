@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 import tinynet as tn
+from tests.patience import PATIENCE
 from tinynet.data import DataLoader, Dataset, IterableDataset, Subset, TensorDataset
 from tinynet.data import get_worker_info as worker_info
 from tinynet.data.loading import processes as processes_module
@@ -31,7 +32,6 @@ THREADS = {"worker_method": "thread"}
 FORK = {"multiprocessing_context": "fork"}
 SPAWN = {"multiprocessing_context": "spawn"}
 KINDS = [pytest.param(THREADS, id="threads"), pytest.param(FORK, id="processes")]
-LONG = 60  # seconds; nobody waits for that unless something is broken
 
 
 def seeded(seed=0):
@@ -47,7 +47,7 @@ def plain(value):
 
 def until(condition):
     """Wait for something that happens soon."""
-    deadline = time.monotonic() + LONG
+    deadline = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < deadline, "it does not happen"
         time.sleep(0.005)
@@ -202,7 +202,7 @@ class Flags:
         self.raised = [maker.Event() for _ in range(n)]
 
     def wait(self, index):
-        assert self.raised[index].wait(LONG), f"{index} is not loaded"
+        assert self.raised[index].wait(PATIENCE), f"{index} is not loaded"
         return True
 
 
@@ -455,7 +455,7 @@ def test_timeout(options):
     loader = DataLoader(Numbers(3, flags.wait), num_workers=1, timeout=0.05, **options)
     with pytest.raises(RuntimeError, match=r"^DataLoader timed out after 0\.05 seconds"):
         list(loader)
-    assert len(list(DataLoader(Numbers(3), num_workers=1, timeout=LONG, **options))) == 3
+    assert len(list(DataLoader(Numbers(3), num_workers=1, timeout=PATIENCE, **options))) == 3
     if options is THREADS:  # processes were terminated
         [flag.set() for flag in flags.raised]
 
@@ -569,7 +569,7 @@ def test_no_process_stays_behind(context, then, number, tmp_path):
         os.killpg(run.pid, number)  # as the terminal does: to all of them
     elif number is not None:
         run.send_signal(number)
-    _, errors = run.communicate(timeout=LONG)
+    _, errors = run.communicate(timeout=PATIENCE)
     until(lambda: not any(map(is_alive, pids)))
     if number == signal.SIGINT:
         assert errors.count("KeyboardInterrupt") == errors.count("Traceback") == 1
@@ -589,7 +589,7 @@ def test_ctrl_c_with_threads():
     )
     assert run.stdout.readline() == "0\n"
     run.send_signal(signal.SIGINT)
-    _, errors = run.communicate(timeout=LONG)
+    _, errors = run.communicate(timeout=PATIENCE)
     assert errors.splitlines()[-1] == "KeyboardInterrupt"
 
 

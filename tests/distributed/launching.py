@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE
+
 PROGRAMS = Path(__file__).with_name("programs")
 ROOT = Path(__file__).parents[2]
 
@@ -33,11 +35,11 @@ def launch(program, n, *arguments, **options):
     return start(n, str(PROGRAMS / program), *arguments, **options)
 
 
-def start(n, *words, timeout=60, environment=None, cwd=None):
+def start(n, *words, environment=None, cwd=None):
     """Run Python in ``n`` processes; return subprocess's result."""
     with begin(n, *words, environment=environment, cwd=cwd) as running:
         try:
-            printed, errors = running.communicate(timeout=timeout)
+            printed, errors = running.communicate(timeout=PATIENCE)
         except BaseException:
             running.kill()
             raise

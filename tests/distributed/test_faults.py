@@ -5,13 +5,14 @@ import signal
 import pytest
 
 from tests.distributed.launching import PROGRAMS, begin, launch, needs_mpi
+from tests.patience import PATIENCE
 
 pytestmark = needs_mpi
 
 
 def fails(how, **environment):
     """Run the program; return what it printed."""
-    ended = launch("faults.py", 3, how, timeout=40, environment=environment)
+    ended = launch("faults.py", 3, how, environment=environment)
     assert ended.returncode != 0
     assert ended.stderr.count("all processes end") == 1, ended.stderr
     return ended.stderr
@@ -64,6 +65,6 @@ def test_ctrl_c_ends_all_with_one_traceback():
     with begin(3, str(PROGRAMS / "faults.py"), "is interrupted") as running:
         assert running.stdout.readline() == "ready\n"
         running.send_signal(signal.SIGINT)
-        _, errors = running.communicate(timeout=20)
+        _, errors = running.communicate(timeout=PATIENCE)
     assert running.returncode != 0
     assert errors.count("KeyboardInterrupt") == errors.count("all processes end") == 1

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from tests.distributed.launching import begin, needs_mpi, start
+from tests.patience import PATIENCE
 from tinynet.train import run
 
 pytestmark = needs_mpi
@@ -308,7 +309,7 @@ def fails(folder, statement, *options, n=3):
     text = (folder / "digits.toml").read_text().replace(":net", ":failing")
     (folder / "digits.toml").write_text(text)
     command = ["-m", "tinynet", "train", "digits.toml", "run.epochs=6", *options]
-    ended = start(n, *command, cwd=folder, timeout=50)
+    ended = start(n, *command, cwd=folder)
     assert ended.returncode != 0
     return ended.stdout + ended.stderr
 
@@ -363,7 +364,7 @@ def test_a_signal_to_mpirun_stops_all_after_a_step(folder, number):
     with begin(3, *words, cwd=folder) as running:
         assert any("2/99999" in line for line in running.stdout)
         running.send_signal(number)
-        printed, errors = running.communicate(timeout=60)
+        printed, errors = running.communicate(timeout=PATIENCE)
     assert "Traceback" not in errors
     (found,) = (folder / "runs").glob("*/*")
     assert printed.count("stopped after the step in progress") == 1
@@ -398,7 +399,7 @@ def test_a_rank_that_is_killed_while_it_starts_is_named(folder, number, seconds)
             assert running.poll() is None
         time.sleep(seconds)
         os.kill(pid, number)
-        _, errors = running.communicate(timeout=20)
+        _, errors = running.communicate(timeout=PATIENCE)
     assert running.returncode != 0
     name, code = number.name, 128 + number
     killed = f"rank 1 of 3: process {pid} was killed by {name} (exit code {code}) before all"
@@ -413,7 +414,7 @@ def test_a_rank_that_ends_while_others_wait_for_it_ends_all(folder):
         while (pid := rank_that_starts(1, running.pid)) is None:
             assert running.poll() is None
         os.kill(pid, signal.SIGINT)
-        _, errors = running.communicate(timeout=20)
+        _, errors = running.communicate(timeout=PATIENCE)
     assert errors.count("stopped by Ctrl-C") == 1
     named = f"rank 1 of 3: process {pid} has ended \\(exit code 130\\)"  # if it was seen in time
     assert re.search(f"({named}|a rank of 3 has ended) before all ranks had joined", errors)

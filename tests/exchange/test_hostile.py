@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import tinynet as tn
+from tests.patience import PATIENCE
 from tinynet.data import CIFAR10, NPY, NPZ, FormatError, read_idx
 from tinynet.exchange import ExchangeError, load_file, load_pytorch, save_file, save_pytorch
 
@@ -182,7 +183,7 @@ def test_keys_and_calls_without_end(tmp_path):
     path = tmp_path / "files"
     path.write_bytes(pickle.dumps(ENDLESS))
     command = [sys.executable, "-c", PROGRAM, str(path)]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    run = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
 
 

@@ -98,11 +98,21 @@ def test_gradients_agree_with_finite_differences(row):
     assert gradcheck(row, row.leaves(), **TOLERANCES)
 
 
-@for_each(ROWS)
-def test_gradients_of_gradients_agree_with_finite_differences(row):
+def check_second_derivatives(row, **mode):
     leaves = row.leaves()
     if any(t.requires_grad for t in floats(row(*leaves))):
-        assert gradgradcheck(row, leaves, **TOLERANCES)
+        assert gradgradcheck(row, leaves, **TOLERANCES, **mode)
+
+
+@for_each(ROWS)
+def test_a_projection_of_second_derivatives_agrees_with_finite_differences(row):
+    check_second_derivatives(row, fast_mode=True)
+
+
+@pytest.mark.slow
+@for_each(ROWS)
+def test_second_derivatives_agree_with_finite_differences(row):
+    check_second_derivatives(row)
 
 
 def directions(outputs):
@@ -155,7 +165,8 @@ def test_in_place_equals_out_of_place(row):
     written = inputs[0].clone()
     before = written._version
     write = getattr(written, f"{row.name}_")
-    if expected.shape != written.shape and not expected._is_view():  # broadcast
+    broadcast = expected.shape != written.shape and not expected._is_view()
+    if broadcast and row.name != "addbmm":  # which resizes
         with pytest.raises(RuntimeError, match="doesn't match the broadcast|should match"):
             write(*inputs[1:], **row.kwargs)
         assert written._version == before and written.tolist() == inputs[0].tolist()

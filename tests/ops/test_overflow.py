@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import tinynet as tn
+from tests.patience import PATIENCE
 from tinynet import errors, nn
 from tinynet.nn import functional as F
 
@@ -299,7 +300,7 @@ os._exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 def test_a_fork_while_another_thread_draws():
     program = subprocess.Popen([sys.executable, "-W", "ignore", "-c", FORK], start_new_session=True)
     try:
-        assert program.wait(timeout=60) == 7
+        assert program.wait(timeout=PATIENCE) == 7
     finally:
         if program.poll() is None:
             os.killpg(program.pid, signal.SIGKILL)

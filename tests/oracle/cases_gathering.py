@@ -1,6 +1,6 @@
 """The family of gather and scatter, index_*, masked_*, take_along_dim."""
 
-from tests.recorded.rows import Table, f32, f64, i32, i64, mask
+from tests.recorded.rows import Table, each, f32, f64, i32, i64, mask
 
 TABLE = Table("gathering")
 case, fails = TABLE.case, TABLE.fails
@@ -246,6 +246,29 @@ fails("masked_fill-int-mask", lambda tn, x, m: x.masked_fill(m, 0.0), f64(3), i6
 case("masked_fill-float-into-int", lambda tn, x, m: x.masked_fill(m, 0.5), i64(3), mask(3))
 fails("masked_fill-shape", lambda tn, x, m: x.masked_fill(m, 0.0), f64(3), mask(2))
 fails("masked_fill-value-1d", lambda tn, x, m, v: x.masked_fill(m, v), f64(3), mask(3), f64(3))
+FILLERS = {
+    "masked_fill": lambda x, value: x.masked_fill(x == 0, value),
+    "masked_fill_": lambda x, value: x.masked_fill_(x == 0, value),
+    "index_fill": lambda x, value: x.index_fill(0, (x != 0).long(), value),
+    "fill_": lambda x, value: x.fill_(value),
+}
+for _name, _fill in FILLERS.items():
+    for _kind in ("bool", "uint8", "int64", "float16", "float32", "complex64"):
+        case(
+            f"{_name}-values-{_kind}",
+            lambda tn, k=_kind, f=_fill: each(
+                [
+                    lambda v=v, make=make: f(tn.zeros(2, dtype=getattr(tn, k)), make(v))
+                    for v in (1j, 1 + 0j, 1.5, 1e300, 300, -1, True)
+                    for make in (lambda v: v, tn.tensor)
+                ]
+            ),
+        )
+case("masked_scatter_-wide", lambda tn, x, y: x.clone().masked_scatter_(y > 9, y), f64(3), f64(3))
+fails(
+    "masked_scatter_-mask-of-more", lambda tn, x, y: x.masked_scatter_(y > 0, y), i64(3), i64(2, 3)
+)
+fails("masked_scatter_-mask-wider", lambda tn, x, y: x.masked_scatter_(y > 0, y), i64(1), i64(3))
 fails("masked_fill_-leaf", lambda tn, x, m: x.masked_fill_(m, 0.0), f64(3), mask(3))
 case("masked_select-broadcast", lambda tn, x, m: x.masked_select(m), f64(3), mask(2, 3))
 case("masked_select-nothing", lambda tn, x, m: x.masked_select(m), f64(3), mask(3).of(False))

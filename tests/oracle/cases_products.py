@@ -215,6 +215,7 @@ for _name, (_self, _left, _right) in SHAPES.items():
         fails(f"{_name}-dtypes", function(_name), *_inputs[:2], f32(*_right))
         fails(f"{_name}-dtype-of-self", function(_name), f32(*_self), *_inputs[1:])
         fails(f"{_name}-bool", function(_name), *(mask(*x.shape) for x in _inputs))
+case("addbmm_-grows", inplace("addbmm_", beta=2), f64(1), f64(2, 2, 3), f64(2, 3, 4))
 case("addr-mixed", function("addr"), f32(2, 3).const, f64(2).const, i64(3))
 fails("addr-fraction", function("addr", alpha=1.5), i64(2, 3), i64(2), i64(3))
 fails("addmm-3d-self", function("addmm"), f64(1, 2, 4), f64(2, 3), f64(3, 4))

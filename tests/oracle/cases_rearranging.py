@@ -172,6 +172,12 @@ case("view-wider", lambda tn, x: x.view(tn.float64), f32(2, 4).of(0).const)
 case("view-dtype-0d", lambda tn, x: x.view(tn.int64), f64())
 fails("view-dtype-0d-narrower", lambda tn, x: x.view(tn.int32), f64())
 fails("view-dtype-not-divisible", lambda tn, x: x.view(tn.float64), f32(2, 3))
+case("view-dtype-empty", lambda tn, x: [x.view(tn.int64), x.view(tn.int16)], f32(0, 5, 4).const)
+fails(
+    "view-dtype-outer-stride",
+    lambda tn, x: x.as_strided((4, 4, 2), (2, 1, 1)).view(tn.float64),
+    f32(4, 4, 2).const,
+)
 fails("view-dtype-strides", lambda tn, x: x.view(tn.float64), f32(2, 4).t)
 
 

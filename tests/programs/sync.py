@@ -64,6 +64,7 @@ class Draws:
         torch.randperm = lambda n, **options: torch.tensor(
             self.numpy.permutation(n).tolist(), dtype=options.get("dtype") or torch.int64
         )
+        torch.nn.init.trunc_normal_ = self.trunc_normal_
         torch.nn.functional.dropout = self.dropout
         torch.nn.Dropout.forward = lambda layer, x: self.dropout(x, layer.p, layer.training)
         for name in ("dropout1d", "dropout2d", "dropout3d"):
@@ -201,6 +202,16 @@ class Draws:
         return lambda t, mean=0.0, std=1.0, **_: self.fill(
             t, self.numpy.standard_normal(tuple(t.shape)) * float(std) + float(mean)
         )
+
+    def trunc_normal_(
+        self, t: Any, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, **_: Any
+    ) -> Any:
+        """Reject what lies outside; at last, cut it off."""
+        values = mean + std * self.numpy.standard_normal(tuple(t.shape))
+        for _round in range(99):
+            outside = (values < a) | (values > b)
+            values[outside] = mean + std * self.numpy.standard_normal(int(outside.sum()))
+        return self.fill(t, values.clip(a, b))
 
     def exponential_(self) -> Any:
         return lambda t, lambd=1.0, **_: self.fill(

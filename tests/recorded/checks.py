@@ -136,6 +136,6 @@ def _spoiled(value: Any) -> Any:
         return "something else"
     if not value.size:
         return np.zeros((1, *value.shape), value.dtype)
-    if value.dtype.kind == "f":
+    if value.dtype.kind in "fc":
         return np.where(np.abs(value) > 1, 0, 3.25).astype(value.dtype)
     return ~value if value.dtype.kind == "b" else value + value.dtype.type(1)

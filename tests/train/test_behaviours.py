@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE
 from tinynet.train import ConfigError, StorageWarning, load_config, run
 from tinynet.train.cli import main
 from tinynet.train.config.sections import SECTIONS, settings
@@ -218,7 +219,7 @@ def test_15_a_signal_finishes_the_step_and_saves(write, digits, tmp_path, number
     program = start("train", write(digits), "epochs=100000", cwd=tmp_path)
     program.stdout.readline()
     program.send_signal(number)
-    out, _ = program.communicate(timeout=60)
+    out, _ = program.communicate(timeout=PATIENCE)
     assert program.returncode == code
     folder = re.search(r"^run folder: (.*)$", out, re.M)[1]
     assert main(["eval", str(tmp_path / folder)]) == 0
@@ -249,7 +250,7 @@ def test_17_sweeps_go_on_after_failures_and_resume(write, digits, capsys):
 def test_18_quiet_when_not_on_a_terminal(write, digits, tmp_path, capsys):
     path = write(digits)
     program = start("train", path, cwd=tmp_path)
-    out, err = program.communicate(timeout=60)
+    out, err = program.communicate(timeout=PATIENCE)
     assert err == "" and len(out.splitlines()) == 7
     assert not re.search(r"[\r\x1b]", out)
     assert main(["train", path, "--json"]) == 0

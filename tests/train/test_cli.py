@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE
 from tinynet.train.base.run_folder import new_run_folder
 from tinynet.train.cli import main
 
@@ -164,7 +165,7 @@ def test_a_signal_ends_the_run_after_the_step(write, digits, tmp_path, number, c
     program = start("train", write(digits), "--set", "run.epochs=100000", cwd=tmp_path)
     program.stdout.readline()
     program.send_signal(number)
-    out, err = program.communicate(timeout=60)
+    out, err = program.communicate(timeout=PATIENCE)
     assert program.returncode == code
     assert err == ""
     assert "stopped after the step in progress; everything is saved" in out

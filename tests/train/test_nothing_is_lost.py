@@ -2,12 +2,14 @@
 
 import errno
 import io
+import itertools
 import json
 import os
 import pickle
 import random
 import shutil
 import subprocess
+import time
 import warnings
 import zipfile
 from pathlib import Path
@@ -41,21 +43,24 @@ DAMAGES = 500
 # ---- a crash while writing keeps the old file ----
 
 
+def write_number(path, number):
+    checkpoints.write_checkpoint(path, {"number": number, "x": np.full(100_000, number)})
+
+
 def write_forever(path):
-    number = 0
-    while True:
-        number += 1
-        checkpoints.write_checkpoint(path, {"number": number, "x": np.full(100_000, number)})
+    for number in itertools.count():
+        write_number(path, number)
 
 
 def killed_writers(path, rounds):
     chance = random.Random(0)
+    began = time.monotonic()
+    write_number(path, -1)
+    duration = time.monotonic() - began
     for _ in range(rounds):
-        killed_after(chance.uniform(0.01, 0.06), lambda: write_forever(path))
-        if path.exists():
-            back = checkpoints.read_checkpoint(path)
-            assert (back["x"] == back["number"]).all()
-    assert path.exists()
+        killed_after(duration * chance.uniform(0.5, 5), lambda: write_forever(path))
+        back = checkpoints.read_checkpoint(path)
+        assert (back["x"] == back["number"]).all()
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")

@@ -9,6 +9,8 @@ import time
 
 import pytest
 
+from tests.patience import PATIENCE
+
 from .test_cli import ENVIRONMENT, PROGRAM, interruptible, start
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals, /dev/full")
@@ -90,7 +92,7 @@ def stopped(process, *, times=1):
     for _ in range(times):
         process.send_signal(signal.SIGINT)
         time.sleep(0.05)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130, err
     return out, err
 
@@ -165,6 +167,6 @@ def test_ctrl_c_that_is_ignored_stays_so(write, digits, tmp_path):
     program = start("train", config, "--set", "run.epochs=20", cwd=tmp_path, **ignoring)
     program.stdout.readline()
     program.send_signal(signal.SIGINT)
-    _, err = program.communicate(timeout=60)
+    _, err = program.communicate(timeout=PATIENCE)
     assert (program.returncode, err) == (0, "")
     assert record(tmp_path)["status"] == "finished"

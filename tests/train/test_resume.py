@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
+from tests.patience import PATIENCE
 from tests.rounding import STEPS, near
 from tinynet.train import CheckpointError, StorageWarning, UsageError, evaluate_run, resume, run
 from tinynet.train.base import checkpoint_file as checkpoints
@@ -368,7 +369,7 @@ def test_a_run_that_is_stopped_goes_on(write, digits, tmp_path, number, code):
     program = start("train", path, *extra, "--out", "stopped", cwd=tmp_path)
     program.stdout.readline()
     program.send_signal(number)
-    out, err = program.communicate(timeout=60)
+    out, err = program.communicate(timeout=PATIENCE)
     (folder,) = (tmp_path / "stopped" / "digits").iterdir()
     if program.returncode == code:  # else it was quicker than the signal
         assert re.search(r"^  .*tinynet resume stopped/digits/", out, re.M), err
@@ -408,7 +409,7 @@ def test_a_second_signal_aborts_at_once(write, digits, tmp_path, number, codes):
     time.sleep(0.3)
     assert program.poll() is None  # it finishes the step
     program.send_signal(number)
-    program.communicate(timeout=30)
+    program.communicate(timeout=PATIENCE)
     assert program.returncode in codes
     (folder,) = (tmp_path / "runs" / "digits").iterdir()
     assert (

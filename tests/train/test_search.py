@@ -18,6 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.patience import PATIENCE
 from tinynet.invocation import installation
 from tinynet.train import run
 from tinynet.train.assemble.limits import PRUNED
@@ -367,7 +368,7 @@ def test_a_killed_search_goes_on_as_if_nothing_had_happened(write, digits, searc
         time.sleep(0.01)
     program.kill()
     hold.unlink()
-    program.communicate(timeout=60)
+    program.communicate(timeout=PATIENCE)
     state = open_search(Path(folder))
     assert [trial.status for trial in state.study().trials()] == ["finished", "running"]
     search("--resume", folder)
@@ -393,7 +394,7 @@ def test_ctrl_c(write, digits, search, tmp_path, capsys):
     assert main(["search", "--resume", folder]) == 2
     assert f"another process is training in {folder}" in capsys.readouterr().err
     os.killpg(program.pid, signal.SIGINT)
-    out, err = program.communicate(timeout=60)
+    out, err = program.communicate(timeout=PATIENCE)
     assert program.returncode == 130 and err == ""
     line, again = out.splitlines()
     assert line == "5 of 5 trials are not finished; to resume:"

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE
 from tinynet.invocation import VARIABLE, command, commands, python
 from tinynet.invocation.quoting import shell
 from tinynet.train.cli import main
@@ -92,7 +93,7 @@ def typed(line, folder):
 
 def said(line, folder):
     process = typed(line, folder)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, err
     return out
 
@@ -112,7 +113,7 @@ def test_a_run_is_stopped_and_goes_on_as_it_says(started, digits, way):
     while not [*started.glob("runs/my digits/*/checkpoint.npz")]:
         assert process.poll() is None, process.communicate()
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, err) == (130, "")
     (started / "slow").unlink()
     resume = out.partition("To resume:\n  ")[2].splitlines()[0]
@@ -130,7 +131,7 @@ def test_ctrl_c_between_run_py_and_tinynet(started):
     before = python.read_text()
     python.write_text(before.replace("exec", "kill -INT $$\nexec"))
     process = typed(f"{WAYS['run.py']} list", started)
-    assert process.communicate(timeout=60) == ("", "stopped by Ctrl-C\n")
+    assert process.communicate(timeout=PATIENCE) == ("", "stopped by Ctrl-C\n")
     assert process.returncode == 130
     python.write_text(before)
 

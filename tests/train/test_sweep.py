@@ -17,6 +17,7 @@ from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData
 
 from tests.board.test_dashboards import Api
 from tests.board.test_tensorboard import server
+from tests.patience import PATIENCE
 from tinynet.train.cli import main
 from tinynet.train.study.grid import MOST, Point, axis, points
 from tinynet.train.study.run_group import Outcome, log_hparams, outcome_of
@@ -222,7 +223,7 @@ def test_a_signal_ends_a_sweep_and_it_goes_on_later(write, digits, sweep, tmp_pa
     while len([*(tmp_path / folder).glob("*/*/checkpoint.npz")]) < 2:
         assert program.poll() is None
     program.send_signal(signal.SIGTERM)
-    out, err = program.communicate(timeout=60)
+    out, err = program.communicate(timeout=PATIENCE)
     assert program.returncode == 143, (out, err)
     assert out.count("INTERRUPTED") == 2
     state = open_sweep(tmp_path / folder)
@@ -263,7 +264,7 @@ def kill_while_a_run_starts(folder, arguments, whom, number, seconds=0.1):
         program.send_signal(number)
     else:
         os.killpg(program.pid, number)
-    out, err = program.communicate(timeout=60)
+    out, err = program.communicate(timeout=PATIENCE)
     assert err == "" and "FAILED" not in out
     assert program.returncode == (1 if whom == "run" else 128 + number)
     return found, out

@@ -11,6 +11,7 @@ import onnxruntime
 import pytest
 
 import tinynet as tn
+from tests.patience import PATIENCE
 from tests.rounding import near
 from tinynet.data import CSV, FormatError, Parquet
 from tinynet.data.readers.encoding import TableEncoder
@@ -405,7 +406,7 @@ def test_standard_input_is_answered_line_by_line(folder):
             process.stdin.flush()
             answers.append(json.loads(process.stdout.readline()))  # before the next line is sent
         process.stdin.close()
-        assert process.wait(60) == 1
+        assert process.wait(PATIENCE) == 1
     first, second, third, fourth = answers
     assert {**first, "example": 1} == second
     assert first["label"] in ("common", "rare")

@@ -35,14 +35,19 @@ _SAME = """
     utils.data.dataset utils.data.distributed utils.data.sampler utils.hooks utils.tensorboard
     utils.tensorboard.summary
 """.split()
+_QUANTIZATION = "fake_quantize fuse_modules observer qconfig quantize stubs".split()
 _OPTIMIZERS = [f"optim.{file.name}" for file in iter_modules(optim.__path__) if not file.ispkg]
 PATHS: dict[str, str] = {
     **{f"torch.{path}": path for path in (*_SAME, *_OPTIMIZERS)},
     **{f"torch.distributions.{name}": "distributions" for name in _DISTRIBUTIONS},
+    **{f"torch.quantization.{name}": "compat.quantization" for name in _QUANTIZATION},
+    **{f"torch.ao.quantization.{name}": "compat.quantization" for name in _QUANTIZATION},
     "torch": "compat.root .",
     "torch.accelerator": "compat.accelerator",
     "torch.amp.autocast_mode": "amp.autocast_mode",
     "torch.amp.grad_scaler": "amp.grad_scaler",
+    "torch.ao": "compat.quantization",
+    "torch.ao.quantization": "compat.quantization",
     "torch.autograd.anomaly_mode": "autograd.anomaly",
     "torch.autograd.functional": "autograd.functional autograd.jacobian_helpers",
     "torch.autograd.grad_mode": "core.modes autograd.inference",
@@ -149,6 +154,7 @@ PATHS: dict[str, str] = {
     "torch.onnx": "onnx",
     "torch.onnx.errors": "onnx.errors",
     "torch.optim.adamw": "optim.adam",
+    "torch.quantization": "compat.quantization",
     "torch.serialization": "serialization compat.types",
     "torch.signal.windows.windows": "signal.windows",
     "torch.profiler": "compat.profiler",
@@ -160,9 +166,14 @@ PATHS: dict[str, str] = {
     "torch.torch_version": "compat.version",
     "torch.types": "compat.types",
     "torch.utils._foreach_utils": "compat.root",
+    "torch.utils.benchmark": "compat.utilities.benchmark",
+    "torch.utils.collect_env": "compat.utilities.collect_env",
+    "torch.utils.cpp_extension": "compat.utilities.cpp_extension",
+    "torch.utils.dlpack": "compat.utilities.dlpack",
     "torch.utils.model_zoo": "compat.hub",
     "torch.utils.tensorboard._pytorch_graph": "board.pytorch_graph",
     "torch.utils.tensorboard.writer": "utils.tensorboard",
+    "torch.utils.weak": "compat.utilities.weak",
     "torch.version": "compat.version",
     # private modules that programs import nevertheless
     "torch.__config__": "compat.version",

@@ -12,7 +12,7 @@ import numpy as np
 
 from tinynet import dtypes, type_info
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.ops import rand, randint, tensor
+from tinynet.ops import rand, randint, tensor, view_as_complex
 
 _TOLERANCES = {  # dtype -> rtol, atol; the others are compared exactly
     dtypes.float16: (1e-3, 1e-5),
@@ -316,7 +316,8 @@ def make_tensor(
             "The parameters `noncontiguous` and `memory_format` are mutually exclusive, but got "
             f"{noncontiguous=} and {memory_format=}"
         )
-    if requires_grad and not dtype.is_floating_point:
+    inexact = dtype.is_floating_point or dtype.is_complex
+    if requires_grad and not inexact:
         raise ValueError(
             "`requires_grad=True` is not supported for boolean and integral dtypes, but got "
             f"{dtype=}"
@@ -325,14 +326,16 @@ def make_tensor(
     apart = noncontiguous and math.prod(sizes) > 1
     if apart:
         sizes[-1] *= 2
-    if dtype.is_floating_point:
-        made = (rand(sizes, dtype=dtypes.float64) * (last - first) + first).to(dtype)
+    if inexact:
+        parts = [*sizes, 2] if dtype.is_complex else sizes
+        made = rand(parts, dtype=dtypes.float64) * (last - first) + first
+        made = (view_as_complex(made) if dtype.is_complex else made).to(dtype)
     else:
         made = randint(int(first), int(last), sizes, dtype=dtype)
     if apart:
         made = made[..., 1::2]
     if exclude_zero:
-        made[made == 0] = type_info.finfo(dtype).tiny if dtype.is_floating_point else 1
+        made[made == 0] = type_info.finfo(dtype).tiny if inexact else 1
     return made.requires_grad_(requires_grad)
 
 
@@ -342,7 +345,7 @@ def _range(dtype: dtypes.dtype, low: Any, high: Any) -> tuple[Any, Any]:
     most: Any
     if dtype is dtypes.bool:
         least, most, usual = 0, 2, (0, 2)
-    elif dtype.is_floating_point:
+    elif dtype.is_floating_point or dtype.is_complex:
         info = type_info.finfo(dtype)
         least, most, usual = info.min, info.max, (-9, 9)
     else:
@@ -351,7 +354,8 @@ def _range(dtype: dtypes.dtype, low: Any, high: Any) -> tuple[Any, Any]:
     low, high = (usual[0] if low is None else low), (usual[1] if high is None else high)
     if math.isnan(low) or math.isnan(high):
         raise ValueError(f"`low` and `high` cannot be NaN, but got {low=} and {high=}")
-    if low > high or (low == high and not dtype.is_floating_point):
+    inexact = dtype.is_floating_point or dtype.is_complex
+    if low > high or (low == high and not inexact):
         raise ValueError(f"`low` must be less than `high`, but got {low} >= {high}")
     if high < least or low >= most:
         raise ValueError(
@@ -359,4 +363,4 @@ def _range(dtype: dtypes.dtype, low: Any, high: Any) -> tuple[Any, Any]:
             f"only supports [{least}, {most})"
         )
     low, high = (min(max(x, least), most) for x in (low, high))
-    return (low, high) if dtype.is_floating_point else (math.ceil(low), math.ceil(high))
+    return (low, high) if inexact else (math.ceil(low), math.ceil(high))

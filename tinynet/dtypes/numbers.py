@@ -41,7 +41,7 @@ def operand(value: Any, kind: np.dtype[Any]) -> Any:
 _C_TYPES = {
     "bfloat16": "c10::BFloat16", "float16": "c10::Half", "float32": "float", "int8": "int8_t",
     "float64": "double", "int16": "int16_t", "int32": "int", "int64": "int64_t",
-    "uint8": "uint8_t", "bool": "bool",
+    "uint8": "uint8_t", "bool": "bool", "complex64": "c10::complex<float>",
 }  # fmt: skip
 
 
@@ -79,8 +79,11 @@ def fits(value: Any, kind: np.dtype[Any]) -> builtins.bool:
 
     Negative integers fit in an unsigned dtype: they wrap around, as in PyTorch.
     """
-    if kind.kind in "bc":
+    if kind.kind == "b":
         return True
+    if kind.kind == "c":
+        part = np.empty(0, kind).real.dtype
+        return fits(value.real, part) and fits(value.imag, part)
     if is_floating(kind):
         limit = builtins.float(extension_dtypes.finfo(kind).max)
         return not math.isfinite(value) or -limit <= value <= limit
@@ -99,19 +102,19 @@ def representable(value: Any, kind: np.dtype[Any]) -> Any:
     """
     if isinstance(value, np.generic):
         value = value.item()
-    if isinstance(value, builtins.complex) and kind.kind != "c":
+    if isinstance(value, builtins.complex) and kind.kind not in "bc":
         if value.imag:
             name = _C_TYPES.get(kind.name, kind.name)
             raise RuntimeError(f"value cannot be converted to type {name} without overflow")
         value = value.real
-    if not isinstance(value, (builtins.int, builtins.float)) or kind.kind == "b":
-        return value
     if isinstance(value, builtins.int):
         refuse_large(value)
+    if kind.kind == "b" or not isinstance(value, builtins.int | builtins.float | builtins.complex):
+        return value
     if not fits(value, kind):
         name = _C_TYPES[kind.name]
         raise RuntimeError(f"value cannot be converted to type {name} without overflow")
-    return value if is_inexact(kind) else number(builtins.int(value), kind)
+    return value if is_inexact(kind) else number(builtins.int(value.real), kind)
 
 
 def factor(name: str, value: Any, kind: np.dtype[Any]) -> Any:

@@ -98,11 +98,13 @@ def tensors_to_test_with(T):
     make = testing(T).make_tensor
     made = [
         make((3, 4), dtype=dtype, device="cpu", **options)
-        for dtype in (T.float32, T.int64, T.bool, T.uint8)
+        for dtype in (T.float32, T.int64, T.bool, T.uint8, T.complex64)
         for options in ({}, {"noncontiguous": True}, {"exclude_zero": True})
     ]
     kinds = [
-        (t.dtype, t.shape, t.is_contiguous(), bool((t.double().abs() <= 9).all())) for t in made
+        (t.dtype, t.shape, t.is_contiguous(), bool((t.abs().double() <= 13).all()))
+        for t in made
+        if t.dtype is not T.bool
     ]
     constant = make(2, dtype=T.int64, device="cpu", low=3, high=4)
     wanted = make(2, dtype=T.float64, device="cpu", requires_grad=True).requires_grad

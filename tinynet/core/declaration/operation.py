@@ -83,7 +83,7 @@ class Operation:
         autocast: str | None = None,
         of_numbers: bool = False,
         batch: str | None = None,
-        too_large: Callable[..., Exception] = errors.output_shape,
+        fitted: Callable[..., Any] | None = None,
         **faces: Any,
     ):
         self.name, self.declared, self.kind = declared.__name__, declared, kind
@@ -92,7 +92,7 @@ class Operation:
         self.outputs, self.hidden = tuple(outputs), tuple(hidden)
         self.differentiable, self.many, self.autocast = differentiable, many, autocast
         self.frees, self.exempt = frozenset(frees), frozenset(exempt)
-        self.result, self.batch, self.mixed, self.too_large = result, batch, mixed, too_large
+        self.result, self.batch, self.mixed, self.fitted = result, batch, mixed, fitted
         self.ufunc = kernel if isinstance(kernel, np.ufunc) else None
         self.kernel: Callable[..., Any] = widening.kernel_of(self, kernel or declared)
         self.node_name = node or f"{''.join(w.title() for w in self.name.split('_'))}Backward0"
@@ -375,7 +375,7 @@ def operation(
         autocast: the dtype that autocast casts the inputs to, see core/declaration/casting.py.
         frees: large attributes that backward frees, like saved arrays.
         result: builds the returned value from several outputs (a named tuple).
-        too_large: returns the error for an in-place result of another shape.
+        fitted: returns the array for an in-place result of another shape, or raises.
     """
     return lambda declared: Operation(declared, "plain", kernel, **options)
 

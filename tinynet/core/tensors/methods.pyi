@@ -1040,7 +1040,7 @@ class TensorMethods:
     def masked_scatter(self, mask: Tensor, source: Tensor) -> Tensor:
         """Return a copy with the elements of ``source``, in order, where the mask is True."""
     def masked_scatter_(self, mask: Tensor, source: Tensor) -> Self:
-        """Write the result of ``masked_scatter`` to this tensor and return it."""
+        """Write the elements of ``source``, in order, where the mask is True; return the tensor."""
     def scatter_reduce(
         self,
         dim: builtins.int,

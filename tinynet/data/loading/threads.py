@@ -20,8 +20,9 @@ class Threads:
     """Worker threads, until `close`."""
 
     def __init__(self, work: Work, workers: int) -> None:
-        self._replies: queue.SimpleQueue[Reply] = queue.SimpleQueue()
-        self._messages: list[queue.SimpleQueue[Any]] = [queue.SimpleQueue() for _ in range(workers)]
+        # Not a SimpleQueue: where a signal arrives as its timeout ends, CPython's waits for ever.
+        self._replies: queue.Queue[Reply] = queue.Queue()
+        self._messages: list[queue.Queue[Any]] = [queue.Queue() for _ in range(workers)]
         self._closed = threading.Event()
         self._threads: list[threading.Thread] = []
         try:
@@ -33,7 +34,7 @@ class Threads:
             self.close()
             raise
 
-    def _start(self, worker: int, server: Server, messages: queue.SimpleQueue[Any]) -> None:
+    def _start(self, worker: int, server: Server, messages: queue.Queue[Any]) -> None:
         thread = threading.Thread(
             target=_serve,
             args=(server, messages, self._replies, self._closed),
@@ -77,8 +78,8 @@ class Threads:
 
 def _serve(
     server: Server,
-    messages: queue.SimpleQueue[Any],
-    replies: queue.SimpleQueue[Reply],
+    messages: queue.Queue[Any],
+    replies: queue.Queue[Reply],
     closed: threading.Event,
 ) -> None:
     float_errors.install()  # core/modes.py may not have run in this thread yet

@@ -60,6 +60,8 @@ def fill_(self: Tensor, value: Tensor | float) -> Tensor:
                 "fill_ only supports 0-dimension value tensor but got tensor with "
                 f"{value._array.ndim} dimensions."
             )
+        if value._array.dtype.kind == "c" and self._array.dtype.kind not in "cb":
+            value = value.to(self.dtype)  # which warns
         return run_inplace(filled_with, self, (value,), {}, what="fill_", constant=True)
     if not isinstance(value, (int, float, complex, np.generic)):
         raise TypeError(

@@ -80,9 +80,11 @@ def _checked(
 
 
 def number_as(value: Any, kind: np.dtype[Any]) -> Any:
-    """Convert a number to a dtype; integer dtypes truncate it."""
+    """Convert a number, or an array without dimensions, to a dtype; integer dtypes truncate it."""
     if isinstance(value, np.ndarray):
-        return value.astype(kind)
+        if value.ndim or value.dtype == kind:
+            return value.astype(kind)
+        value = value.item()
     return np.asarray(dtypes.representable(value, kind)).astype(kind)
 
 

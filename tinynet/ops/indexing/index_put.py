@@ -22,7 +22,7 @@ from tinynet.ops.indexing.index_select import (
 )
 from tinynet.ops.out_dtypes import EXPECTED, same_dtype
 from tinynet.ops.pointwise.where import zeros_for
-from tinynet.ops.shaping.views import axis_of, embed, reshape
+from tinynet.ops.shaping.views import axis_of, embed, expand_to, reshape
 
 # ---- by index tuples ----------------------------------------------------------------------------
 
@@ -233,7 +233,7 @@ def index_copy_(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor
 # ---- where a mask is True -----------------------------------------------------------------------
 
 
-@operation(inplace=True, batch="loop", complex=True)
+@operation(batch="loop", complex=True)
 def masked_scatter(self: Array, mask: Array, source: Array, /) -> Array:
     """Return a copy with the elements of ``source``, in order, where the mask is True.
 
@@ -276,3 +276,18 @@ masked_scatter.grad(
     self=lambda g, mask: masked_number(g, mask, 0),
     source=lambda g, mask, source_shape: _first_of(g, mask, source_shape),
 )
+
+
+@public
+def masked_scatter_(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
+    """Write the elements of ``source``, in order, where the mask is True; return the tensor."""
+    refuse_others("masked_scatter_", self=self, mask=mask, source=source)
+    shape, given = list(self._array.shape), list(mask._array.shape)
+    if len(given) > len(shape):
+        raise RuntimeError(
+            f"expand(CPU{name_of(mask._array)}Type{{{given}}}, size={shape}): the number of sizes "
+            f"provided ({len(shape)}) must be greater or equal to the number of dimensions in the "
+            f"tensor ({len(given)})"
+        )
+    wide = expand_to.function(mask, self._array.shape)
+    return run_inplace(masked_scatter, self, (wide, source), {}, what="masked_scatter_")

@@ -190,6 +190,10 @@ def _fill(whole: Array, index: Array, dim: int, value: Any) -> None:
         raise RuntimeError("Index has to be a vector/scalar")
     if index.dtype != np.int64:
         raise IndexError("index_fill_(): Expected dtype int64 for index.")
+    if np.iscomplexobj(value) and whole.dtype.kind != "c":
+        raise RuntimeError(
+            "index_fill_(): Converting complex Scalar to non-complex type is not supported"
+        )
     axis = axis_of(dim, whole.ndim)
     n = whole.shape[axis] if whole.ndim else 1
     if index.size and (index.min() < -n or index.max() >= n):
@@ -311,7 +315,7 @@ def _fills(name: str, self: Any, mask: Any, value: Any) -> Any:
     refuse_others(name, self=self, mask=mask)
     if isinstance(value, Tensor):
         return masked_by
-    if not isinstance(value, (int, float, np.generic)):
+    if not isinstance(value, (int, float, complex, np.generic)):
         raise TypeError(
             f"{name}(): argument 'value' must be Number or a 0-d Tensor, not {type(value).__name__}"
         )

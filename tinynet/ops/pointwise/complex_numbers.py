@@ -15,11 +15,16 @@ from tinynet.core.declaration.operation import operation, pointwise, public, vie
 from tinynet.core.tensors.tensor import Tensor, method, public_function, wrap
 from tinynet.dtypes import Array
 from tinynet.ops.argument_errors import name_of
+from tinynet.ops.out_dtypes import same_dtype
 from tinynet.ops.pointwise.arithmetic import where
 from tinynet.ops.pointwise.exponential import sgn
 from tinynet.ops.pointwise.where import zeros_for
 from tinynet.ops.shaping.strided import memory_of, steps_of
 from tinynet.ops.shaping.view_copies import copied
+
+_EXPECTED = same_dtype(
+    "Expected object of scalar type {result} but got scalar type {out} for argument 'out'"
+)
 
 # ---- parts --------------------------------------------------------------------------------------
 
@@ -179,7 +184,9 @@ def _refuse_parts(name: str, first: Array, second: Array) -> None:
         )
 
 
-@operation(methods=False, node="ComplexBackward0", out=True, batch="elementwise", complex="given")
+@operation(
+    methods=False, node="ComplexBackward0", out=_EXPECTED, batch="elementwise", complex="given"
+)
 def complex(real: Array, imag: Array, /) -> Array:
     """Return complex numbers of given real and imaginary parts.
 
@@ -204,7 +211,9 @@ public_function(complex.function)
 complex.grad(real=lambda g: g.real, imag=lambda g: g.imag)
 
 
-@operation(methods=False, node="PolarBackward0", out=True, batch="elementwise", complex="given")
+@operation(
+    methods=False, node="PolarBackward0", out=_EXPECTED, batch="elementwise", complex="given"
+)
 def polar(abs: Array, angle: Array, /) -> Array:
     """Return complex numbers of given absolute values and angles.
 

@@ -19,6 +19,7 @@ from tinynet.ops.indexing.gather import number_as
 from tinynet.ops.out_dtypes import EXPECTED, same_dtype
 from tinynet.ops.products.matmul import bmm, mm, mv
 from tinynet.ops.shaping.views import axis_of, expand, expand_to, unsqueeze
+from tinynet.strides import resized
 from tinynet.widening import HALF, single
 
 # ---- shared helpers -----------------------------------------------------------------------------
@@ -66,15 +67,15 @@ def _same(*arrays: Array) -> None:
             )
 
 
-def _too_large(output: Sequence[int], needed: Sequence[int]) -> RuntimeError:
-    return RuntimeError(
-        f"Bad in-place call: input tensor size {list(output)} and output tensor size "
+def _refuse_shape(array: Array, needed: Sequence[int]) -> Array:
+    raise RuntimeError(
+        f"Bad in-place call: input tensor size {list(array.shape)} and output tensor size "
         f"{list(needed)} should match"
     )
 
 
 # What all of them declare.
-summed = functools.partial(operation, numbers_first=True, too_large=_too_large)
+summed = functools.partial(operation, numbers_first=True, fitted=_refuse_shape)
 
 # ---- a matrix plus a product of matrices --------------------------------------------------------
 
@@ -250,6 +251,7 @@ baddbmm.grad(
     out=same_dtype("self and mat2 must have the same dtype, but got {out} and {result}"),
     batch="loop",
     complex=True,
+    fitted=resized,
 )
 def addbmm(
     self: Array, batch1: Array, batch2: Array, /, *, beta: float = 1, alpha: float = 1

@@ -256,19 +256,27 @@ def as_strided_(
 @view(methods=False, batch="loop")
 def viewed_as(self: Array, /, kind: Any) -> Array:
     """Return a view of the same bytes as another dtype."""
-    mine, other = name_of(self), dtypes.from_numpy(kind).scalar_name
-    ratio = kind.itemsize / self.itemsize
-    if ratio != 1:
-        why = f"to view {mine} as {other} (different element sizes)"
-        if self.ndim == 0:
-            raise RuntimeError(f"self.dim() cannot be 0 {why}")
-        if steps_of(self)[-1] != 1:
-            raise RuntimeError(f"self.stride(-1) must be 1 {why}, but got {steps_of(self)[-1]}")
-        if ratio > 1 and self.shape[-1] % int(ratio):
-            raise RuntimeError(
-                f"self.size(-1) must be divisible by {int(ratio)} {why}, but got {self.shape[-1]}"
-            )
-        if ratio > 1 and (start := memory_of(self)[1]) % (times := int(ratio)):
-            says = f"self.storage_offset() must be divisible by {times} {why}, but got {start}"
-            raise RuntimeError(says)
+    if kind.itemsize != self.itemsize:
+        mine, other = name_of(self), dtypes.from_numpy(kind).scalar_name
+        _refuse_view(self, kind, f"to view {mine} as {other} (different element sizes)")
+        if self.size == 0:  # numpy has no strides for it
+            last = self.shape[-1] * self.itemsize // kind.itemsize
+            return np.empty((*self.shape[:-1], last), kind)
     return self.view(kind)
+
+
+def _refuse_view(self: Array, kind: Any, why: str) -> None:
+    """Refuse a view in a dtype of another size where its elements would lie across those."""
+    if self.ndim == 0:
+        raise RuntimeError(f"self.dim() cannot be 0 {why}")
+    steps = steps_of(self) if self.size else (1,)
+    if steps[-1] != 1:
+        raise RuntimeError(f"self.stride(-1) must be 1 {why}, but got {steps[-1]}")
+    times = kind.itemsize // self.itemsize
+    if times <= 1:
+        return
+    numbers = {"self.size(-1)": self.shape[-1], "self.storage_offset()": memory_of(self)[1]}
+    numbers |= {f"self.stride({i})": step for i, step in enumerate(steps[:-1])}
+    for name, number in numbers.items():
+        if number % times:
+            raise RuntimeError(f"{name} must be divisible by {times} {why}, but got {number}")

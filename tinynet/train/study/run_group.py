@@ -198,7 +198,7 @@ class _Process:
                 env=environment,
             )
 
-    def listen(self, reports: queue.SimpleQueue[tuple[_Process, bytes]]) -> None:
+    def listen(self, reports: queue.Queue[tuple[_Process, bytes]]) -> None:
         """Put the reports of the run into a queue as they come."""
         if self.popen.stdout is not None:
             arguments = self, self.popen.stdout, reports
@@ -229,7 +229,7 @@ class _Process:
 
 
 def _listen(
-    process: _Process, lines: IO[bytes], reports: queue.SimpleQueue[tuple[_Process, bytes]]
+    process: _Process, lines: IO[bytes], reports: queue.Queue[tuple[_Process, bytes]]
 ) -> None:
     with contextlib.suppress(ValueError, OSError):  # the pipe has been closed
         for line in lines:
@@ -261,7 +261,8 @@ def run_points(
         The signal that stopped the runs early, if one did.
     """
     running: list[_Process] = []
-    reports: queue.SimpleQueue[tuple[_Process, bytes]] = queue.SimpleQueue()
+    # Not a SimpleQueue: where a signal arrives as its timeout ends, CPython's waits for ever.
+    reports: queue.Queue[tuple[_Process, bytes]] = queue.Queue()
     with StopRequest() as stop:
         try:
             while True:

@@ -1,0 +1,1 @@
+"""The packages of ``torch.utils`` that measure, report and convert."""

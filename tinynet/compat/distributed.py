@@ -83,6 +83,19 @@ all_to_all_single_autograd = refusal(
 )
 wait_tensor = refusal("distributed._functional_collectives.wait_tensor", _ONE)
 
+# ---- torch.distributed.rpc ----------------------------------------------------------------------
+
+_MESSAGES = "processes send tensors with send, recv and the collective functions"
+init_rpc = refusal("distributed.rpc.init_rpc", _MESSAGES)
+rpc_async = refusal("distributed.rpc.rpc_async", _MESSAGES)
+rpc_sync = refusal("distributed.rpc.rpc_sync", _MESSAGES)
+
+
+def _is_current_rpc_agent_set() -> bool:
+    """Return False: no process takes calls of others."""
+    return False
+
+
 # ---- torch.nn.parallel --------------------------------------------------------------------------
 
 _CPU = "tinynet runs on the CPU only; call the module"

@@ -7,7 +7,8 @@ from collections import OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
-PyTree = Context = Any
+PyTree = Any
+Context = Any
 
 
 class MappingKey(NamedTuple):

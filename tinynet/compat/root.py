@@ -6,7 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tinynet import ops as functions
+from tinynet.compat.fx import SymBool as SymBool
+from tinynet.compat.fx import SymFloat as SymFloat
+from tinynet.compat.fx import SymInt as SymInt
 from tinynet.compat.library import ops as ops
+from tinynet.compat.types import chalf as chalf
+from tinynet.compat.types import complex32 as complex32
 from tinynet.compat.types import finfo as finfo
 from tinynet.compat.types import float8_e4m3fn as float8_e4m3fn
 from tinynet.compat.types import float8_e4m3fnuz as float8_e4m3fnuz

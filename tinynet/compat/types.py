@@ -15,27 +15,34 @@ from tinynet.devices import device
 from tinynet.dtypes import DtypeLike, dtype
 
 
-class _Float8(dtype):
-    """A dtype that programs may name, and ask for its limits; tinynet has no numbers of it."""
+class _Named(dtype):
+    """A dtype that programs may name, and ask for its limits; there are no tensors of it."""
 
-    __slots__ = ("eps", "max", "smallest_normal")
+    __slots__ = ("eps", "instead", "max", "smallest_normal")
 
-    def __init__(self, layout: str, maximum: float, eps: float, smallest_normal: float):
-        self.name, self.scalar_name = f"float8_{layout}", f"Float8_{layout}"
-        self.tensor_name = f"{self.scalar_name}Tensor"
-        self.is_complex, self.is_floating_point, self.itemsize = False, True, 1
-        self.max, self.eps, self.smallest_normal = maximum, eps, smallest_normal
+    def __init__(self, name: str, scalar_name: str, itemsize: int, instead: str, *limits: float):
+        self.name, self.scalar_name, self.tensor_name = name, scalar_name, f"{scalar_name}Tensor"
+        self.is_complex, self.is_floating_point = not limits, bool(limits)
+        self.itemsize, self.instead = itemsize, instead
+        if limits:
+            self.max, self.eps, self.smallest_normal = limits
 
     @property
     def numpy(self) -> np.dtype[Any]:
         """Raise TypeError."""
-        raise TypeError(f"tinynet has no numbers of {self.name}: use float16 or bfloat16")
+        raise TypeError(f"tinynet has no tensors of {self.name}: use {self.instead}")
 
 
-float8_e4m3fn = _Float8("e4m3fn", 448.0, 2.0**-3, 2.0**-6)
-float8_e5m2 = _Float8("e5m2", 57344.0, 2.0**-2, 2.0**-14)
-float8_e4m3fnuz = _Float8("e4m3fnuz", 240.0, 2.0**-3, 2.0**-7)
-float8_e5m2fnuz = _Float8("e5m2fnuz", 57344.0, 2.0**-3, 2.0**-15)
+def _float8(layout: str, *limits: float) -> _Named:
+    names = f"float8_{layout}", f"Float8_{layout}"
+    return _Named(*names, 1, "float16 or bfloat16", *limits)
+
+
+complex32 = chalf = _Named("complex32", "ComplexHalf", 4, "complex64")
+float8_e4m3fn = _float8("e4m3fn", 448.0, 2.0**-3, 2.0**-6)
+float8_e5m2 = _float8("e5m2", 57344.0, 2.0**-2, 2.0**-14)
+float8_e4m3fnuz = _float8("e4m3fnuz", 240.0, 2.0**-3, 2.0**-7)
+float8_e5m2fnuz = _float8("e5m2fnuz", 57344.0, 2.0**-3, 2.0**-15)
 
 
 class finfo(type_info.finfo):
@@ -48,7 +55,7 @@ class finfo(type_info.finfo):
     """
 
     def __init__(self, type: DtypeLike = None):
-        if not isinstance(type, _Float8):
+        if not isinstance(type, _Named) or type.is_complex:
             super().__init__(type)
             return
         self.bits, self.max, self.min = 8, type.max, -type.max

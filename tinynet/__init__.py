@@ -62,6 +62,9 @@ from tinynet.dtypes import promote_types as promote_types
 from tinynet.dtypes import set_default_dtype as set_default_dtype
 from tinynet.dtypes import short as short
 from tinynet.dtypes import uint8 as uint8
+from tinynet.dtypes import uint16 as uint16
+from tinynet.dtypes import uint32 as uint32
+from tinynet.dtypes import uint64 as uint64
 from tinynet.layouts import channels_last as channels_last
 from tinynet.layouts import channels_last_3d as channels_last_3d
 from tinynet.layouts import contiguous_format as contiguous_format

@@ -73,6 +73,9 @@ def allow_in_graph(fn: _F) -> _F:
     return fn
 
 
+assume_constant_result = allow_in_graph
+
+
 def is_compiling() -> bool:
     """Return whether the calling code is being captured.
 

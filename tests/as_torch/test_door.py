@@ -202,6 +202,7 @@ from torch.cuda import nvtx
 from torch.distributed import ReduceOp
 from torch.distributions.transforms import _InverseTransform
 from torch.futures import Future, collect_all
+from torch.distributed.tensor import DTensor, Replicate, Shard
 from torch.fx import GraphModule, Node
 from torch.nn import _reduction
 from torch.nn.parallel.scatter_gather import gather
@@ -210,6 +211,9 @@ from torch.serialization import DEFAULT_PROTOCOL
 print(torch.sparse.torch.eye(1).tolist(), torch.nn.functional.torch is torch, DEFAULT_PROTOCOL)
 print(_vmap(torch.sum)(torch.ones(2, 3)).tolist(), torch._foreach_neg([torch.ones(1)]))
 print(ops is torch.ops, callable(torch.library.custom_op))
+import importlib.util
+print(*map(importlib.util.find_spec, ("torchaudio", "torch.nothing")), [Shard(0), Replicate()])
+print(isinstance(torch.ones(1), DTensor), torch.finfo(torch.float8_e4m3fn).max)
 tensors = [torch.ones(2, 2), torch.zeros(3)]
 flat = _flatten_dense_tensors(tensors)
 print(flat.tolist(), [[*t.shape] for t in _unflatten_dense_tensors(flat, tensors)])
@@ -225,6 +229,8 @@ print([f.wait() for f in both.wait()], _reduction.get_enum("sum"), torch.__confi
         "[[1.0]] True 2",
         "[3.0, 3.0] (tensor([-1.]),)",
         "True True",
+        "None None [Shard(dim=0), Replicate()]",
+        "False 448.0",
         "[1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0] [[2, 2], [3]]",
         "[1, 2] 2 tinynet",
     ]

@@ -70,3 +70,12 @@ def test_an_operation_may_write_to_its_argument():
 def test_a_name_needs_a_namespace():
     with pytest.raises(ValueError, match="Expected a name like 'namespace::name', got 'scale'"):
         library.custom_op("scale", mutates_args=())(lambda x: x)
+
+
+def test_operations_of_pytorch_by_name():
+    aten, x = library.ops.aten, tn.tensor([[3.0, 1.0], [2.0, 4.0]])
+    assert aten.cat.default is aten.cat.default and aten.add.Tensor.name() == "aten::add.Tensor"
+    assert aten.mm.default(x, x).equal(x @ x) and aten.slice.Tensor(x, 1, 0, 1).equal(x[:, :1])
+    assert aten.index.Tensor(x, [None, tn.tensor([1])]).equal(x[:, [1]])
+    with pytest.raises(NotImplementedError, match="no operation aten::_pin_memory"):
+        aten._pin_memory.default(x)

@@ -216,3 +216,16 @@ def test_what_is_no_name_of_a_type(name):
 def test_to_the_dtype_of_another_tensor():
     x, other = tn.tensor([1, 2]), tn.ones(1, dtype=tn.float64)
     assert x.to(other=other).dtype is x.to(other).dtype is tn.float64
+
+
+@pytest.mark.parametrize("kind", dtypes.UNSIGNED, ids=repr)
+def test_unsigned_integers_are_data(kind):
+    """They convert, and do not mix with other integers. The values are PyTorch's."""
+    largest = 2 ** (8 * kind.itemsize) - 1
+    x = tn.tensor([1, largest], dtype=kind)
+    assert x.dtype is kind and x.tolist() == [1, largest] and tn.iinfo(kind).max == largest
+    assert tn.from_numpy(x.numpy()).dtype is kind and (x * 2).tolist() == [2, largest - 1]
+    assert x.to(tn.uint8).tolist() == [1, 255] and (x[:1] + tn.ones(1)).dtype is tn.float32
+    names = f"{kind.scalar_name} and Long"
+    with pytest.raises(RuntimeError, match=f"not supported, attempted to promote {names}"):
+        x + tn.tensor([1, 2])

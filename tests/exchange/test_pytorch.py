@@ -334,3 +334,9 @@ def test_lengths_beyond_the_end_of_a_file_allocate_nothing(instruction, tmp_path
     path.write_bytes(legacy(b"\x80\x04" + instruction + b"a").getvalue())
     with pytest.raises(ExchangeError, match=r"model\.pt: expected a file written by torch\.save"):
         load_pytorch(path)
+
+
+def test_unsigned_integers_are_not_written(tmp_path):
+    """PyTorch stores them in a way of their own."""
+    with pytest.raises(TypeError, match=r"obj\['x'\] is a tensor of uint16 \(store its .long\(\)"):
+        save_pytorch({"x": tn.ones(1).to(tn.uint16)}, tmp_path / "x.pt")

@@ -18,7 +18,6 @@ _OPERANDS = (
 )
 _OUT = "Methods take out=, which numpy passes; PyTorch's refuse it, and numpy converts the tensor."
 _SEQUENCE = "For C code, a Python class with __getitem__ is a sequence. PyTorch's class is none."
-_UNSIGNED = "There is no uint64, in which numpy adds up uint8."
 
 PENDING = {
     "numpy/array_plus": _OPERANDS,
@@ -43,6 +42,4 @@ PENDING = {
     "pandas/index": _SEQUENCE,
     "pandas/cut": _SEQUENCE,
     "pandas/located": _SEQUENCE,
-    "numpy/cumsum": _UNSIGNED,
-    "numpy/apply": _UNSIGNED,
 }

@@ -84,11 +84,14 @@ class TorchFinder(MetaPathFinder, Loader):
         """Return a spec for torch, one of its submodules, or a package beside it.
 
         Raises:
-            ModuleNotFoundError: there is nothing in tinynet under that path.
+            ModuleNotFoundError: there is nothing in tinynet under that path, and it is imported
+                rather than looked for with ``importlib.util.find_spec``.
         """
         if not is_served(name):
             return None
         if name not in PATHS:
+            if sys._getframe(2).f_globals.get("__name__") == "importlib.util":
+                return None
             raise ModuleNotFoundError(str(note(name)))
         return ModuleSpec(name, self, is_package=True)
 

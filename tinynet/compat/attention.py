@@ -7,6 +7,8 @@ import enum
 from collections.abc import Iterator
 from typing import Any
 
+from tinynet.compat.refusal import absent, refusal
+
 
 class SDPBackend(enum.Enum):
     """PyTorch's attention backends.
@@ -45,3 +47,14 @@ def sdpa_kernel(backends: Any, set_priority: bool = False) -> Iterator[None]:
     if not all(isinstance(backend, SDPBackend) for backend in chosen):
         raise TypeError("Backends must be an instance of SDPBackend or a list of SDPBackend")
     yield
+
+
+# ---- torch.nn.attention.flex_attention ----------------------------------------------------------
+
+_MASK = "pass a mask, or scores to add, to nn.functional.scaled_dot_product_attention"
+BlockMask = absent("nn.attention.flex_attention.BlockMask", _MASK)
+AuxRequest = absent("nn.attention.flex_attention.AuxRequest", _MASK)
+flex_attention = refusal("nn.attention.flex_attention.flex_attention", _MASK)
+create_block_mask = refusal("nn.attention.flex_attention.create_block_mask", _MASK)
+create_mask = refusal("nn.attention.flex_attention.create_mask", _MASK)
+_DEFAULT_SPARSE_BLOCK_SIZE = 128

@@ -2,28 +2,101 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass, field
 
-from tinynet.compat.refusal import refusal
+from tinynet.compat.refusal import absent, refusal
 
 _ONE = "every process has the whole model"
 
 
-class FullyShardedDataParallel:
-    """Not supported: every process has the whole model. Exists for `isinstance` checks.
+FullyShardedDataParallel = absent("FullyShardedDataParallel", _ONE)
+CPUOffloadPolicy = absent("distributed.fsdp.CPUOffloadPolicy", _ONE)
+MixedPrecisionPolicy = absent("distributed.fsdp.MixedPrecisionPolicy", _ONE)
+fully_shard = refusal("distributed.fsdp.fully_shard", _ONE)
+FSDPModule = absent("distributed.fsdp.FSDPModule", _ONE)
 
-    Raises:
-        NotImplementedError: always.
+HuggingFaceStorageReader = absent("distributed.checkpoint.HuggingFaceStorageReader", _ONE)
+HuggingFaceStorageWriter = absent("distributed.checkpoint.HuggingFaceStorageWriter", _ONE)
+
+# ---- torch.distributed.tensor, torch.distributed.device_mesh ------------------------------------
+
+DTensor = absent("distributed.tensor.DTensor", _ONE)
+DeviceMesh = absent("distributed.device_mesh.DeviceMesh", _ONE)
+
+
+class Placement:
+    """The description of how processes share a tensor. Plans of libraries list them."""
+
+    def is_shard(self, dim: int | None = None) -> bool:
+        """Return whether each process has a part (of dimension ``dim``)."""
+        return isinstance(self, Shard) and dim in (None, self.dim)
+
+    def is_replicate(self) -> bool:
+        """Return whether each process has the whole tensor."""
+        return isinstance(self, Replicate)
+
+    def is_partial(self, reduce_op: str | None = None) -> bool:
+        """Return whether each process has a term."""
+        return isinstance(self, Partial) and reduce_op in (None, self.reduce_op)
+
+
+@dataclass(frozen=True)
+class Shard(Placement):
+    """Each process has a part of a dimension.
 
     Example:
         >>> from tinynet.compat import distributed
-        >>> isinstance(nn.Linear(1, 1), distributed.FullyShardedDataParallel)
-        False
+        >>> distributed.Shard(0), distributed.Shard(0).is_shard(1)
+        (Shard(dim=0), False)
     """
 
-    def __init__(self, module: Any, *args: Any, **kwargs: Any):
-        raise NotImplementedError(f"tinynet has no FullyShardedDataParallel: {_ONE}")
+    dim: int
 
+
+@dataclass(frozen=True)
+class _StridedShard(Shard):
+    """Each process has parts of a dimension."""
+
+    split_factor: int = field(kw_only=True)
+
+
+@dataclass(frozen=True)
+class Replicate(Placement):
+    """Each process has the whole tensor."""
+
+
+@dataclass(frozen=True)
+class Partial(Placement):
+    """Each process has a term of a sum, or of another reduction."""
+
+    reduce_op: str = "sum"
+
+
+distribute_tensor = refusal("distributed.tensor.distribute_tensor", _ONE)
+distribute_module = refusal("distributed.tensor.distribute_module", _ONE)
+init_device_mesh = refusal("distributed.device_mesh.init_device_mesh", _ONE)
+compute_local_shape_and_global_offset = refusal(
+    "distributed.tensor._utils.compute_local_shape_and_global_offset", _ONE
+)
+all_to_all_single_autograd = refusal(
+    "distributed._functional_collectives.all_to_all_single_autograd", _ONE
+)
+wait_tensor = refusal("distributed._functional_collectives.wait_tensor", _ONE)
+
+# ---- torch.distributed.rpc ----------------------------------------------------------------------
+
+_MESSAGES = "processes send tensors with send, recv and the collective functions"
+init_rpc = refusal("distributed.rpc.init_rpc", _MESSAGES)
+rpc_async = refusal("distributed.rpc.rpc_async", _MESSAGES)
+rpc_sync = refusal("distributed.rpc.rpc_sync", _MESSAGES)
+
+
+def _is_current_rpc_agent_set() -> bool:
+    """Return False: no process takes calls of others."""
+    return False
+
+
+# ---- torch.nn.parallel --------------------------------------------------------------------------
 
 _CPU = "tinynet runs on the CPU only; call the module"
 parallel_apply = refusal("nn.parallel.parallel_apply", _CPU)

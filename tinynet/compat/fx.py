@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from tinynet.compat.refusal import refusal
+from tinynet.compat.refusal import absent, refusal
 
 T = TypeVar("T")
 
@@ -59,3 +59,29 @@ class Tracer(_Untraced):
 
 class Transformer(Interpreter):
     """A class that rewrites a graph."""
+
+
+# ---- torch._subclasses --------------------------------------------------------------------------
+
+_RUN = "programs are not traced; run them on tensors"
+FakeTensor = absent("_subclasses.FakeTensor", _RUN)
+FakeTensorMode = absent("_subclasses.FakeTensorMode", _RUN)
+
+
+def is_fake(x: object) -> bool:
+    """Return False: all tensors have numbers."""
+    return False
+
+
+# ---- torch.fx.experimental.proxy_tensor ---------------------------------------------------------
+
+
+def get_proxy_mode() -> None:
+    """Return None: nothing is being traced."""
+
+
+# ---- torch.SymInt and the like ------------------------------------------------------------------
+
+SymInt = absent("SymInt", _RUN)
+SymFloat = absent("SymFloat", _RUN)
+SymBool = absent("SymBool", _RUN)

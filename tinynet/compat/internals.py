@@ -5,14 +5,17 @@ These are ``torch._C``, ``torch._jit_internal``, ``torch._utils`` and ``torch.nn
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
+from types import MethodType
 from typing import Any as Any
 from typing import Final as Final
 from typing import Optional as Optional
 from typing import TypeVar as TypeVar
 from typing import Union as Union
 
-from tinynet import ops
+from tinynet import ops, printing
+from tinynet.core.tensors.subclasses import plain
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import dtype
 from tinynet.errors import LinAlgError
@@ -62,6 +65,43 @@ def _jit_setting(*args: Any) -> None:
 _jit_set_profiling_executor = _jit_set_profiling_mode = _jit_setting
 _jit_override_can_fuse_on_cpu = _jit_override_can_fuse_on_gpu = _jit_setting
 _jit_set_texpr_fuser_enabled = _jit_set_nvfuser_enabled = _jit_setting
+
+_disabled_torch_function_impl = MethodType(plain, Tensor)
+
+
+class TransformGetItemToIndex(contextlib.nullcontext[None]):
+    """A context in which ``vmap`` takes indices with a batch. It always does."""
+
+
+# ---- torch._tensor_str --------------------------------------------------------------------------
+
+
+def _tensor_str(self: Tensor, indent: int) -> str:
+    """Return the text of the numbers of a tensor.
+
+    Args:
+        self: the tensor.
+        indent: the columns by which its lines after the first are indented.
+
+    Example:
+        >>> from tinynet.compat import internals
+        >>> internals._tensor_str(tn.ones(2), 0)
+        '[1., 1.]'
+    """
+    return printing._format_values(self._array).replace("\n", "\n" + " " * indent)
+
+
+class _PrintOptions:
+    """The options of ``set_printoptions`` as they are."""
+
+
+def _option(name: str) -> property:
+    return property(lambda self: getattr(printing._options, name))
+
+
+for _name in printing._Options._fields:
+    setattr(_PrintOptions, _name, _option(_name))
+PRINT_OPTS = _PrintOptions()
 
 # ---- torch._utils --------------------------------------------------------------------------------
 

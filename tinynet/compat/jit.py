@@ -142,7 +142,7 @@ def freeze(mod: Any, *args: Any, **kwargs: Any) -> Any:
     return mod
 
 
-export = interface = script_if_tracing = _overload_method = unused
+export = interface = script_if_tracing = _overload = _overload_method = unused
 optimize_for_inference = freeze
 
 

@@ -1,15 +1,111 @@
-"""``torch.library``, ``torch.ops``: operations of users' own, with their derivatives."""
+"""``torch.library``, ``torch.ops``: operations by name; users' own, with their derivatives."""
 
 from __future__ import annotations
 
+import builtins
 import inspect
 from collections.abc import Callable, Iterable
 from types import SimpleNamespace
 from typing import Any, NoReturn
 
+from tinynet import ops as functions
 from tinynet.autograd.function import Function
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.nn import functional
 
-ops = SimpleNamespace()
+
+class OpOverload:
+    """One overload of an operation, such as ``aten.add.Tensor``."""
+
+    def __init__(self, packet: OpOverloadPacket, overload: str):
+        self.overloadpacket, self._overloadname = packet, overload
+        self.__name__ = f"{packet.__name__}.{overload}"
+        self.__module__ = "torch._ops.aten"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the operation."""
+        return self.overloadpacket(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"<OpOverload(op='aten.{self.overloadpacket.__name__}', overload='{self.__name__}')>"
+
+    def name(self) -> str:
+        """Return the full name: ``aten::add.Tensor``."""
+        shown = self.__name__.removesuffix(".default")
+        return f"aten::{shown}"
+
+
+class OpOverloadPacket:
+    """An operation; its attributes are its overloads, whatever their names."""
+
+    def __init__(self, name: str, function: Callable[..., Any] | None):
+        self.__name__, self._function = name, function
+        self._overloads: dict[str, OpOverload] = {}
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the operation.
+
+        Raises:
+            NotImplementedError: tinynet has none of this name.
+        """
+        if self._function is None:
+            raise NotImplementedError(f"tinynet has no operation aten::{self.__name__}")
+        return self._function(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> OpOverload:  # PyTorch's overloads are not listed here
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self._overloads.setdefault(name, OpOverload(self, name))
+
+    def __repr__(self) -> str:
+        return f"<OpOverloadPacket(op='aten.{self.__name__}')>"
+
+
+class _Internal:
+    """Operations that PyTorch has in this namespace only."""
+
+    @staticmethod
+    def alias(x: Tensor) -> Tensor:
+        return x.view(x.shape)
+
+    @staticmethod
+    def slice(
+        x: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
+    ) -> Tensor:
+        where = (builtins.slice(None),) * (dim % x.ndim)
+        return x[(*where, builtins.slice(start, end, step))]
+
+    @staticmethod
+    def index(x: Tensor, indices: Any) -> Tensor:
+        return x[tuple(builtins.slice(None) if i is None else i for i in indices)]
+
+    @staticmethod
+    def _to_copy(x: Tensor, **options: Any) -> Tensor:
+        return x.to(copy=True, **options)
+
+
+class Aten:
+    """``torch.ops.aten``: PyTorch's own operations by name, such as ``aten.cat.default``.
+
+    An overload calls tinynet's function or method of this name. Libraries use overloads as keys,
+    too, so that every name is accepted; calling one that tinynet lacks raises an error.
+
+    Example:
+        >>> from tinynet.compat.library import ops
+        >>> ops.aten.add.Tensor(tn.ones(2), tn.ones(2)), ops.aten.add.Tensor.name()
+        (tensor([2., 2.]), 'aten::add.Tensor')
+    """
+
+    def __getattr__(self, name: str) -> OpOverloadPacket:  # they are found when they are used
+        homes = (functions, functional, Tensor, _Internal)
+        function = next((getattr(home, name) for home in homes if hasattr(home, name)), None)
+        if name.startswith("__"):
+            raise AttributeError(f"'_OpNamespace' 'aten' object has no attribute '{name}'")
+        packet = vars(self)[name] = OpOverloadPacket(name, function)
+        return packet
+
+
+ops = SimpleNamespace(aten=Aten())
 """``torch.ops``: the operations by namespace and name."""
 
 

@@ -8,6 +8,19 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 PyTree = Any
+Context = Any
+
+
+class MappingKey(NamedTuple):
+    """A step of a path: the key in a mapping."""
+
+    key: Any
+
+
+class SequenceKey(NamedTuple):
+    """A step of a path: the index in a sequence."""
+
+    idx: int
 
 
 class NodeDef(NamedTuple):
@@ -39,6 +52,19 @@ _list_flatten, _list_unflatten = (lambda x: (x, None)), (lambda children, _: [*c
 _tuple_flatten, _tuple_unflatten = (lambda x: ([*x], None)), (lambda children, _: tuple(children))
 _dict_flatten, _dict_unflatten = _mapping(dict)
 _ordereddict_flatten, _ordereddict_unflatten = _mapping(OrderedDict)
+
+
+def _dict_flatten_with_keys(d: Any) -> tuple[list[tuple[MappingKey, Any]], Any]:
+    """Return the values of a dict with the steps to them, and its keys."""
+    return [(MappingKey(key), value) for key, value in d.items()], [*d]
+
+
+def _list_flatten_with_keys(d: Any) -> tuple[list[tuple[SequenceKey, Any]], Any]:
+    """Return the items of a list or tuple with the steps to them."""
+    return [(SequenceKey(i), value) for i, value in enumerate(d)], None
+
+
+_tuple_flatten_with_keys = _list_flatten_with_keys
 SUPPORTED_NODES: dict[Any, NodeDef] = {
     kind: NodeDef(kind, flatten, unflatten)
     for kind, flatten, unflatten in (

@@ -23,6 +23,17 @@ def refusal(name: str, instead: str) -> Callable[..., NoReturn]:
     return refuse
 
 
+def absent(name: str, instead: str) -> type[Any]:
+    """Return a class for ``isinstance`` checks and annotations: it has no instances.
+
+    Args:
+        name, instead: as of ``refusal``.
+    """
+    refuse = refusal(name, instead)
+    doc = f"Not supported: {instead}.\n\nRaises:\n    NotImplementedError: always."
+    return type(refuse.__name__, (), {"__new__": refuse, "__doc__": doc, "__module__": __name__})
+
+
 # ---- torch.nested ------------------------------------------------------------------------------
 
 _PAD = "rows of different lengths are padded; use nn.utils.rnn.pad_sequence and a mask"

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tinynet import ops as functions
+from tinynet.compat.fx import SymBool as SymBool
+from tinynet.compat.fx import SymFloat as SymFloat
+from tinynet.compat.fx import SymInt as SymInt
 from tinynet.compat.library import ops as ops
+from tinynet.compat.types import chalf as chalf
+from tinynet.compat.types import complex32 as complex32
+from tinynet.compat.types import finfo as finfo
+from tinynet.compat.types import float8_e4m3fn as float8_e4m3fn
+from tinynet.compat.types import float8_e4m3fnuz as float8_e4m3fnuz
+from tinynet.compat.types import float8_e5m2 as float8_e5m2
+from tinynet.compat.types import float8_e5m2fnuz as float8_e5m2fnuz
 from tinynet.compat.version import __version__ as __version__
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.runtime import _assert as _assert
@@ -68,6 +78,25 @@ def for_each(name: str) -> Callable[..., Any]:
     function.__name__ = function.__qualname__ = f"_foreach_{name}"
     function.__doc__ = f"Apply ``{name}`` to each tensor of a list, see ``for_each``."
     return function
+
+
+def _group_tensors_by_device_and_dtype(
+    tensorlistlist: Sequence[Sequence[Any]], with_indices: bool = False
+) -> dict[tuple[Any, Any], tuple[list[list[Any]], list[int]]]:
+    """Return the tensors by device and dtype of those in the first list.
+
+    Args:
+        tensorlistlist: lists of one length; those after the first may be empty.
+        with_indices: return the indices of the tensors, too.
+    """
+    groups: dict[tuple[Any, Any], tuple[list[list[Any]], list[int]]] = {}
+    for i, t in enumerate(tensorlistlist[0]):
+        fresh: tuple[list[list[Any]], list[int]] = ([[] for _ in tensorlistlist], [])
+        lists, indices = groups.setdefault((t.device, t.dtype), fresh)
+        for found, given in zip(lists, tensorlistlist, strict=True):
+            found += given[i : i + 1]
+        indices += [i] * with_indices
+    return groups
 
 
 def _at(argument: Any, i: int) -> Any:

@@ -6,10 +6,63 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
+from tinynet import type_info
 from tinynet.core.tensors.size import Size as Size
 from tinynet.core.tensors.tensor import Tensor as Tensor
 from tinynet.devices import device
-from tinynet.dtypes import dtype
+from tinynet.dtypes import DtypeLike, dtype
+
+
+class _Named(dtype):
+    """A dtype that programs may name, and ask for its limits; there are no tensors of it."""
+
+    __slots__ = ("eps", "instead", "max", "smallest_normal")
+
+    def __init__(self, name: str, scalar_name: str, itemsize: int, instead: str, *limits: float):
+        self.name, self.scalar_name, self.tensor_name = name, scalar_name, f"{scalar_name}Tensor"
+        self.is_complex, self.is_floating_point = not limits, bool(limits)
+        self.itemsize, self.instead = itemsize, instead
+        if limits:
+            self.max, self.eps, self.smallest_normal = limits
+
+    @property
+    def numpy(self) -> np.dtype[Any]:
+        """Raise TypeError."""
+        raise TypeError(f"tinynet has no tensors of {self.name}: use {self.instead}")
+
+
+def _float8(layout: str, *limits: float) -> _Named:
+    names = f"float8_{layout}", f"Float8_{layout}"
+    return _Named(*names, 1, "float16 or bfloat16", *limits)
+
+
+complex32 = chalf = _Named("complex32", "ComplexHalf", 4, "complex64")
+float8_e4m3fn = _float8("e4m3fn", 448.0, 2.0**-3, 2.0**-6)
+float8_e5m2 = _float8("e5m2", 57344.0, 2.0**-2, 2.0**-14)
+float8_e4m3fnuz = _float8("e4m3fnuz", 240.0, 2.0**-3, 2.0**-7)
+float8_e5m2fnuz = _float8("e5m2fnuz", 57344.0, 2.0**-3, 2.0**-15)
+
+
+class finfo(type_info.finfo):
+    """``tinynet.finfo``, which also knows the limits of numbers of 8 bits.
+
+    Example:
+        >>> from tinynet.compat import types
+        >>> types.finfo(types.float8_e4m3fn).max
+        448.0
+    """
+
+    def __init__(self, type: DtypeLike = None):
+        if not isinstance(type, _Named) or type.is_complex:
+            super().__init__(type)
+            return
+        self.bits, self.max, self.min = 8, type.max, -type.max
+        self.eps, self.resolution = type.eps, 1.0
+        self.smallest_normal = self.tiny = type.smallest_normal
+        self.dtype = type.name
+
 
 Number = int | float | bool
 Device = device | str | int | None

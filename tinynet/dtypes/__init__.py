@@ -5,6 +5,7 @@ from tinynet.dtypes.kinds import FLOATING as FLOATING
 from tinynet.dtypes.kinds import FLOATS as FLOATS
 from tinynet.dtypes.kinds import INEXACT as INEXACT
 from tinynet.dtypes.kinds import NAMES as NAMES
+from tinynet.dtypes.kinds import UNSIGNED as UNSIGNED
 from tinynet.dtypes.kinds import Array as Array
 from tinynet.dtypes.kinds import DtypeLike as DtypeLike
 from tinynet.dtypes.kinds import as_numpy as as_numpy
@@ -39,6 +40,9 @@ from tinynet.dtypes.kinds import pairs_of as pairs_of
 from tinynet.dtypes.kinds import real_of as real_of
 from tinynet.dtypes.kinds import short as short
 from tinynet.dtypes.kinds import uint8 as uint8
+from tinynet.dtypes.kinds import uint16 as uint16
+from tinynet.dtypes.kinds import uint32 as uint32
+from tinynet.dtypes.kinds import uint64 as uint64
 from tinynet.dtypes.numbers import factor as factor
 from tinynet.dtypes.numbers import fits as fits
 from tinynet.dtypes.numbers import number as number

@@ -120,13 +120,17 @@ int16 = short = dtype("int16", "Short")
 int32 = int = dtype("int32", "Int")
 int64 = long = dtype("int64", "Long")
 bool = dtype("bool", "Bool")
+uint16 = dtype("uint16", "UInt16")
+uint32 = dtype("uint32", "UInt32")
+uint64 = dtype("uint64", "UInt64")
 complex64 = cfloat = dtype("complex64", "ComplexFloat")
 complex128 = cdouble = dtype("complex128", "ComplexDouble")
 
 _LATE = (bfloat16, float16, complex64, complex128)  # prepared for at their first array
 ALL = (*_LATE[:2], float32, float64, uint8, int8, int16, int32, int64, bool, *_LATE[2:])
+UNSIGNED = (uint16, uint32, uint64)  # for data: they do not mix with other integers
 NAMES = frozenset([*(d.name for d in ALL), "double", "float", "half", "int", "long", "short"])
-_BY_NUMPY = {d.numpy: d for d in ALL if d not in _LATE}
+_BY_NUMPY = {d.numpy: d for d in (*ALL, *UNSIGNED) if d not in _LATE}
 FLOATS = {np.dtype(np.float16), *(d.numpy for d in _BY_NUMPY.values() if d.is_floating_point)}
 # Functions of a dtype of _LATE, called before its first array is made.
 before_first: list[Callable[[dtype], None]] = []
@@ -169,7 +173,7 @@ def from_numpy(numpy_dtype: np.dtype[Any]) -> dtype:
                 "Conversion between byte orders is currently not supported. "
                 f"Convert it in numpy: array.astype('{numpy_dtype.newbyteorder('=').name}')."
             ) from None
-        names = ", ".join(d.name for d in ALL)
+        names = ", ".join(d.name for d in (*ALL, *UNSIGNED))
         raise TypeError(
             f"can't convert np.ndarray of type numpy.{numpy_dtype.type.__name__}. "
             f"The only supported types are: {names}."

@@ -27,6 +27,7 @@ from tinynet.dtypes.kinds import (
 
 type_of_number: dict[type, int] = {builtins.bool: 0, builtins.int: 1, builtins.float: 2, complex: 3}
 _CATEGORY = {"b": 0, "u": 1, "i": 1, "f": 2, "V": 2, "c": 3}
+_UNSIGNED = {kind.numpy for kind in kinds.UNSIGNED}
 _DEFAULT_OF_CATEGORY = [kinds.bool.numpy, kinds.int64.numpy, kinds.float32.numpy]
 
 
@@ -104,9 +105,19 @@ def can_cast(from_: dtype | type, to: dtype | type) -> builtins.bool:
 
 
 def promoted(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
-    """Return the smallest numpy dtype that both fit in, by PyTorch's table."""
+    """Return the smallest numpy dtype that both fit in, by PyTorch's table.
+
+    Raises:
+        RuntimeError: uint16, uint32 or uint64 meets another dtype that is not floating-point.
+    """
     if a == b:
         return a
+    if _UNSIGNED & {a, b} and not (is_floating(a) or is_floating(b)):
+        names = " and ".join(from_numpy(kind).scalar_name for kind in (a, b))
+        raise RuntimeError(
+            "Promotion for uint16, uint32, uint64 types is not supported, attempted to promote "
+            f"{names}"
+        )
     if is_inexact(a) != is_inexact(b):
         return a if is_inexact(a) else b
     if "c" in (a.kind, b.kind):

@@ -213,6 +213,8 @@ class Pickler:
     def _tensor(self, value: Tensor, path: Path) -> None:
         if value.is_sparse:
             raise UnpicklableError(path, "is a sparse tensor (store its .to_dense())")
+        if value.dtype.name not in _STORAGE_OF:
+            raise UnpicklableError(path, f"is a tensor of {value.dtype.name} (store its .long())")
         kind, state = type(value), dict(value.__dict__)
         if kind is Buffer:
             state.pop("persistent")  # stored by PyTorch's modules, not by their buffers

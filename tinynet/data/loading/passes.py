@@ -272,3 +272,8 @@ class PoolHolder:
         pool = self.take()
         if pool is not None:
             pool.close()
+
+
+# PyTorch's names, for libraries that annotate with them.
+_BaseDataLoaderIter, _SingleProcessDataLoaderIter = Pass, SerialPass
+_MultiProcessingDataLoaderIter = PrefetchingPass

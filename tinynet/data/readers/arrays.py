@@ -203,10 +203,12 @@ def _check_dtype(path: StrPath, where: str, dtype: np.dtype[Any]) -> None:
         found = "Python objects, which would have to be unpickled"
         raise FormatError(path, "numbers", found, where)
     try:
-        dtypes.from_numpy(dtype.newbyteorder("="))
+        trainable = dtypes.from_numpy(dtype.newbyteorder("=")) in dtypes.ALL
     except TypeError:
+        trainable = False
+    if not trainable:
         known = ", ".join(known.name for known in dtypes.ALL)
-        raise FormatError(path, f"numbers of one of the types {known}", str(dtype), where) from None
+        raise FormatError(path, f"numbers of one of the types {known}", str(dtype), where)
 
 
 def _map(

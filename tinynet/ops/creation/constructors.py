@@ -41,18 +41,18 @@ def _array_of(data: Any, dtype: Any) -> Array:
         return array
     try:
         array = np.array(_plain(data))
+        if kind == dtypes.uint64.numpy and dtypes.is_floating(array.dtype):
+            array = np.array(_plain(data), dtype=object)  # numpy reads [1, 2**63] as floats
     except ValueError:
         raise dtypes.ragged(data) from None
     if array.dtype.kind in "US" or array.dtype.kind == "O" and not _numbers_only(array):
         raise _not_numbers(data)
     if kind is None:
-        kind = {
-            "f": dtypes.default_float(),
-            "i": np.dtype(np.int64),
-            "u": np.dtype(np.int64),
-            "b": np.dtype(bool),
-            "O": np.dtype(np.int64),  # integers with more than 64 bits
-        }.get(array.dtype.kind)
+        kinds: dict[str, np.dtype[Any]] = dict.fromkeys(
+            "iuO", dtypes.int64.numpy
+        )  # O: more than 64 bits
+        kinds |= {"f": dtypes.default_float(), "b": np.dtype(bool)}
+        kind = kinds.get(array.dtype.kind)
         if array.dtype.kind == "c":
             kind = dtypes.result_type([0j])
         if array.dtype.kind == "O" and any(type(x) is float for x in array.flat):
@@ -89,7 +89,7 @@ def _refuse_overflow(array: Array, kind: np.dtype[Any]) -> None:
     if array.size == 0 or array.dtype.kind == "b":
         return
     low, high = np.asarray(array.min()).item(), np.asarray(array.max()).item()
-    if not dtypes.is_floating(array.dtype):
+    if not dtypes.is_floating(array.dtype) and kind != dtypes.uint64.numpy:
         dtypes.refuse_longer(low, high)
     if not (dtypes.fits(low, kind) and dtypes.fits(high, kind)):
         raise RuntimeError(f"value cannot be converted to type {kind.name} without overflow")

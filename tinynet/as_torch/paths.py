@@ -38,6 +38,7 @@ _SAME = """
 _QUANTIZATION = "fake_quantize fuse_modules observer qconfig quantize stubs".split()
 _OPTIMIZERS = [f"optim.{file.name}" for file in iter_modules(optim.__path__) if not file.ispkg]
 PATHS: dict[str, str] = {
+    "functorch": "func.functorch",
     **{f"torch.{path}": path for path in (*_SAME, *_OPTIMIZERS)},
     **{f"torch.distributions.{name}": "distributions" for name in _DISTRIBUTIONS},
     **{f"torch.quantization.{name}": "compat.quantization" for name in _QUANTIZATION},
@@ -74,6 +75,7 @@ PATHS: dict[str, str] = {
     "torch.distributed.device_mesh": "compat.distributed",
     "torch.distributed.fsdp": "compat.distributed",
     "torch.distributed.rpc": "compat.distributed",
+    "torch.distributed._tensor": "compat.distributed",
     "torch.distributed.tensor": "compat.distributed",
     "torch.distributed.tensor._utils": "compat.distributed",
     "torch.distributed.tensor.placement_types": "compat.distributed",
@@ -243,8 +245,8 @@ def reason(path: str) -> str | None:
 
 
 def is_served(path: str) -> bool:
-    """Return whether tinynet stands in for a module: torch, or a package beside it."""
+    """Return whether tinynet stands in for a module: PyTorch's own, or a package beside it."""
     package = path.partition(".")[0]
     if package in companions.PACKAGES:
         return not companions.is_left_to_python(package)
-    return package == "torch"
+    return package in ("torch", "functorch")

@@ -143,6 +143,9 @@ def test_each_path_of_the_map_can_be_imported(folder):
         "for path in tinynet.as_torch.paths.PATHS: importlib.import_module(path)\n"
         "import torch; print(torch.utils.data.dataloader.DataLoader, torch.nn.utils)\n"
         "from torch.distributions.normal import Normal\n"
+        "from torch.utils.data.dataloader import _collate_fn_t, IterableDataset, Sampler\n"
+        "from torch.distributed.tensor.experimental import implicit_replication, local_map\n"
+        "from torch.distributed.tensor.parallel import ColwiseParallel, parallelize_module\n"
         "from torch.distributions.relaxed_bernoulli import LogitRelaxedBernoulli\n"
         "from torch.distributions.kl import kl_divergence, register_kl\n"
     )

@@ -31,7 +31,7 @@ _SAME = """
     nn.parallel.data_parallel nn.parallel.distributed nn.parameter
     nn.utils nn.utils.clip_grad nn.utils.convert_parameters nn.utils.parametrizations nn.utils.prune
     nn.utils.parametrize nn.utils.rnn nn.utils.stateless optim optim.lr_scheduler
-    signal signal.windows utils utils.backcompat utils.checkpoint utils.data utils.data.dataloader
+    signal signal.windows utils utils.backcompat utils.checkpoint utils.data
     utils.data.dataset utils.data.distributed utils.data.sampler utils.hooks utils.tensorboard
     utils.tensorboard.summary
 """.split()
@@ -76,7 +76,10 @@ PATHS: dict[str, str] = {
     "torch.distributed.fsdp": "compat.distributed",
     "torch.distributed.rpc": "compat.distributed",
     "torch.distributed._tensor": "compat.distributed",
+    "torch.distributed._tensor.experimental": "compat.distributed",
     "torch.distributed.tensor": "compat.distributed",
+    "torch.distributed.tensor.experimental": "compat.distributed",
+    "torch.distributed.tensor.parallel": "compat.distributed",
     "torch.distributed.tensor._utils": "compat.distributed",
     "torch.distributed.tensor.placement_types": "compat.distributed",
     "torch.distributed.nn": "compat.distributed",
@@ -174,6 +177,7 @@ PATHS: dict[str, str] = {
     "torch.utils.benchmark": "compat.utilities.benchmark",
     "torch.utils.collect_env": "compat.utilities.collect_env",
     "torch.utils.cpp_extension": "compat.utilities.cpp_extension",
+    "torch.utils.data.dataloader": "utils.data.dataloader utils.data compat.types",
     "torch.utils.dlpack": "compat.utilities.dlpack",
     "torch.utils.model_zoo": "compat.hub",
     "torch.utils.tensorboard._pytorch_graph": "board.pytorch_graph",

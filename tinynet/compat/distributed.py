@@ -74,6 +74,16 @@ class Partial(Placement):
 
 distribute_tensor = refusal("distributed.tensor.distribute_tensor", _ONE)
 distribute_module = refusal("distributed.tensor.distribute_module", _ONE)
+implicit_replication = refusal("distributed.tensor.experimental.implicit_replication", _ONE)
+local_map = refusal("distributed.tensor.experimental.local_map", _ONE)
+parallelize_module = refusal("distributed.tensor.parallel.parallelize_module", _ONE)
+loss_parallel = refusal("distributed.tensor.parallel.loss_parallel", _ONE)
+ParallelStyle = absent("distributed.tensor.parallel.ParallelStyle", _ONE)
+ColwiseParallel = absent("distributed.tensor.parallel.ColwiseParallel", _ONE)
+RowwiseParallel = absent("distributed.tensor.parallel.RowwiseParallel", _ONE)
+SequenceParallel = absent("distributed.tensor.parallel.SequenceParallel", _ONE)
+PrepareModuleInput = absent("distributed.tensor.parallel.PrepareModuleInput", _ONE)
+PrepareModuleOutput = absent("distributed.tensor.parallel.PrepareModuleOutput", _ONE)
 init_device_mesh = refusal("distributed.device_mesh.init_device_mesh", _ONE)
 compute_local_shape_and_global_offset = refusal(
     "distributed.tensor._utils.compute_local_shape_and_global_offset", _ONE

@@ -14,6 +14,10 @@ from tinynet.core.tensors.tensor import Tensor as Tensor
 from tinynet.devices import device
 from tinynet.dtypes import DtypeLike, dtype
 
+# Of torch.utils.data.dataloader.
+_collate_fn_t = Callable[[list[Any]], Any]
+_worker_init_fn_t = Callable[[int], None]
+
 
 class _Named(dtype):
     """A dtype that programs may name, and ask for its limits; there are no tensors of it."""

@@ -36,19 +36,26 @@ _SAME = """
     utils.tensorboard.summary
 """.split()
 _QUANTIZATION = "fake_quantize fuse_modules observer qconfig quantize stubs".split()
+_QUANTIZED_LAYERS = """
+    intrinsic intrinsic.modules intrinsic.qat qat qat.modules quantizable quantizable.modules
+    quantized quantized.dynamic quantized.modules
+""".split()
 _OPTIMIZERS = [f"optim.{file.name}" for file in iter_modules(optim.__path__) if not file.ispkg]
 PATHS: dict[str, str] = {
     "functorch": "func.functorch",
     **{f"torch.{path}": path for path in (*_SAME, *_OPTIMIZERS)},
     **{f"torch.distributions.{name}": "distributions" for name in _DISTRIBUTIONS},
-    **{f"torch.quantization.{name}": "compat.quantization" for name in _QUANTIZATION},
-    **{f"torch.ao.quantization.{name}": "compat.quantization" for name in _QUANTIZATION},
+    **{f"torch.quantization.{name}": "compat.quantized.quantization" for name in _QUANTIZATION},
+    **{f"torch.ao.quantization.{name}": "compat.quantized.quantization" for name in _QUANTIZATION},
+    **{f"torch.nn.{name}": "compat.quantized.modules" for name in _QUANTIZED_LAYERS},
+    **{f"torch.ao.nn.{name}": "compat.quantized.modules" for name in _QUANTIZED_LAYERS},
     "torch": "compat.root .",
     "torch.accelerator": "compat.accelerator",
     "torch.amp.autocast_mode": "amp.autocast_mode",
     "torch.amp.grad_scaler": "amp.grad_scaler",
-    "torch.ao": "compat.quantization",
-    "torch.ao.quantization": "compat.quantization",
+    "torch.ao": "compat.quantized.quantization",
+    "torch.ao.nn": "compat.quantized.modules",
+    "torch.ao.quantization": "compat.quantized.quantization",
     "torch.autograd.anomaly_mode": "autograd.anomaly",
     "torch.autograd.functional": "autograd.functional autograd.jacobian_helpers",
     "torch.autograd.grad_mode": "core.modes autograd.inference",
@@ -162,7 +169,7 @@ PATHS: dict[str, str] = {
     "torch.onnx": "onnx",
     "torch.onnx.errors": "onnx.errors",
     "torch.optim.adamw": "optim.adam",
-    "torch.quantization": "compat.quantization",
+    "torch.quantization": "compat.quantized.quantization",
     "torch.serialization": "serialization compat.types",
     "torch.signal.windows.windows": "signal.windows",
     "torch.profiler": "compat.profiler",

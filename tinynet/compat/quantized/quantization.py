@@ -65,7 +65,7 @@ class QuantStub(Module):
         qconfig: kept as an attribute.
 
     Example:
-        >>> from tinynet.compat import quantization
+        >>> from tinynet.compat.quantized import quantization
         >>> quantization.DeQuantStub()(quantization.QuantStub()(tn.ones(2)))
         tensor([1., 1.])
     """

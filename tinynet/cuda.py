@@ -113,11 +113,11 @@ get_device_name = _about_a_gpu("get_device_name")
 get_device_properties = _about_a_gpu("get_device_properties")
 get_device_capability = _about_a_gpu("get_device_capability")
 set_device = _about_a_gpu("set_device")
-Event, Stream, StreamContext, CUDAGraph, graph = (  # classes, for annotations and `isinstance`
-    type(name, (), {"__new__": _about_a_gpu(name), "__doc__": f"A {name} of a GPU: there is none."})
-    for name in ("Event", "Stream", "StreamContext", "CUDAGraph", "graph")
-)
 current_stream = _about_a_gpu("current_stream")
+Event, Stream, StreamContext, CUDAGraph, graph = (  # classes, for annotations and `isinstance`
+    type(refuse.__name__, (), {"__new__": refuse, "__doc__": refuse.__doc__})
+    for refuse in map(_about_a_gpu, ("Event", "Stream", "StreamContext", "CUDAGraph", "graph"))
+)
 
 
 def memory_allocated(device: Any = None) -> int:

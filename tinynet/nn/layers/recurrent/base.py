@@ -21,12 +21,6 @@ __all__ = ["RNNBase"]
 GATES = {"RNN_TANH": 1, "RNN_RELU": 1, "LSTM": 4, "GRU": 3}
 
 
-def refuse_projection(proj_size: Any) -> None:
-    """Raise ValueError for an option that only LSTM has."""
-    if proj_size is not None:
-        raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
-
-
 class RNNBase(Module):
     """Base class of RNN, LSTM and GRU.
 

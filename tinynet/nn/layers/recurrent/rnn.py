@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.nn.layers.recurrent.base import RNNBase, refuse_projection
+from tinynet.nn.layers.recurrent.base import RNNBase
 
 __all__ = ["RNN", "LSTM", "GRU"]
 
@@ -15,7 +15,6 @@ class RNN(RNNBase):
 
     Args:
         nonlinearity: ``"tanh"`` or ``"relu"``.
-        proj_size: refused; only LSTM has it.
 
     The other arguments, shapes and attributes are those of ``LSTM``, with one state ``h`` instead
     of ``(h, c)`` and ``hidden_size`` rows per weight.
@@ -48,10 +47,7 @@ class RNN(RNNBase):
         bidirectional: bool = False,
         device: Any = None,
         dtype: Any = None,
-        *,
-        proj_size: Any = None,
     ):
-        refuse_projection(proj_size)
         if nonlinearity not in ("tanh", "relu"):
             raise ValueError(
                 f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'."
@@ -168,8 +164,7 @@ class GRU(RNNBase):
     last third ``n = tanh(W_ih x + b_ih + r * (W_hh h + b_hh))``; then ``h = (1 - z) * n + z * h``.
 
     Arguments, shapes and attributes are those of ``LSTM``, with one state ``h`` instead of
-    ``(h, c)``, three times ``hidden_size`` rows per weight, and without ``proj_size``, which is
-    refused.
+    ``(h, c)``, three times ``hidden_size`` rows per weight, and without ``proj_size``.
 
     Raises:
         ValueError: a size is not positive, or ``dropout`` is not in [0, 1]; in the call, another
@@ -199,10 +194,7 @@ class GRU(RNNBase):
         bidirectional: bool = False,
         device: Any = None,
         dtype: Any = None,
-        *,
-        proj_size: Any = None,
     ):
-        refuse_projection(proj_size)
         super().__init__(
             "GRU",
             input_size,

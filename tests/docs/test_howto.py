@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r'^```text title="(.*?)"\n(.*?)^```$', re.M | re.S)
 MADE = {  # by commands; and prose
     "answers", "pytorch.json", "coverage.md", "names.json", "modules.json", "accuracy", "howto",
-    "test_howto.py", "__init__.pyi", "methods.pyi", "table.py",
+    "manifest.txt", "test_howto.py", "__init__.pyi", "methods.pyi", "table.py",
 }  # fmt: skip
 MORE = frozenset({
     "oracle", "amp", "onnx_export", "pytorch_tables", "programs", "test_margin_losses.py",

@@ -13,11 +13,24 @@ from tinynet.core.tensors.tensor import Tensor
 CPU = (1, 0)
 
 
-_DEVICES = "CPU CUDA CUDAHost OpenCL _ _ Vulkan Metal VPI ROCM ROCMHost ExtDev CUDAManaged OneAPI"
-DLDeviceType = enum.IntEnum(  # type: ignore[misc]
-    "DLDeviceType",
-    {f"kDL{name}": n for n, name in enumerate(_DEVICES.split(), 1) if name != "_"},
-)
+class DLDeviceType(enum.IntEnum):
+    """The kinds of devices that DLPack knows."""
+
+    kDLCPU = 1
+    kDLCUDA = 2
+    kDLCUDAHost = 3
+    kDLOpenCL = 4
+    kDLVulkan = 7
+    kDLMetal = 8
+    kDLVPI = 9
+    kDLROCM = 10
+    kDLROCMHost = 11
+    kDLExtDev = 12
+    kDLCUDAManaged = 13
+    kDLOneAPI = 14
+    kDLWebGPU = 15
+    kDLHexagon = 16
+    kDLMAIA = 17
 
 
 class _Capsule:

@@ -236,7 +236,7 @@ _backward_hooks = table(own, "backward")
 
 @property  # type: ignore[misc]  # a method of Module
 def _is_full_backward_hook(self: Module) -> bool | None:
-    """Which kind of backward hooks the module has: True for full ones; None if there are none."""
+    """True for full backward hooks, False for those of the old kind, None without any."""
     hooks = self._hooks
     return None if hooks is None else False if hooks.on_node else True if hooks.backward else None
 

@@ -32,10 +32,10 @@ def public_modules():
 
 
 def packages_in(package):
-    """Yield the packages inside a package, and the modules that its own names come with."""
+    """Yield the packages inside a package, and the modules directly in one of the top."""
     home = importlib.import_module(package)
     for info in pkgutil.iter_modules(home.__path__, f"{package}."):
-        if info.ispkg or (package.count(".") == 1 and info.name.rpartition(".")[2] in vars(home)):
+        if info.ispkg or package.count(".") == 1:
             yield info.name
             if info.ispkg:
                 yield from packages_in(info.name)

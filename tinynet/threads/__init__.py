@@ -5,6 +5,8 @@ Results do not depend on the number of threads, nor on their timing.
 
 from tinynet.threads import openblas as openblas
 from tinynet.threads import processors as processors
+from tinynet.threads.blocks import blockwise as blockwise
+from tinynet.threads.blocks import in_blocks as in_blocks
 from tinynet.threads.forks import Tally as Tally
 from tinynet.threads.forks import fork_safe_lock as fork_safe_lock
 from tinynet.threads.forks import in_child as in_child

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 
 def parameters(function: Any) -> tuple[str, ...]:
     """Return the names of a function's parameters."""
-    code = function.__code__
+    code = inspect.unwrap(function).__code__
     return code.co_varnames[: code.co_argcount]  # type: ignore[no-any-return]
 
 

@@ -8,6 +8,7 @@ than importing numpy).
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable, Sequence
 from types import CodeType, FunctionType
@@ -86,8 +87,8 @@ class Operation:
         fitted: Callable[..., Any] | None = None,
         **faces: Any,
     ):
-        self.name, self.declared, self.kind = declared.__name__, declared, kind
-        self._parameters(declared.__code__)
+        self.name, self.declared, self.kind = declared.__name__, inspect.unwrap(declared), kind
+        self._parameters(self.declared.__code__)
         self.ints, self.opmath, self.numbers, self.of_numbers = ints, opmath, numbers, of_numbers
         self.outputs, self.hidden = tuple(outputs), tuple(hidden)
         self.differentiable, self.many, self.autocast = differentiable, many, autocast

@@ -7,6 +7,7 @@ replaces it, so that the gradient has a single node with the name and saved valu
 
 from __future__ import annotations
 
+import inspect
 from types import FunctionType
 from typing import Any
 
@@ -33,9 +34,7 @@ def derivative(
         formulas: the derivatives with respect to the saved inputs and outputs, under PyTorch's
             names: ``grad_output`` for ``g`` (if not elementwise), ``output`` for ``result``.
     """
-    assert op.formulas is not None
-    formula = op.formulas[of]
-    assert isinstance(formula, FunctionType)
+    formula: FunctionType = inspect.unwrap((op.formulas or {})[of])
     names = parameters(formula)
     arrays = {"g", "result", *op.tensors, *op.outputs, *op.hidden}
     count = sum(name in arrays for name in names)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet.core.declaration.codegen_backward import parameters
 from tinynet.core.declaration.complex_rules import conjugate, holds_complex
 from tinynet.core.graph.node import Edge, Freed, Guard, already_freed, count_nodes, restore
 from tinynet.core.tensors.tensor import VIEW, Tensor, counter_of, wrap
@@ -133,6 +134,4 @@ def _of_input(op: Any, name: str, g: Any, values: dict[str, Any]) -> Any:
 
 
 def _apply(formula: Any, g: Any, values: dict[str, Any]) -> Any:
-    code = formula.__code__
-    names = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
-    return formula(g, *[values[name] for name in names])
+    return formula(g, *[values[name] for name in parameters(formula)[1:]])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -320,10 +319,13 @@ def sigmoid(self: Array, /) -> Array:
     """
     if self.dtype is HALF:
         return in_single(sigmoid, self)
-    return np.reciprocal(1 + np.exp(-self))
+    below = np.negative(self, out=np.empty_like(self))
+    np.exp(below, out=below)
+    below += 1
+    return np.reciprocal(below, out=below)
 
 
-sigmoid.grad(self=lambda g, result: g * (result * (1 - result)))
+sigmoid.grad(self=threads.blockwise(lambda g, result: g * (result * (1 - result))))
 derivative(
     sigmoid,
     "SigmoidBackwardBackward0",
@@ -351,13 +353,8 @@ def relu_backward(self: Array, result: Array, /) -> Array:
         np.copyto(block, (r[part] != 0).view(np.int8))
         np.multiply(block, g[part], out=block)
 
-    _in_parts(work, g.size)
+    threads.in_turn(work, threads.slices(g.size, _PART))
     return made.view(self.dtype).reshape(self.shape)
-
-
-def _in_parts(work: Callable[[slice], None], size: int) -> None:
-    """Call ``work`` with slices of ``_PART`` elements, one after the other."""
-    threads.in_turn(work, threads.slices(size, _PART))
 
 
 relu_backward.grad(self=lambda g, result: relu_backward(g, result), result=zeros_for)
@@ -382,7 +379,7 @@ def relu(self: Array, /) -> Array:
         rows = x[part]
         np.maximum(rows, zeros[: len(rows)], out=made[part])
 
-    _in_parts(work, x.size)
+    threads.in_turn(work, threads.slices(x.size, _PART))
     return made.reshape(self.shape)
 
 

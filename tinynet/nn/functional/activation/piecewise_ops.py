@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import dtypes
+from tinynet import dtypes, threads
 from tinynet.core.declaration.operation import operation, pointwise
 from tinynet.core.graph.double_backward import derivative
 from tinynet.core.tensors.tensor import Tensor
@@ -51,6 +51,7 @@ def _flat(g: Any) -> Any:
 
 
 @pointwise(methods=False)
+@threads.blockwise
 def leaky_relu(self: Array, /, negative_slope: float) -> Array:
     """Return x above 0 and ``negative_slope * x`` below."""
     x = _floating(self, "leaky_relu_cpu")
@@ -63,7 +64,7 @@ def leaky_relu(self: Array, /, negative_slope: float) -> Array:
 
 
 leaky_relu.grad(
-    self=lambda g, self, negative_slope: where(self > 0, g, g * negative_slope),
+    self=threads.blockwise(lambda g, self, negative_slope: where(self > 0, g, g * negative_slope))
 )
 derivative(leaky_relu, "LeakyReluBackwardBackward0", self=_flat)
 
@@ -93,6 +94,7 @@ derivative(
 
 
 @pointwise(methods=False)
+@threads.blockwise
 def hardtanh(self: Array, /, min_val: float, max_val: float) -> Array:
     """Return x clamped to ``[min_val, max_val]``."""
     if self.dtype.kind == "b":
@@ -102,28 +104,36 @@ def hardtanh(self: Array, /, min_val: float, max_val: float) -> Array:
 
 
 hardtanh.grad(
-    self=lambda g, self, min_val, max_val: where((self > min_val) & (self < max_val), g, 0.0),
+    self=threads.blockwise(
+        lambda g, self, min_val, max_val: where((self > min_val) & (self < max_val), g, 0.0)
+    )
 )
 derivative(hardtanh, "HardtanhBackwardBackward0", self=_flat)
 
 
 @pointwise(methods=False)
+@threads.blockwise
 def hardsigmoid(self: Array, /) -> Array:
     """Return ``x / 6 + 1 / 2`` clamped to [0, 1]."""
     return np.clip(_floating(self, "hardsigmoid_cpu") + 3, 0, 6) / 6
 
 
-hardsigmoid.grad(self=lambda g, self: where((self > -3) & (self < 3), g / 6, 0.0))
+hardsigmoid.grad(
+    self=threads.blockwise(lambda g, self: where((self > -3) & (self < 3), g / 6, 0.0))
+)
 
 
 @pointwise(methods=False)
+@threads.blockwise
 def hardswish(self: Array, /) -> Array:
     """Return x times ``hardsigmoid(x)``."""
     return self * (np.clip(_floating(self, "hardswish_cpu") + 3, 0, 6) / 6)
 
 
 hardswish.grad(
-    self=lambda g, self: where(self <= -3, 0.0, where(self >= 3, g, g * (self / 3 + 0.5))),
+    self=threads.blockwise(
+        lambda g, self: where(self <= -3, 0.0, where(self >= 3, g, g * (self / 3 + 0.5)))
+    )
 )
 derivative(
     hardswish,
@@ -138,22 +148,29 @@ def threshold(self: Array, /, threshold: float, value: float) -> Array:
     return pick(self <= threshold, np.asarray(value).astype(self.dtype), self)
 
 
-threshold.grad(self=lambda g, self, threshold: where(self <= threshold, 0.0, g))
+threshold.grad(self=threads.blockwise(lambda g, self, threshold: where(self <= threshold, 0.0, g)))
 derivative(threshold, "ThresholdBackwardBackward0", self=_flat)
 
 
+@threads.blockwise
+def _shrink_grad(g: Any, self: Any, lambd: float) -> Any:
+    return where((self < -lambd) | (self > lambd), g, 0.0)
+
+
 @pointwise(methods=False)
+@threads.blockwise
 def hardshrink(self: Array, /, lambd: float) -> Array:
     """Return x outside ``[-lambd, lambd]`` and 0 inside."""
     x = _floating(self, "hardshrink_cpu")
     return pick((x >= -lambd) & (x <= lambd), _zero(x), x)
 
 
-hardshrink.grad(self=lambda g, self, lambd: where((self < -lambd) | (self > lambd), g, 0.0))
+hardshrink.grad(self=_shrink_grad)
 derivative(hardshrink, "HardshrinkBackwardBackward0", self=_flat)
 
 
 @pointwise(methods=False)
+@threads.blockwise
 def softshrink(self: Array, /, lambd: float) -> Array:
     """Return x shrunk towards 0 by ``lambd``; 0 where ``|x| <= lambd``."""
     x = _floating(self, "softshrink_check")
@@ -165,7 +182,7 @@ def softshrink(self: Array, /, lambd: float) -> Array:
     return x - np.clip(x, -lambd, lambd)
 
 
-softshrink.grad(self=lambda g, self, lambd: where((self < -lambd) | (self > lambd), g, 0.0))
+softshrink.grad(self=_shrink_grad)
 derivative(softshrink, "SoftshrinkBackwardBackward0", self=_flat)
 
 
@@ -181,6 +198,7 @@ rrelu_with_noise.grad(self=lambda g, noise: g * noise)
 
 
 @pointwise(methods=False, node="EluBackwardBackward0")
+@threads.blockwise
 def elu_backward(
     grad_output: Array, self: Array, /, alpha: float, scale: float, input_scale: float
 ) -> Array:
@@ -205,6 +223,7 @@ elu_backward.grad(
 
 
 @pointwise(methods=False)
+@threads.blockwise
 def elu(self: Array, /, alpha: float, scale: float, input_scale: float) -> Array:
     """Return ``scale * x`` above 0 and ``scale * alpha * (exp(input_scale * x) - 1)`` below."""
     x = _floating(self, "elu_cpu")
@@ -222,6 +241,7 @@ elu.grad(
 
 
 @pointwise(methods=False, node="CeluBackward0")
+@threads.blockwise
 def celu(self: Array, /, alpha: float) -> Array:
     """Return x above 0 and ``alpha * (exp(x / alpha) - 1)`` below."""
     x = _floating(self, "elu_cpu")
@@ -234,6 +254,7 @@ celu.grad(self=lambda g, self, alpha: elu_backward(g, self, alpha, 1.0, 1 / alph
 
 
 @pointwise(methods=False)
+@threads.blockwise
 def softplus(self: Array, /, beta: float, threshold: float) -> Array:
     """Return ``log(1 + exp(beta * x)) / beta``, or x itself where ``beta * x > threshold``."""
     x = _floating(self, "softplus_cpu")
@@ -245,9 +266,9 @@ def softplus(self: Array, /, beta: float, threshold: float) -> Array:
 
 
 softplus.grad(
-    self=lambda g, self, beta, threshold: where(
-        self * beta > threshold, g, g * sigmoid(self * beta)
-    ),
+    self=threads.blockwise(
+        lambda g, self, beta, threshold: where(self * beta > threshold, g, g * sigmoid(self * beta))
+    )
 )
 
 
@@ -260,13 +281,14 @@ derivative(softplus, "SoftplusBackwardBackward0", self=_softplus_second)
 
 
 @pointwise(methods=False, node="LogSigmoidBackward0")
+@threads.blockwise
 def log_sigmoid(self: Array, /) -> Array:
     """Return the logarithm of the logistic function, exact for large negative x."""
     x = _floating(self, "log_sigmoid_cpu")
     return np.minimum(x, _zero(x)) - np.log1p(np.exp(-np.abs(x)))
 
 
-log_sigmoid.grad(self=lambda g, self: g * sigmoid(-self))
+log_sigmoid.grad(self=threads.blockwise(lambda g, self: g * sigmoid(-self)))
 
 
 def _log_sigmoid_second(g: Any, grad_output: Any, self: Any) -> Any:
@@ -278,6 +300,7 @@ derivative(log_sigmoid, "LogSigmoidBackwardBackward0", self=_log_sigmoid_second)
 
 
 @pointwise(methods=False, complex=True)
+@threads.blockwise
 def silu(self: Array, /) -> Array:
     """Return x times the logistic function of x."""
     if self.dtype.kind == "c":
@@ -290,6 +313,7 @@ def silu(self: Array, /) -> Array:
     return np.divide(self, below, out=below)
 
 
+@threads.blockwise
 def _silu_grad(g: Any, self: Any) -> Any:
     s = sigmoid(self)
     if isinstance(g, Tensor):
@@ -311,11 +335,13 @@ def _log1p_exp(x: Array) -> Array:
 
 
 @pointwise(methods=False)
+@threads.blockwise
 def mish(self: Array, /) -> Array:
     """Return ``x * tanh(log(1 + exp(x)))``."""
     return self * np.tanh(_log1p_exp(_floating(self, "mish_cpu")))
 
 
+@threads.blockwise
 def _mish_grad(g: Any, self: Any) -> Any:
     t = tanh(softplus(self, 1.0, 20.0))
     return g * (t + self * sigmoid(self) * (1 - t * t))

@@ -7,6 +7,7 @@ from tinynet.threads import openblas as openblas
 from tinynet.threads import processors as processors
 from tinynet.threads.blocks import blockwise as blockwise
 from tinynet.threads.blocks import in_blocks as in_blocks
+from tinynet.threads.blocks import row_by_row as row_by_row
 from tinynet.threads.forks import Tally as Tally
 from tinynet.threads.forks import fork_safe_lock as fork_safe_lock
 from tinynet.threads.forks import in_child as in_child

@@ -1,4 +1,4 @@
-"""Functions of several passes over arrays, block by block: their temporaries stay in the cache.
+"""Numpy's passes over arrays, close to the cache.
 
 A pass over a block in the cache takes a quarter of the time of one over memory, and the temporaries
 of the next block reuse the memory of the last. On small arrays, calls would cost more than that.
@@ -6,8 +6,9 @@ of the next block reuse the memory of the last. On small arrays, calls would cos
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,26 @@ from tinynet.threads.sharing import slices
 BLOCK = 1 << 15  # elements: four such arrays fit the cache, and a pass takes longer than its call
 LARGE = 4 * BLOCK  # up to this size, whole arrays fit
 
+_LONG_ROW = 192  # elements: a row's own loop costs less than a copy of its number
+
+
+def row_by_row(length: int) -> contextlib.AbstractContextManager[None]:
+    """Let numpy combine rows of this length with a column without copying the column.
+
+    Numpy repeats the column's numbers in a buffer to make its inner loops as long as that, which
+    takes two thirds of the time. Conversions between dtypes need the buffer: keep them outside.
+    """
+    return _unbuffered() if length >= _LONG_ROW else contextlib.nullcontext()
+
+
+@contextlib.contextmanager
+def _unbuffered() -> Iterator[None]:
+    before = np.setbufsize(16)
+    try:
+        yield
+    finally:
+        np.setbufsize(before)
+
 
 def in_blocks(function: Callable[..., Any], arrays: list[Array], step: int) -> Any:
     """Return an array, or tuple of arrays, computed from slices of ``step`` along the first axis.
@@ -27,6 +48,8 @@ def in_blocks(function: Callable[..., Any], arrays: list[Array], step: int) -> A
         arrays: of one length.
         step: the length of a slice.
     """
+    if len(arrays[0]) <= step:
+        return function(*arrays)
     first, *parts = slices(len(arrays[0]), step)
     found = function(*(x[first] for x in arrays))
     several = type(found) is tuple

@@ -51,11 +51,9 @@ class Rows:
 
     def each(self, work: Callable[[slice], object]) -> None:
         """Call a function with each part of the rows."""
-        if len(self.parts) > 3:
-            threads.in_turn(work, self.parts)
-            return
-        for part in self.parts:
-            work(part)
+        with threads.row_by_row(self.blocks.places):
+            for part in self.parts:
+                work(part)
 
     def memory(self) -> Array:
         """Return memory for sums over places, in float64."""

@@ -24,12 +24,12 @@ from tinynet.nn.functional.normalization.normalization_ops import (
     recorded_gradients,
     shaped,
 )
-from tinynet.sums import column_sums, ones, row_dots, row_sums, weighted_column_sums
+from tinynet.sums import column_sums, ones, row_dots, row_sums
 
 _NONE = np.empty(0)
 _LAYER_NORM = "NativeLayerNormBackwardBackward0"
-_BLOCK = 32768  # elements per block of a larger input, which fits the cache
-_LARGE = 8 * _BLOCK
+_BLOCK = 65536  # elements per block of a larger input, which fits the cache
+_LARGE = 2 * _BLOCK
 
 
 def _row_blocks(input: Any, length: int) -> Blocks:
@@ -40,9 +40,10 @@ def _as_rows(x: Array, length: int) -> Array:
     return wide(x).reshape(-1 if length else 0, length)
 
 
-def _outer(column: Array, weight: Array) -> Array:
-    """Return the column times the weight, which saves a pass over the input."""
-    return np.dot(column, wide(weight).reshape(1, -1)) if weight.size else column
+def _parts(x: Array) -> list[slice]:
+    """Return the rows that are computed at once: all if they fit the cache."""
+    whole = x.size <= _LARGE
+    return [slice(None)] if whole else threads.slices(len(x), max(1, _BLOCK // x.shape[1]))
 
 
 def _row_normalized(
@@ -50,37 +51,25 @@ def _row_normalized(
 ) -> tuple[Array, Array, Array]:
     """Return the result, and mean (0 unless ``centered``) and 1 / deviation of each row."""
     x = _as_rows(input, length)
-    if x.size <= _LARGE:
-        y, mean, inverse = _normalized_part(x, weight, bias, length, eps, centered)
-    else:
-        y, (mean, inverse) = np.empty_like(x), np.empty((2, len(x), 1), x.dtype)
-
-        def work(part: slice) -> None:
-            y[part], mean[part], inverse[part] = _normalized_part(
-                x[part], weight, bias, length, eps, centered
-            )
-
-        threads.in_turn(work, threads.slices(len(x), max(1, _BLOCK // length)))
-    return y.reshape(input.shape).astype(input.dtype, copy=False), mean, inverse
-
-
-def _normalized_part(
-    x: Array, weight: Array, bias: Array, length: int, eps: float, centered: bool
-) -> tuple[Array, Array, Array]:
-    y, mean = x, np.zeros((len(x), 1), x.dtype)
-    if centered:
-        np.divide(row_sums(x), length, out=mean[:, 0])
-        y = x - mean
-    spread = row_dots(y, y)
-    spread /= length
-    spread += eps
-    np.sqrt(spread, out=spread)
-    inverse = np.reciprocal(spread, out=spread)[:, None]
-    factor = _outer(inverse, weight)
-    y = np.multiply(y, factor, out=factor if weight.size else None)
-    if bias.size:
-        y += wide(bias).reshape(-1)
-    return y, mean, inverse
+    w, b = wide(weight).reshape(-1), wide(bias).reshape(-1)
+    made, (mean, inverse) = np.empty_like(x), np.zeros((2, len(x), 1), x.dtype)
+    with threads.row_by_row(length):
+        for part in _parts(x):
+            y = rows = x[part]
+            if centered:
+                np.divide(row_sums(rows), length, out=mean[part, 0])
+                y = np.subtract(rows, mean[part], out=made[part])
+            spread = row_dots(y, y)
+            spread /= length
+            spread += eps
+            np.sqrt(spread, out=spread)
+            np.reciprocal(spread, out=inverse[part, 0])
+            y = np.multiply(y, inverse[part], out=made[part])
+            if w.size:
+                y *= w
+            if b.size:
+                y += b
+    return made.reshape(input.shape).astype(input.dtype, copy=False), mean, inverse
 
 
 def _row_gradients(
@@ -88,49 +77,27 @@ def _row_gradients(
 ) -> tuple[Array, Array, Array]:
     """Return the gradients by input, weight and bias."""
     x, g2 = _as_rows(input, length), _as_rows(g, length)
-    if x.size <= _LARGE:
-        dx, by_weight, by_bias = _gradients_part(g2, x, weight, mean, inverse, length, centered)
-        return dx.reshape(g.shape), by_weight, by_bias
-    dx, step = np.empty_like(x), max(1, _BLOCK // length)
-    sums = np.empty((2, -(-len(x) // step), length), x.dtype)
-
-    def work(part: slice) -> None:
-        means = mean[part] if centered else mean
-        block = part.start // step
-        dx[part], sums[0, block], sums[1, block] = _gradients_part(
-            g2[part], x[part], weight, means, inverse[part], length, centered
-        )
-
-    threads.in_turn(work, threads.slices(len(x), step))
+    w = wide(weight).reshape(-1) if weight.size else ones(length, x.dtype)
+    dx, parts = np.empty_like(x), _parts(x)
+    sums = np.empty((2, len(parts), length), x.dtype)
+    with threads.row_by_row(length):
+        for number, part in enumerate(parts):
+            h, rows = dx[part], g2[part]
+            c = np.subtract(x[part], mean[part], out=h) if centered else x[part]
+            np.multiply(c, inverse[part], out=h)
+            products = rows * h
+            sums[0, number], sums[1, number] = column_sums(products), column_sums(rows)
+            inner = row_dots(products, w)
+            inner /= length
+            h *= inner[:, None]
+            if centered:
+                outer = row_dots(rows, w)
+                outer /= length
+                h += outer[:, None]
+            np.subtract(np.multiply(rows, w, out=products) if weight.size else rows, h, out=h)
+            h *= inverse[part]
     by_weight, by_bias = column_sums(sums)
     return dx.reshape(g.shape), by_weight, by_bias
-
-
-def _gradients_part(
-    g: Array, x: Array, weight: Array, mean: Array, inverse: Array, length: int, centered: bool
-) -> tuple[Array, Array, Array]:
-    w = _weight_of(weight, x)
-    c, r = x - mean if centered else x, inverse[:, 0]
-    products = g * c
-    by_weight, by_bias = weighted_column_sums(r, products), column_sums(g)
-    share = r / length
-    inner = row_dots(products, w)
-    inner *= r
-    inner *= r
-    inner *= share
-    np.multiply(c, inner[:, None], out=products)
-    if centered:
-        outer = row_dots(g, w)
-        outer *= share
-        products += outer[:, None]
-    factor = _outer(inverse, weight)
-    dx = np.multiply(g, factor, out=factor if weight.size else None)
-    dx -= products
-    return dx, by_weight, by_bias
-
-
-def _weight_of(weight: Array, x: Array) -> Array:
-    return wide(weight).reshape(-1) if weight.size else ones(x.shape[1], x.dtype)
 
 
 @operation(

@@ -7,7 +7,7 @@ the scores and are saved. They are not divided by their sums; the output is, whi
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -26,37 +26,44 @@ from tinynet.ops.reduction.sums import largest, smallest
 
 _FEW = 32  # queries for which a copy of all keys costs more than it saves
 _BLOCK = 65536  # number of scores per block, which fits the cache
+_ROWS = 128  # number of queries per block of a large matrix
 
 
-def _has_batch(x: Array, scores: Array) -> bool:
-    """Return whether an array has the first dimension of the scores, at its full length."""
-    return x.ndim == scores.ndim > 2 and len(x) == len(scores)
+def _parts(scores: Array) -> Sequence[Any]:
+    """Return indices of the dimensions before the matrices, for parts that fit the cache."""
+    if scores.size <= _BLOCK or scores.ndim == 2:
+        return [...]
+    if scores.shape[-2] * scores.shape[-1] * 2 > _BLOCK:
+        return list(np.ndindex(scores.shape[:-2]))
+    return threads.slices(len(scores), max(1, _BLOCK * len(scores) // scores.size))
 
 
-def _by_part(work: Callable[[Any], None], scores: Array, *inputs: Array) -> None:
-    """Call a function with parts of the first dimension, if all arrays have it."""
-    shared = all(_has_batch(x, scores) for x in inputs)
-    if not shared or scores.size <= _BLOCK:
-        work(...)
-    else:
-        step = max(1, _BLOCK * len(scores) // scores.size)
-        threads.in_turn(work, threads.slices(len(scores), step))
+def _spans(keep: Array | None, length: int, keys: int) -> list[tuple[slice, int]]:
+    """Return blocks of queries, each with the number of keys up to the last that it may see.
+
+    Half of a causal mask is left out.
+    """
+    if length * keys * 2 <= _BLOCK:
+        return [(slice(None), keys)]
+    mask, found = None if keep is None or keep.ndim != 2 else keep, []
+    for rows in threads.slices(length, _ROWS if mask is not None else max(_ROWS, _BLOCK // keys)):
+        end = keys
+        if mask is not None and mask.shape == (length, keys):
+            last = np.flatnonzero(mask[rows.stop - 1])
+            seen = int(last[-1]) + 1 if len(last) else 0
+            end = keys if mask[rows, seen:].any() else seen
+        found.append((rows, end))
+    return found
 
 
-def _part(x: Array | None, part: Any, like: Array) -> Array | None:
-    """Return the part of a mask for a part of the scores."""
-    return x[part] if x is not None and _has_batch(x, like) else x
+def _scaled_columns(x: Array, scale: float) -> Array:
+    """Return the transposed matrices times a factor, contiguous: products are faster with them."""
+    return np.multiply(x.swapaxes(-1, -2), x.dtype.type(scale), order="C")
 
 
-def _write_scores(
-    query: Array, key: Array, scale: float, bias: Array | None, scores: Array
-) -> Array:
-    """Write ``query @ key.T * scale + bias``; small products are faster with contiguous columns."""
-    if query.shape[-2] < _FEW:
-        np.matmul(query * query.dtype.type(scale), key.swapaxes(-1, -2), out=scores)
-    else:
-        columns = np.multiply(key.swapaxes(-1, -2), key.dtype.type(scale), order="C")
-        np.matmul(query, columns, out=scores)
+def _write_scores(query: Array, columns: Array, bias: Array | None, scores: Array) -> Array:
+    """Write ``query @ columns + bias``."""
+    np.matmul(query, columns, out=scores)
     if bias is not None:
         scores += bias
     return scores
@@ -70,8 +77,7 @@ def _tops(scores: Array) -> Array:
 
 def _write_powers(
     query: Array,
-    key: Array,
-    scale: float,
+    columns: Array,
     bias: Array | None,
     keep: Array | None,
     powers: Array,
@@ -81,7 +87,7 @@ def _write_powers(
 
     If no score is large and no sum is small, exp needs no shift, which saves two passes.
     """
-    scores = _write_scores(query, key, scale, bias, powers)
+    scores = _write_scores(query, columns, bias, powers)
     ones, safe = np.ones((scores.shape[-1], 1), scores.dtype), SAFE.get(scores.dtype, 0.0)
     if largest(scores, axis=None, initial=-np.inf) < safe:
         np.exp(scores, out=scores)
@@ -90,7 +96,7 @@ def _write_powers(
         np.matmul(scores, ones, out=sums)
         if smallest(sums, axis=None, initial=np.inf) > math.exp(-safe):
             return
-        _write_scores(query, key, scale, bias, powers)
+        _write_scores(query, columns, bias, powers)
     if keep is not None:
         np.copyto(scores, -np.inf, where=keep == 0)
     scores -= _tops(scores)
@@ -138,14 +144,23 @@ def _attend(
     sums = np.empty((*batch, length, 1), kind)
     output = _allocate(query, (*batch, length, value.shape[-1]))
 
-    def work(part: Any) -> None:
-        p, out = powers[part], output[part]
-        b, k, n = (_part(x, part, powers) for x in (bias, keep, noise))
-        _write_powers(query[part], key[part], scale, b, k, p, sums[part])
-        np.matmul(p if n is None else p * n, value[part], out=out)
-        out /= sums[part]
-
-    _by_part(work, powers, query, key, value)
+    query, key, value = (np.broadcast_to(x, batch + x.shape[-2:]) for x in (query, key, value))
+    b, k = (x if x is None else np.broadcast_to(x, powers.shape) for x in (bias, keep))
+    spans = _spans(keep, length, key.shape[-2])
+    for part in _parts(powers):
+        q, p, out, total = (x[part] for x in (query, powers, output, sums))
+        if length < _FEW:  # few queries: a copy of all keys would cost more than it saves
+            q, columns = q * kind.type(scale), key[part].swapaxes(-1, -2)
+        else:
+            columns = _scaled_columns(key[part], scale)
+        for rows, end in spans:
+            at = ..., rows, slice(end)
+            masks = (x if x is None else x[part][at] for x in (b, k))
+            _write_powers(q[..., rows, :], columns[..., :end], *masks, p[at], total[..., rows, :])
+            p[..., rows, end:] = 0
+            weights = p[at] if noise is None else p[at] * noise[part][at]
+            np.matmul(weights, value[part][..., :end, :], out=out[..., rows, :])
+        out /= total
     return output, powers, sums
 
 
@@ -231,6 +246,16 @@ def _write_score_gradient(d: Array, powers: Array, g: Array, result: Array, fact
     d *= powers
 
 
+def _add_product(a: Array, b: Array, whole: Array, end: int, number: int) -> None:
+    """Add ``a.T @ b`` of a block of queries to the gradient of the keys that they see."""
+    out = whole[..., :end, :]
+    if number:
+        out += np.matmul(a.swapaxes(-1, -2), b)
+    else:
+        np.matmul(a.swapaxes(-1, -2), b, out=out)
+        whole[..., end:, :] = 0
+
+
 def _backward(
     g: Array,
     query: Array,
@@ -239,6 +264,7 @@ def _backward(
     result: Array,
     powers: Array,
     sums: Array,
+    keep: Array | None,
     noise: Array | None,
     scale: float,
     of_scores: Array | None = None,
@@ -249,21 +275,23 @@ def _backward(
     # The gradient of the scores includes their factor, unless it is itself needed.
     inner, outer = (scale, 1.0) if of_scores is None else (1.0, scale)
 
-    def work(part: Any) -> None:
-        p, n = powers[part], _part(noise, part, powers)
-        g_over = g[part] / sums[part]
-        weights = p if n is None else p * n
-        np.matmul(weights.swapaxes(-1, -2), g_over, out=of_value[part])
-        columns = np.multiply(value[part].swapaxes(-1, -2), value.dtype.type(inner), order="C")
-        d = np.empty_like(p) if of_scores is None else of_scores[part]
-        np.matmul(g_over, columns, out=d)
-        if n is not None:
-            d *= n
-        _write_score_gradient(d, p, g_over, result[part], inner)
-        np.matmul(d, key[part], out=of_query[part])
-        np.matmul(d.swapaxes(-1, -2), query[part], out=of_key[part])
-
-    _by_part(work, powers, g, query, key, value)
+    query, key, value = (np.broadcast_to(x, batch + x.shape[-2:]) for x in (query, key, value))
+    spans = _spans(keep, *powers.shape[-2:])
+    for part in _parts(powers):
+        over, by_key, by_value = g[part] / sums[part], of_key[part], of_value[part]
+        columns = _scaled_columns(value[part], inner)
+        for number, (rows, end) in enumerate(spans):
+            at = ..., rows, slice(end)
+            p, g_over = powers[part][at], over[..., rows, :]
+            weights = p if noise is None else p * noise[part][at]
+            d = np.empty_like(p) if of_scores is None else of_scores[part][at]
+            np.matmul(g_over, columns[..., :end], out=d)
+            if noise is not None:
+                d *= noise[part][at]
+            _write_score_gradient(d, p, g_over, result[part][..., rows, :], inner)
+            np.matmul(d, key[part][..., :end, :], out=of_query[part][..., rows, :])
+            _add_product(d, query[part][..., rows, :], by_key, end, number)
+            _add_product(weights, g_over, by_value, end, number)
     if outer != 1.0:
         of_query *= of_query.dtype.type(outer)
         of_key *= of_key.dtype.type(outer)
@@ -287,7 +315,7 @@ def _gradients(
         inputs = (query, key, value)
         steps = lambda tensors: attention_steps(tensors, keep, noise, scale)  # noqa: E731
         return recorded(steps, inputs, [g], needs)
-    return _backward(g, query, key, value, result, powers, sums, noise, scale)
+    return _backward(g, query, key, value, result, powers, sums, keep, noise, scale)
 
 
 def _gradients_with_bias(
@@ -308,7 +336,7 @@ def _gradients_with_bias(
         steps = lambda tensors: attention_steps(tensors, None, noise, scale)  # noqa: E731
         return recorded(steps, inputs, [g], needs)
     d = np.empty_like(powers)
-    return *_backward(g, query, key, value, result, powers, sums, noise, scale, d), d
+    return *_backward(g, query, key, value, result, powers, sums, None, noise, scale, d), d
 
 
 attend.grads(_gradients)

@@ -38,27 +38,33 @@ def _parts(scores: Array) -> Sequence[Any]:
     return threads.slices(len(scores), max(1, _BLOCK * len(scores) // scores.size))
 
 
-def _spans(keep: Array | None, length: int, keys: int) -> list[tuple[slice, int]]:
-    """Return blocks of queries, each with the number of keys up to the last that it may see.
+def _spans(keep: Array | None, length: int, keys: int) -> list[tuple[slice, int, int]]:
+    """Return blocks of queries, each with the keys where its mask begins, and behind those it sees.
 
-    Half of a causal mask is left out.
+    So half of the products with a causal mask are left out.
     """
+    begin, end, found = 0, keys, []
+    mask = keep if keep is not None and keep.shape == (length, keys) else None
     if length * keys * 2 <= _BLOCK:
-        return [(slice(None), keys)]
-    mask, found = None if keep is None or keep.ndim != 2 else keep, []
-    for rows in threads.slices(length, _ROWS if mask is not None else max(_ROWS, _BLOCK // keys)):
-        end = keys
-        if mask is not None and mask.shape == (length, keys):
-            last = np.flatnonzero(mask[rows.stop - 1])
-            seen = int(last[-1]) + 1 if len(last) else 0
-            end = keys if mask[rows, seen:].any() else seen
-        found.append((rows, end))
+        return [(slice(None), begin, end)]
+    for rows in threads.slices(length, max(_ROWS, _BLOCK // keys) if mask is None else _ROWS):
+        if mask is not None:
+            by_all, by_any = np.minimum.reduce(mask[rows]) > 0, np.maximum.reduce(mask[rows]) > 0
+            begin = keys if by_all.all() else int(np.argmin(by_all))
+            end = keys - int(np.argmax(by_any[::-1])) if by_any.any() else 0
+        found.append((rows, begin, end))
     return found
 
 
-def _scaled_columns(x: Array, scale: float) -> Array:
-    """Return the transposed matrices times a factor, contiguous: products are faster with them."""
-    return np.multiply(x.swapaxes(-1, -2), x.dtype.type(scale), order="C")
+def _scaled(rows: Array, x: Array, scale: float) -> tuple[Array, Array]:
+    """Return rows and transposed matrices, one of them times a factor.
+
+    Products are faster with contiguous columns, which few rows are not worth.
+    """
+    factor, columns = x.dtype.type(scale), x.swapaxes(-1, -2)
+    if rows.shape[-2] < _FEW:
+        return rows * factor, columns
+    return rows, np.multiply(columns, factor, order="C")
 
 
 def _write_scores(query: Array, columns: Array, bias: Array | None, scores: Array) -> Array:
@@ -92,13 +98,13 @@ def _write_powers(
     if largest(scores, axis=None, initial=-np.inf) < safe:
         np.exp(scores, out=scores)
         if keep is not None:
-            scores *= keep
+            scores[..., -keep.shape[-1] :] *= keep
         np.matmul(scores, ones, out=sums)
         if smallest(sums, axis=None, initial=np.inf) > math.exp(-safe):
             return
         _write_scores(query, columns, bias, powers)
     if keep is not None:
-        np.copyto(scores, -np.inf, where=keep == 0)
+        np.copyto(scores[..., -keep.shape[-1] :], -np.inf, where=keep == 0)
     scores -= _tops(scores)
     np.exp(scores, out=scores)
     np.matmul(scores, ones, out=sums)
@@ -129,6 +135,10 @@ def _batch(query: Array, key: Array, value: Array) -> tuple[int, ...]:
     return shapes[0] if shapes[0] == shapes[1] == shapes[2] else np.broadcast_shapes(*shapes)
 
 
+def _broadcast(x: Array, shape: tuple[int, ...]) -> Array:
+    return x if x.shape == shape else np.broadcast_to(x, shape)
+
+
 def _attend(
     query: Array,
     key: Array,
@@ -144,20 +154,19 @@ def _attend(
     sums = np.empty((*batch, length, 1), kind)
     output = _allocate(query, (*batch, length, value.shape[-1]))
 
-    query, key, value = (np.broadcast_to(x, batch + x.shape[-2:]) for x in (query, key, value))
-    b, k = (x if x is None else np.broadcast_to(x, powers.shape) for x in (bias, keep))
+    query, key, value = (_broadcast(x, batch + x.shape[-2:]) for x in (query, key, value))
+    b, k = (x if x is None else _broadcast(x, powers.shape) for x in (bias, keep))
     spans = _spans(keep, length, key.shape[-2])
     for part in _parts(powers):
-        q, p, out, total = (x[part] for x in (query, powers, output, sums))
-        if length < _FEW:  # few queries: a copy of all keys would cost more than it saves
-            q, columns = q * kind.type(scale), key[part].swapaxes(-1, -2)
-        else:
-            columns = _scaled_columns(key[part], scale)
-        for rows, end in spans:
-            at = ..., rows, slice(end)
-            masks = (x if x is None else x[part][at] for x in (b, k))
-            _write_powers(q[..., rows, :], columns[..., :end], *masks, p[at], total[..., rows, :])
-            p[..., rows, end:] = 0
+        p, out, total = powers[part], output[part], sums[part]
+        q, columns = _scaled(query[part], key[part], scale)
+        for rows, begin, end in spans:
+            at = ..., rows, slice(end)  # powers behind the end are never read
+            bias_of = b if b is None else b[part][at]
+            kept = None if k is None or begin >= end else k[part][..., rows, begin:end]
+            _write_powers(
+                q[..., rows, :], columns[..., :end], bias_of, kept, p[at], total[..., rows, :]
+            )
             weights = p[at] if noise is None else p[at] * noise[part][at]
             np.matmul(weights, value[part][..., :end, :], out=out[..., rows, :])
         out /= total
@@ -249,10 +258,11 @@ def _write_score_gradient(d: Array, powers: Array, g: Array, result: Array, fact
 def _add_product(a: Array, b: Array, whole: Array, end: int, number: int) -> None:
     """Add ``a.T @ b`` of a block of queries to the gradient of the keys that they see."""
     out = whole[..., :end, :]
+    product = np.multiply if a.shape[-2] == 1 else np.matmul  # BLAS is slow at outer products
     if number:
-        out += np.matmul(a.swapaxes(-1, -2), b)
+        out += product(a.swapaxes(-1, -2), b)
     else:
-        np.matmul(a.swapaxes(-1, -2), b, out=out)
+        product(a.swapaxes(-1, -2), b, out=out)
         whole[..., end:, :] = 0
 
 
@@ -275,17 +285,17 @@ def _backward(
     # The gradient of the scores includes their factor, unless it is itself needed.
     inner, outer = (scale, 1.0) if of_scores is None else (1.0, scale)
 
-    query, key, value = (np.broadcast_to(x, batch + x.shape[-2:]) for x in (query, key, value))
+    query, key, value = (_broadcast(x, batch + x.shape[-2:]) for x in (query, key, value))
     spans = _spans(keep, *powers.shape[-2:])
     for part in _parts(powers):
         over, by_key, by_value = g[part] / sums[part], of_key[part], of_value[part]
-        columns = _scaled_columns(value[part], inner)
-        for number, (rows, end) in enumerate(spans):
+        scaled, columns = _scaled(over, value[part], inner)
+        for number, (rows, _, end) in enumerate(spans):
             at = ..., rows, slice(end)
             p, g_over = powers[part][at], over[..., rows, :]
             weights = p if noise is None else p * noise[part][at]
             d = np.empty_like(p) if of_scores is None else of_scores[part][at]
-            np.matmul(g_over, columns[..., :end], out=d)
+            np.matmul(scaled[..., rows, :], columns[..., :end], out=d)
             if noise is not None:
                 d *= noise[part][at]
             _write_score_gradient(d, p, g_over, result[part][..., rows, :], inner)

@@ -16,7 +16,7 @@ from tinynet.core.tensors.views import requires_grad
 from tinynet.core.trace import traced
 from tinynet.dtypes import Array
 from tinynet.ops.argument_errors import name_of, refuse_others, refuse_outside, to_long
-from tinynet.ops.indexing.index_sums import add_rows
+from tinynet.ops.indexing.index_sums import add_rows, from_the_front
 from tinynet.ops.out_dtypes import EXPECTED, EXPECTED_TEXT, same_dtype
 from tinynet.ops.shaping import reshaping
 from tinynet.ops.shaping.views import axis_of, embed, reshape
@@ -175,14 +175,12 @@ def take_along_dim(self: Tensor, indices: Tensor, dim: int | None = None) -> Ten
     except ValueError:
         raise errors.not_broadcastable(a, b) from None
     whole = reshaping.expand(self, (*wide[:axis], a[axis], *wide[axis + 1 :]))
-    counted = wrap(_from_the_front(indices._array, a[axis]))
+    counted = wrap(_counted(indices._array, a[axis]))
     chosen = reshaping.expand(counted, (*wide[:axis], b[axis], *wide[axis + 1 :]))
     return gather_along.function(whole, chosen, dim)
 
 
-@traced
-def _from_the_front(indices: Array, n: int) -> Array:
-    return np.where(indices < 0, indices + n, indices)
+_counted = traced(lambda indices, n: from_the_front(indices, n))
 
 
 def scattered(self: Array, index: Array, dim: int, src: Array | None, write: Any) -> Array:

@@ -73,23 +73,28 @@ def add_at(whole: Array, key: tuple[Any, ...], values: Array) -> None:
         return
     axes, arrays = _as_integers(whole.shape, key)
     arrays = list(np.broadcast_arrays(*arrays))
-    chosen = arrays[0].shape
     first = axes[0] if axes == list(range(axes[0], axes[0] + len(axes))) else 0
-    places = range(len(chosen))
+    places = range(arrays[0].ndim)
     values = np.moveaxis(values, [first + i for i in places], list(places))
-    at = np.zeros(chosen, np.intp)
+    arrays = [from_the_front(x, whole.shape[axis]) for axis, x in zip(axes, arrays, strict=True)]
+    at: Any = np.intp(0)
     if axes == list(range(len(axes))):
         for axis, index in zip(axes, arrays, strict=True):
-            at = at * whole.shape[axis] + index % whole.shape[axis]
+            at = at * whole.shape[axis] + index
         rows = int(np.prod([whole.shape[a] for a in axes]))
         add_rows(whole.reshape(rows, -1), at.ravel(), values.reshape(at.size, -1))
         return
     steps = [s // whole.itemsize for s in whole.strides]
     for axis, index in zip(axes, arrays, strict=True):
-        at = at + index % whole.shape[axis] * steps[axis]
+        at = at + index * steps[axis]
     for d in sorted({*range(whole.ndim)} - {*axes}):
         at = at[..., None] + np.arange(whole.shape[d]) * steps[d]
     np.add.at(whole.reshape(-1), at.reshape(-1), values.reshape(-1))
+
+
+def from_the_front(index: Array, n: int) -> Array:
+    """Return indices without negative ones, which count from the end."""
+    return index if not index.size or index.min() >= 0 else np.where(index < 0, index + n, index)
 
 
 def _as_integers(shape: tuple[int, ...], key: tuple[Any, ...]) -> tuple[list[int], list[Array]]:

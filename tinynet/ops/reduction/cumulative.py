@@ -6,13 +6,14 @@ each hundredfold of elements.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from tinynet.core.declaration.complex_rules import holds_complex
-from tinynet.core.declaration.operation import operation, public
+from tinynet.core.declaration.operation import Operation, operation, public
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array, DtypeLike
 from tinynet.ops.argument_errors import refuse_whole
@@ -34,13 +35,26 @@ from tinynet.widening import HALF, in_single
 _FOUND = same_dtype("expected scalar_type {result} but found {out}")
 
 DOUBLE, COMPLEX = np.dtype(np.float64), np.dtype(np.complex128)
+_WIDE = 256  # elements of a slice that are worth a call
 
 
 def _accumulated(function: np.ufunc, x: Array, axis: int, kind: Any) -> Array:
-    """Apply an accumulating ufunc in a dtype."""
-    wide = np.result_type(kind, DOUBLE) if kind.kind in "fc" else kind
-    made = function.accumulate(x, axis=axis, dtype=wide)
-    return made.astype(kind, copy=False)
+    """Apply an accumulating ufunc in a dtype; its own conversion would take longer."""
+    wide = x.astype(np.result_type(kind, DOUBLE) if kind.kind in "fc" else kind)
+    if wide.strides[axis] == wide.itemsize or wide.size < _WIDE * wide.shape[axis]:
+        function.accumulate(wide, axis=axis, out=wide)
+    else:  # numpy would follow one column after the other through memory
+        for last, slice_ in itertools.pairwise(np.moveaxis(wide, axis, 0)):
+            function(last, slice_, out=slice_)
+    return wide.astype(kind, copy=False)
+
+
+def _along(op: Operation, function: np.ufunc, x: Array, dim: int, dtype: DtypeLike) -> Array:
+    axis = axis_of(dim, x.ndim)
+    if x.dtype is HALF and dtype is None:
+        return in_single(op, x, axis)
+    kind = sum_kind(x, dtype)
+    return _accumulated(function, x, axis, kind) if x.ndim else x.astype(kind)
 
 
 # ---- cumulative sums ----------------------------------------------------------------------------
@@ -54,12 +68,7 @@ def cumsum(self: Array, /, dim: int, *, dtype: DtypeLike = None) -> Array:
         >>> tn.tensor([1.0, 2.0, 3.0]).cumsum(dim=0)
         tensor([1., 3., 6.])
     """
-    axis = axis_of(dim, self.ndim)
-    if self.dtype is HALF and dtype is None:
-        return in_single(cumsum, self, axis)
-    if self.ndim == 0:
-        return self.astype(sum_kind(self, dtype))
-    return _accumulated(np.add, self, axis, sum_kind(self, dtype))
+    return _along(cumsum, np.add, self, dim, dtype)
 
 
 cumsum.grad(
@@ -77,10 +86,8 @@ def recurrence(self: Array, start: Array, /, dim: int) -> Array:
 
     Its derivative is the same recurrence in the other direction.
     """
-    factors, found = (
-        np.moveaxis(self, dim, 0),
-        np.moveaxis(start.astype(np.result_type(start, DOUBLE)), dim, 0),
-    )
+    factors = np.moveaxis(self, dim, 0)
+    found = np.moveaxis(start.astype(np.result_type(start, DOUBLE)), dim, 0)
     for k in range(1, len(found)):
         found[k] += factors[k] * found[k - 1]
     return np.moveaxis(found, 0, dim).astype(start.dtype, copy=False)
@@ -122,12 +129,7 @@ def cumprod(self: Array, /, dim: int, *, dtype: DtypeLike = None) -> Array:
         >>> tn.tensor([1.0, 2.0, 3.0]).cumprod(dim=0)
         tensor([1., 2., 6.])
     """
-    axis = axis_of(dim, self.ndim)
-    if self.dtype is HALF and dtype is None:
-        return in_single(cumprod, self, axis)
-    if self.ndim == 0:
-        return self.astype(sum_kind(self, dtype))
-    return _accumulated(np.multiply, self, axis, sum_kind(self, dtype))
+    return _along(cumprod, np.multiply, self, dim, dtype)
 
 
 def _product_slope(g: Any, x: Any, result: Any, shape: tuple[int, ...], dim: int) -> Any:
@@ -338,10 +340,7 @@ def gradient(
         (tensor([3., 4., 5.]),)
     """
     shape = input._array.shape
-    if dim is None:
-        axes = list(range(len(shape)))
-    else:
-        axes = list(axes_of(dim, len(shape)))
+    axes = list(range(len(shape)) if dim is None else axes_of(dim, len(shape)))
     if edge_order not in (1, 2):
         raise RuntimeError("tinynet.gradient only supports edge_order=1 and edge_order=2.")
     even = 1 if spacing is None else spacing

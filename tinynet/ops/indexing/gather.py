@@ -180,7 +180,7 @@ def take_along_dim(self: Tensor, indices: Tensor, dim: int | None = None) -> Ten
     return gather_along.function(whole, chosen, dim)
 
 
-_counted = traced(lambda indices, n: from_the_front(indices, n))
+_counted: Any = traced(lambda indices, n: from_the_front(indices, n))
 
 
 def scattered(self: Array, index: Array, dim: int, src: Array | None, write: Any) -> Array:

@@ -76,17 +76,22 @@ class Categorical(ProbsOrLogits, Distribution):
 
     def sample(self, sample_shape: Sequence[int] = EMPTY) -> Tensor:
         shape = self._extended_shape(sample_shape)
-        rows = self.probs.detach().reshape(-1, self._num_events)
+        rows = self.probs.detach()
+        rows = rows if rows.ndim == 2 else rows.reshape(-1, self._num_events)
         count = math.prod(sample_shape)
         if not count:
             return full(shape, 0)
-        return multinomial(rows, count, True).T.reshape(shape)
+        drawn = multinomial(rows, count, True)
+        return (drawn if count == 1 else drawn.T).reshape(shape)
 
     def log_prob(self, value: Tensor) -> Tensor:
         self._check_value(value)
         value = value.long().unsqueeze(-1)
-        value, log_probs = broadcast_tensors(value, self.logits)
-        return log_probs.gather(-1, value[..., :1]).squeeze(-1)
+        log_probs = self.logits
+        if value.shape[:-1] != log_probs.shape[:-1]:
+            value, log_probs = broadcast_tensors(value, log_probs)
+            value = value[..., :1]
+        return log_probs.gather(-1, value).squeeze(-1)
 
     def entropy(self) -> Tensor:
         least = finfo(self.logits).min  # avoids 0 * -inf

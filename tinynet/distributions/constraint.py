@@ -181,7 +181,9 @@ class _IndependentConstraint(Constraint):
             wanted = self.base_constraint.event_dim + self.reinterpreted_batch_ndims
             raise ValueError(f"Expected value.dim() >= {wanted} but got {value.dim()}")
         kept = result.dim() - self.reinterpreted_batch_ndims
-        return result.reshape(result.shape[:kept] + (-1,)).all(-1)
+        if self.reinterpreted_batch_ndims != 1:
+            result = result.reshape(result.shape[:kept] + (-1,))
+        return result.all(-1)
 
     def __repr__(self) -> str:
         shown = f"{self.base_constraint!r}, {self.reinterpreted_batch_ndims}"

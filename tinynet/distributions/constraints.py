@@ -81,7 +81,9 @@ class _IntegerInterval(_Between):
     is_discrete = True
 
     def check(self, value: Any) -> Tensor:
-        return (value % 1 == 0) & (self.lower_bound <= value) & (value <= self.upper_bound)
+        inside = (self.lower_bound <= value) & (value <= self.upper_bound)
+        whole = isinstance(value, Tensor) and value._array.dtype.kind in "iu"
+        return inside if whole else inside & (value % 1 == 0)
 
 
 class _IntegerLessThan(_BoundedAbove):

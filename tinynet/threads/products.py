@@ -37,7 +37,8 @@ def matmul(a: Array, b: Array) -> Array:
         b: ``[batch, m, p]``.
     """
     if a.size * b.shape[2] < _LARGE or len(a) == 1:
-        found: Array = np.matmul(a, b)
+        outer = a.shape[2] == 1 and a.size > 1  # which numpy multiplies without BLAS
+        found: Array = np.multiply(a, b, order="C") if outer else np.matmul(a, b)
         return found
     out = np.empty((*a.shape[:2], b.shape[2]), a.dtype)
 

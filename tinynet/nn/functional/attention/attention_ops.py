@@ -23,6 +23,7 @@ from tinynet.ops.pointwise.exponential import exp
 from tinynet.ops.products.matmul import matmul
 from tinynet.ops.reduction.softmax import SAFE
 from tinynet.ops.reduction.sums import largest, smallest
+from tinynet.sums import ones
 
 _FEW = 32  # queries for which a copy of all keys costs more than it saves
 _BLOCK = 65536  # number of scores per block, which fits the cache
@@ -94,12 +95,12 @@ def _write_powers(
     If no score is large and no sum is small, exp needs no shift, which saves two passes.
     """
     scores = _write_scores(query, columns, bias, powers)
-    ones, safe = np.ones((scores.shape[-1], 1), scores.dtype), SAFE.get(scores.dtype, 0.0)
+    column, safe = ones(scores.shape[-1], scores.dtype)[:, None], SAFE.get(scores.dtype, 0.0)
     if largest(scores, axis=None, initial=-np.inf) < safe:
         np.exp(scores, out=scores)
         if keep is not None:
             scores[..., -keep.shape[-1] :] *= keep
-        np.matmul(scores, ones, out=sums)
+        np.matmul(scores, column, out=sums)
         if smallest(sums, axis=None, initial=np.inf) > math.exp(-safe):
             return
         _write_scores(query, columns, bias, powers)
@@ -107,7 +108,7 @@ def _write_powers(
         np.copyto(scores[..., -keep.shape[-1] :], -np.inf, where=keep == 0)
     scores -= _tops(scores)
     np.exp(scores, out=scores)
-    np.matmul(scores, ones, out=sums)
+    np.matmul(scores, column, out=sums)
     sums[sums == 0] = 1  # all keys masked: the output is 0
 
 

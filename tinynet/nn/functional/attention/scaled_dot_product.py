@@ -136,21 +136,21 @@ def _shape_of_scores(query: Tensor, key: Tensor, value: Tensor) -> tuple[int, ..
             "Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: "
             f"{query.ndim} key.dim: {key.ndim} and value.dim: {value.ndim} instead."
         )
-    if query.shape[-1] != key.shape[-1] or key.shape[-2] != value.shape[-2]:
+    shapes = q, k, v = [x._array.shape for x in (query, key, value)]
+    if q[-1] != k[-1] or k[-2] != v[-2]:
         raise RuntimeError(
             "The 'query', 'key' and 'value' of scaled_dot_product_attention must be [..., L, E], "
-            f"[..., S, E] and [..., S, V]. Got {list(query.shape)}, {list(key.shape)} and "
-            f"{list(value.shape)} instead."
+            f"[..., S, E] and [..., S, V]. Got {list(q)}, {list(k)} and {list(v)} instead."
         )
-    batch = query._array.shape[:-2]
-    for x in (key, value):
-        if x._array.shape[:-2] == batch:
+    batch = q[:-2]
+    for shape in shapes[1:]:
+        if shape[:-2] == batch:
             continue
         try:
-            batch = np.broadcast_shapes(batch, x._array.shape[:-2])
+            batch = np.broadcast_shapes(batch, shape[:-2])
         except ValueError:
-            raise errors.not_broadcastable(query.shape, (*x.shape[:-2], 1, 1)) from None
-    return (*batch, query.shape[-2], key.shape[-2])
+            raise errors.not_broadcastable(q, (*shape[:-2], 1, 1)) from None
+    return (*batch, q[-2], k[-2])
 
 
 def _check_mask(mask: Tensor, query: Tensor, shape: tuple[int, ...], is_causal: bool) -> None:

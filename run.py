@@ -69,7 +69,10 @@ CHECKS = {
 # Tests whose results depend on the processor; they run a second time as on an older one.
 NUMERICAL = [
     "tests/nn", "tests/numba_kernels", "tests/optim", "tests/oracle", "tests/ops/test_erf.py",
-    "tests/ops/test_linalg.py", "tests/ops/test_sums.py", "tests/test_accuracy.py", "tinynet",
+    "tests/ops/test_linalg.py", "tests/ops/test_sums.py", "tests/test_accuracy.py",
+    "tinynet/autograd", "tinynet/core", "tinynet/data/transforms", "tinynet/distributions",
+    "tinynet/fft", "tinynet/func", "tinynet/masked", "tinynet/nn", "tinynet/numba_kernels",
+    "tinynet/ops", "tinynet/optim", "tinynet/signal", "tinynet/sparse.py",
 ]  # fmt: skip
 # The extras that commands need, ...
 EXTRAS = {
@@ -389,7 +392,7 @@ def check(arguments: list[str]) -> int:
     environment = for_tests()
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "tests.xml")
-        pytest = ["pytest", "-q", *in_parallel(), *arguments]
+        pytest = ["pytest", "-q", "--durations=25", *in_parallel(), *arguments]
         tests = [*pytest, "--ignore=tests/test_architecture.py", f"--junitxml={report}"]
         for name, command in (CHECKS | {"tests": tests}).items():
             print(f"==== {name}: {' '.join(command)}", flush=True)

@@ -35,7 +35,7 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     # All that loads lazily, before a single file of it is collected, which would else be imported a
     # second time; and tests that go through all operations find them, whatever ran before.
-    lazy = importlib.import_module("tinynet.lazy")
+    lazy = importlib.import_module("tinynet.base.lazy")
     for package in lazy.HOMES:
         lazy.members(importlib.import_module(package))
     # A shell starts background jobs with Ctrl-C ignored, and programs that tests start inherit it.

@@ -71,7 +71,7 @@ NUMERICAL = [
     "tests/nn", "tests/numba_kernels", "tests/optim", "tests/oracle", "tests/ops/test_erf.py",
     "tests/ops/test_linalg.py", "tests/ops/test_sums.py", "tests/test_accuracy.py",
     "tinynet/autograd", "tinynet/core", "tinynet/data/transforms", "tinynet/distributions",
-    "tinynet/fft", "tinynet/func", "tinynet/masked", "tinynet/nn", "tinynet/numba_kernels",
+    "tinynet/fft", "tinynet/func", "tinynet/masked", "tinynet/nn", "tinynet/kernels/numba",
     "tinynet/ops", "tinynet/optim", "tinynet/signal", "tinynet/sparse.py",
 ]  # fmt: skip
 # The extras that commands need, ...
@@ -462,7 +462,7 @@ def main(argv: list[str]) -> int:
         started[0] = name
     typed = subprocess.list2cmdline(started) if os.name == "nt" else shlex.join(started)
     os.environ.setdefault("TINYNET_COMMAND", typed)  # what messages tell to type
-    if os.name != "nt":  # Ctrl-C waits until tinynet can answer it: tinynet/startup.py
+    if os.name != "nt":  # Ctrl-C waits until tinynet can answer it: tinynet/base/startup.py
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     return become(["-m", "tinynet", *argv])
 

@@ -9,13 +9,11 @@ import pkgutil
 from pathlib import Path
 
 import tinynet
-from tinynet import lazy
+from tinynet.base import lazy
 
 FILE = Path(__file__).with_suffix(".txt")
 ENGINE = """
-    as_torch atomic_write batching capture compat core dtypes errors explanations extension_dtypes
-    invocation layouts lazy memory numba_kernels onednn ops printing startup strides sums threads
-    widening
+    as_torch base capture compat core dtypes errors kernels ops
 """.split()
 """Parts of tinynet from which users import nothing."""
 

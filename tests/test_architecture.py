@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tinynet import lazy
+from tinynet.base import lazy
 
 PACKAGE = Path(__file__).parents[1] / "tinynet"
 PROJECT = PACKAGE / "train/project"  # `tinynet new` writes it: a user's files
@@ -20,18 +20,13 @@ FILES = sorted(path for path in PACKAGE.rglob("*.py") if path.parent != PROJECT)
 
 # A part may import the parts of the rows above its own, and itself; not its neighbours in a row.
 ROWS = [
-    ["startup", "lazy"],  # the first that are imported
-    ["invocation"],
-    ["errors", "extension_dtypes"],
-    ["atomic_write", "devices", "dtypes", "memory", "strides"],
-    ["threads"],
-    ["layouts", "onednn", "printing", "type_info", "widening"],
-    ["numba_kernels", "sums"],
+    ["base"],
+    ["errors"],
+    ["dtypes"],
+    ["kernels"],
     ["core"],
-    ["explanations"],  # reads the tracebacks of all above
     ["random"],
     ["ops"],
-    ["batching"],  # stands before kernels; jacobians of autograd run on it
     ["autograd", "fft", "masked", "signal", "sparse"],
     ["distributed"],  # samplers ask for the rank, DistributedDataParallel is a Module
     ["nn", "data", "board", "distributions"],
@@ -40,15 +35,24 @@ ROWS = [
     ["compiler"],
     ["exchange", "onnx"],  # Parameters are among what they store
     ["train"],
-    ["cuda", "backends", "amp", "runtime"],  # what scripts ask of devices and threads
+    ["cuda", "backends", "amp"],  # what scripts ask of devices
     ["compat"],  # what scripts ask of PyTorch's other packages
     ["func"],  # transforms take nested lists and dicts apart
     ["utils", "serialization"],  # doors: nothing in them and __init__ but re-exports
     ["__init__"],
     ["__main__", "as_torch"],
 ]
-# The same inside train, whose rows tell the story of a run.
-ROWS_OF_TRAIN = [
+# The same inside some parts.
+ROWS_OF = {}
+ROWS_OF["base"] = [["startup", "lazy"], ["invocation"], ["atomic_write", "memory"], ["__init__"]]
+ROWS_OF["kernels"] = [
+    ["threads"],
+    ["low_precision", "onednn", "strides", "sums"],
+    ["numba"],
+    ["__init__"],
+]
+# The rows of train tell the story of a run.
+ROWS_OF["train"] = [
     ["base"],  # problems, tables, the files of a run
     ["models"],
     ["metrics"],
@@ -71,7 +75,15 @@ ROWS_OF_TRAIN = [
     ["__init__"],
 ]
 ROW_OF = {part: row for row, parts in enumerate(ROWS) for part in parts}
-ROW_IN_TRAIN = {room: row for row, rooms in enumerate(ROWS_OF_TRAIN) for room in rooms}
+ROW_IN = {
+    part: {room: row for row, rooms in enumerate(rows) for room in rooms}
+    for part, rows in ROWS_OF.items()
+}
+# Rooms that stand above all others of their part: (it, what it may import).
+ON_TOP = {
+    "core": "explanations",  # reads the tracebacks of all others
+    "ops": "batching",  # rules for the operations of all others
+}
 
 # What is neither numpy nor the standard library is imported in one file, there also late (inside a
 # function): `import tinynet` must do without it.
@@ -84,8 +96,8 @@ EDGE = {
     "data/readers/parquet.py": {"pyarrow"},
     "data/readers/pillow.py": {"PIL"},
     "distributed/mpi.py": {"mpi4py"},
-    "extension_dtypes.py": {"ml_dtypes"},
-    "numba_kernels/compiler.py": {"llvmlite", "numba"},
+    "dtypes/extension_dtypes.py": {"ml_dtypes"},
+    "kernels/numba/compiler.py": {"llvmlite", "numba"},
     "onnx/model_proto.py": {"onnx"},
     "train/show/plots.py": {"matplotlib"},
     "train/study/study.py": {"optuna", "sqlite3"},  # some Pythons are built without sqlite3
@@ -99,7 +111,7 @@ IMPORTS_BY_NAME = {
     "as_torch/report.py",
     "nn/base/module.py",  # Module.compile: capture stands above nn
     "capture/guard/lookups.py",  # captures hear what the user's code imports
-    "lazy/__init__.py",  # and what a lazy package's table says
+    "base/lazy/__init__.py",  # and what a lazy package's table says
     "compat/library_hooks.py",  # stands at import, and needs nn and board for a graph only
 }
 
@@ -143,7 +155,7 @@ EXCEPTIONS: dict[str, tuple[int, str]] = {
         45,
         "the innermost loop of training: a call per gradient would cost what it saves",
     ),
-    "lazy/table.py": (505, "generated: a line for each name that loads lazily"),
+    "base/lazy/table.py": (505, "generated: a line for each name that loads lazily"),
     "ops": (
         21_400,
         "all of Tensor, special and linalg, real and complex, with PyTorch's words; stft;"
@@ -156,7 +168,7 @@ EXCEPTIONS: dict[str, tuple[int, str]] = {
 DOORS = {"distributed/optim.py"}
 
 # Folders have at most 25 entries, and __init__.py; those of more:
-ENTRIES = {".": (51, "PyTorch's public packages stand at the top, as users import them")}
+ENTRIES = {".": (33, "PyTorch's public packages stand at the top, as users import them")}
 
 
 def name_of(path):
@@ -238,31 +250,41 @@ def test_imports_point_one_way(path):
         assert ROW_OF[target] < ROW_OF[part], f"{name_of(path)} ({part}) may not import {name}"
 
 
-def rooms_of_train(path):
-    """The rooms of train from which a file of train imports."""
+def rooms_of(path, part):
+    """The rooms of a part from which a file imports."""
     for node in nodes_of(path):
-        if isinstance(node, ast.ImportFrom) and node.module == "tinynet.train":
+        if isinstance(node, ast.ImportFrom) and node.module == f"tinynet.{part}":
             yield from (alias.name for alias in node.names)
     names = (name.split(".") for name in imports_of(path))
-    yield from (name[2] for name in names if name[:2] == ["tinynet", "train"] and len(name) > 2)
+    yield from (name[2] for name in names if name[:2] == ["tinynet", part] and len(name) > 2)
 
 
 @for_each_file
-def test_imports_inside_train_point_one_way(path):
-    if part_of(path) != "train":
+def test_imports_inside_a_part_point_one_way(path):
+    part = part_of(path)
+    if part not in ROW_IN or name_of(path) in DOORS:
         return
     room = path.relative_to(PACKAGE).parts[1].removesuffix(".py")
-    assert room in ROW_IN_TRAIN, f"{room!r} is a new room of train: give it a row in ROWS_OF_TRAIN"
-    for target in {*rooms_of_train(path)} - {room}:
-        assert ROW_IN_TRAIN[target] < ROW_IN_TRAIN[room], (
-            f"{name_of(path)} ({room}) may not import from train/{target}"
+    rows = ROW_IN[part]
+    assert room in rows, f"{room!r} is a new room of {part}: give it a row in ROWS_OF"
+    for target in {*rooms_of(path, part)} - {room}:
+        assert rows[target] < rows[room], (
+            f"{name_of(path)} ({room}) may not import from {part}/{target}"
         )
 
 
+@for_each_file
+def test_no_room_imports_the_one_on_top(path):
+    part = part_of(path)
+    top = ON_TOP.get(part)
+    if path.relative_to(PACKAGE).parts[1:2] not in [(top,), ("__init__.py",)]:
+        assert top not in {*rooms_of(path, part)}, f"{name_of(path)} may not import {part}/{top}"
+
+
 def test_ctrl_c_is_prepared_for_before_anything_that_takes_time():
-    first, *_ = imports_of(PACKAGE / "__init__.py")
-    assert first == "tinynet.startup"
-    path = PACKAGE / "startup.py"
+    first = parsed(PACKAGE / "__init__.py").body[1]
+    assert ast.unparse(first).startswith("from tinynet.base import startup")
+    path = PACKAGE / "base/startup.py"
     assert {*imports_of(path)} == {"os", "signal", "sys"}
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import tinynet as tn
-from tinynet.explanations import explain, topics
+from tinynet.core.explanations import explain, topics
 from tinynet.train.cli import main
 
 PACKAGE = Path(tn.__file__).parent

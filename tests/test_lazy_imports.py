@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 import tinynet
-from tinynet import lazy
-from tinynet.lazy.__main__ import lazy_imports
-from tinynet.lazy.table import HOMES
+from tinynet.base import lazy
+from tinynet.base.lazy.__main__ import lazy_imports
+from tinynet.base.lazy.table import HOMES
 
 ROOT = Path(__file__).parents[1]
 LATER = """
@@ -54,7 +54,7 @@ def test_a_layer_loads_what_it_needs():
 
 
 def test_the_table_is_fresh():
-    command = [sys.executable, "-m", "tinynet.lazy", "--check"]
+    command = [sys.executable, "-m", "tinynet.base.lazy", "--check"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 

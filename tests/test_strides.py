@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tinynet as tn
-from tinynet.strides import array_in, extent
+from tinynet.kernels.strides import array_in, extent
 
 
 def test_arrays_are_those_of_numpy():

@@ -12,8 +12,9 @@ import pytest
 import tinynet as tn
 from tests.patience import PATIENCE
 from tests.rounding import bound
-from tinynet import memory, threads
-from tinynet.threads import processors, products
+from tinynet.base import memory
+from tinynet.kernels import threads
+from tinynet.kernels.threads import processors, products
 
 
 @pytest.fixture
@@ -268,7 +269,7 @@ def test_a_forked_process_starts_its_own_threads(three):
         pytest.skip("no fork")
     code = """
 import os, threading
-from tinynet import threads
+from tinynet.kernels import threads
 threads.set_count(2)
 done = []
 threads.share(done.append, range(4))

@@ -1,7 +1,7 @@
 """tinynet: neural-network training on numpy, with PyTorch's names and autograd semantics."""
 
-from tinynet import startup as startup  # isort: skip  # Ctrl-C during all that follows
-from tinynet.invocation import early_watch as early_watch  # isort: skip  # and kills
+from tinynet.base import startup as startup  # isort: skip  # Ctrl-C during all that follows
+from tinynet.base.invocation import early_watch as early_watch  # isort: skip  # and kills
 
 from math import e as e
 from math import inf as inf
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from numpy import newaxis as newaxis
 
-from tinynet import explanations as explanations
 from tinynet import sparse as sparse
+from tinynet.base.lazy import attach as _attach
 from tinynet.compat import library_hooks as library_hooks
 from tinynet.compat import storage as storage
 from tinynet.compat.storage import BFloat16Storage as BFloat16Storage
@@ -30,13 +30,24 @@ from tinynet.compat.storage import TypedStorage as TypedStorage
 from tinynet.compat.storage import UntypedStorage as UntypedStorage
 from tinynet.compat.storage import from_file as from_file
 from tinynet.compat.storage import is_storage as is_storage
+from tinynet.core import explanations as explanations
+from tinynet.core.devices import device as device
+from tinynet.core.layouts import channels_last as channels_last
+from tinynet.core.layouts import channels_last_3d as channels_last_3d
+from tinynet.core.layouts import contiguous_format as contiguous_format
+from tinynet.core.layouts import layout as layout
+from tinynet.core.layouts import memory_format as memory_format
+from tinynet.core.layouts import preserve_format as preserve_format
+from tinynet.core.layouts import sparse_coo as sparse_coo
+from tinynet.core.layouts import sparse_csr as sparse_csr
+from tinynet.core.layouts import strided as strided
 from tinynet.core.modes import enable_grad as enable_grad
 from tinynet.core.modes import is_grad_enabled as is_grad_enabled
 from tinynet.core.modes import no_grad as no_grad
 from tinynet.core.modes import set_grad_enabled as set_grad_enabled
+from tinynet.core.printing import set_printoptions as set_printoptions
 from tinynet.core.tensors.tensor import Size as Size
 from tinynet.core.tensors.tensor import Tensor as Tensor
-from tinynet.devices import device as device
 from tinynet.dtypes import bfloat16 as bfloat16
 from tinynet.dtypes import bool as bool
 from tinynet.dtypes import can_cast as can_cast
@@ -65,20 +76,9 @@ from tinynet.dtypes import uint8 as uint8
 from tinynet.dtypes import uint16 as uint16
 from tinynet.dtypes import uint32 as uint32
 from tinynet.dtypes import uint64 as uint64
-from tinynet.layouts import channels_last as channels_last
-from tinynet.layouts import channels_last_3d as channels_last_3d
-from tinynet.layouts import contiguous_format as contiguous_format
-from tinynet.layouts import layout as layout
-from tinynet.layouts import memory_format as memory_format
-from tinynet.layouts import preserve_format as preserve_format
-from tinynet.layouts import sparse_coo as sparse_coo
-from tinynet.layouts import sparse_csr as sparse_csr
-from tinynet.layouts import strided as strided
-from tinynet.lazy import attach as _attach
 from tinynet.ops import *  # noqa: F403
 from tinynet.ops import linalg as linalg
 from tinynet.ops import special as special
-from tinynet.printing import set_printoptions as set_printoptions
 from tinynet.random import Generator as Generator
 from tinynet.random import default_generator as default_generator
 from tinynet.random import get_rng_state as get_rng_state
@@ -135,6 +135,31 @@ if TYPE_CHECKING:
     from tinynet.autograd.inference import inference_mode as inference_mode
     from tinynet.autograd.inference import is_inference as is_inference
     from tinynet.autograd.inference import is_inference_mode_enabled as is_inference_mode_enabled
+    from tinynet.backends.runtime import (
+        are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled,
+    )
+    from tinynet.backends.runtime import get_default_device as get_default_device
+    from tinynet.backends.runtime import (
+        get_float32_matmul_precision as get_float32_matmul_precision,
+    )
+    from tinynet.backends.runtime import get_num_interop_threads as get_num_interop_threads
+    from tinynet.backends.runtime import get_num_threads as get_num_threads
+    from tinynet.backends.runtime import (
+        is_deterministic_algorithms_warn_only_enabled as is_deterministic_algorithms_warn_only_enabled,
+    )
+    from tinynet.backends.runtime import is_warn_always_enabled as is_warn_always_enabled
+    from tinynet.backends.runtime import set_default_device as set_default_device
+    from tinynet.backends.runtime import (
+        set_float32_matmul_precision as set_float32_matmul_precision,
+    )
+    from tinynet.backends.runtime import set_flush_denormal as set_flush_denormal
+    from tinynet.backends.runtime import set_num_interop_threads as set_num_interop_threads
+    from tinynet.backends.runtime import set_num_threads as set_num_threads
+    from tinynet.backends.runtime import set_warn_always as set_warn_always
+    from tinynet.backends.runtime import typename as typename
+    from tinynet.backends.runtime import (
+        use_deterministic_algorithms as use_deterministic_algorithms,
+    )
     from tinynet.capture.api import compile as compile
     from tinynet.compat import accelerator as accelerator
     from tinynet.compat.native_functions import alpha_dropout as alpha_dropout
@@ -150,6 +175,8 @@ if TYPE_CHECKING:
     from tinynet.compat.native_functions import native_group_norm as native_group_norm
     from tinynet.compat.native_functions import native_layer_norm as native_layer_norm
     from tinynet.compat.native_functions import threshold as threshold
+    from tinynet.dtypes.type_info import finfo as finfo
+    from tinynet.dtypes.type_info import iinfo as iinfo
     from tinynet.exchange import load as load
     from tinynet.exchange import save as save
     from tinynet.func import vmap as vmap
@@ -181,33 +208,12 @@ if TYPE_CHECKING:
     from tinynet.nn.functional import selu as selu
     from tinynet.nn.functional import selu_ as selu_
     from tinynet.nn.functional import threshold_ as threshold_
-    from tinynet.runtime import (
-        are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled,
-    )
-    from tinynet.runtime import get_default_device as get_default_device
-    from tinynet.runtime import get_float32_matmul_precision as get_float32_matmul_precision
-    from tinynet.runtime import get_num_interop_threads as get_num_interop_threads
-    from tinynet.runtime import get_num_threads as get_num_threads
-    from tinynet.runtime import (
-        is_deterministic_algorithms_warn_only_enabled as is_deterministic_algorithms_warn_only_enabled,
-    )
-    from tinynet.runtime import is_warn_always_enabled as is_warn_always_enabled
-    from tinynet.runtime import set_default_device as set_default_device
-    from tinynet.runtime import set_float32_matmul_precision as set_float32_matmul_precision
-    from tinynet.runtime import set_flush_denormal as set_flush_denormal
-    from tinynet.runtime import set_num_interop_threads as set_num_interop_threads
-    from tinynet.runtime import set_num_threads as set_num_threads
-    from tinynet.runtime import set_warn_always as set_warn_always
-    from tinynet.runtime import typename as typename
-    from tinynet.runtime import use_deterministic_algorithms as use_deterministic_algorithms
     from tinynet.signal.periodic import bartlett_window as bartlett_window
     from tinynet.signal.periodic import blackman_window as blackman_window
     from tinynet.signal.periodic import hamming_window as hamming_window
     from tinynet.signal.periodic import hann_window as hann_window
     from tinynet.signal.periodic import kaiser_window as kaiser_window
     from tinynet.train.observe.summary import summary as summary
-    from tinynet.type_info import finfo as finfo
-    from tinynet.type_info import iinfo as iinfo
 else:
     __getattr__, __dir__, __all__ = _attach(__name__)
 

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from tinynet import invocation
+from tinynet.base import invocation
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -84,7 +84,7 @@ def with_fix(sentence: str, fix: str) -> str:
 
 
 def explained(topic: str) -> str:
-    """Return the line that names the page about an error, see ``tinynet/explanations``."""
+    """Return the line that names the page about an error, see ``tinynet/core/explanations``."""
     return f"  explain  {invocation.command('explain', topic)}"
 
 
@@ -164,7 +164,7 @@ class AutogradError(RuntimeError):
         changed_by: where it was changed, oldest first.
         needed_at: where the backward pass ran.
         hint: the fix, as shown in the message.
-        topic: name of the page in ``tinynet/explanations`` with more details.
+        topic: name of the page in ``tinynet/core/explanations`` with more details.
     """
 
     def __init__(

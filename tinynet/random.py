@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from tinynet.core.devices import CPU, require_cpu
+from tinynet.core.devices import device as Device
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.core.trace import repeated, traced
-from tinynet.devices import CPU, require_cpu
-from tinynet.devices import device as Device
 
 _STATE = struct.Struct("<Q16s16sII")  # seed; PCG64's state, increment, has_uint32 and uinteger
 

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import dtypes, layouts
+from tinynet import dtypes
+from tinynet.core import layouts
 from tinynet.core.declaration.operation import operation
 from tinynet.core.graph.row_sparse import Rows
 from tinynet.core.tensors.subclasses import plain

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import tinynet
 from docs.coverage.table import NAMESPACES
-from tinynet import lazy
+from tinynet.base import lazy
 from tinynet.core.declaration.operation import REGISTRY, Operation
 
 PACKAGE = Path(tinynet.__file__).parent

@@ -9,9 +9,9 @@ import pytest
 import tinynet as tn
 from tests.ops.samples import F
 from tests.ops.test_gradients import ROWS
-from tinynet.batching import Level, UnbatchableError, dispatch, families
-from tinynet.batching.families import RULES, rule_of
 from tinynet.core.declaration.operation import REGISTRY
+from tinynet.ops.batching import Level, UnbatchableError, dispatch, families
+from tinynet.ops.batching.families import RULES, rule_of
 
 COUNT = 2  # examples
 # Of the tensors of a call, the first, second, ...: where each has its batch; None: all share it.

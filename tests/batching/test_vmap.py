@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import tinynet as tn
-from tinynet.batching import dispatch
 from tinynet.core.declaration.observers import observable, observing
 from tinynet.func import set_vmap_fallback_warning
+from tinynet.ops.batching import dispatch
 
 X = tn.arange(6.0).reshape(2, 3)
 

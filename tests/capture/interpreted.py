@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.capture.native import cache, fusion, library, optimizers
-from tinynet.numba_kernels import compiler, elementary
+from tinynet.kernels.numba import compiler, elementary
 
 MATH = types.SimpleNamespace(
     **{name: getattr(np, name) for name in "exp log sqrt tanh log1p expm1 sin cos".split()}

@@ -7,8 +7,9 @@ import pytest
 
 import tinynet as tn
 from tests.rounding import assert_near
-from tinynet import nn, onednn, optim
+from tinynet import nn, optim
 from tinynet.capture.graph import record_program
+from tinynet.kernels import onednn
 from tinynet.nn import functional as F
 
 pytest.importorskip("numba")

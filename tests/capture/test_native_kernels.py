@@ -7,9 +7,10 @@ import pytest
 
 import tinynet as tn
 from tests.rounding import STEPS, assert_near
-from tinynet import nn, numba_kernels, optim
+from tinynet import nn, optim
+from tinynet.kernels import numba as numba_kernels
+from tinynet.kernels.numba import gates, tables
 from tinynet.nn import functional as F
-from tinynet.numba_kernels import gates, tables
 
 pytest.importorskip("numba")
 

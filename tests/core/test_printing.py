@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tinynet.printing import format_tensor, set_printoptions, shows_dtype
+from tinynet.core.printing import format_tensor, set_printoptions, shows_dtype
 
 NAN, INF = float("nan"), float("inf")
 GRAD = ["requires_grad=True"]

@@ -9,7 +9,7 @@ import pytest
 
 import tinynet as tn
 from tinynet import dtypes, nn
-from tinynet.printing import format_tensor
+from tinynet.core.printing import format_tensor
 
 
 def test_dtypes_may_be_types_of_python():

@@ -1,7 +1,7 @@
 """bfloat16, regions of autocast, and GradScaler."""
 
 from tests.recorded.programs import Family, attempt
-from tinynet.extension_dtypes import installed
+from tinynet.dtypes.extension_dtypes import installed
 
 program = Family(__name__, skip="" if installed() else "needs ml_dtypes")
 

@@ -106,12 +106,12 @@ def test_the_change_of_a_page_is_all_that_it_takes(page, tree):
         if path.suffix in (".py", ".pyi", ".md", ".txt", ".json") and named.search(read(path))
     ]
     assert [path for path in rest if not {*path.parts} & (MADE | more)] == []
-    assert run(tree, "-m", "tinynet.lazy").returncode == 0
+    assert run(tree, "-m", "tinynet.base.lazy").returncode == 0
     gone = run(tree, "-c", f"import tinynet; tinynet.{public}")
     assert "AttributeError" in gone.stderr
     for file, text in files.items():
         (tree / file).write_text(text, encoding="utf-8")
-    assert run(tree, "-m", "tinynet.lazy").returncode == 0
+    assert run(tree, "-m", "tinynet.base.lazy").returncode == 0
     checked = run(tree, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", names[-1], *tests)
     assert checked.returncode == 0, checked.stdout
     assert int(re.search(r"(\d+) passed", checked.stdout)[1]) >= 3

@@ -15,7 +15,7 @@ import tinynet
 from docs.site import api, configs, gaps, glossary, hooks, inventory
 from docs.site.docstrings import markdown
 from docs.site.inventory import TITLES
-from tinynet import lazy
+from tinynet.base import lazy
 from tinynet.train.config.sections import SECTIONS, settings
 
 ROOT = Path(__file__).parents[2]

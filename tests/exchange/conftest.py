@@ -1,6 +1,6 @@
 import pytest
 
-from tinynet import extension_dtypes
+from tinynet.dtypes import extension_dtypes
 
 collect_ignore = ["record.py"]  # it imports PyTorch; the doctest collector would, too
 

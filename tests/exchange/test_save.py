@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 import tinynet as tn
-from tinynet import lazy, nn, optim
+from tinynet import nn, optim
+from tinynet.base import lazy
 from tinynet.exchange import ExchangeError, npz
 
 

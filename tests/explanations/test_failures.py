@@ -11,9 +11,9 @@ import pytest
 
 import tinynet as tn
 from tinynet import nn, optim
+from tinynet.core.explanations import display
+from tinynet.core.explanations.tracebacks import SWITCH, entries_of, is_ours
 from tinynet.data import DataLoader
-from tinynet.explanations import display
-from tinynet.explanations.tracebacks import SWITCH, entries_of, is_ours
 from tinynet.nn import functional as F
 
 MODEL = """\

@@ -13,7 +13,8 @@ import tinynet as tn
 from docs.site.docstrings import sections
 from docs.site.inventory import module_of
 from tests.recorded.layers import Failure
-from tinynet import lazy, nn
+from tinynet import nn
+from tinynet.base import lazy
 
 from .classes.suite import SUITE
 

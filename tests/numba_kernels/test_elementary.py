@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.rounding import assert_near
-from tinynet.numba_kernels import compiler, elementary
+from tinynet.kernels.numba import compiler, elementary
 
 RANGE = np.float32(np.concatenate([np.linspace(-87, 88.7, 20001), np.linspace(-1, 1, 20001)]))
 

@@ -6,7 +6,7 @@ import pytest
 import tinynet as tn
 from tests.numba_kernels.both import assert_gradients_alike, both
 from tests.rounding import STEPS, assert_near
-from tinynet import numba_kernels
+from tinynet.kernels import numba as numba_kernels
 from tinynet.nn import functional as F
 
 

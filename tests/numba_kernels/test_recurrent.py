@@ -4,12 +4,12 @@ import pytest
 import tinynet as tn
 from tests.numba_kernels.both import assert_alike, assert_gradients_alike, gradients
 from tests.rounding import STEPS, assert_near, assert_product
-from tinynet import onednn
+from tinynet.kernels import onednn
+from tinynet.kernels.numba import blas, gates
+from tinynet.kernels.numba.compiler import plain as python
 from tinynet.nn.functional.recurrent import rnn_ops
 from tinynet.nn.functional.recurrent.gru_ops import gru_sequence
 from tinynet.nn.functional.recurrent.lstm_ops import lstm_sequence
-from tinynet.numba_kernels import blas, gates
-from tinynet.numba_kernels.compiler import plain as python
 
 SEQUENCES = {  # gates, states, biases
     "lstm": (lstm_sequence.function, 4, 2, 1),

@@ -6,8 +6,8 @@ import sys
 import pytest
 
 import tinynet as tn
-from tinynet import numba_kernels
-from tinynet.numba_kernels import compiler
+from tinynet.kernels import numba as numba_kernels
+from tinynet.kernels.numba import compiler
 
 
 def python(code, **environment):

@@ -7,9 +7,9 @@ import tinynet as tn
 from tests.numba_kernels.both import assert_alike, both
 from tests.rounding import STEPS
 from tinynet import nn, optim
+from tinynet.kernels.numba import tables
+from tinynet.kernels.numba.compiler import plain as python
 from tinynet.nn import functional as F
-from tinynet.numba_kernels import tables
-from tinynet.numba_kernels.compiler import plain as python
 
 
 def trained(start, factors, numbers, **options):

@@ -8,7 +8,8 @@ import pytest
 
 import tinynet as tn
 from tests.rounding import assert_near
-from tinynet import backends, nn, onednn
+from tinynet import backends, nn
+from tinynet.kernels import onednn
 from tinynet.nn import functional as F
 from tinynet.nn.functional.convolution.im2col import Walk
 

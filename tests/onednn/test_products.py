@@ -5,7 +5,8 @@ import pytest
 
 import tinynet as tn
 from tests.rounding import assert_product
-from tinynet import numba_kernels, onednn
+from tinynet.kernels import numba as numba_kernels
+from tinynet.kernels import onednn
 from tinynet.ops.products.gemm import dot
 
 if not onednn.is_available():

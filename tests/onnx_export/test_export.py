@@ -13,7 +13,7 @@ import tinynet as tn
 from tests.onnx_export.comparing import ROUNDINGS, assert_same, running
 from tests.rounding import assert_near, near
 from tinynet import nn
-from tinynet.invocation import installation
+from tinynet.base.invocation import installation
 from tinynet.onnx import OnnxExporterError, TrainingMode
 from tinynet.onnx.errors import UnsupportedOperatorError
 

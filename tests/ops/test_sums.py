@@ -5,7 +5,7 @@ import pytest
 
 import tinynet as tn
 from tests.rounding import STEPS, assert_near, bound
-from tinynet.sums import sums
+from tinynet.kernels.sums import sums
 
 SHAPES = [(70_001,), (300, 700), (9000, 7), (3, 5, 4000), (64, 64), (1, 40_000), (40_000, 1)]
 

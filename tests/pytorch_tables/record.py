@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 import tinynet as tn
-from tinynet import lazy
+from tinynet.base import lazy
 
 from . import layouts, nodes, store, translate
 from .compare import difference

@@ -6,8 +6,8 @@ import pytest
 
 import tinynet as tn
 from tests.rounding import near
-from tinynet import threads
-from tinynet.numba_kernels import compiler
+from tinynet.kernels import threads
+from tinynet.kernels.numba import compiler
 from tinynet.train import ConfigError, evaluate_run, load_config, resume, run
 
 needs_numba = pytest.mark.skipif(not compiler.is_available(), reason="needs numba")

@@ -7,7 +7,7 @@ import shlex
 import pytest
 
 from tests.rounding import STEPS, near
-from tinynet.invocation import installation
+from tinynet.base.invocation import installation
 from tinynet.train import find_lr, load_config
 from tinynet.train.assemble.build import build
 from tinynet.train.assemble.optimizers import updaters_for

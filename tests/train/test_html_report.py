@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from tinynet.invocation import installation
+from tinynet.base.invocation import installation
 from tinynet.train import resume, run
 from tinynet.train.cli import main
 from tinynet.train.run import training as trainings

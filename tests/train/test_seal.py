@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tinynet.atomic_write import write_atomically
+from tinynet.base.atomic_write import write_atomically
 from tinynet.board import BoardWarning
 from tinynet.train import StorageWarning, evaluate_run, resume, run
 from tinynet.train.base import checkpoint_file as checkpoints

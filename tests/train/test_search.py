@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.patience import PATIENCE
-from tinynet.invocation import installation
+from tinynet.base.invocation import installation
 from tinynet.train import run
 from tinynet.train.assemble.limits import PRUNED
 from tinynet.train.base.problems import Problems, TrainError, UsageError

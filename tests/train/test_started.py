@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.patience import PATIENCE
-from tinynet.invocation import VARIABLE, command, commands, python
-from tinynet.invocation.quoting import shell
+from tinynet.base.invocation import VARIABLE, command, commands, python
+from tinynet.base.invocation.quoting import shell
 from tinynet.train.cli import main
 
 from .test_cli import ENVIRONMENT, ROOT, interruptible
@@ -227,7 +227,10 @@ def test_windows_finds_programs_in_any_case(monkeypatch):
 
 def test_a_program_of_the_users_own(tmp_path):
     """Its messages name the Python that runs it, as it can be typed."""
-    code = "from tinynet.invocation import command, python; print(command('list')); print(python())"
+    code = (
+        "from tinynet.base.invocation import command, python;"
+        "print(command('list')); print(python())"
+    )
     environment = {k: v for k, v in ENVIRONMENT.items() if k != VARIABLE}
     run = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True

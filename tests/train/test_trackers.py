@@ -13,7 +13,7 @@ from tests.distributed.launching import needs_mpi
 from tests.distributed.launching import start as mpirun
 from tests.rounding import near
 from tinynet import nn, optim
-from tinynet.invocation import installation
+from tinynet.base.invocation import installation
 from tinynet.train import (
     Callbacks,
     ConfigError,

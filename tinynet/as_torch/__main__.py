@@ -10,7 +10,7 @@ from types import ModuleType, TracebackType
 from typing import Any
 
 from tinynet.as_torch import hook, report
-from tinynet.printing import quantity
+from tinynet.core.printing import quantity
 
 HERE = os.path.dirname(__file__)
 

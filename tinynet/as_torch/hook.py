@@ -14,14 +14,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from tinynet import lazy
 from tinynet.as_torch.paths import PATHS, is_served, reason
+from tinynet.base import lazy
+from tinynet.base.lazy.table import HOMES
+from tinynet.core.devices import device
+from tinynet.core.layouts import layout, memory_format
 from tinynet.core.tensors.size import Size
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.devices import device
 from tinynet.dtypes import dtype
-from tinynet.layouts import layout, memory_format
-from tinynet.lazy.table import HOMES
 from tinynet.nn.parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
 from tinynet.random import Generator
 

@@ -30,10 +30,10 @@ from tinynet.autograd.functional_arguments import (
     single_output,
     vector,
 )
-from tinynet.batching import jacobian_columns, jacobian_rows
 from tinynet.core.modes import enable_grad
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.ops import stack, zeros_like
+from tinynet.ops.batching import jacobian_columns, jacobian_rows
 
 OneOrMore = Tensor | Tensors
 

@@ -16,6 +16,7 @@ from typing import Any
 from tinynet import dtypes
 from tinynet.autograd.reentrant import Conditions
 from tinynet.core.callsite import Site, here, locate
+from tinynet.core.devices import CPU
 from tinynet.core.graph.node import Edge, Guard, Node, Saved, modified_problem
 from tinynet.core.graph.recorded_backward import tensor_at
 from tinynet.core.graph.saved_hooks import Keeper, keeping
@@ -24,7 +25,6 @@ from tinynet.core.modes import enable_grad, mode
 from tinynet.core.tensors.tensor import Size, Tensor, counter_of
 from tinynet.core.tensors.version import Version
 from tinynet.core.tensors.views import edge_of
-from tinynet.devices import CPU
 from tinynet.dtypes import Array
 from tinynet.errors import explained
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from tinynet import numba_kernels
-from tinynet.numba_kernels import compiler
+from tinynet.kernels import numba as numba_kernels
+from tinynet.kernels.numba import compiler
 
 
 class Numba:

@@ -6,7 +6,7 @@ import os
 import threading
 from pathlib import Path
 
-from tinynet.atomic_write import write_atomically
+from tinynet.base.atomic_write import write_atomically
 from tinynet.board import storage
 
 

@@ -9,8 +9,8 @@ import sys
 from collections.abc import Sequence
 from importlib import util
 
-from tinynet.invocation import installation
-from tinynet.invocation.interrupts import raise_on_ctrl_c
+from tinynet.base.invocation import installation
+from tinynet.base.invocation.interrupts import raise_on_ctrl_c
 
 
 def launch(

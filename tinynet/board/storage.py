@@ -22,7 +22,7 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Mapping
 
-from tinynet.atomic_write import cut
+from tinynet.base.atomic_write import cut
 
 _CHUNK = 1 << 14  # bytes per write: on a nearly full disk, complete chunks are kept
 _PATIENCE = 5.0  # seconds between attempts of add() during an outage; flush() always tries

@@ -30,7 +30,7 @@ from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from tinynet import invocation
+from tinynet.base import invocation
 from tinynet.board.graphs.graph import Graph, Node
 from tinynet.board.graphs.profile import step_stats
 from tinynet.board.proto import DATA_TYPES, run_metadata

@@ -7,13 +7,13 @@ import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from tinynet import invocation
+from tinynet.base import invocation
 from tinynet.capture.compiled import Compiled
 from tinynet.capture.explain import Explanation
 from tinynet.capture.guard.holdings import is_a
+from tinynet.kernels.numba import compiler
 from tinynet.nn.base.module import Module
 from tinynet.nn.base.tables import attributes
-from tinynet.numba_kernels import compiler
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -22,10 +22,10 @@ from tinynet.capture.rerun import Rerun, call_of
 from tinynet.capture.verify.schedule import FIRST, Schedule
 from tinynet.capture.verify.verification import Outcome, verify
 from tinynet.core.callsite import locate, warn
+from tinynet.core.explanations.failures import explain as explain_error
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.explanations.failures import explain as explain_error
-from tinynet.threads import fork_safe_lock
+from tinynet.kernels.threads import fork_safe_lock
 
 CAPTURES = 4  # calls that are compared until two are the same
 PROGRAMS = 8  # of one function: for other shapes, modes and Python values

@@ -24,9 +24,9 @@ from tinynet.capture.record.probing import Group
 from tinynet.capture.rerun import Rerun
 from tinynet.capture.source import Source, compiled
 from tinynet.capture.verify.schedule import Schedule
+from tinynet.core.explanations.failures import CALLS
 from tinynet.core.tensors.tensor import Tensor, counter_of, wrap
 from tinynet.core.tensors.views import edge_of
-from tinynet.explanations.failures import CALLS
 
 
 class HandledError(Exception):

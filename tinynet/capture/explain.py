@@ -13,8 +13,8 @@ from tinynet.capture.guard.holdings import is_a, shown, value_of
 from tinynet.capture.guard.keys import Identity
 from tinynet.capture.program import Call, Program, Value, leaves
 from tinynet.core.callsite import locate
+from tinynet.core.printing import quantity
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.printing import quantity
 
 if TYPE_CHECKING:
     from tinynet.capture.compiled import Compiled

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tinynet.devices import device
+from tinynet.core.devices import device
 
 
 def is_available() -> bool:

@@ -14,7 +14,8 @@ from typing import Optional as Optional
 from typing import TypeVar as TypeVar
 from typing import Union as Union
 
-from tinynet import ops, printing
+from tinynet import ops
+from tinynet.core import printing
 from tinynet.core.tensors.subclasses import plain
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import dtype

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tinynet import ops as functions
+from tinynet.backends.runtime import _assert as _assert
 from tinynet.compat.fx import SymBool as SymBool
 from tinynet.compat.fx import SymFloat as SymFloat
 from tinynet.compat.fx import SymInt as SymInt
@@ -19,7 +20,6 @@ from tinynet.compat.types import float8_e5m2 as float8_e5m2
 from tinynet.compat.types import float8_e5m2fnuz as float8_e5m2fnuz
 from tinynet.compat.version import __version__ as __version__
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.runtime import _assert as _assert
 
 _BOTH = (
     "abs acos add addcdiv addcmul asin atan ceil clamp_max clamp_min cos cosh div erf erfc exp "

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from tinynet import dtypes
+from tinynet.core.devices import CPU, device, require_cpu
 from tinynet.core.tensors.tensor import Tensor, method, wrap
-from tinynet.devices import CPU, device, require_cpu
 from tinynet.dtypes import Array
 from tinynet.ops.creation.memory import StorageBase, in_shared_memory, shares_memory
 from tinynet.ops.shaping.strided import memory_of

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import dtypes, type_info
+from tinynet import dtypes
 from tinynet.core.tensors.tensor import Tensor
+from tinynet.dtypes import type_info
 from tinynet.ops import complex, rand, randint, tensor
 
 _TOLERANCES = {  # dtype -> rtol, atol; the others are compared exactly

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import type_info
+from tinynet.core.devices import device
 from tinynet.core.tensors.size import Size as Size
 from tinynet.core.tensors.tensor import Tensor as Tensor
-from tinynet.devices import device
-from tinynet.dtypes import DtypeLike, dtype
+from tinynet.dtypes import DtypeLike, dtype, type_info
 
 # Of torch.utils.data.dataloader.
 _collate_fn_t = Callable[[list[Any]], Any]

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from tinynet.core import float_errors
-from tinynet.threads import Tally
+from tinynet.kernels.threads import Tally
 
 F = TypeVar("F", bound=Callable[..., Any])
 DECORATED_CLASS = (

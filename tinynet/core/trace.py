@@ -13,7 +13,7 @@ from types import CodeType, FunctionType
 from typing import Any, Generic, TypeVar
 
 from tinynet.core.modes import mode
-from tinynet.threads import fork_safe_lock, in_child
+from tinynet.kernels.threads import fork_safe_lock, in_child
 
 Listener = TypeVar("Listener")
 

@@ -11,10 +11,10 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from tinynet import errors
+from tinynet.core.explanations.arguments import ChecksArguments
+from tinynet.core.printing import quantity
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
-from tinynet.explanations.arguments import ChecksArguments
-from tinynet.printing import quantity
 
 T_co = TypeVar("T_co", covariant=True)
 

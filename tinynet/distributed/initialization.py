@@ -7,6 +7,7 @@ import datetime
 import os
 from typing import Any
 
+from tinynet.base.invocation.early_watch import early_watch
 from tinynet.distributed import mpi
 from tinynet.distributed.channel import Channel, Patience
 from tinynet.distributed.constants import Backend, default_pg_timeout
@@ -16,7 +17,6 @@ from tinynet.distributed.local_threads import divide, hosts
 from tinynet.distributed.process_group import NON_GROUP_MEMBER, ProcessGroup, world
 from tinynet.distributed.watchdog import Watchdog
 from tinynet.distributed.watchdog_process import JOINS
-from tinynet.invocation.early_watch import early_watch
 
 NAMES = ("mpi", "gloo", "cpu:gloo", "cpu:mpi", "cpu:gloo,cuda:nccl", "undefined")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from tinynet import threads
 from tinynet.distributed.channel import Channel, Patience, pickled, unpickled
 from tinynet.distributed.ordered import to_all
+from tinynet.kernels import threads
 
 Host = tuple[str, int, tuple[int, ...]]
 """The machine of a rank, its process, and the processors that it may use."""

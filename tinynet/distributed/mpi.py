@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tinynet import invocation
+from tinynet.base import invocation
 from tinynet.distributed.launcher import launched_size
 
 START = 300.0  # seconds

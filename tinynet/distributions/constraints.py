@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import dtypes, extension_dtypes
+from tinynet import dtypes
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.distributions.constraint import (
     Constraint,
@@ -22,6 +22,7 @@ from tinynet.distributions.constraint import (
     _Stack,
     is_dependent,
 )
+from tinynet.dtypes import extension_dtypes
 from tinynet.ops import full, linalg
 
 # ---- numbers ------------------------------------------------------------------------------------

@@ -9,11 +9,11 @@ from collections.abc import Callable, Sequence
 from numbers import Number
 from typing import Any
 
-from tinynet import dtypes, type_info
+from tinynet import dtypes
+from tinynet.core.devices import DeviceLike
 from tinynet.core.modes import enable_grad
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.devices import DeviceLike
-from tinynet.dtypes import DtypeLike
+from tinynet.dtypes import DtypeLike, type_info
 from tinynet.ops import (
     arange,
     broadcast_tensors,

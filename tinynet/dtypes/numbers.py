@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import errors, extension_dtypes
+from tinynet import errors
+from tinynet.dtypes import extension_dtypes
 from tinynet.dtypes.kinds import is_floating, is_inexact
 
 

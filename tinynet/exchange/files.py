@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any, cast
 
-from tinynet.atomic_write import write_atomically
+from tinynet.base.atomic_write import write_atomically
 from tinynet.data.readers.files import LFS_POINTER, FormatError, open_existing
 from tinynet.data.readers.files import StrPath as StrPath
 

@@ -20,7 +20,7 @@ from typing import IO, Any, NamedTuple
 
 from tinynet.data.readers.files import LFS_POINTER
 from tinynet.exchange.files import ExchangeError, reason
-from tinynet.strides import MOST_DIMENSIONS
+from tinynet.kernels.strides import MOST_DIMENSIONS
 
 MAX_HEADER = 100_000_000
 """Bytes; the package refuses longer headers."""

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tinynet import dtypes, extension_dtypes
-from tinynet.dtypes import Array
-from tinynet.strides import array_in
+from tinynet import dtypes
+from tinynet.dtypes import Array, extension_dtypes
+from tinynet.kernels.strides import array_in
 
 _ALIGNMENT = 16
 _DTYPE = re.compile(r"[<>|=][?biufcSUmM]\d+(\[\w+\])?|bfloat16")  # valid dtypes of a Layout

@@ -24,7 +24,7 @@ from tinynet.exchange.files import (
     described,
     reason,
 )
-from tinynet.strides import array_in
+from tinynet.kernels.strides import array_in
 
 KIND = "tinynet.save"
 STRUCTURE = "structure.json"

@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from tinynet import dtypes
+from tinynet.core.devices import device
 from tinynet.core.tensors.size import Size
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.devices import device
 from tinynet.exchange import instructions as write
 from tinynet.exchange.module_state import pytorch_state
 from tinynet.exchange.pytorch_names import STORAGES

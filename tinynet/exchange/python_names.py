@@ -20,7 +20,7 @@ from tinynet.dtypes import Array
 from tinynet.exchange.costs import RefusedError, brief
 from tinynet.exchange.opcodes import Function
 from tinynet.exchange.structure import hides
-from tinynet.strides import array_in
+from tinynet.kernels.strides import array_in
 
 # ---- Python's -----------------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ from typing import IO, Any
 import numpy as np
 
 from tinynet import dtypes
-from tinynet.devices import require_cpu
+from tinynet.core.devices import require_cpu
 from tinynet.dtypes import Array
 from tinynet.exchange.costs import RefusedError, RefusedNameError, brief
 from tinynet.exchange.files import (

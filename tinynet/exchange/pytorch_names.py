@@ -12,18 +12,18 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes
+from tinynet.core.devices import device
 from tinynet.core.tensors.size import Size
 from tinynet.core.tensors.tensor import Tensor, _rebuild, wrap
 from tinynet.core.tensors.version import new_version
 from tinynet.core.tensors.views import set_requires_grad
-from tinynet.devices import device
 from tinynet.dtypes import Array
 from tinynet.exchange import python_names
 from tinynet.exchange.costs import RefusedError, brief
 from tinynet.exchange.opcodes import Function
 from tinynet.exchange.python_names import set_attributes
+from tinynet.kernels.strides import array_in, integers
 from tinynet.nn.parameter import Parameter
-from tinynet.strides import array_in, integers
 
 
 class Storage:

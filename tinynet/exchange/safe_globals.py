@@ -13,17 +13,18 @@ from collections.abc import Iterator, Sequence
 from types import ModuleType
 from typing import Any
 
-from tinynet import data, dtypes, lazy, nn, ops, optim
+from tinynet import data, dtypes, nn, ops, optim
+from tinynet.base import lazy
+from tinynet.core.devices import device
 from tinynet.core.tensors.size import Size
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.devices import device
 from tinynet.exchange.costs import RefusedError, RefusedNameError
 from tinynet.exchange.pytorch_names import FUNCTIONS, VALUES
+from tinynet.kernels.threads import fork_safe_lock
 from tinynet.nn import functional, init, parallel
 from tinynet.nn.layers.attention import multihead
 from tinynet.nn.parameter import Buffer, Parameter
 from tinynet.optim import lr_scheduler
-from tinynet.threads import fork_safe_lock
 
 Global = Any
 """A class or function; or a pair of one and its full name in files."""

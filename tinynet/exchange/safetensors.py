@@ -14,12 +14,12 @@ from typing import IO, Any
 
 import numpy as np
 
-from tinynet import dtypes, extension_dtypes
+from tinynet import dtypes
 from tinynet.core.callsite import warn
+from tinynet.core.devices import require_cpu
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.data.readers.files import open_existing
-from tinynet.devices import require_cpu
-from tinynet.dtypes import Array
+from tinynet.dtypes import Array, extension_dtypes
 from tinynet.exchange import header
 from tinynet.exchange.files import ExchangeError, StrPath, name_of, opened, write_to
 from tinynet.exchange.header import METADATA, NAMES, Entry

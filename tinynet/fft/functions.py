@@ -9,8 +9,8 @@ import numpy as np
 
 from tinynet import ops
 from tinynet.core.declaration.out_argument import with_out
+from tinynet.core.devices import DeviceLike
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.devices import DeviceLike
 from tinynet.dtypes import DtypeLike
 from tinynet.fft.transforming import frequencies, from_real, to_complex, to_real
 from tinynet.ops.out_dtypes import EXPECTED

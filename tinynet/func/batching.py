@@ -7,8 +7,6 @@ import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from tinynet.batching import Level, UnbatchableError
-from tinynet.batching.dispatch import set_fallback_warning
 from tinynet.compat.pytree import TreeSpec, tree_flatten, tree_unflatten
 from tinynet.core.modes import no_grad
 from tinynet.core.tensors.tensor import Tensor
@@ -22,6 +20,8 @@ from tinynet.func.dimensions import (
 from tinynet.nn.base.module import Module
 from tinynet.nn.layers.normalization.batchnorm import _BatchNorm
 from tinynet.ops import cat, stack
+from tinynet.ops.batching import Level, UnbatchableError
+from tinynet.ops.batching.dispatch import set_fallback_warning
 from tinynet.ops.shaping.views import axis_of
 from tinynet.random import default_generator, refused_drawing
 

@@ -6,11 +6,11 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from tinynet.batching import jacobian_columns, jacobian_rows
 from tinynet.compat.pytree import tree_flatten, tree_unflatten
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.func.gradients import Forward, differentiable
 from tinynet.func.level import Level
+from tinynet.ops.batching import jacobian_columns, jacobian_rows
 
 
 def jacrev(

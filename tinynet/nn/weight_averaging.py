@@ -7,10 +7,10 @@ import itertools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from tinynet.core.devices import require_cpu
 from tinynet.core.modes import no_grad
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.trace import repeated
-from tinynet.devices import require_cpu
 from tinynet.nn.base.module import Module
 from tinynet.nn.layers.normalization.batchnorm import _BatchNorm
 from tinynet.ops.creation.constructors import tensor

@@ -7,10 +7,10 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from tinynet.capture.program import leaves
+from tinynet.core.printing import quantity
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.onnx.errors import OnnxExporterError
 from tinynet.onnx.tracing import Dynamic
-from tinynet.printing import quantity
 
 
 def input_names(

@@ -8,9 +8,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tinynet.atomic_write import write_atomically
+from tinynet.base.atomic_write import write_atomically
 from tinynet.capture.program import leaves
 from tinynet.core.modes import no_grad
+from tinynet.core.printing import quantity
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn.base.module import Module
 from tinynet.onnx import dimensions
@@ -19,7 +20,6 @@ from tinynet.onnx.graph import Graph, Ref
 from tinynet.onnx.model_proto import model_proto, supported
 from tinynet.onnx.tracing import trace
 from tinynet.onnx.translation import Translation
-from tinynet.printing import quantity
 
 _exporting = False
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import invocation
+from tinynet.base import invocation
 from tinynet.core.callsite import warn
 from tinynet.onnx.errors import OnnxExporterError, UnsupportedOperatorError
 from tinynet.onnx.graph import Graph, Ref

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tinynet import dtypes, layouts
+from tinynet import dtypes
+from tinynet.core import layouts
+from tinynet.core.devices import DeviceLike
 from tinynet.core.tensors.size import Size
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.devices import DeviceLike
 from tinynet.dtypes.kinds import Array, DtypeLike
 from tinynet.ops.linalg.norms import Order
 from tinynet.ops.pointwise.clamp import Bound

@@ -11,7 +11,8 @@ import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-from tinynet import errors, layouts
+from tinynet import errors
+from tinynet.core import layouts
 
 F = TypeVar("F", bound=Callable[..., Any])
 _NAMES = {"axis": "dim", "keepdims": "keepdim"}

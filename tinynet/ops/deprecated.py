@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from tinynet.core.declaration.out_argument import with_out
+from tinynet.core.devices import DeviceLike
 from tinynet.core.tensors.tensor import Tensor, public_function
-from tinynet.devices import DeviceLike
 from tinynet.dtypes import DtypeLike, get_default_dtype
 from tinynet.ops.creation.ranges import arange
 

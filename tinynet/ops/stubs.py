@@ -69,9 +69,14 @@ def _imported(statement: ast.Import | ast.ImportFrom, alias: ast.alias) -> Origi
     if isinstance(statement, ast.Import):
         return Origin(alias.name, alias.asname or alias.name, is_module=True)
     assert statement.module is not None
-    if statement.module.startswith("tinynet."):
+    if statement.module.startswith("tinynet.") and not _is_module(statement.module, alias.name):
         return origin(statement.module, alias.name)
     return Origin(statement.module, alias.name)
+
+
+def _is_module(package: str, name: str) -> bool:
+    folder = PACKAGE.parent / package.replace(".", "/")
+    return (folder / f"{name}.py").exists() or (folder / name).is_dir()
 
 
 def _defined(statement: ast.stmt) -> set[str]:

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import extension_dtypes
-from tinynet.dtypes import Array
+from tinynet.dtypes import Array, extension_dtypes
 from tinynet.optim.base.options import Group, Params, counted, number, options_of, refuse_long_lr
 from tinynet.optim.optimizer import Optimizer
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from tinynet.core.callsite import Site, here
 from tinynet.core.declaration import observers
+from tinynet.core.explanations.arguments import ChecksArguments
 from tinynet.core.graph.row_sparse import Rows
 from tinynet.core.graph.sparse_gradients import dense_gradient
 from tinynet.core.modes import enable_grad, no_grad
@@ -20,7 +21,6 @@ from tinynet.core.tensors.tensor import Tensor, counter_of, wrap
 from tinynet.core.tensors.version import Writer
 from tinynet.core.trace import repeated
 from tinynet.dtypes import Array
-from tinynet.explanations.arguments import ChecksArguments
 from tinynet.optim.base import state_dicts
 from tinynet.optim.base.diagnosis import Diagnosis
 from tinynet.optim.base.groups import completed, grouped, refuse_mixed

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import numba_kernels
 from tinynet.dtypes import Array
+from tinynet.kernels import numba as numba_kernels
 from tinynet.optim.base.elementwise import Elementwise, direction
 from tinynet.optim.base.options import Group, Params, constants, number, options_of
 from tinynet.optim.base.parameter_state import Kind, Numbers, Rule

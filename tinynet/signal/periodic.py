@@ -11,9 +11,10 @@ from typing import TypedDict, Unpack
 
 import numpy as np
 
-from tinynet import dtypes, layouts
+from tinynet import dtypes
+from tinynet.core import layouts
+from tinynet.core.devices import DeviceLike, require_cpu
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.devices import DeviceLike, require_cpu
 from tinynet.dtypes import DtypeLike
 from tinynet.ops.creation.constructors import finish
 from tinynet.signal.formulas import Formula, bessel, cosines, sampled, triangle, with_options_of

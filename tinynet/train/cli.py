@@ -11,10 +11,10 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 
+from tinynet.base.invocation import command
+from tinynet.base.invocation.interrupts import end_on_ctrl_c, raise_on_ctrl_c
 from tinynet.core.callsite import OUTSIDE
 from tinynet.distributed.launcher import launched_rank
-from tinynet.invocation import command
-from tinynet.invocation.interrupts import end_on_ctrl_c, raise_on_ctrl_c
 from tinynet.train.base.problems import (
     TrainError,
     UsageError,

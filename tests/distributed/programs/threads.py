@@ -5,8 +5,8 @@ import sys
 
 import tinynet as tn
 import tinynet.distributed as dist
-from tinynet import threads
 from tinynet.distributed.local_threads import divide
+from tinynet.kernels import threads
 
 if sys.argv[1:] == ["chosen"]:
     tn.set_num_threads(3)

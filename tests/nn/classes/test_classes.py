@@ -17,7 +17,8 @@ from tests.recorded.compare import differences
 from tests.recorded.describe import numbers
 from tests.recorded.layers import Layer, tensors_in
 from tests.rounding import bound
-from tinynet import lazy, nn
+from tinynet import nn
+from tinynet.base import lazy
 
 from .suite import SUITE
 

@@ -12,7 +12,7 @@ from tinynet.board.graphs.formats import outline
 from tinynet.board.graphs.graph import Graph
 from tinynet.board.graphs.picture import picture
 from tinynet.board.writer import SummaryWriter
-from tinynet.printing import quantity
+from tinynet.core.printing import quantity
 
 MAX_NODES = 2000  # browsers stay responsive up to about this number
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import invocation
+from tinynet.base import invocation
 
 _MARGIN = 2  # pixels around the letters
 

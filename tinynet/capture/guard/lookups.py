@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from tinynet.core.modes import mode
-from tinynet.threads import fork_safe_lock, in_child
+from tinynet.kernels.threads import fork_safe_lock, in_child
 
 IMPORT = importlib.import_module.__code__
 plain = frozenset({builtins.getattr, builtins.hasattr})

@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import lazy
 from tinynet import random as random_numbers
 from tinynet.autograd.function_node import FunctionNode
+from tinynet.base import lazy
 from tinynet.capture.guard import lookups, scheduling
 from tinynet.capture.guard.builtin_calls import effect
 from tinynet.capture.guard.events import Events, unwatchable
@@ -64,7 +64,7 @@ _READS = {
 _READS[version_of.__code__] = "_version"
 _SEEDS = {random_numbers.initial_seed.__code__, random_numbers.Generator.initial_seed.__code__}
 _ROOT = os.path.dirname(random_numbers.__file__)
-_RUNTIME = os.path.join(_ROOT, "runtime.py")
+_RUNTIME = os.path.join(_ROOT, "backends", "runtime.py")
 _SETTING = ("get_", "set_", "are_", "use_")  # how the names of its functions begin
 _WRITING = tuple(
     os.path.join(_ROOT, name) for name in ("board", "exchange", "onnx", "serialization.py")

@@ -20,10 +20,10 @@ import weakref
 from pathlib import Path
 from typing import Any
 
-from tinynet.atomic_write import write_atomically
+from tinynet.base.atomic_write import write_atomically
 from tinynet.core.callsite import warn
-from tinynet.numba_kernels import blas, compiler
-from tinynet.threads import fork_safe_lock
+from tinynet.kernels.numba import blas, compiler
+from tinynet.kernels.threads import fork_safe_lock
 
 # Forks wait for compilations: a child could not go on with one, nor begin another.
 _compiling = fork_safe_lock()

@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import onednn
 from tinynet.capture.native import forms
 from tinynet.capture.program import Call, Value, rebuilt
 from tinynet.dtypes import Array
+from tinynet.kernels import onednn
 from tinynet.nn.functional.normalization.layout import Blocks
 from tinynet.nn.functional.pooling import max_pooling_2x2
 from tinynet.nn.functional.pooling.windows import Options, sliding

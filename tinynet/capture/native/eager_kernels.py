@@ -1,4 +1,4 @@
-"""Calls that have no native form, but a kernel of ``numba_kernels``: they run with it."""
+"""Calls that have no native form, but a kernel of ``kernels/numba``: they run with it."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import copy
 import functools
 from typing import Any
 
-from tinynet import numba_kernels
 from tinynet.capture.native.forms import formula_of
 from tinynet.capture.program import Call
+from tinynet.kernels import numba as numba_kernels
 from tinynet.nn.functional.lookup.embeddings import shorten_rows
 
 OPERATIONS = {

@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import onednn
 from tinynet.capture.native.symbols import KERNELS, UFUNCS, NotElementwise, Symbol, form_of
 from tinynet.capture.native.writer import Writer, last_uses
 from tinynet.capture.program import Call, Value
 from tinynet.core import arrays
 from tinynet.core.declaration.broadcasting import broadcast_axes, sum_to
 from tinynet.core.declaration.operation import REGISTRY
-from tinynet.threads import products
+from tinynet.kernels import onednn
+from tinynet.kernels.threads import products
 
 Form = Callable[[Writer, Call], bool]
 _FORMS: dict[tuple[str, str], Form] = {}

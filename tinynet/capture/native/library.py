@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.numba_kernels import blas, compiler, images, images_last
-from tinynet.numba_kernels.elementary import exp, of_rank, rank, tanh
+from tinynet.kernels.numba import blas, compiler, images, images_last
+from tinynet.kernels.numba.elementary import exp, of_rank, rank, tanh
 
 
 @functools.cache

@@ -11,7 +11,7 @@ from tinynet.capture.native.cache import Native
 from tinynet.capture.native.eager_kernels import enabled
 from tinynet.capture.program import Call
 from tinynet.core.callsite import here
-from tinynet.numba_kernels import compiler
+from tinynet.kernels.numba import compiler
 from tinynet.optim.base.elementwise import Elementwise
 from tinynet.optim.base.hooks import has_step_hooks
 from tinynet.optim.base.plans import Plan

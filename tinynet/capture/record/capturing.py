@@ -19,8 +19,8 @@ from tinynet.core.graph.traversal import reachable
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.tensors.views import edge_of
+from tinynet.kernels.threads import Tally, in_child
 from tinynet.nn.base.tables import attributes
-from tinynet.threads import Tally, in_child
 
 
 class Turn:

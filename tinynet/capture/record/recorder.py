@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import widening
-from tinynet.batching.array import BatchedArray
 from tinynet.capture.effects import bump, bump_gradient, gradient, view_of
 from tinynet.capture.guard.facts import Facts, form_of, gradient_form, hooks
 from tinynet.capture.guard.handlers import Handlers
@@ -36,6 +34,8 @@ from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.tensors.views import requires_grad
 from tinynet.core.trace import Tracer
+from tinynet.kernels import low_precision
+from tinynet.ops.batching.array import BatchedArray
 from tinynet.random import Generator
 
 
@@ -251,7 +251,7 @@ class Recorder(Tracer, BackwardObserver):
     def _call(self, kind: str, function: Any, args: Any, kwargs: Any) -> Call:
         site = here()
         given, named = (rebuilt(a, self.constant) for a in (args, kwargs))
-        call = Call(kind, widening.narrowest(function, args, kwargs), given, named, site)
+        call = Call(kind, low_precision.narrowest(function, args, kwargs), given, named, site)
         self.handlers.check(self.program)
         visited = self._visited
         call.scope = mode.scope if visited is None else getattr(visited, "scope", None)

@@ -7,7 +7,7 @@ from typing import Any
 
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
-from tinynet.sums import sums
+from tinynet.kernels.sums import sums
 
 
 class Recorded:

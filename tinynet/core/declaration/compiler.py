@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import dtypes, layouts, widening
-from tinynet.core import arrays
+from tinynet import dtypes
+from tinynet.core import arrays, layouts
 from tinynet.core.callsite import COMPILED, OUTSIDE, execute, is_outside, outward
 from tinynet.core.declaration import casting, codegen_inplace, complex_rules
 from tinynet.core.declaration.codegen import Forward
@@ -32,6 +32,7 @@ from tinynet.core.tensors.tensor import UNRECORDED, VIEW, Tensor, counter_of, wr
 from tinynet.core.tensors.version import INFERENCE, NUMBER, Version
 from tinynet.core.tensors.views import MULTIPLE, edge_of, make_view, view_edge
 from tinynet.core.trace import traced
+from tinynet.kernels import low_precision
 
 NAMESPACE = observable.namespace
 NAMESPACE.update(
@@ -149,7 +150,8 @@ def compile_operation(op: Any, operator: bool) -> None:
     """Give a function of ``op`` its code, and make the node class."""
     if op.formulas is not None and f"{op.name}_node" not in NAMESPACE:
         node = _node_class(op, op.node_name)
-        observable.add_functions({k: widening.formula_of(op, f) for k, f in _formulas(op).items()})
+        formulas = _formulas(op).items()
+        observable.add_functions({k: low_precision.formula_of(op, f) for k, f in formulas})
         source = Backward(op).source()
         node.backward = _execute(f"{op.name} backward", source)  # type: ignore[method-assign]  # compiled
         if op.number_node is not None:
@@ -174,14 +176,14 @@ def _formulas(op: Any) -> dict[str, Any]:
 def widen() -> None:
     """Make all formulas compute 16-bit floats in float32, and all kernels bfloat16."""
     for key, op in observable.operations.items():
-        op.kernel = widening.kernel_of(op, op.kernel)
+        op.kernel = low_precision.kernel_of(op, op.kernel)
         observable.add(key, op)
         known = _formulas(op) if f"{op.name}_node" in NAMESPACE else {}
-        observable.add_functions({k: widening.formula_of(op, f) for k, f in known.items()})
+        observable.add_functions({k: low_precision.formula_of(op, f) for k, f in known.items()})
     observable.refresh()
 
 
-dtypes.before_first.append(lambda late: widening.switch_on(late, complex_rules, widen))
+dtypes.before_first.append(lambda late: low_precision.switch_on(late, complex_rules, widen))
 
 
 def look_for_autocast() -> None:
@@ -278,5 +280,5 @@ def filled(g: list[Any], shapes: tuple[Any, ...], kinds: tuple[Any, ...]) -> lis
 
 
 observable.add_functions(
-    {"filled": filled, "number": dtypes.operand, "in_opmath": widening.in_opmath}
+    {"filled": filled, "number": dtypes.operand, "in_opmath": low_precision.in_opmath}
 )

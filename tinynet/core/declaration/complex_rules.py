@@ -7,7 +7,8 @@ right for real numbers, so ``conj(formula(conj(g)))`` is right for complex ones.
 are not holomorphic (abs, conj, svd) have formulas that are right for both. Declarations say which
 is the case (``complex=``); without it, an operation refuses complex numbers.
 
-The first complex array switches this on (``widening.py``): programs without any pay nothing.
+The first complex array switches this on (``kernels/low_precision.py``): programs without any pay
+nothing.
 """
 
 from __future__ import annotations

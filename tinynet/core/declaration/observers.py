@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import layouts
+from tinynet.core import layouts
 from tinynet.core.modes import mode
 from tinynet.core.trace import Channel, marks, tracing
 from tinynet.dtypes import Array
-from tinynet.threads import Tally, fork_safe_lock
+from tinynet.kernels.threads import Tally, fork_safe_lock
 
 Callback = Callable[..., None]
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import dtypes, errors, widening
+from tinynet import dtypes, errors
 from tinynet.core import arrays
 from tinynet.core.declaration import compiler
 from tinynet.core.declaration.codegen_backward import parameters
@@ -26,6 +26,7 @@ from tinynet.core.declaration.out_argument import ANY, OutRules
 from tinynet.core.tensors.inplace import run_inplace
 from tinynet.core.tensors.tensor import ALIASES, FUNCTIONS, METHODS, Tensor, method, wrap
 from tinynet.core.tensors.version import NUMBER
+from tinynet.kernels import low_precision
 
 REGISTRY: dict[str, Operation] = {}
 _COMMUTATIVE = frozenset("add mul and or xor".split())  # 2 * x is mul(x, 2), as in PyTorch
@@ -95,7 +96,7 @@ class Operation:
         self.frees, self.exempt = frozenset(frees), frozenset(exempt)
         self.result, self.batch, self.mixed, self.fitted = result, batch, mixed, fitted
         self.ufunc = kernel if isinstance(kernel, np.ufunc) else None
-        self.kernel: Callable[..., Any] = widening.kernel_of(self, kernel or declared)
+        self.kernel: Callable[..., Any] = low_precision.kernel_of(self, kernel or declared)
         self.node_name = node or f"{''.join(w.title() for w in self.name.split('_'))}Backward0"
         self.takes_out = bool(out) or (methods and kind != "view" and not many)
         self.out_rules = out if isinstance(out, OutRules) else ANY
@@ -355,7 +356,7 @@ def pointwise(
         mixed: called with the arrays if dtypes differ, to refuse what PyTorch refuses.
         numbers: whether an input may be a Python number; ``"other"``: not the first.
         of_numbers: whether all inputs may be.
-        opmath: whether numbers combined with float16 stay in float32, see widening.py.
+        opmath: whether numbers combined with float16 stay in float32, see kernels/low_precision.py.
         numbers_first: whether PyTorch still takes ``alpha`` or ``beta`` before the tensors.
     """
     return lambda declared: Operation(declared, "pointwise", kernel, **options)

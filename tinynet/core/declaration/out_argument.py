@@ -17,7 +17,7 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.tensors.version import refuse_inference
 from tinynet.core.tensors.views import requires_grad
 from tinynet.dtypes import Array
-from tinynet.strides import resized
+from tinynet.kernels.strides import resized
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import numba_kernels
 from tinynet.dtypes import Array
+from tinynet.kernels import numba as numba_kernels
 
 
 class Rows:

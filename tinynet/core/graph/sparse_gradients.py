@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import dtypes, layouts
+from tinynet import dtypes
+from tinynet.core import layouts
 from tinynet.core.graph.row_sparse import Rows
 from tinynet.core.tensors.tensor import Tensor, method, wrap
 from tinynet.dtypes import DtypeLike

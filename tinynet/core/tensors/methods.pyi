@@ -4,11 +4,12 @@ import builtins
 from collections.abc import Callable, Sequence
 from typing import Any, Self
 
-from tinynet import dtypes, layouts
+from tinynet import dtypes
 from tinynet.compat.storage import TypedStorage, UntypedStorage
+from tinynet.core import layouts
+from tinynet.core.devices import DeviceLike
 from tinynet.core.graph.node import Edge, Node, RemovableHandle
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.devices import DeviceLike
 from tinynet.dtypes.kinds import Array, DtypeLike
 from tinynet.ops.creation.memory import StorageBase
 from tinynet.ops.creation.tensor_types import TensorKind

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import repeat
 from typing import Any, Generic, Literal, TypeVar
 
+from tinynet.core.explanations.arguments import ChecksArguments
 from tinynet.data.dataset import Dataset, IterableDataset, counted
 from tinynet.data.loading import options
 from tinynet.data.loading.collate import default_collate, default_convert
@@ -21,7 +22,6 @@ from tinynet.data.loading.sampler import (
 )
 from tinynet.data.loading.threads import Threads
 from tinynet.data.loading.worker import Work
-from tinynet.explanations.arguments import ChecksArguments
 from tinynet.random import Generator
 
 T_co = TypeVar("T_co", covariant=True)

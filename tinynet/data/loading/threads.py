@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from tinynet import threads
 from tinynet.core import float_errors
 from tinynet.data.loading.seeding import in_thread
 from tinynet.data.loading.worker import Died, Reply, Server, Work, replica
+from tinynet.kernels import threads
 
 _LOOK = 5.0  # seconds between checks that the threads are alive
 

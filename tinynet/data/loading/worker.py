@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NamedTuple
 
-from tinynet import threads
+from tinynet.core.explanations.failures import explain
 from tinynet.data.dataset import Dataset, Samples, fetch
 from tinynet.data.loading.collate import default_collate
 from tinynet.data.loading.seeding import mix
-from tinynet.explanations.failures import explain
+from tinynet.kernels import threads
 
 Seeded = Callable[[int], AbstractContextManager[None]]
 

@@ -25,7 +25,7 @@ from tinynet.data.readers.files import (
 from tinynet.data.readers.rows import Rows
 from tinynet.data.transforms import Compose, ToDtype
 from tinynet.dtypes import Array
-from tinynet.strides import array_in
+from tinynet.kernels.strides import array_in
 
 _MAGIC = b"\x93NUMPY"
 _LOCAL_HEADER = struct.Struct("<4s22xHH")  # of a file in a zip: signature, two lengths at its end

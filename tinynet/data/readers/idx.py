@@ -19,7 +19,7 @@ from tinynet.data.readers.files import (
 from tinynet.data.readers.images import LabelledImages
 from tinynet.data.readers.rows import Rows
 from tinynet.dtypes import Array
-from tinynet.strides import MOST_DIMENSIONS, array_in
+from tinynet.kernels.strides import MOST_DIMENSIONS, array_in
 
 # The third byte of a file -> the dtype of its numbers, which are big-endian.
 _TYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}

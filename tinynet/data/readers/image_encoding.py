@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet.core.printing import quantity
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.data.readers.files import FormatError, StrPath, raise_all
 from tinynet.data.readers.framing import Framing
@@ -23,7 +24,6 @@ from tinynet.data.readers.pillow import (
 from tinynet.data.transforms.conversion import Normalize
 from tinynet.data.transforms.resizing import resized
 from tinynet.dtypes import Array
-from tinynet.printing import quantity
 
 Function = Callable[[Any], Any]
 

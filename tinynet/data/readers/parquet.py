@@ -3,7 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tinynet import dtypes, invocation
+from tinynet import dtypes
+from tinynet.base import invocation
 from tinynet.data.readers.columns import Encode, Fill, Standardize, Unknown
 from tinynet.data.readers.encoding import as_text
 from tinynet.data.readers.files import FormatError, StrPath, open_existing

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import invocation
+from tinynet.base import invocation
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.data.readers.files import FormatError, StrPath, kind_of, open_existing
 from tinynet.dtypes import Array

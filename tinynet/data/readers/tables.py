@@ -5,8 +5,8 @@ import io
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from tinynet.core.printing import quantity
 from tinynet.data.readers.files import FormatError, StrPath, listed, raise_all, text_of
-from tinynet.printing import quantity
 
 
 @dataclass

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from tinynet.core.printing import quantity
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.data.dataset import Dataset, Samples
 from tinynet.data.readers.files import StrPath, text_of
@@ -16,7 +17,6 @@ from tinynet.data.subset import Subset
 from tinynet.data.texts.byte_pairs import BPETokenizer
 from tinynet.data.texts.characters import CharTokenizer
 from tinynet.data.texts.tokenizer import Tokenizer
-from tinynet.printing import quantity
 
 _BYTE_PAIRS = 1024  # default number of tokens
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tinynet.atomic_write import write_atomically
+from tinynet.base.atomic_write import write_atomically
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.data.readers.files import FormatError, StrPath, text_of
 from tinynet.dtypes import Array

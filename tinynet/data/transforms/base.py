@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from tinynet.core.explanations.arguments import ChecksArguments
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
-from tinynet.explanations.arguments import ChecksArguments
 
 __all__ = ["Compose", "Lambda", "Transform"]
 

@@ -12,9 +12,9 @@ import numpy as np
 
 from tinynet import dtypes
 from tinynet.core.callsite import warn
+from tinynet.core.devices import require_cpu
 from tinynet.core.modes import no_grad
 from tinynet.core.tensors.tensor import Tensor, wrap
-from tinynet.devices import require_cpu
 from tinynet.nn.base.registry import BUFFERS, PARAMETERS, members
 from tinynet.ops.pointwise.conversion import target_of
 

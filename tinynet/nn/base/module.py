@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
 from tinynet import dtypes
 from tinynet.core import module_scope
+from tinynet.core.explanations.arguments import ChecksArguments
+from tinynet.core.explanations.failures import explain
+from tinynet.core.explanations.tracebacks import MODULE_CALLS
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.trace import repeated
-from tinynet.explanations.arguments import ChecksArguments
-from tinynet.explanations.failures import explain
-from tinynet.explanations.tracebacks import MODULE_CALLS
 from tinynet.nn.base import conversion, hooks, refusals, registry, state, tables
 from tinynet.nn.base.tables import BUFFERS, MODULES, NAMESPACE, PARAMETERS, TABLES, attributes
 from tinynet.nn.parameter import Buffer, Parameter
@@ -98,7 +98,7 @@ class Module(ChecksArguments):
 
     # ---- running ----------------------------------------------------------------------------
 
-    _expected_shapes: tuple[str, ...] = ()  # for messages, see explanations/expected.py
+    _expected_shapes: tuple[str, ...] = ()  # for messages, see core/explanations/expected.py
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Compute the output; every module overrides this."""

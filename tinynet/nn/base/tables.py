@@ -16,7 +16,7 @@ import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from tinynet.explanations.arguments import ChecksArguments
+from tinynet.core.explanations.arguments import ChecksArguments
 
 if TYPE_CHECKING:
     from tinynet.nn.base.module import Module

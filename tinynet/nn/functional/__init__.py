@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from tinynet.lazy import attach as _attach
+from tinynet.base.lazy import attach as _attach
 
 if TYPE_CHECKING:
     from tinynet.nn.functional.activation.activations_inplace import *

@@ -17,13 +17,13 @@ from tinynet.core.declaration.out_argument import written
 from tinynet.core.graph.node import Edge, Node
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
+from tinynet.kernels.sums import column_sums
+from tinynet.kernels.threads import products
 from tinynet.nn.functional.checks import tensor_only
 from tinynet.ops.argument_errors import c_name, name_of
 from tinynet.ops.out_dtypes import EXPECTED
 from tinynet.ops.products.gemm import dot
 from tinynet.ops.products.matmul import matmul, mm
-from tinynet.sums import column_sums
-from tinynet.threads import products
 
 __all__ = ["linear", "bilinear"]
 

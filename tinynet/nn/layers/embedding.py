@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from tinynet.core.devices import require_cpu
 from tinynet.core.modes import no_grad
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.devices import require_cpu
 from tinynet.nn import functional as F
 from tinynet.nn import init
 from tinynet.nn.base.module import Module

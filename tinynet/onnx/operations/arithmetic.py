@@ -27,14 +27,14 @@ same(
 
 @form(
     "clone", "contiguous_copy", "cast", "core.arrays:copied", "core.arrays:writable",
-    "core.arrays:converted", "layouts:like",
+    "core.arrays:converted", "core.layouts:like",
 )  # fmt: skip
 def copy(g: Graph, x: Ref, *rest: Any, **options: Any) -> Ref:
     """Return the value itself, in the dtype of the result."""
     return g.cast(x, g.dtype)
 
 
-@form("widening:in_opmath")
+@form("kernels.low_precision:in_opmath")
 def in_opmath(g: Graph, *inputs: Any) -> list[Ref]:
     """Return the operands in the dtype in which they are computed with."""
     return [g.cast(x, kind) for x, (_, kind) in zip(inputs, g.results, strict=False)]

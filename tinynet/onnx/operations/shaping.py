@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import layouts
+from tinynet.core import layouts
 from tinynet.onnx.errors import NoFormError
 from tinynet.onnx.graph import Graph, Ref, fixed
 from tinynet.onnx.operations.table import as_result, form, put_back

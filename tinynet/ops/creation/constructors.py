@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import dtypes, layouts
+from tinynet import dtypes
+from tinynet.core import layouts
 from tinynet.core.declaration.out_argument import with_out
+from tinynet.core.devices import DeviceLike, require_cpu
 from tinynet.core.tensors.tensor import Tensor, public_function, wrap
 from tinynet.core.trace import traced
-from tinynet.devices import DeviceLike, require_cpu
 from tinynet.dtypes import Array, DtypeLike
 from tinynet.ops.argument_names import also_named
 from tinynet.ops.shaping.views import Ints, sizes

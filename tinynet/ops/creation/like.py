@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import dtypes, errors, layouts
+from tinynet import dtypes, errors
+from tinynet.core import layouts
 from tinynet.core.declaration.composite import tensor_first
+from tinynet.core.devices import DeviceLike, require_cpu
 from tinynet.core.tensors.subclasses import alike
 from tinynet.core.tensors.tensor import Tensor, method, public_function
 from tinynet.core.trace import run_traced, traced
-from tinynet.devices import DeviceLike, require_cpu
 from tinynet.dtypes import DtypeLike
 from tinynet.ops.argument_names import as_declared
 from tinynet.ops.creation.constructors import (

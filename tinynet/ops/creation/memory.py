@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import dtypes, errors, layouts
+from tinynet import dtypes, errors
+from tinynet.core import layouts
 from tinynet.core.callsite import here, locate
 from tinynet.core.declaration.operation import public
 from tinynet.core.messages import leaf_write_error
@@ -19,7 +20,7 @@ from tinynet.core.tensors.tensor import Tensor, method
 from tinynet.core.tensors.version import refuse_inference
 from tinynet.core.tensors.views import grad_fn, requires_grad
 from tinynet.dtypes import Array
-from tinynet.strides import array_in, resized
+from tinynet.kernels.strides import array_in, resized
 
 
 class StorageBase:

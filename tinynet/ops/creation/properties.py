@@ -9,10 +9,10 @@ import numpy as np
 
 from tinynet.core.callsite import warn
 from tinynet.core.declaration.operation import public
+from tinynet.core.devices import DeviceLike
 from tinynet.core.tensors.legacy_array import legacy_array
 from tinynet.core.tensors.size import Size
 from tinynet.core.tensors.tensor import Tensor, method, public_function, wrap
-from tinynet.devices import DeviceLike
 from tinynet.dtypes import DtypeLike
 from tinynet.ops.argument_errors import refuse_others
 from tinynet.ops.creation import ranges

@@ -10,9 +10,9 @@ from tinynet import dtypes, errors
 from tinynet.core import arrays
 from tinynet.core.declaration.operation import operation
 from tinynet.core.declaration.out_argument import with_out
+from tinynet.core.devices import DeviceLike, require_cpu
 from tinynet.core.tensors.tensor import Tensor, method, public_function, wrap
 from tinynet.core.trace import traced
-from tinynet.devices import DeviceLike, require_cpu
 from tinynet.dtypes import Array, DtypeLike
 from tinynet.ops.argument_errors import c_name, refuse_others
 from tinynet.ops.creation.constructors import float_kind, shape_of

@@ -10,10 +10,11 @@ import numpy as np
 
 from tinynet import dtypes
 from tinynet.core.declaration.out_argument import OutRules, with_out
+from tinynet.core.devices import DeviceLike, require_cpu
 from tinynet.core.tensors.tensor import Tensor, public_function, wrap
 from tinynet.core.trace import traced
-from tinynet.devices import DeviceLike, require_cpu
 from tinynet.dtypes import Array, DtypeLike
+from tinynet.kernels.strides import array_in, integers
 from tinynet.ops.creation.constructors import (
     as_tensor,
     finish,
@@ -24,7 +25,6 @@ from tinynet.ops.creation.constructors import (
 )
 from tinynet.ops.out_dtypes import same_dtype
 from tinynet.ops.shaping.strided import storage_needed
-from tinynet.strides import array_in, integers
 
 _BY_COUNT = same_dtype(
     "dtype {result} does not match dtype of out parameter ({out})", by_count=True, inside=True

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import dtypes, errors, layouts
-from tinynet.core import arrays
+from tinynet import dtypes, errors
+from tinynet.core import arrays, layouts
 from tinynet.core.callsite import here
 from tinynet.core.declaration.operation import operation, public
 from tinynet.core.modes import mode
@@ -19,13 +19,13 @@ from tinynet.core.tensors.version import refuse_inference
 from tinynet.core.tensors.views import requires_grad
 from tinynet.core.trace import run_traced
 from tinynet.dtypes import Array
+from tinynet.kernels.low_precision import HALF, in_single
 from tinynet.ops.argument_errors import name_of
 from tinynet.ops.argument_names import also_named
 from tinynet.ops.creation.fill import zeros_instead
 from tinynet.ops.indexing.index_sums import add_at
 from tinynet.ops.indexing.keys import Indices, parse
 from tinynet.ops.shaping import views
-from tinynet.widening import HALF, in_single
 
 
 def _numpy_key(indices: Indices) -> tuple[Any, ...]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.dtypes import Array
-from tinynet.sums import column_sums
+from tinynet.kernels.sums import column_sums
 
 _LONG_ROW = 24  # elements; in shorter rows, the overhead per row dominates
 _SUM = 3  # cost of the sum of the rows of one index, in rounds

@@ -12,6 +12,7 @@ from tinynet.core.declaration.operation import operation, public
 from tinynet.core.tensors.inplace import run_inplace
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
+from tinynet.kernels.low_precision import HALF, SINGLE
 from tinynet.ops.argument_errors import name_of, refuse_others
 from tinynet.ops.indexing.gather import (
     as_source,
@@ -25,7 +26,6 @@ from tinynet.ops.out_dtypes import EXPECTED
 from tinynet.ops.pointwise.arithmetic import where
 from tinynet.ops.pointwise.where import zeros_for
 from tinynet.ops.shaping.views import axis_of, expand, reshape
-from tinynet.widening import HALF, SINGLE
 
 
 class Reduction(NamedTuple):

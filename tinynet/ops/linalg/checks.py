@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import dtypes, errors, layouts
+from tinynet import dtypes, errors
+from tinynet.core import layouts
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.trace import traced
 from tinynet.dtypes import Array

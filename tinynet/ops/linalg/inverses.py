@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import layouts
+from tinynet.core import layouts
 from tinynet.core.declaration.casting import autocast
 from tinynet.core.declaration.operation import operation, public
 from tinynet.core.declaration.out_argument import with_out

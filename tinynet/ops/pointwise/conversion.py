@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import dtypes, layouts
+from tinynet import dtypes
+from tinynet.core import layouts
 from tinynet.core.callsite import warn
 from tinynet.core.declaration.composite import tensor_first
 from tinynet.core.declaration.operation import operation, public
+from tinynet.core.devices import DeviceLike, require_cpu
+from tinynet.core.devices import device as Device
 from tinynet.core.tensors.tensor import Tensor, method, public_function, wrap
-from tinynet.devices import DeviceLike, require_cpu
-from tinynet.devices import device as Device
 from tinynet.dtypes import Array, DtypeLike
 from tinynet.ops.argument_names import also_named
 from tinynet.ops.creation.tensor_types import TensorKind

@@ -8,9 +8,9 @@ import numpy as np
 
 from tinynet.core.declaration.operation import pointwise
 from tinynet.dtypes import Array
+from tinynet.kernels.low_precision import HALF, Single, in_single
 from tinynet.ops.argument_errors import no_derivative, refuse_kinds
 from tinynet.ops.pointwise.where import zeros_for
-from tinynet.widening import HALF, Single, in_single
 
 # ---- quotients and remainders -------------------------------------------------------------------
 

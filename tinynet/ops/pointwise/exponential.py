@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import threads
 from tinynet.core.declaration.complex_rules import conjugate, holds_complex
 from tinynet.core.declaration.operation import pointwise, public
 from tinynet.core.graph.double_backward import derivative
 from tinynet.core.tensors.inplace import run_inplace
 from tinynet.core.tensors.tensor import Tensor, method, public_function
 from tinynet.dtypes import Array
+from tinynet.kernels import threads
+from tinynet.kernels.low_precision import HALF, in_single
 from tinynet.ops.out_dtypes import FOUND
 from tinynet.ops.pointwise.where import zeros_for
 from tinynet.ops.special_functions import special
-from tinynet.widening import HALF, in_single
 
 # ---- exponentials and logarithms ----------------------------------------------------------------
 

@@ -14,13 +14,13 @@ from tinynet.core.declaration.operation import operation, pointwise, public
 from tinynet.core.tensors.inplace import run_inplace
 from tinynet.core.tensors.tensor import Tensor, method
 from tinynet.dtypes import Array
+from tinynet.kernels.low_precision import HALF, in_single
 from tinynet.ops.argument_errors import name_of, refuse_kinds
 from tinynet.ops.out_dtypes import same_dtype
 from tinynet.ops.pointwise.arithmetic import reflected, where
 from tinynet.ops.pointwise.conversion import converted
 from tinynet.ops.pointwise.exponential import exp2, log
 from tinynet.ops.pointwise.where import zeros_for
-from tinynet.widening import HALF, in_single
 
 
 def _is_positive(exponent: Any) -> Any:

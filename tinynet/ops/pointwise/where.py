@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import threads
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
+from tinynet.kernels import threads
 
 _BITS = {1: np.int8, 2: np.int16, 4: np.int32, 8: np.int64}
 _SMALL = 8192

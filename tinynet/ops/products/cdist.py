@@ -12,6 +12,7 @@ from tinynet.core.declaration.complex_rules import conjugate
 from tinynet.core.declaration.operation import operation, public
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
+from tinynet.kernels.low_precision import HALF, in_single
 from tinynet.ops.argument_errors import name_of, refuse_others
 from tinynet.ops.out_dtypes import EXPECTED
 from tinynet.ops.pointwise.arithmetic import where
@@ -20,7 +21,6 @@ from tinynet.ops.products.matmul import refused
 from tinynet.ops.reduction.statistics import norm_gradient, vector_norm
 from tinynet.ops.reduction.sums import sum_dims
 from tinynet.ops.shaping.views import axis_of, unsqueeze
-from tinynet.widening import HALF, in_single
 
 # ---- pairwise distances -------------------------------------------------------------------------
 

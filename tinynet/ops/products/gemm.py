@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from tinynet import numba_kernels, onednn
 from tinynet.dtypes import Array
-from tinynet.threads import products
+from tinynet.kernels import numba as numba_kernels
+from tinynet.kernels import onednn
+from tinynet.kernels.threads import products
 
 
 def dot(a: Array, b: Array, bias: Array | None = None) -> Array:

@@ -16,6 +16,8 @@ from tinynet.core.declaration.complex_rules import holds_complex
 from tinynet.core.declaration.operation import Operation, operation, public
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array, DtypeLike
+from tinynet.kernels.low_precision import HALF, in_single
+from tinynet.kernels.sums import sum_kind
 from tinynet.ops.argument_errors import refuse_whole
 from tinynet.ops.indexing.gather import gather_sum
 from tinynet.ops.out_dtypes import EXPECTED_TEXT, same_dtype
@@ -29,8 +31,6 @@ from tinynet.ops.reduction.sums import axes_of
 from tinynet.ops.shaping.flipping import clone, flip_dims, roll_dims
 from tinynet.ops.shaping.joining import cat
 from tinynet.ops.shaping.views import axis_of, cut, embed
-from tinynet.sums import sum_kind
-from tinynet.widening import HALF, in_single
 
 _FOUND = same_dtype("expected scalar_type {result} but found {out}")
 

@@ -13,14 +13,14 @@ import numpy as np
 from tinynet import dtypes
 from tinynet.core.declaration.operation import operation
 from tinynet.dtypes import Array, DtypeLike
+from tinynet.kernels.low_precision import HALF, in_single
+from tinynet.kernels.sums import row_dots, sums
 from tinynet.ops.argument_errors import bad_dim, name_of
 from tinynet.ops.out_dtypes import EXPECTED
 from tinynet.ops.pointwise.exponential import exp
 from tinynet.ops.reduction.sums import Dims, axes_of, largest, restore, smallest, sum_dims
 from tinynet.ops.shaping.views import axis_of
 from tinynet.ops.special_functions import special
-from tinynet.sums import row_dots, sums
-from tinynet.widening import HALF, in_single
 
 
 def _floats(name: str, self: Array, dim: int, dtype: Any) -> tuple[Array, int]:

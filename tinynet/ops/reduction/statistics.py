@@ -13,6 +13,8 @@ from tinynet import dtypes
 from tinynet.core.declaration.operation import Operation, operation, public
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
+from tinynet.kernels.low_precision import HALF, in_single
+from tinynet.kernels.sums import add_up, sums
 from tinynet.ops.argument_errors import name_of, refuse_others
 from tinynet.ops.argument_names import as_declared
 from tinynet.ops.pointwise.arithmetic import where
@@ -29,8 +31,6 @@ from tinynet.ops.reduction.sums import (
     spread,
     sum_dims,
 )
-from tinynet.sums import add_up, sums
-from tinynet.widening import HALF, in_single
 
 # ---- variance and standard deviation ------------------------------------------------------------
 

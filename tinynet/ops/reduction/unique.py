@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import errors, layouts
+from tinynet import errors
+from tinynet.core import layouts
 from tinynet.core.declaration.operation import operation, public
 from tinynet.core.declaration.out_argument import with_out
 from tinynet.core.tensors.tensor import Tensor, wrap

@@ -10,8 +10,8 @@ import numpy as np
 from tinynet import dtypes
 from tinynet.core.declaration.complex_rules import conjugate
 from tinynet.core.declaration.operation import operation, public, sequence, view
+from tinynet.core.devices import DeviceLike, require_cpu
 from tinynet.core.tensors.tensor import Tensor, method, wrap
-from tinynet.devices import DeviceLike, require_cpu
 from tinynet.dtypes import Array, DtypeLike
 from tinynet.ops.argument_errors import name_of, refuse_others
 from tinynet.ops.out_dtypes import EXPECTED

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import dtypes, errors, layouts
+from tinynet import dtypes, errors
+from tinynet.core import layouts
 from tinynet.core.declaration.operation import Operation, sequence
 from tinynet.core.declaration.out_argument import OutRules, with_out
 from tinynet.core.tensors.tensor import Tensor, public_function

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import layouts
+from tinynet.core import layouts
 from tinynet.core.declaration.operation import operation, public
 from tinynet.core.tensors.tensor import Tensor, method, wrap
 from tinynet.dtypes import Array

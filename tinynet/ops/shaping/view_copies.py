@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from tinynet import layouts
+from tinynet.core import layouts
 from tinynet.core.declaration.operation import Operation, operation, public
 from tinynet.core.declaration.out_argument import OutRules
 from tinynet.core.tensors.tensor import METHODS, Tensor

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tinynet import layouts
+from tinynet.core import layouts
 from tinynet.core.declaration.operation import operation, public
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.trace import traced

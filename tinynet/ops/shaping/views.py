@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import errors, layouts
+from tinynet import errors
+from tinynet.core import layouts
 from tinynet.core.declaration.operation import operation, view
 from tinynet.core.graph.double_backward import derivative
 from tinynet.core.messages import kind_of

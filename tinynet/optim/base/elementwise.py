@@ -20,6 +20,7 @@ from tinynet.core.callsite import here
 from tinynet.core.tensors.overlap import refuse_overlap
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
+from tinynet.kernels.low_precision import SINGLE
 from tinynet.optim.base import parameter_state
 from tinynet.optim.base.options import (
     Group,
@@ -33,7 +34,6 @@ from tinynet.optim.base.options import (
 from tinynet.optim.base.parameter_state import Kind, Numbers, Rule, Slot
 from tinynet.optim.base.plans import Plan
 from tinynet.optim.optimizer import Optimizer, refuse_other_shape
-from tinynet.widening import SINGLE
 
 
 class Elementwise(Optimizer):

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from types import MappingProxyType
 from typing import Any, TypeVar
 
+from tinynet.core.explanations.failures import explain
 from tinynet.core.graph.node import RemovableHandle
 from tinynet.core.modes import mode
-from tinynet.explanations.failures import explain
 
 Hooks = dict[int, Callable[..., Any]]
 F = TypeVar("F", bound=Callable[..., Any])

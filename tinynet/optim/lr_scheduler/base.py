@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tinynet.core.callsite import warn
+from tinynet.core.explanations.arguments import ChecksArguments
 from tinynet.core.modes import no_grad
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.trace import repeated
-from tinynet.explanations.arguments import ChecksArguments
 from tinynet.optim.base.options import Group
 from tinynet.optim.optimizer import Optimizer
 

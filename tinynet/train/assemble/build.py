@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tinynet import data, nn
+from tinynet.core.printing import quantity
 from tinynet.data.readers.encoding import TableEncoder
-from tinynet.printing import quantity
 from tinynet.random import Generator
 from tinynet.train.assemble.classes import MixedBatches, balanced, count_classes
 from tinynet.train.assemble.fine_tuning import freeze

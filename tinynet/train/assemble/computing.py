@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 
-from tinynet import numba_kernels, threads
+from tinynet.kernels import numba as numba_kernels
+from tinynet.kernels import threads
 from tinynet.train.config.sections import RunSection
 
 

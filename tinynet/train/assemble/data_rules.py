@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes, nn
+from tinynet.core.printing import quantity
 from tinynet.dtypes import Array
-from tinynet.printing import quantity
 
 _OF_CLASSES = (nn.CrossEntropyLoss, nn.NLLLoss, nn.MultiMarginLoss)
 

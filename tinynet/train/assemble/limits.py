@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 
-from tinynet.printing import quantity
+from tinynet.core.printing import quantity
 from tinynet.train.assemble.build import Parts
 from tinynet.train.config.amounts import seconds_of
 from tinynet.train.config.sections import RunSection

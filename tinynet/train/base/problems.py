@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tinynet.core.callsite import OUTSIDE
-from tinynet.explanations.arguments import nearest
-from tinynet.printing import quantity
+from tinynet.core.explanations.arguments import nearest
+from tinynet.core.printing import quantity
 
 _PACKAGE = str(Path(__file__).absolute().parents[2]) + os.sep
 

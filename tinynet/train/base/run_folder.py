@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tinynet.invocation import command
+from tinynet.base.invocation import command
 from tinynet.train.base.problems import TrainError, UsageError
 
 

@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from tinynet.invocation import command, python
+from tinynet.base.invocation import command, python
 
 _UNKNOWN = 80  # columns of a terminal that does not know its size
 _EIGHTHS = "▏▎▍▌▋▊▉"

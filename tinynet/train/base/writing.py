@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from tinynet.atomic_write import cut, write_atomically
+from tinynet.base.atomic_write import cut, write_atomically
 from tinynet.train.base.problems import TrainError, UsageError
 
 try:

@@ -6,7 +6,7 @@ import argparse
 import dataclasses
 import datetime
 
-from tinynet.printing import quantity
+from tinynet.core.printing import quantity
 from tinynet.train.commands.options import add_config, add_json, add_set, full_keys
 from tinynet.train.config.resolve import load_config
 from tinynet.train.diagnose.dry_run import Checkup, examine

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from tinynet.explanations import all_pages, explain, topics
-from tinynet.explanations.arguments import nearest
-from tinynet.invocation import command
+from tinynet.base.invocation import command
+from tinynet.core.explanations import all_pages, explain, topics
+from tinynet.core.explanations.arguments import nearest
 from tinynet.train.base.problems import UsageError
 from tinynet.train.base.table import aligned
 from tinynet.train.commands.options import run_place

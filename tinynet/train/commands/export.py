@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from tinynet import exchange, nn, onnx
+from tinynet.core.printing import quantity
 from tinynet.data.readers.encoding import TableEncoder
-from tinynet.printing import quantity
 from tinynet.train.assemble.build import build, first_batch
 from tinynet.train.base.problems import TrainError, UsageError, did_you_mean, one_of
 from tinynet.train.base.run_folder import RunFolder

@@ -7,8 +7,8 @@ import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 
+from tinynet.base.invocation import command
 from tinynet.board.graphs.formats import duration, size
-from tinynet.invocation import command
 from tinynet.train.commands.options import add_config, add_json, add_set, full_keys
 from tinynet.train.observe.progress import as_json
 from tinynet.train.study.finders.batch_size import SHARE, BatchSizeSearch, Try, find_batch_size

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from tinynet.invocation import command, shown
+from tinynet.base.invocation import command, shown
 from tinynet.train.base.problems import UsageError
 from tinynet.train.base.table import aligned
 from tinynet.train.base.terminal import line_columns

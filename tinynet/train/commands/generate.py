@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from tinynet.base.invocation import command, shown
 from tinynet.board.summaries.png import png
+from tinynet.core.printing import quantity
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.invocation import command, shown
-from tinynet.printing import quantity
 from tinynet.train.base.problems import TrainError, UsageError, did_you_mean, one_of
 from tinynet.train.base.run_folder import RunFolder
 from tinynet.train.base.writing import write_bytes

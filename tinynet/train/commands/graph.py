@@ -7,8 +7,8 @@ import warnings
 from pathlib import Path
 
 from tinynet import board
+from tinynet.base.invocation import command
 from tinynet.board.graphs.collection import Graphs
-from tinynet.invocation import command
 from tinynet.train.assemble.computing import computing
 from tinynet.train.assemble.trial import compiled_trial, trial
 from tinynet.train.base.problems import TrainError, UsageError, did_you_mean, one_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from tinynet.invocation import command
+from tinynet.base.invocation import command
 from tinynet.train.base.problems import UsageError, did_you_mean, one_of
 from tinynet.train.base.table import aligned
 from tinynet.train.config.reference import KINDS, list_types

@@ -9,8 +9,8 @@ import re
 from importlib import resources
 from pathlib import Path
 
-from tinynet.invocation import command, shown
-from tinynet.invocation.quoting import quoted
+from tinynet.base.invocation import command, shown
+from tinynet.base.invocation.quoting import quoted
 from tinynet.train.base.problems import UsageError
 from tinynet.train.base.writing import make_folder, write_text
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tinynet.invocation import shown
+from tinynet.base.invocation import shown
 from tinynet.train.base.run_folder import RunFolder, runs_in
 from tinynet.train.show.writing import attempt
 from tinynet.train.study.comparison.writing import comparison_of

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Generator
 from pathlib import Path
 
-from tinynet.invocation import command, shown
+from tinynet.base.invocation import command, shown
 from tinynet.train.base.problems import UsageError
 from tinynet.train.base.run_folder import RunFolder
 from tinynet.train.commands.options import add_json, add_trained, add_writing, writing_of

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from tinynet.invocation import shown
+from tinynet.base.invocation import shown
 from tinynet.train.assemble.computing import computing
 from tinynet.train.base.checkpoint_file import CheckpointError
 from tinynet.train.base.problems import TrainError, UsageError

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tinynet.invocation import command, shown
-from tinynet.printing import quantity
+from tinynet.base.invocation import command, shown
+from tinynet.core.printing import quantity
 from tinynet.train.base.problems import UsageError
 from tinynet.train.base.run_folder import new_folder
 from tinynet.train.base.table import aligned, write_csv

@@ -9,9 +9,9 @@ from types import ModuleType
 from typing import Any
 
 from tinynet import data, nn, optim
+from tinynet.base.invocation import command
+from tinynet.base.lazy import members
 from tinynet.data.transforms.mixtures import Mixture
-from tinynet.invocation import command
-from tinynet.lazy import members
 from tinynet.optim import lr_scheduler
 from tinynet.train import exhibits, models, trackers
 from tinynet.train.base.problems import few_of

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tinynet.explanations.arguments import nearest
+from tinynet.core.explanations.arguments import nearest
 from tinynet.train.base.problems import ConfigError, Origin, Problem, did_you_mean
 from tinynet.train.base.toml_text import dotted
 from tinynet.train.config.document import Source, read_toml

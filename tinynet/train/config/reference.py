@@ -9,7 +9,7 @@ import typing
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from tinynet.invocation import command
+from tinynet.base.invocation import command
 from tinynet.train.base.toml_text import toml_value
 from tinynet.train.config.coercion import describe_type
 from tinynet.train.config.components import EVERY, FAMILIES, INSIDE, Family

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tinynet.explanations.arguments import nearest
+from tinynet.core.explanations.arguments import nearest
 from tinynet.train.base.problems import (
     Origin,
     Problems,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tinynet.explanations.aliases import aliased
+from tinynet.core.explanations.aliases import aliased
 from tinynet.train.base.problems import did_you_mean
 from tinynet.train.config.sections import SECTIONS, settings
 

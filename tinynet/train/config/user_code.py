@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from tinynet.explanations.arguments import nearest
+from tinynet.core.explanations.arguments import nearest
 from tinynet.train.base.problems import did_you_mean, in_users_code, one_of
 from tinynet.train.config.sources import NO_STAND_INS, StandIns, traced
 

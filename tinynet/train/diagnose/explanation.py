@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tinynet.invocation import command
-from tinynet.printing import quantity
+from tinynet.base.invocation import command
+from tinynet.core.printing import quantity
 from tinynet.train.assemble.best import EARLY_STOPPING
 from tinynet.train.assemble.limits import MAX_STEPS, MAX_TIME, PRUNED
 from tinynet.train.base.checkpoint_file import read_checkpoint

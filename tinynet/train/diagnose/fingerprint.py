@@ -17,9 +17,9 @@ import numpy as np
 from tinynet import dtypes
 from tinynet.board.graphs.structures import flatten
 from tinynet.board.graphs.watch import array_of
+from tinynet.core.printing import quantity
 from tinynet.data import IterableDataset
 from tinynet.data.dataset import Samples, fetch
-from tinynet.printing import quantity
 from tinynet.train.assemble.build import Parts
 from tinynet.train.diagnose.data_check import undisturbed
 from tinynet.train.exhibits import dataset_attribute

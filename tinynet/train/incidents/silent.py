@@ -16,11 +16,11 @@ import numpy as np
 from tinynet import nn
 from tinynet.core.callsite import warn
 from tinynet.core.modes import no_grad
+from tinynet.core.printing import quantity
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.errors import TrainingWarning, more
 from tinynet.nn import functional as F
-from tinynet.printing import quantity
 from tinynet.train.incidents.hints import LARGE
 from tinynet.train.step.method import Batch, Method
 from tinynet.train.step.steps import Step

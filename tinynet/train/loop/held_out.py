@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from tinynet.core.printing import quantity
 from tinynet.data import DataLoader, Dataset, IterableDataset, RandomSampler, SequentialSampler
-from tinynet.printing import quantity
 from tinynet.random import default_generator
 from tinynet.train.loop.splits import validation_sets
 

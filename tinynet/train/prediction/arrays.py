@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from tinynet.core.printing import quantity
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.data.readers.encoding import TableEncoder
 from tinynet.data.readers.parquet import read_parquet
 from tinynet.data.readers.tables import Table, read_table
 from tinynet.dtypes import Array
-from tinynet.printing import quantity
 from tinynet.train.base.problems import UsageError
 from tinynet.train.config.sections import Config
 

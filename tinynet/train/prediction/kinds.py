@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from tinynet.core.printing import quantity
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.data.readers.encoding import TableEncoder
 from tinynet.data.readers.files import listed, text_of
@@ -15,7 +16,6 @@ from tinynet.data.readers.framing import conversion
 from tinynet.data.readers.image_encoding import ImageEncoder
 from tinynet.data.readers.image_folder import EXTENSIONS
 from tinynet.data.texts.encoding import TextEncoder
-from tinynet.printing import quantity
 from tinynet.train.outputs.predictions import Row
 from tinynet.train.prediction.arrays import ARRAYS, PACKED, read_array, table_in
 from tinynet.train.prediction.lines import LineReader

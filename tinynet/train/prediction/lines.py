@@ -6,9 +6,9 @@ import csv
 import json
 from typing import Any
 
+from tinynet.core.printing import quantity
 from tinynet.data.readers.encoding import TableEncoder
 from tinynet.data.texts.encoding import TextEncoder
-from tinynet.printing import quantity
 from tinynet.train.prediction.trained import Trained
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from types import FrameType, TracebackType
 from typing import Any
 
-from tinynet.invocation import command
+from tinynet.base.invocation import command
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from tinynet import distributed
+from tinynet.core.printing import quantity
 from tinynet.distributed.process_group import world
-from tinynet.printing import quantity
 from tinynet.train.base.problems import TrainError, UsageError
 from tinynet.train.base.run_folder import RunFolder
 from tinynet.train.config.sections import Config

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tinynet.invocation import command
-from tinynet.printing import quantity
+from tinynet.base.invocation import command
+from tinynet.core.printing import quantity
 from tinynet.train.assemble.build import Parts, build
 from tinynet.train.assemble.computing import computing
 from tinynet.train.assemble.trial import trial, try_schedules

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from tinynet import nn
+from tinynet.base.invocation import command, is_wrapped, python, shown
+from tinynet.core.printing import quantity
 from tinynet.data import Tokenizer
-from tinynet.invocation import command, is_wrapped, python, shown
-from tinynet.printing import quantity
 from tinynet.train.assemble.best import EARLY_STOPPING
 from tinynet.train.assemble.build import Parts, build, build_model
 from tinynet.train.assemble.computing import computing, threads_left_to_others

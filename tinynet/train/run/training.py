@@ -10,9 +10,9 @@ import warnings
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from tinynet.base.invocation import command
 from tinynet.board import Recording
 from tinynet.data.readers.encoding import TableEncoder
-from tinynet.invocation import command
 from tinynet.train.assemble.best import EARLY_STOPPING, Best
 from tinynet.train.assemble.build import Parts, preprocessing_of
 from tinynet.train.assemble.limits import Limits, examples_per_epoch

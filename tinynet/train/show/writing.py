@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tinynet import invocation
+from tinynet.base import invocation
 from tinynet.board import Recording
 from tinynet.board.graphs.costs import totals
 from tinynet.train.assemble.build import Parts

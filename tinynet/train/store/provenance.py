@@ -18,9 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import numba_kernels, onednn, threads
-from tinynet.invocation import typed
-from tinynet.numba_kernels import compiler
+from tinynet.base.invocation import typed
+from tinynet.kernels import numba as numba_kernels
+from tinynet.kernels import onednn, threads
+from tinynet.kernels.numba import compiler
 from tinynet.train.base.run_folder import RunFolder
 from tinynet.train.base.writing import write_text
 from tinynet.train.config.sections import Config

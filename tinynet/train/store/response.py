@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from tinynet.invocation import command, shown
-from tinynet.printing import quantity
+from tinynet.base.invocation import command, shown
+from tinynet.core.printing import quantity
 from tinynet.train.base.problems import TrainError, in_users_code
 from tinynet.train.base.run_folder import RunFolder
 from tinynet.train.config.sections import RunSection

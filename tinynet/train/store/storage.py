@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from tinynet.invocation import command
+from tinynet.base.invocation import command
 from tinynet.train.base.checkpoint_file import CheckpointError, read_checkpoint, write_checkpoint
 from tinynet.train.base.checksums import changed_checksums, row_of, sealed_row, sha256
 from tinynet.train.base.problems import TrainError

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from tinynet.distributed import mpi
 from tinynet.distributed.launcher import launched_rank, launched_size, without_launcher
-from tinynet.threads import VARIABLES
+from tinynet.kernels.threads import VARIABLES
 from tinynet.train.base.problems import UsageError
 from tinynet.train.run.interrupt import StopRequest
 

@@ -18,11 +18,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
 
+from tinynet.base.invocation import VARIABLE, command
 from tinynet.board import SummaryWriter
 from tinynet.board.summaries.hparams import hparams
 from tinynet.distributed.launcher import without_launcher
-from tinynet.invocation import VARIABLE, command
-from tinynet.threads import VARIABLES
+from tinynet.kernels.threads import VARIABLES
 from tinynet.train.assemble.limits import PRUNED
 from tinynet.train.assemble.trial import trial
 from tinynet.train.base.problems import ConfigError, Problem, TrainError, UsageError

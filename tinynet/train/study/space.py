@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from tinynet.printing import quantity
+from tinynet.core.printing import quantity
 from tinynet.train.base.problems import Origin, Problems, did_you_mean, one_of
 from tinynet.train.study.grid import Point, axis
 

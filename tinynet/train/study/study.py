@@ -11,7 +11,7 @@ from importlib import util
 from pathlib import Path
 from typing import Any
 
-from tinynet import invocation
+from tinynet.base import invocation
 from tinynet.data.loading.seeding import mix
 from tinynet.train.base.problems import TrainError, UsageError
 from tinynet.train.metrics.criterion import Criterion

@@ -9,7 +9,7 @@ from importlib import util
 from pathlib import Path
 from typing import Any
 
-from tinynet import invocation
+from tinynet.base import invocation
 from tinynet.train.metrics.figures import EPOCHS
 
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tinynet.printing import quantity
+from tinynet.core.printing import quantity
 from tinynet.train.trackers.tracker import Point, TrackedRun, TrackerWarning
 
 _PAUSE = 0.5  # seconds in which figures are collected

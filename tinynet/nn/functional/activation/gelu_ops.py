@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import dtypes, threads
+from tinynet import dtypes
 from tinynet.core.declaration.operation import pointwise
 from tinynet.core.graph.double_backward import derivative
 from tinynet.dtypes import Array
+from tinynet.kernels import threads
 from tinynet.ops.pointwise.clamp import clamp_numbers
 from tinynet.ops.pointwise.erf_kernel import erf_of
 from tinynet.ops.pointwise.exponential import exp, sigmoid

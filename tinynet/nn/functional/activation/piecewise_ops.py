@@ -11,18 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import dtypes, threads
+from tinynet import dtypes
 from tinynet.core.declaration.operation import operation, pointwise
 from tinynet.core.graph.double_backward import derivative
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
+from tinynet.kernels import threads
+from tinynet.kernels.low_precision import HALF, in_single
 from tinynet.ops.argument_errors import name_of
 from tinynet.ops.pointwise.arithmetic import where
 from tinynet.ops.pointwise.exponential import exp, sigmoid, tanh
 from tinynet.ops.pointwise.where import pick, zeros_for
 from tinynet.ops.shaping.joining import cat
 from tinynet.ops.shaping.views import cut
-from tinynet.widening import HALF, in_single
 
 
 def _floating(x: Array, kernel: str) -> Array:

@@ -13,17 +13,17 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from tinynet import threads
 from tinynet.core.declaration.operation import operation
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.core.trace import run_traced, traced
 from tinynet.dtypes import Array
+from tinynet.kernels import threads
+from tinynet.kernels.sums import ones
 from tinynet.nn.functional.double_backward import recorded
 from tinynet.ops.pointwise.exponential import exp
 from tinynet.ops.products.matmul import matmul
 from tinynet.ops.reduction.softmax import SAFE
 from tinynet.ops.reduction.sums import largest, smallest
-from tinynet.sums import ones
 
 _FEW = 32  # queries for which a copy of all keys costs more than it saves
 _BLOCK = 65536  # number of scores per block, which fits the cache

@@ -25,10 +25,11 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import numba_kernels, onednn, threads
 from tinynet.core.declaration.operation import operation
 from tinynet.core.graph.double_backward import derivative
 from tinynet.dtypes import Array
+from tinynet.kernels import numba as numba_kernels
+from tinynet.kernels import onednn, threads
 from tinynet.nn.functional.convolution import channels_last, few_channels, winograd
 from tinynet.nn.functional.convolution.im2col import Walk, added, columns, per_block
 from tinynet.ops.reduction.sums import spread as spread_back

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from tinynet import threads
 from tinynet.dtypes import Array
+from tinynet.kernels import threads
 from tinynet.nn.functional.convolution.im2col import Walk, per_block
 
 Ints = tuple[int, ...]

@@ -27,8 +27,8 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from tinynet import threads
 from tinynet.dtypes import Array
+from tinynet.kernels import threads
 from tinynet.nn.functional.convolution.im2col import Walk
 from tinynet.nn.functional.convolution.winograd_matrices import ACCURATE, FAST, Scheme
 

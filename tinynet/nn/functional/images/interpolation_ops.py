@@ -13,9 +13,9 @@ import numpy as np
 
 from tinynet.core.declaration.operation import Operation
 from tinynet.dtypes import Array
+from tinynet.kernels.low_precision import kind_for
 from tinynet.nn.functional.dimensions import Ints, by_rank, spatial
 from tinynet.nn.functional.images.separable import LinearMap, SeparableMap
-from tinynet.widening import kind_for
 
 # ---- kernels of interpolation -------------------------------------------------------------------
 

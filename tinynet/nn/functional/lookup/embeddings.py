@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import dtypes, numba_kernels
+from tinynet import dtypes
 from tinynet.core.declaration.operation import operation
 from tinynet.core.graph.row_sparse import Rows, first_of_each
 from tinynet.core.tensors.inplace import wrote
@@ -22,8 +22,9 @@ from tinynet.core.tensors.version import Writer
 from tinynet.core.trace import traced_write
 from tinynet.dtypes import Array
 from tinynet.errors import with_fix
+from tinynet.kernels import numba as numba_kernels
+from tinynet.kernels.numba import tables
 from tinynet.nn.functional.checks import tensor_only
-from tinynet.numba_kernels import tables
 from tinynet.ops.argument_errors import to_long
 
 __all__ = ["embedding"]

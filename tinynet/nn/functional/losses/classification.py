@@ -17,6 +17,7 @@ from tinynet.core.declaration.operation import operation
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.core.trace import run_traced, traced
 from tinynet.dtypes import Array
+from tinynet.kernels.sums import ones
 from tinynet.nn.functional.checks import legacy_reduction, reduced, tensor_only
 from tinynet.nn.functional.double_backward import batched
 from tinynet.nn.functional.losses.classification_checks import check_indices, check_weight
@@ -27,7 +28,6 @@ from tinynet.ops.pointwise.arithmetic import where
 from tinynet.ops.reduction.softmax import SAFE, log_softmax, log_softmax_backward, softmax
 from tinynet.ops.reduction.sums import largest, smallest
 from tinynet.ops.shaping.views import reshape
-from tinynet.sums import ones
 
 __all__ = ["nll_loss", "cross_entropy"]
 

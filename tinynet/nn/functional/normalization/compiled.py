@@ -1,11 +1,11 @@
-"""Batch norm by the kernels of ``numba_kernels``."""
+"""Batch norm by the kernels of ``kernels/numba``."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from tinynet import numba_kernels
 from tinynet.dtypes import Array
+from tinynet.kernels import numba as numba_kernels
 from tinynet.nn.functional.normalization.layout import Blocks
 
 Arrays = tuple[Array, ...]

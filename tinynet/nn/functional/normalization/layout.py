@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tinynet import threads
 from tinynet.dtypes import Array
-from tinynet.sums import add_up, column_sums, row_dots, row_sums
+from tinynet.kernels import threads
+from tinynet.kernels.sums import add_up, column_sums, row_dots, row_sums
 
 PART = 1 << 16  # elements per block
 

@@ -16,6 +16,7 @@ from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.core.tensors.version import Writer, refuse_inference
 from tinynet.core.trace import traced_write
 from tinynet.dtypes import Array
+from tinynet.kernels.low_precision import kind_for
 from tinynet.nn.functional.checks import tensor_only
 from tinynet.nn.functional.images.padding import pad
 from tinynet.nn.functional.normalization.layout import Blocks
@@ -36,7 +37,6 @@ from tinynet.nn.functional.normalization.row_normalization_ops import (
     layer_normalized,
     rms_normalized,
 )
-from tinynet.widening import kind_for
 
 __all__ = [
     "batch_norm", "instance_norm", "group_norm", "layer_norm", "rms_norm", "local_response_norm"

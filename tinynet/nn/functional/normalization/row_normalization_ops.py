@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import threads
 from tinynet.core.declaration.operation import operation
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
+from tinynet.kernels import threads
+from tinynet.kernels.sums import column_sums, ones, row_dots, row_sums
 from tinynet.nn.functional.normalization.layout import Blocks, wide
 from tinynet.nn.functional.normalization.normalization_ops import (
     Grads,
@@ -24,7 +25,6 @@ from tinynet.nn.functional.normalization.normalization_ops import (
     recorded_gradients,
     shaped,
 )
-from tinynet.sums import column_sums, ones, row_dots, row_sums
 
 _NONE = np.empty(0)
 _LAYER_NORM = "NativeLayerNormBackwardBackward0"

@@ -13,6 +13,8 @@ import numpy as np
 
 from tinynet.core.declaration.operation import operation
 from tinynet.dtypes import Array
+from tinynet.kernels.low_precision import HALF, in_single, kind_for
+from tinynet.kernels.sums import row_sums
 from tinynet.nn.functional.checks import not_implemented
 from tinynet.nn.functional.dimensions import Ints, by_rank, spatial
 from tinynet.nn.functional.pooling.windows import (
@@ -23,8 +25,6 @@ from tinynet.nn.functional.pooling.windows import (
     sliding,
 )
 from tinynet.ops.shaping.views import expand
-from tinynet.sums import row_sums
-from tinynet.widening import HALF, in_single, kind_for
 
 RANKS = (2, 3)
 

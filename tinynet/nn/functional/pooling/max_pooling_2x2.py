@@ -12,8 +12,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tinynet import numba_kernels, threads
 from tinynet.dtypes import Array
+from tinynet.kernels import numba as numba_kernels
+from tinynet.kernels import threads
 from tinynet.nn.functional.dimensions import Ints
 
 _PART = 1 << 17  # elements of the input per block

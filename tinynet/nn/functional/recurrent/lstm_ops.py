@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import numba_kernels
 from tinynet.core.declaration.operation import operation
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
+from tinynet.kernels import numba as numba_kernels
+from tinynet.kernels.numba import gates
 from tinynet.nn.functional.affine import affine_map, linear_map
 from tinynet.nn.functional.double_backward import recorded
 from tinynet.nn.functional.recurrent.rnn_ops import (
@@ -31,7 +32,6 @@ from tinynet.nn.functional.recurrent.rnn_ops import (
     parameter_gradients,
     rows,
 )
-from tinynet.numba_kernels import gates
 from tinynet.ops.pointwise.exponential import sigmoid, tanh
 from tinynet.ops.products.gemm import dot
 from tinynet.ops.shaping.joining import stack

@@ -17,15 +17,15 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import threads
+from tinynet.base.memory import aligned
 from tinynet.core.declaration.operation import operation
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
-from tinynet.memory import aligned
+from tinynet.kernels import threads
+from tinynet.kernels.numba import gates
+from tinynet.kernels.numba.blas import LARGE
 from tinynet.nn.functional.affine import affine_map, linear_map
 from tinynet.nn.functional.double_backward import recorded
-from tinynet.numba_kernels import gates
-from tinynet.numba_kernels.blas import LARGE
 from tinynet.ops.pointwise.exponential import tanh
 from tinynet.ops.products.gemm import dot
 from tinynet.ops.shaping.joining import stack

@@ -7,8 +7,8 @@ import math
 from typing import Any
 
 from tinynet import dtypes
+from tinynet.core.devices import require_cpu
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.devices import require_cpu
 from tinynet.nn import functional as F
 from tinynet.nn import init
 from tinynet.nn.base.module import Module

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from tinynet.core.callsite import warn
+from tinynet.core.devices import require_cpu
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.trace import traced
-from tinynet.devices import require_cpu
 from tinynet.dtypes import Array
 from tinynet.nn import functional as F
 from tinynet.nn import init

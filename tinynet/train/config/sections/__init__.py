@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from tinynet.numba_kernels import compiler
+from tinynet.kernels.numba import compiler
 from tinynet.train.base.problems import Origin
 from tinynet.train.config.amounts import AMOUNT, DURATION
 from tinynet.train.config.constraints import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tinynet.printing import quantity
+from tinynet.core.printing import quantity
 from tinynet.train.show.markup import Html, element, folded, table
 from tinynet.train.show.run_data import RunData
 

@@ -6,7 +6,7 @@ import functools
 import itertools
 from collections.abc import Sequence
 
-from tinynet.printing import quantity
+from tinynet.core.printing import quantity
 from tinynet.train.base.table import brief
 from tinynet.train.observe.progress import figure_text
 from tinynet.train.show.markup import Html, bar, element, joined, table

@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Sequence
 from typing import Any
 
-from tinynet.printing import quantity
+from tinynet.core.printing import quantity
 from tinynet.train.base.table import distinct
 from tinynet.train.diagnose.explanation import status_with_cause
 from tinynet.train.metrics.criterion import SELECTED_ON_TEST

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from tinynet.printing import quantity
+from tinynet.core.printing import quantity
 from tinynet.train.show.page import page
 from tinynet.train.show.run_data import read_run
 from tinynet.train.study.comparison.compared import Comparison

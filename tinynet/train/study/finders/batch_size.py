@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from tinynet.printing import quantity
+from tinynet.core.printing import quantity
 from tinynet.train.base.memory import available, parse_size, peak, resident
 from tinynet.train.base.problems import TrainError, UsageError
 from tinynet.train.config.resolve import load_config

@@ -1,0 +1,1 @@
+"""What knows nothing of arrays: start of the program, lazy loading, whole files, memory."""

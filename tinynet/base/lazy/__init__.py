@@ -1,0 +1,65 @@
+"""Packages whose names load when they are first used (PEP 562).
+
+The ``__init__.py`` of such a package imports its names for type checkers only:
+
+    if TYPE_CHECKING:
+        from tinynet.nn.layers.linear import *
+    else:
+        __getattr__, __dir__, __all__ = _attach(__name__)
+
+``table.py`` contains the module of each name. ``python -m tinynet.base.lazy`` writes it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import partial
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+from tinynet.base.lazy.table import HOMES
+
+
+def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package."""
+    public = [name for name in names(package) if not name.startswith("_")]
+    return partial(load, package), partial(names, package), public
+
+
+def load(package: str, name: str) -> Any:
+    """Return a name of a package from its module, and keep it in the package.
+
+    Raises:
+        AttributeError: the package has no such name.
+    """
+    module = sys.modules[package]
+    if name not in HOMES[package]:
+        text = f"module {package!r} has no attribute {name!r}"
+        raise AttributeError(text, name=name, obj=module)
+    home, _, attribute = HOMES[package][name].partition(":")
+    loaded = import_module(home)
+    value = getattr(loaded, attribute) if attribute else loaded
+    setattr(module, name, value)
+    return value
+
+
+def names(package: str) -> list[str]:
+    """Return all names of a package, loaded or not."""
+    homes = HOMES.get(package, {})  # empty until ``python -m tinynet.base.lazy`` has run
+    return sorted({*homes, *vars(sys.modules[package])} - {"TYPE_CHECKING"})
+
+
+def find(module: ModuleType, name: str) -> Any:
+    """Return what ``vars(module).get(name)`` would return if all names were loaded."""
+    if name in HOMES.get(module.__name__, ()):
+        return load(module.__name__, name)
+    return vars(module).get(name)
+
+
+def members(module: ModuleType) -> dict[str, Any]:
+    """Return what ``vars(module)`` would contain if all names were loaded."""
+    homes = HOMES.get(module.__name__, {})
+    eager = {name: value for name, value in vars(module).items() if name not in homes}
+    return eager | {name: getattr(module, name) for name in homes}

@@ -1,0 +1,88 @@
+"""``python -m tinynet.base.lazy`` writes ``table.py`` from the imports of lazy packages."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[2]
+TABLE = Path(__file__).with_name("table.py")
+HEAD = '''"""Where lazy packages find their names. Written by ``python -m tinynet.base.lazy``."""
+
+HOMES = {
+'''
+
+
+def lazy_imports(path: Path) -> list[ast.ImportFrom]:
+    """Return the imports that an ``__init__.py`` shows to type checkers only."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return [
+        statement
+        for node in tree.body
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING" and node.orelse
+        for statement in node.body
+        if isinstance(statement, ast.ImportFrom)
+    ]
+
+
+def homes(package: str, statement: ast.ImportFrom) -> Iterator[tuple[str, str]]:
+    """Return the names that a statement defines, each with ``module`` or ``module:attribute``.
+
+    As everywhere in Python, importing from ``package.part.file`` defines ``part`` in the package.
+    """
+    assert statement.module
+    if statement.module.startswith(f"{package}."):
+        part = statement.module.removeprefix(f"{package}.").partition(".")[0]
+        yield part, f"{package}.{part}"
+    for alias in statement.names:
+        if alias.name == "*":
+            yield from ((name, f"{statement.module}:{name}") for name in _all(statement.module))
+        elif _is_module(statement.module, alias.name):
+            yield alias.asname or alias.name, f"{statement.module}.{alias.name}"
+        else:
+            yield alias.asname or alias.name, f"{statement.module}:{alias.name}"
+
+
+def _all(module: str) -> list[str]:
+    """Return the ``__all__`` of a module, which is not loaded for that."""
+    path = PACKAGE.parent.joinpath(*module.split(".")).with_suffix(".py")
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            return list(ast.literal_eval(node.value))
+    raise ValueError(f"{module} has no __all__")
+
+
+def _is_module(package: str, name: str) -> bool:
+    path = PACKAGE.parent.joinpath(*package.split("."), name)
+    return path.is_dir() or path.with_suffix(".py").exists()
+
+
+def table() -> str:
+    """Return the text of ``table.py``."""
+    lines = []
+    for path in sorted(PACKAGE.rglob("__init__.py")):
+        package = ".".join(path.parent.relative_to(PACKAGE.parent).parts)
+        statements = lazy_imports(path)
+        if statements:
+            found = dict(home for statement in statements for home in homes(package, statement))
+            entries = [f'        "{name}": "{home}",\n' for name, home in found.items()]
+            lines += [f'    "{package}": {{\n', *entries, "    },\n"]
+    return f"{HEAD}{''.join(lines)}}}\n"
+
+
+def main(arguments: list[str]) -> int:
+    """Write the table, or compare it; the result is the exit status."""
+    text = table()
+    if TABLE.exists() and TABLE.read_text(encoding="utf-8") == text:
+        return 0
+    if arguments == ["--check"]:
+        print(f"{TABLE} is out of date: run python -m tinynet.base.lazy")
+        return 1
+    TABLE.write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,9 +1,0 @@
-"""Batched execution of operations, for ``vmap`` and batched backward passes."""
-
-from tinynet.batching.array import BatchedArray as BatchedArray
-from tinynet.batching.array import UnbatchableError as UnbatchableError
-from tinynet.batching.level import Level as Level
-from tinynet.batching.rows import by_rows as by_rows
-from tinynet.batching.rows import jacobian_columns as jacobian_columns
-from tinynet.batching.rows import jacobian_rows as jacobian_rows
-from tinynet.batching.rows import one_by_one as one_by_one

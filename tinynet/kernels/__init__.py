@@ -1,0 +1,1 @@
+"""Arrays in, arrays out: threads, accurate sums, 16-bit floats, compiled kernels."""

@@ -10,7 +10,7 @@ from typing import Any
 import tinynet as tn
 from benchmarks.tables import Table
 from benchmarks.turns import compare
-from tinynet.core.declaration import codegen_inplace as inplace_source
+from tinynet.core.declaration import codegen as inplace_source
 from tinynet.core.declaration import compiler
 from tinynet.core.declaration.codegen import Forward
 from tinynet.core.declaration.operation import REGISTRY

@@ -110,7 +110,7 @@ IMPORTS_BY_NAME = {
     "as_torch/hook.py",  # and what a path of PyTorch's stands for
     "as_torch/report.py",
     "nn/base/module.py",  # Module.compile: capture stands above nn
-    "capture/guard/lookups.py",  # captures hear what the user's code imports
+    "capture/guard/builtin_calls.py",  # captures hear what the user's code imports
     "base/lazy/__init__.py",  # and what a lazy package's table says
     "compat/library_hooks.py",  # stands at import, and needs nn and board for a graph only
 }
@@ -141,25 +141,23 @@ OS_FUNCTIONS = PATH_METHODS | {
     *("truncate", "ftruncate", "rmtree", "copy", "copyfile", "copytree", "move"),
 }
 
-FILE_LINES, FUNCTION_LINES, PART_LINES = 400, 40, 2000  # of core, and of ops
+FILE_LINES, FUNCTION_LINES, PART_LINES = 600, 40, 2000  # of core, and of ops
 # path in tinynet/, path:function, "core" or "ops" -> (lines allowed, the reason)
 EXCEPTIONS: dict[str, tuple[int, str]] = {
     "core": (
-        6_840,
+        8_350,
         "PyTorch's rules to the letter; messages that explain them; quick ways for plain cases;"
         " classes derived from Tensor; the tracer of tn.compile; an example for each attribute and"
-        " method of a tensor; results in PyTorch's order of memory",
+        " method of a tensor; results in PyTorch's order of memory; the texts of errors",
     ),
-    "core/tensors/tensor.py": (485, "a docstring and an example for each of many short methods"),
     "core/graph/engine.py:_run_plain": (
         45,
         "the innermost loop of training: a call per gradient would cost what it saves",
     ),
-    "base/lazy/table.py": (505, "generated: a line for each name that loads lazily"),
     "ops": (
-        21_400,
-        "all of Tensor, special and linalg, real and complex, with PyTorch's words; stft;"
-        " a third is docstrings",
+        22_870,
+        "all of Tensor, special and linalg, real and complex, with PyTorch's words; stft; the rules"
+        " of vmap; a third is docstrings",
     ),
 }
 
@@ -168,7 +166,7 @@ EXCEPTIONS: dict[str, tuple[int, str]] = {
 DOORS = {"distributed/optim.py"}
 
 # Folders have at most 25 entries, and __init__.py; those of more:
-ENTRIES = {".": (33, "PyTorch's public packages stand at the top, as users import them")}
+ENTRIES = {".": (34, "PyTorch's public packages stand at the top, as users import them")}
 
 
 def name_of(path):

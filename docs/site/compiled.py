@@ -4,9 +4,8 @@ import textwrap
 
 import tinynet  # noqa: F401  (declares the operations)
 from docs.site.text import fenced
-from tinynet.core.declaration import codegen_inplace as inplace_source
-from tinynet.core.declaration.codegen import Forward
-from tinynet.core.declaration.codegen_backward import Backward
+from tinynet.core.declaration import codegen as inplace_source
+from tinynet.core.declaration.codegen import Backward, Forward
 from tinynet.core.declaration.operation import REGISTRY
 
 

@@ -47,12 +47,12 @@ EXEMPT = {
         "optim/base/swapping optim/lr_scheduler/base"
     ),
     "loads data": (
-        "data/readers/arrays data/texts/characters data/loading/collate data/readers/columns "
-        "data/readers/csv_rows data/dataset data/loading/distributed data/readers/files "
+        "data/readers/arrays data/texts/tokenizer data/loading/collate data/readers/tables "
+        "data/readers/table_rows data/dataset data/loading/sampler data/readers/files "
         "data/readers/folder data/readers/image_folder data/readers/images data/loading/loader "
-        "data/loading/options data/loading/passes data/loading/processes data/readers/rows "
+        "data/loading/options data/loading/passes data/loading/processes data/readers/table_rows "
         "data/loading/sampler data/loading/seeding data/stack data/subset data/readers/tables "
-        "data/texts/text data/texts/labelled data/texts/words data/loading/threads "
+        "data/texts/text data/texts/labelled data/texts/tokenizer data/loading/threads "
         "data/texts/tokenizer data/loading/worker"
     ),
     "runs and reports training": "train/* train/*/* train/*/*/*",

@@ -10,12 +10,12 @@ import pytest
 import tinynet as tn
 from tests.board import steps
 from tinynet import board, nn
+from tinynet.board.graphs.assemble import folded
 from tinynet.board.graphs.dot import dot_of_graph
-from tinynet.board.graphs.fold import folded
 from tinynet.board.graphs.formats import duration, outline, size
 from tinynet.board.graphs.graph import Cost, Graph, Node, Slot, problems
-from tinynet.board.graphs.layered import GAP_X, layout
-from tinynet.board.graphs.picture import picture
+from tinynet.board.graphs.layout import GAP_X, layout
+from tinynet.board.graphs.pictures import picture
 
 SVG = "{http://www.w3.org/2000/svg}"
 

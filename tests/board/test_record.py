@@ -15,7 +15,7 @@ from tinynet.board.graphs.graph import SOURCES, problems
 from tinynet.core import module_scope as scope
 from tinynet.core.declaration import observers as observe
 from tinynet.core.declaration.observers import observing
-from tinynet.core.graph import backward_observers as passes
+from tinynet.core.graph import engine as passes
 from tinynet.core.modes import mode
 
 FILES = ("steps.py", "models.py")

@@ -11,9 +11,9 @@ import tinynet as tn
 from tests.board import models, reader
 from tinynet import nn
 from tinynet.board import Arguments, SummaryWriter
+from tinynet.board.graphs.build import flatten
 from tinynet.board.graphs.graph import problems
 from tinynet.board.graphs.recorder import record_forward
-from tinynet.board.graphs.structures import flatten
 from tinynet.core.declaration.observers import observing
 from tinynet.core.modes import mode
 from tinynet.random import default_generator

@@ -18,7 +18,7 @@ from tests.patience import PATIENCE
 from tests.rounding import near
 from tinynet.board import BoardWarning, SummaryWriter
 from tinynet.board.summaries.lettering import lettered
-from tinynet.board.summaries.png import png
+from tinynet.board.summaries.pixels import png
 from tinynet.utils.tensorboard.summary import hparams
 
 ROOT = Path(__file__).parents[2]

@@ -18,7 +18,7 @@ from tests.patience import PATIENCE
 from tinynet import nn, optim
 from tinynet.compiler import CompileWarning
 from tinynet.core.declaration.observers import observable, observers
-from tinynet.core.graph.backward_observers import passes
+from tinynet.core.graph.engine import passes
 from tinynet.core.modes import inference
 from tinynet.core.module_scope import calls
 from tinynet.kernels import threads

@@ -7,7 +7,7 @@ import pytest
 import tinynet as tn
 from tinynet import nn
 from tinynet.core import module_scope as scope
-from tinynet.core.graph.backward_observers import BackwardObserver, observing_backward, passes
+from tinynet.core.graph.engine import BackwardObserver, observing_backward, passes
 from tinynet.core.modes import mode
 from tinynet.core.module_scope import following
 

@@ -10,9 +10,8 @@ import pytest
 import tinynet as tn
 from tinynet import data
 from tinynet.data import transforms as T
-from tinynet.data.transforms.base import apply_to_batch
+from tinynet.data.transforms.base import RandomTransform, apply_to_batch
 from tinynet.data.transforms.mixtures import Mixture
-from tinynet.data.transforms.random_base import RandomTransform
 from tinynet.train.config.components import INSIDE
 
 

@@ -5,7 +5,7 @@ import pytest
 
 import tinynet as tn
 from tinynet.nn import functional as F
-from tinynet.nn.functional.attention import attention_ops
+from tinynet.nn.functional.attention import scaled_dot_product
 
 BATCH, HEADS, LENGTH, KEYS, SIZE = 5, 5, 7, 6, 3
 MASKS = [(LENGTH, KEYS), (HEADS, LENGTH, KEYS), (1, 1, LENGTH, KEYS), (BATCH, HEADS, LENGTH, KEYS)]
@@ -18,7 +18,7 @@ def tensors(*shapes, seed=0):
 
 def results(monkeypatch, block, inputs, mask, **options):
     """The output and all gradients, with parts of about ``block`` scores."""
-    monkeypatch.setattr(attention_ops, "_BLOCK", block)
+    monkeypatch.setattr(scaled_dot_product, "_BLOCK", block)
     tn.manual_seed(0)
     for x in inputs:
         x.grad = None

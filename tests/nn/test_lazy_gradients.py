@@ -6,7 +6,7 @@ import pytest
 import tinynet as tn
 from tinynet import nn, optim
 from tinynet.core.graph.row_sparse import Rows
-from tinynet.nn.functional.lookup import embeddings as lookup
+from tinynet.nn.functional import lookup as lookup
 
 F = nn.functional
 COUNT, WIDTH = 60, 3

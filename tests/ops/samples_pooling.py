@@ -1,8 +1,8 @@
 """The rows of `samples.SAMPLES` for padding, pooling and resampling."""
 
 import tinynet as tn
-from tinynet.nn.functional.images.grid_sample_ops import Warp
-from tinynet.nn.functional.images.interpolation_ops import SAMPLERS, Resampling
+from tinynet.nn.functional.images.grid_sampling import Warp
+from tinynet.nn.functional.images.interpolation import SAMPLERS, Resampling
 from tinynet.nn.functional.pooling.windows import Options
 
 from .samples import f, i, sample

@@ -12,7 +12,7 @@ import tinynet as tn
 from tests.rounding import near
 from tinynet import nn, optim
 from tinynet.core.declaration.observers import observing
-from tinynet.optim import line_search
+from tinynet.optim import lbfgs
 
 from .algorithms import ELEMENTWISE, RUN
 
@@ -688,7 +688,7 @@ def test_blocks_give_what_the_whole_gives_in_any_layout(name, monkeypatch):
     values, grads = random.standard_normal((23, 17)), random.standard_normal((3, 23, 17))
     found = {}
     for size in (1 << 20, 64 * 8):
-        monkeypatch.setattr("tinynet.optim.base.parameter_state.BLOCK", size)
+        monkeypatch.setattr("tinynet.optim.base.state_dicts.BLOCK", size)
         for layout, array in layouts(values).items():
             p = tn.from_numpy(array).requires_grad_()
             optimizer = getattr(optim, name)([p], lr=0.01, **RUN[name].full)
@@ -913,11 +913,11 @@ def test_the_line_search_that_libraries_import(t, options, expected):
 
     x = tn.tensor([2.0, -1.5], dtype=tn.float64)
     f, g = objective(x, 0, tn.zeros_like(x))
-    loss, grad, length, evaluations = line_search._strong_wolfe(
+    loss, grad, length, evaluations = lbfgs._strong_wolfe(
         objective, x, t, -g, f, g, -g.dot(g), **options
     )
     assert (loss, length, evaluations) == near(expected, 1000, dtype=np.float64)
     assert tn.allclose(grad, objective(x, length, -g)[1])
     ends = 0.0, tn.tensor(1.0), tn.tensor(-1.0), 2.0, tn.tensor(1.5), tn.tensor(2.0)
-    assert line_search._cubic_interpolate(*ends) == pytest.approx(0.9148542)
-    assert line_search._cubic_interpolate(*ends[3:], *ends[:3], bounds=(0.1, 0.3)) == 0.3
+    assert lbfgs._cubic_interpolate(*ends) == pytest.approx(0.9148542)
+    assert lbfgs._cubic_interpolate(*ends[3:], *ends[:3], bounds=(0.1, 0.3)) == 0.3

@@ -5,8 +5,8 @@ import pytest
 
 import tinynet as tn
 from tinynet import nn, optim
-from tinynet.optim.base import parameter_state as slots
 from tinynet.optim.base import plans
+from tinynet.optim.base import state_dicts as slots
 
 from .algorithms import ELEMENTWISE, RUN
 

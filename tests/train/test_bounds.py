@@ -60,7 +60,7 @@ def test_a_list_with_nan_is_refused(refused, digits):
 
 @pytest.mark.parametrize("section", ["optimizer", "schedule"])
 def test_defaults_are_accepted(section):
-    from tinynet.train.config.bounds import not_sensible
+    from tinynet.train.config.rules import not_sensible
     from tinynet.train.config.signatures import signature_of
 
     for name, target in FAMILIES[section].names().items():

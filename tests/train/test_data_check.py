@@ -11,7 +11,7 @@ import tinynet as tn
 from tinynet import nn
 from tinynet.data import Dataset, Subset, TensorDataset
 from tinynet.train import NonFiniteError, run
-from tinynet.train.assemble.data_rules import for_loss
+from tinynet.train.assemble.sets import for_loss
 from tinynet.train.cli import main
 from tinynet.train.diagnose.data_check import check_examples, undisturbed
 from tinynet.train.step.seeds import get_states

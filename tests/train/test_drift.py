@@ -15,7 +15,7 @@ from tinynet.data import TensorDataset
 from tinynet.train import ChangedWarning, UsageError, evaluate_run, resume, run
 from tinynet.train.cli import main
 from tinynet.train.config.sources import traced
-from tinynet.train.diagnose.fingerprint import differences, fingerprint
+from tinynet.train.diagnose.changes import differences, fingerprint
 
 from .test_resume import same
 from .test_runner import own_model, weights

@@ -17,8 +17,7 @@ import pytest
 
 from tinynet.board import BoardWarning, tensorboardx
 from tinynet.board.reading import PREFIX, _records
-from tinynet.train.base.checkpoint_file import CheckpointError
-from tinynet.train.base.checksums import is_sealed, sealed
+from tinynet.train.base.checkpoint_file import CheckpointError, is_sealed, sealed
 from tinynet.train.base.writing import write_json
 from tinynet.train.cli import main
 from tinynet.train.store import storage as storages

@@ -15,7 +15,7 @@ from tinynet.train.base.problems import UsageError
 from tinynet.train.cli import main
 from tinynet.train.show import plots
 from tinynet.train.study.finders.curve import Divergence, grid, smoothed, suggestions
-from tinynet.train.study.finders.rates import Rates
+from tinynet.train.study.finders.learning_rate import Rates
 
 from .test_html_report import CONFIGS, Page
 

@@ -9,8 +9,8 @@ import tinynet as tn
 from tests.rounding import near
 from tinynet import nn, optim
 from tinynet.train import UsageError, evaluate_run, run
+from tinynet.train.assemble.averages import MovingAverage
 from tinynet.train.assemble.best import Best
-from tinynet.train.assemble.ema import MovingAverage
 from tinynet.train.config.sections import EvaluationSection
 from tinynet.train.metrics.metric import UnsuitableError
 from tinynet.train.metrics.registry import METRICS, find_metric, higher_is_better

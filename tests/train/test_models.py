@@ -10,7 +10,7 @@ from tinynet.data import DataLoader, TensorDataset
 from tinynet.train import load_config
 from tinynet.train.cli import main
 from tinynet.train.models import VAE, VAELoss, cnn
-from tinynet.train.models.autoencoder import Decoded
+from tinynet.train.models.images import Decoded
 from tinynet.train.step.targets import InputsAsTargets
 
 

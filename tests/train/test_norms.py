@@ -10,7 +10,7 @@ from tests.rounding import near
 from tinynet import nn, optim
 from tinynet.board.reading import read_events
 from tinynet.train import resume, run
-from tinynet.train.run.norms import Norms
+from tinynet.train.run.measures import Norms
 from tinynet.train.step.task import Updater
 
 from .test_limits import rows

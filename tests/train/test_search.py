@@ -27,11 +27,9 @@ from tinynet.train.base.table import brief
 from tinynet.train.base.writing import locked
 from tinynet.train.cli import main
 from tinynet.train.run.supervised import Supervised
-from tinynet.train.study.grid import Point
-from tinynet.train.study.results import read_results
 from tinynet.train.study.run_group import outcome_of
-from tinynet.train.study.search import open_search
-from tinynet.train.study.space import dimension, probes, space_of
+from tinynet.train.study.search import open_search, read_results
+from tinynet.train.study.space import Point, dimension, probes, space_of
 from tinynet.train.study.study import Plan, Study
 
 from .test_cli import start

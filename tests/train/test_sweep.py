@@ -19,8 +19,8 @@ from tests.board.test_dashboards import Api
 from tests.board.test_tensorboard import server
 from tests.patience import PATIENCE
 from tinynet.train.cli import main
-from tinynet.train.study.grid import MOST, Point, axis, points
 from tinynet.train.study.run_group import Outcome, log_hparams, outcome_of
+from tinynet.train.study.space import MOST, Point, axis, points
 from tinynet.train.study.sweep import open_sweep
 
 from .test_cli import start

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tinynet.train.config.toml_lines import key_lines, split_key
+from tinynet.train.config.document import key_lines, split_key
 
 DOCUMENT = '''\
 # a comment with [brackets] and = signs

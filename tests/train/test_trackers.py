@@ -26,7 +26,7 @@ from tinynet.train import (
     run,
 )
 from tinynet.train.cli import main
-from tinynet.train.trackers import Point, TrackedRun, tracker, tracking
+from tinynet.train.trackers import Point, TrackedRun, tracking
 
 from .conftest import Killed
 
@@ -285,7 +285,7 @@ def test_points_that_wait_are_limited(monkeypatch):
     monkeypatch.setattr(tracking, "_PATIENCE", 5.0)
     begun, seen = threading.Event(), []
 
-    class Slow(tracker.Tracker):
+    class Slow(tracking.Tracker):
         def begin(self, run):
             begun.wait()
 
@@ -334,7 +334,7 @@ def test_mistakes(digits, write, table, messages):
     "table, missing", [('"MLflow"', "mlflow"), ('"MLflow"', "alembic"), ('"Wandb"', "wandb")]
 )
 def test_a_missing_package_is_a_mistake_of_the_config(digits, write, monkeypatch, table, missing):
-    monkeypatch.setattr(tracker.util, "find_spec", lambda n: None if n == missing else _Found)
+    monkeypatch.setattr(tracking.util, "find_spec", lambda n: None if n == missing else _Found)
     with pytest.raises(ConfigError) as failure:
         run(write(tracked(digits, table)), quiet=True)
     name = json.loads(table)
@@ -355,7 +355,7 @@ def test_a_model_is_evaluated_without_the_tracker(digits, write, monkeypatch):
     (result.folder / "config.toml").write_text(
         text.replace("trackers = []", 'trackers = ["MLflow"]')
     )
-    monkeypatch.setattr(tracker.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(tracking.util, "find_spec", lambda name: None)
     with pytest.warns(RuntimeWarning, match="config.toml"):
         assert evaluate_run(result.folder, quiet=True).metrics == result.metrics
 
@@ -371,7 +371,7 @@ def test_they_are_listed(capsys):
 # ---- in fit ----
 
 
-class Memory(tracker.Tracker):
+class Memory(tracking.Tracker):
     def __init__(self):
         self.run, self.points, self.ended = None, [], []
 

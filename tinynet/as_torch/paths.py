@@ -125,42 +125,31 @@ PATHS: dict[str, str] = {
     "torch.nn.functional": "nn.functional autograd.overrides",
     "torch.nn.modules": "nn.modules nn",
     "torch.nn.modules.activation": (
-        "nn.layers.activation.piecewise nn.layers.activation.smooth "
-        "nn.layers.activation.softmax nn.layers.attention.multihead"
+        "nn.layers.activation.piecewise nn.layers.activation.smooth nn.layers.attention.multihead"
     ),
-    "torch.nn.modules.adaptive": "nn.layers.losses.adaptive_softmax",
+    "torch.nn.modules.adaptive": "nn.layers.losses.likelihood",
     "torch.nn.modules.channelshuffle": "nn.layers.images.shuffle",
     "torch.nn.modules.container": "nn.layers.container nn.layers.parameter_container",
-    "torch.nn.modules.conv": (
-        "nn.layers.convolution.conv nn.layers.convolution.conv_transpose nn.layers.convolution.lazy"
-    ),
+    "torch.nn.modules.conv": "nn.layers.convolution.conv nn.layers.convolution.lazy",
     "torch.nn.modules.distance": "nn.layers.distance",
     "torch.nn.modules.flatten": "nn.layers.flatten",
     "torch.nn.modules.fold": "nn.layers.convolution.fold",
     "torch.nn.modules.linear": "nn.layers.linear nn.layers.attention.multihead",
-    "torch.nn.modules.linear_cross_entropy": "nn.layers.losses.linear_cross_entropy",
+    "torch.nn.modules.linear_cross_entropy": "nn.layers.losses.likelihood",
     "torch.nn.modules.loss": (
-        "nn.layers.losses.loss nn.layers.losses.likelihood nn.layers.losses.margin "
-        "nn.layers.losses.linear_cross_entropy"
+        "nn.layers.losses.loss nn.layers.losses.likelihood nn.layers.losses.margin"
     ),
     "torch.nn.modules.padding": "nn.layers.images.padding",
     "torch.nn.modules.pixelshuffle": "nn.layers.images.shuffle",
-    "torch.nn.modules.pooling": (
-        "nn.layers.pooling.windows nn.layers.pooling.adaptive nn.layers.pooling.power "
-        "nn.layers.pooling.unpooling"
-    ),
-    "torch.nn.modules.rnn": (
-        "nn.layers.recurrent.rnn nn.layers.recurrent.base nn.layers.recurrent.cells"
-    ),
+    "torch.nn.modules.pooling": "nn.layers.pooling.windows nn.layers.pooling.adaptive",
+    "torch.nn.modules.rnn": "nn.layers.recurrent.rnn nn.layers.recurrent.cells",
     "torch.nn.modules.sparse": "nn.layers.embedding",
-    "torch.nn.modules.transformer": (
-        "nn.layers.attention.transformer nn.layers.attention.transformer_layers"
-    ),
+    "torch.nn.modules.transformer": "nn.layers.attention.transformer",
     "torch.nn.modules.upsampling": "nn.layers.images.upsampling",
     "torch.nn.parallel.parallel_apply": "compat.distributed",
     "torch.nn.parallel.replicate": "compat.distributed",
     "torch.nn.parallel.scatter_gather": "compat.distributed",
-    "torch.optim.lbfgs": "optim.lbfgs optim.line_search",
+    "torch.optim.lbfgs": "optim.lbfgs",
     "torch.nn.utils.fusion": "compat.fusion",
     "torch.overrides": "autograd.overrides",
     "torch.nn.utils.init": "nn.utils.skip_init",

@@ -14,7 +14,7 @@ import numpy as np
 
 from tinynet import dtypes
 from tinynet.core.callsite import Site, here, locate, warn
-from tinynet.core.graph.backward_observers import BackwardObserver, passes
+from tinynet.core.graph.engine import BackwardObserver, passes
 from tinynet.core.graph.node import Node, count_nodes
 from tinynet.core.messages import row
 from tinynet.core.module_scope import path_of

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from tinynet.autograd.graph import GradientEdge
 from tinynet.core.explanations.failures import explain
 from tinynet.core.graph import backward as passes
-from tinynet.core.graph.traversal import reachable
+from tinynet.core.graph.engine import reachable
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.ops.batching import by_rows, one_by_one
 from tinynet.ops.creation.like import zeros_like

@@ -9,11 +9,11 @@ parts, `fold` shortens it, `conceptual` makes the overview. `formats`, `dot` and
 TensorBoard itself.
 """
 
+from tinynet.board.graphs.build import Arguments as Arguments
 from tinynet.board.graphs.draw import Drawing as Drawing
 from tinynet.board.graphs.draw import draw as draw
 from tinynet.board.graphs.recording import Recording as Recording
 from tinynet.board.graphs.recording import record as record
-from tinynet.board.graphs.structures import Arguments as Arguments
 from tinynet.board.launching import launch as launch
 from tinynet.board.storage import BoardWarning as BoardWarning
 from tinynet.board.writer import SummaryWriter as SummaryWriter

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from tinynet.board import tensorboardx
+from tinynet.board.graphs.build import Arguments
 from tinynet.board.graphs.recorder import record_forward
-from tinynet.board.graphs.structures import Arguments
 
 
 def graph(

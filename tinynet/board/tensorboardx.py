@@ -31,8 +31,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from tinynet.base import invocation
+from tinynet.board.graphs.costs import step_stats
 from tinynet.board.graphs.graph import Graph, Node
-from tinynet.board.graphs.profile import step_stats
 from tinynet.board.proto import DATA_TYPES, run_metadata
 
 FILE_VERSION = "brain.Event:2"

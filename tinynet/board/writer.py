@@ -12,11 +12,10 @@ from types import TracebackType
 from typing import Any
 
 from tinynet.board import tensorboardx
-from tinynet.board.files import FilesBeside
+from tinynet.board.graphs.build import Arguments
 from tinynet.board.graphs.graph import Graph, problems
 from tinynet.board.graphs.recorder import record_forward
-from tinynet.board.graphs.structures import Arguments
-from tinynet.board.storage import BoardWarning, EventFile, Outages
+from tinynet.board.storage import BoardWarning, EventFile, FilesBeside, Outages
 from tinynet.board.summaries import checks
 from tinynet.board.summaries.curves import Curves
 from tinynet.board.summaries.embeddings import Embeddings

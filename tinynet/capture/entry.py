@@ -15,7 +15,7 @@ from tinynet.capture.guard import guards
 from tinynet.capture.guard.guards import Condition
 from tinynet.capture.guard.handlers import drawn
 from tinynet.capture.guard.holdings import ABSENT, contents, is_a, of_class
-from tinynet.capture.guard.recognition import STALE, recognize_nothing
+from tinynet.capture.guard.keys import STALE, recognize_nothing
 from tinynet.capture.node import CompiledFunctionBackward, CompiledOutputBackward, Passes
 from tinynet.capture.program import Call, Handle, Program, Value, leaves
 from tinynet.capture.record.capturing import Captured

@@ -11,19 +11,25 @@ from typing import Any
 import numpy as np
 
 from tinynet.board.graphs.assemble import BACKWARD, FORWARD, OPTIMIZER
-from tinynet.board.graphs.build import GraphBuilder, Operation, Result, Source, new_bytes
+from tinynet.board.graphs.build import (
+    Arguments,
+    GraphBuilder,
+    Operation,
+    Result,
+    Source,
+    flatten,
+    new_bytes,
+)
 from tinynet.board.graphs.collection import Graphs
 from tinynet.board.graphs.gradients import source_line
 from tinynet.board.graphs.graph import Cost, Graph
-from tinynet.board.graphs.names import clean
-from tinynet.board.graphs.scopes import Root
-from tinynet.board.graphs.structures import Arguments, flatten
+from tinynet.board.graphs.names import Root, clean
 from tinynet.board.graphs.timing import with_medians
 from tinynet.capture.api import OptimizedModule
 from tinynet.capture.entry import Entry
 from tinynet.capture.program import Call, Handle, Value, leaves, rebuilt
 from tinynet.capture.record.outputs import Output
-from tinynet.capture.verify.appearance import World
+from tinynet.capture.verify.comparison import World
 from tinynet.capture.verify.snapshot import Snapshot
 from tinynet.core.module_scope import modules_of
 from tinynet.core.tensors.tensor import Tensor, wrap

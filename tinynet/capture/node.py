@@ -1,4 +1,4 @@
-"""The backward pass of a compiled function: one node for all that it computed."""
+"""What programs call: the backward pass of a compiled function as one node, effects and views."""
 
 from __future__ import annotations
 
@@ -12,6 +12,33 @@ from tinynet.core.graph.node import Edge, Freed, Node, count_nodes, modified_pro
 from tinynet.core.messages import freed_error
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor, counter_of
+
+# ---- effects ------------------------------------------------------------------------------------
+# Functions that only programs call: for effects and views that operations do not have.
+
+
+def bump(t: Tensor, what: str) -> None:
+    """Count a write to ``t``."""
+    counter_of(t).bump(here(), what)
+
+
+def bump_gradient(t: Tensor, what: str) -> None:
+    """Count a write to the gradient of ``t``."""
+    bump(t._grad, what)  # type: ignore[arg-type]
+
+
+def gradient(t: Tensor) -> Any:
+    """Return the array of ``t.grad``."""
+    return t._grad._array  # type: ignore[union-attr]
+
+
+def view_of(base: Any, offset: int, shape: Any, dtype: Any, strides: Any) -> Any:
+    """Return a view of an array by its offset in bytes and its strides."""
+    return np.ndarray(shape, dtype, base, offset, strides)
+
+
+# ---- node ---------------------------------------------------------------------------------------
+# The backward pass of a compiled function: one node for all that it computed.
 
 
 class Passes:

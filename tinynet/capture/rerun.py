@@ -16,7 +16,7 @@ from tinynet.capture.program import CaptureError, rebuilt
 from tinynet.capture.record.capturing import Captured
 from tinynet.capture.record.outputs import found_in
 from tinynet.capture.record.probing import Group, gradients_at
-from tinynet.capture.verify.appearance import World
+from tinynet.capture.verify.comparison import World
 from tinynet.capture.verify.snapshot import Snapshot
 from tinynet.core.graph.node import Edge
 from tinynet.core.modes import enable_grad

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from tinynet.core import float_errors
+from tinynet.core import numpy_errors
 from tinynet.kernels.threads import Tally
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -34,7 +34,7 @@ class _Modes(threading.local):
 
     def __init__(self) -> None:  # runs once per thread
         self.thread = threading.get_ident()
-        float_errors.install()
+        numpy_errors.install()
 
 
 mode = _Modes()

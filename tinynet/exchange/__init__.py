@@ -5,7 +5,7 @@ from tinynet.exchange.files import UnsafeError as UnsafeError
 from tinynet.exchange.model import load_model as load_model
 from tinynet.exchange.model import save_model as save_model
 from tinynet.exchange.pytorch import load_pytorch as load_pytorch
-from tinynet.exchange.pytorch_writer import save_pytorch as save_pytorch
+from tinynet.exchange.pytorch import save_pytorch as save_pytorch
 from tinynet.exchange.safetensors import load_file as load_file
 from tinynet.exchange.safetensors import safe_open as safe_open
 from tinynet.exchange.safetensors import save_file as save_file

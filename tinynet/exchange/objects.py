@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tinynet.exchange.module_state import own_state
+from tinynet.exchange.model import own_state
 from tinynet.exchange.opcodes import Function, Reader
 from tinynet.exchange.python_names import BUILDERS
 from tinynet.exchange.pytorch_names import FUNCTIONS, KINDS, VALUES

@@ -18,8 +18,8 @@ from tinynet import dtypes
 from tinynet.core.devices import device
 from tinynet.core.tensors.size import Size
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.exchange import instructions as write
-from tinynet.exchange.module_state import pytorch_state
+from tinynet.exchange import opcodes as write
+from tinynet.exchange.model import pytorch_state
 from tinynet.exchange.pytorch_names import STORAGES
 from tinynet.exchange.safe_globals import full_name, own
 from tinynet.exchange.structure import Attribute, Path, UnstorableError, expression, kind_of

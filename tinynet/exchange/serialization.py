@@ -6,8 +6,7 @@ from typing import IO, Any
 
 from tinynet.exchange import npz
 from tinynet.exchange.files import StrPath, name_of, opened, write_to
-from tinynet.exchange.pytorch import check_location, is_pytorch, load_pytorch
-from tinynet.exchange.pytorch_writer import save_pytorch
+from tinynet.exchange.pytorch import check_location, is_pytorch, load_pytorch, save_pytorch
 from tinynet.exchange.structure import Encoder, UnstorableError
 
 DEFAULT_PROTOCOL = 2  # of pickle, in PyTorch

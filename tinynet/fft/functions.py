@@ -13,7 +13,7 @@ from tinynet.core.devices import DeviceLike
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import DtypeLike
 from tinynet.fft.transforming import frequencies, from_real, to_complex, to_real
-from tinynet.ops.out_dtypes import EXPECTED
+from tinynet.ops.arguments import EXPECTED
 from tinynet.ops.shaping.views import axis_of
 
 Family = Callable[..., Tensor]

@@ -10,8 +10,8 @@ import numpy as np
 from tinynet import dtypes, errors, ops
 from tinynet.core.declaration.complex_rules import conjugate
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.ops.argument_errors import name_of
-from tinynet.ops.fourier.transforms import complex_transform, real_transform, transform_to_real
+from tinynet.ops.arguments import name_of
+from tinynet.ops.fourier import complex_transform, real_transform, transform_to_real
 from tinynet.ops.pointwise.conversion import converted
 from tinynet.ops.shaping.views import axis_of, cut
 

@@ -10,13 +10,7 @@ from typing import Any
 from tinynet.compat.pytree import TreeSpec, tree_flatten, tree_unflatten
 from tinynet.core.modes import no_grad
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.func.dimensions import (
-    batch_length,
-    check_out_dims,
-    inputs_of,
-    name_of,
-    output_dims,
-)
+from tinynet.func.rearrangement import batch_length, check_out_dims, inputs_of, name_of, output_dims
 from tinynet.nn.base.module import Module
 from tinynet.nn.layers.normalization.batchnorm import _BatchNorm
 from tinynet.ops import cat, stack

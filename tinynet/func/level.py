@@ -7,7 +7,7 @@ from typing import Any
 
 from tinynet.autograd.derivatives import grad
 from tinynet.compat.pytree import tree_map
-from tinynet.core.graph.traversal import reachable
+from tinynet.core.graph.engine import reachable
 from tinynet.core.modes import enable_grad, is_grad_enabled
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.ops import zeros_like

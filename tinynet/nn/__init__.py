@@ -15,13 +15,10 @@ if TYPE_CHECKING:
     )
     from tinynet.nn.layers.activation.piecewise import *
     from tinynet.nn.layers.activation.smooth import *
-    from tinynet.nn.layers.activation.softmax import *
     from tinynet.nn.layers.attention.multihead import *
     from tinynet.nn.layers.attention.transformer import *
-    from tinynet.nn.layers.attention.transformer_layers import *
     from tinynet.nn.layers.container import *
     from tinynet.nn.layers.convolution.conv import *
-    from tinynet.nn.layers.convolution.conv_transpose import *
     from tinynet.nn.layers.convolution.fold import *
     from tinynet.nn.layers.convolution.lazy import *
     from tinynet.nn.layers.deprecated import *
@@ -33,21 +30,15 @@ if TYPE_CHECKING:
     from tinynet.nn.layers.images.shuffle import *
     from tinynet.nn.layers.images.upsampling import *
     from tinynet.nn.layers.linear import *
-    from tinynet.nn.layers.losses.adaptive_softmax import *
     from tinynet.nn.layers.losses.likelihood import *
-    from tinynet.nn.layers.losses.linear_cross_entropy import *
     from tinynet.nn.layers.losses.loss import *
     from tinynet.nn.layers.losses.margin import *
     from tinynet.nn.layers.normalization.batchnorm import *
     from tinynet.nn.layers.normalization.lazy import *
     from tinynet.nn.layers.normalization.normalization import *
-    from tinynet.nn.layers.normalization.sync_batchnorm import *
     from tinynet.nn.layers.parameter_container import *
     from tinynet.nn.layers.pooling.adaptive import *
-    from tinynet.nn.layers.pooling.power import *
-    from tinynet.nn.layers.pooling.unpooling import *
     from tinynet.nn.layers.pooling.windows import *
-    from tinynet.nn.layers.recurrent.base import *
     from tinynet.nn.layers.recurrent.cells import *
     from tinynet.nn.layers.recurrent.rnn import *
     from tinynet.nn.parallel import DataParallel as DataParallel

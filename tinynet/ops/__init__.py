@@ -11,25 +11,25 @@ from tinynet.core.declaration.operation import REGISTRY
 from tinynet.core.tensors.tensor import ALIASES, FUNCTIONS, METHODS, method
 from tinynet.ops import deprecated, linalg, recorded_sums, special
 from tinynet.ops.creation import (
-    constructors, fill, like, memory, multinomial, properties, random, random_inplace, ranges,
-    reparameterized, tensor_types
+    constructors, fill, like, memory, properties, random, random_inplace, ranges,
+    reparameterized, tensor_types,
 )  # fmt: skip
-from tinynet.ops.fourier import spectrograms
+from tinynet.ops import fourier
 from tinynet.ops.indexing import gather, getitem, index_put, index_select, scatter_reduce
 from tinynet.ops.pointwise import (
-    addcmul, apply, arithmetic, bessel, clamp, comparison, complex_numbers, conversion, division,
-    error_function, gamma, logarithms, polynomials, powers, rounding, trigonometry
+    addcmul, apply, arithmetic, bessel, clamp, comparison, complex_numbers, conversion,
+    error_function, gamma, logarithms, powers, rounding, trigonometry,
 )  # fmt: skip
 from tinynet.ops.products import addmm, cdist, einsum, matmul, tensordot
 from tinynet.ops.reduction import (
-    correlation, cumulative, extrema, histograms, quantiles, segment_reduce, softmax, sorting,
-    statistics, sums, trapezoid, unique
+    cumulative, extrema, histograms, segment_reduce, softmax, sorting,
+    statistics, sums, unique,
 )  # fmt: skip
 from tinynet.ops.shaping import (
     combinations, diagonals, flipping, meshgrid, reshaping, splitting, stacking, strided,
-    view_scatter
+    view_scatter,
 )  # fmt: skip
-from tinynet.ops.argument_names import keywords
+from tinynet.ops.arguments import keywords
 from tinynet.ops.special_functions import SPECIAL
 
 functions = dict(FUNCTIONS)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.dtypes import Array, extension_dtypes
-from tinynet.optim.base.options import Group, Params, counted, number, options_of, refuse_long_lr
+from tinynet.optim.base.groups import Group, Params, counted, number, options_of, refuse_long_lr
 from tinynet.optim.optimizer import Optimizer
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from tinynet.core.tensors.tensor import wrap
 from tinynet.dtypes import Array
 from tinynet.optim.base.elementwise import Elementwise, direction, filled_like
-from tinynet.optim.base.options import Group, Params, constants, counted, number, options_of
-from tinynet.optim.base.parameter_state import Kind, Numbers, Rule
+from tinynet.optim.base.groups import Group, Params, constants, counted, number, options_of
+from tinynet.optim.base.state_dicts import Kind, Numbers, Rule
 
 
 class Adagrad(Elementwise):

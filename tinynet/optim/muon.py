@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.dtypes import Array
-from tinynet.optim.base.options import Group, Params, number, options_of, refuse_long_lr
+from tinynet.optim.base.groups import Group, Params, number, options_of, refuse_long_lr
 from tinynet.optim.optimizer import Optimizer
 
 

@@ -13,8 +13,8 @@ import numpy as np
 from tinynet.core.callsite import Site, here
 from tinynet.core.declaration import observers
 from tinynet.core.explanations.arguments import ChecksArguments
+from tinynet.core.graph.accumulate_grad import dense_gradient
 from tinynet.core.graph.row_sparse import Rows
-from tinynet.core.graph.sparse_gradients import dense_gradient
 from tinynet.core.modes import enable_grad, no_grad
 from tinynet.core.tensors.overlap import refuse_overlap
 from tinynet.core.tensors.tensor import Tensor, counter_of, wrap
@@ -23,7 +23,7 @@ from tinynet.core.trace import repeated
 from tinynet.dtypes import Array
 from tinynet.optim.base import state_dicts
 from tinynet.optim.base.diagnosis import Diagnosis
-from tinynet.optim.base.groups import completed, grouped, refuse_mixed
+from tinynet.optim.base.groups import Group, Params, completed, grouped, refuse_mixed
 from tinynet.optim.base.hooks import Hooked, hooked
 from tinynet.optim.base.hooks import (
     register_optimizer_step_post_hook as register_optimizer_step_post_hook,
@@ -31,7 +31,6 @@ from tinynet.optim.base.hooks import (
 from tinynet.optim.base.hooks import (
     register_optimizer_step_pre_hook as register_optimizer_step_pre_hook,
 )
-from tinynet.optim.base.options import Group, Params
 
 required: Any = object()  # as a default: the argument must be given
 

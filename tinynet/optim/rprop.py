@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from tinynet.optim.base.elementwise import Elementwise
-from tinynet.optim.base.options import Group, Params, constants, number, options_of
-from tinynet.optim.base.parameter_state import Kind, Numbers, Rule
+from tinynet.optim.base.groups import Group, Params, constants, number, options_of
+from tinynet.optim.base.state_dicts import Kind, Numbers, Rule
 
 
 class Rprop(Elementwise):

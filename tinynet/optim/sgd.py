@@ -9,8 +9,8 @@ import numpy as np
 from tinynet.dtypes import Array
 from tinynet.kernels import numba as numba_kernels
 from tinynet.optim.base.elementwise import Elementwise, direction
-from tinynet.optim.base.options import Group, Params, constants, number, options_of
-from tinynet.optim.base.parameter_state import Kind, Numbers, Rule
+from tinynet.optim.base.groups import Group, Params, constants, number, options_of
+from tinynet.optim.base.state_dicts import Kind, Numbers, Rule
 
 
 class SGD(Elementwise):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.dtypes import Array
-from tinynet.optim.base.options import (
+from tinynet.optim.base.groups import (
     SHOWN,
     Group,
     Params,

@@ -10,7 +10,7 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.distributed.objects import all_gather_object
 from tinynet.distributed.process_group import ProcessGroup, default_group
 from tinynet.nn.parallel.module_state import broadcast_coalesced
-from tinynet.optim.base.options import Group, Params
+from tinynet.optim.base.groups import Group, Params
 from tinynet.optim.optimizer import Optimizer
 
 

@@ -11,14 +11,14 @@ from tinynet.train.base.problems import Problem as Problem
 from tinynet.train.base.problems import TrainError as TrainError
 from tinynet.train.base.problems import UsageError as UsageError
 from tinynet.train.base.run_folder import latest_run as latest_run
-from tinynet.train.config.rendering import to_toml as to_toml
+from tinynet.train.config.reference import to_toml as to_toml
 from tinynet.train.config.resolve import load_config as load_config
 from tinynet.train.config.sections import Config as Config
 from tinynet.train.config.signatures import Component as Component
-from tinynet.train.diagnose.drift import ChangedWarning as ChangedWarning
+from tinynet.train.diagnose.changes import ChangedWarning as ChangedWarning
 from tinynet.train.loop.callback import Callback as Callback
+from tinynet.train.loop.callback import Callbacks as Callbacks
 from tinynet.train.loop.callback import Moment as Moment
-from tinynet.train.loop.events import Callbacks as Callbacks
 from tinynet.train.loop.fit import Step as Step
 from tinynet.train.loop.fit import Steps as Steps
 from tinynet.train.loop.fit import evaluate as evaluate
@@ -40,6 +40,6 @@ from tinynet.train.study.finders.batch_size import BatchSizeSearch as BatchSizeS
 from tinynet.train.study.finders.batch_size import find_batch_size as find_batch_size
 from tinynet.train.study.finders.learning_rate import RangeTest as RangeTest
 from tinynet.train.study.finders.learning_rate import find_lr as find_lr
-from tinynet.train.trackers.callback import Track as Track
-from tinynet.train.trackers.tracker import Tracker as Tracker
-from tinynet.train.trackers.tracker import TrackerWarning as TrackerWarning
+from tinynet.train.trackers.tracking import Track as Track
+from tinynet.train.trackers.tracking import Tracker as Tracker
+from tinynet.train.trackers.tracking import TrackerWarning as TrackerWarning

@@ -6,11 +6,11 @@ import os
 from collections.abc import Mapping
 
 from tinynet.board import tensorboardx
+from tinynet.board.graphs.assemble import folded
 from tinynet.board.graphs.dot import dot_of_graph
-from tinynet.board.graphs.fold import folded
 from tinynet.board.graphs.formats import outline
 from tinynet.board.graphs.graph import Graph
-from tinynet.board.graphs.picture import picture
+from tinynet.board.graphs.pictures import picture
 from tinynet.board.writer import SummaryWriter
 from tinynet.core.printing import quantity
 

@@ -1,13 +1,157 @@
-"""The cost of a recorded step by module and by source line."""
+"""The cost of a recorded step: operations, time and memory, by node, module and source line."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from tinynet.board.graphs.graph import Graph, Node
+import numpy as np
+
+from tinynet.board.graphs.graph import SOURCES, Cost, Graph, Node, Slot
 from tinynet.board.graphs.names import scopes_of
+from tinynet.board.proto import DATA_TYPES, field, integer, string
+
+# ---- flops --------------------------------------------------------------------------------------
+# Counting the floating-point operations of an operation from its shapes.
+#
+# A product of an n x k and a k x m matrix counts 2 n k m: a multiplication and an addition each.
+# Only products are counted (matrices, convolutions, attention, recurrent layers), because they
+# dominate. The derivative of a product is one more product for each factor that requires a
+# gradient.
+
+
+Shape = tuple[int, ...]
+Count = Callable[[Sequence[Shape], Sequence[Shape]], int]
+
+
+def flops(op: str, inputs: Sequence[Shape], outputs: Sequence[Shape]) -> int:
+    """Return the count for an operation, by its internal name; 0 if it is not a product.
+
+    Example:
+        >>> from tinynet.board.graphs.costs import flops
+        >>> flops("mm", [(2, 3), (3, 4)], [(2, 4)])
+        48
+        >>> flops("relu", [(2, 3)], [(2, 3)])
+        0
+    """
+    count = _COUNTS.get(op)
+    return 0 if count is None else count(inputs, outputs)
+
+
+def _inner(first: int) -> Count:
+    """Count a product along the last dimension of input number `first`."""
+    return lambda ins, outs: 2 * math.prod(outs[0]) * ins[first][-1]
+
+
+def _convolution(ins: Sequence[Shape], outs: Sequence[Shape]) -> int:
+    """Count a sum over the kernel for each output: channels within the group times positions."""
+    return 2 * math.prod(outs[0]) * math.prod(ins[1][1:])
+
+
+def _transposed(ins: Sequence[Shape], outs: Sequence[Shape]) -> int:
+    """Count a transposed convolution, which spreads each input over the kernel."""
+    return 2 * math.prod(ins[0]) * math.prod(ins[1][1:])
+
+
+def _correlation(ins: Sequence[Shape], outs: Sequence[Shape]) -> int:
+    """Count the gradient of a convolution's weight: as many products as the convolution."""
+    return 2 * math.prod(ins[1]) * math.prod(outs[0][1:])
+
+
+def _attention(ins: Sequence[Shape], outs: Sequence[Shape]) -> int:
+    """Count the scores and the weighted sum of the values."""
+    query, key, value = ins[:3]
+    return 2 * math.prod(query[:-1]) * key[-2] * (query[-1] + value[-1])
+
+
+def _recurrent(ins: Sequence[Shape], outs: Sequence[Shape]) -> int:
+    """Count the products with both weights at each step of each sequence."""
+    weights = [shape for shape in ins[1:] if len(shape) == 2 and shape[0] % outs[0][-1] == 0]
+    return 2 * math.prod(ins[0][:-1]) * sum(math.prod(shape) for shape in weights[-2:])
+
+
+_COUNTS: dict[str, Count] = {
+    **dict.fromkeys(("mm", "bmm", "mv", "dot", "vdot", "linear_map", "affine_map"), _inner(0)),
+    **dict.fromkeys(("addmm", "addmv", "baddbmm"), _inner(1)),
+    "addbmm": lambda ins, outs: 2 * math.prod(ins[1]) * outs[0][-1],
+    **dict.fromkeys(("convolve", "convolve_biased"), _convolution),
+    **dict.fromkeys(("spread", "spread_biased"), _transposed),
+    "correlate": _correlation,
+    **dict.fromkeys(("attend", "attend_with_bias"), _attention),
+    **dict.fromkeys(("rnn_sequence", "gru_sequence", "lstm_sequence"), _recurrent),
+}
+
+
+# ---- profile ------------------------------------------------------------------------------------
+# Time and memory of each node, as the StepStats message of TensorBoard's Profile view.
+#
+# Devices are the phases of a step: TensorBoard lists them in the legend, with a checkbox for
+# each.
+# It counts in whole microseconds and omits nodes that took none, so each node takes at least one.
+
+
+_ALLOCATOR = "numpy"
+
+
+def step_stats(graph: Graph) -> bytes:
+    """Return the StepStats message of a graph: all nodes by device.
+
+    Operations follow one another without gaps, in execution order: TensorBoard measures a scope
+    from its first start to its last end, which would include the Python code between operations.
+    Nodes that are not computed (parameters, inputs, outputs) have no time, but memory: otherwise
+    TensorBoard would draw their scopes as unused.
+    """
+    timed = [(node, node.cost) for node in graph.nodes if node.cost is not None]
+    starts: dict[str, int] = {}
+    clock = 1  # TensorBoard reads 0 as "unknown"
+    for node, cost in sorted(timed, key=lambda pair: pair[1].start):
+        starts[node.name] = clock
+        clock += _micros(cost)
+    devices: dict[str, list[Node]] = {}
+    for node in graph.nodes:
+        if node.cost or node.outputs:
+            devices.setdefault(node.device, []).append(node)
+    return b"".join(field(1, _device(name, nodes, starts)) for name, nodes in devices.items())
+
+
+def _device(name: str, nodes: Iterable[Node], starts: Mapping[str, int]) -> bytes:
+    entries = [field(2, _node(node, starts.get(node.name, 0))) for node in nodes]
+    return string(1, name) + b"".join(entries)
+
+
+def _micros(cost: Cost) -> int:
+    return max(1, round(cost.time / 1000))
+
+
+def _node(node: Node, start: int) -> bytes:
+    """Return NodeExecStats: name, start, relative end, memory, outputs."""
+    took = memory = 0
+    if node.cost is not None:
+        took, memory = _micros(node.cost), node.cost.memory
+    elif node.op in (*SOURCES, "Output"):
+        memory = sum(_bytes(slot) for slot in node.outputs)
+    times = integer(2, start) + integer(3, 0) + integer(4, took) + integer(5, took)
+    used = string(1, _ALLOCATOR) + integer(2, memory) + integer(3, memory)
+    outputs = b"".join(field(7, _output(i, slot)) for i, slot in enumerate(node.outputs))
+    return string(1, node.name) + times + field(6, used) + outputs
+
+
+def _bytes(slot: Slot) -> int:
+    return math.prod(slot.shape) * np.dtype(slot.dtype).itemsize
+
+
+def _output(number: int, slot: Slot) -> bytes:
+    """Return NodeOutput: slot, and a TensorDescription: dtype and shape."""
+    shape = b"".join(field(2, integer(1, size)) for size in slot.shape)
+    described = integer(1, DATA_TYPES.get(slot.dtype, 0)) + field(2, shape)
+    return integer(1, number) + field(3, described)
+
+
+# ---- costs --------------------------------------------------------------------------------------
+# The cost of a recorded step by module and by source line.
+
 
 OUTSIDE = "(no module)"
 

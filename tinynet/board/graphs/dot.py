@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from tinynet.board.graphs.formats import by_scope, duration
 from tinynet.board.graphs.graph import Graph, Node
-from tinynet.board.graphs.picture import style_of
-from tinynet.board.graphs.svg import STYLES, Arrow, Box
+from tinynet.board.graphs.layout import STYLES, Arrow, Box
+from tinynet.board.graphs.pictures import style_of
 
 
 def dot_of_boxes(boxes: Sequence[Box], arrows: Sequence[Arrow], title: str) -> str:

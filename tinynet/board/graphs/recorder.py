@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from tinynet.board.graphs.assemble import Assembly
+from tinynet.board.graphs.build import Arguments
 from tinynet.board.graphs.graph import Graph
 from tinynet.board.graphs.names import clean
 from tinynet.board.graphs.snapshot import preserved
-from tinynet.board.graphs.structures import Arguments
 from tinynet.board.graphs.watch import Watch
 from tinynet.core.modes import no_grad
 

@@ -11,9 +11,9 @@ from typing import Any
 
 from tinynet.board.graphs.assemble import BACKWARD, FORWARD, OPTIMIZER, Assembly
 from tinynet.board.graphs.collection import MAX_NODES, Graphs
-from tinynet.board.graphs.conceptual import conceptual
 from tinynet.board.graphs.costs import OperationCost, operation_costs
 from tinynet.board.graphs.graph import Graph
+from tinynet.board.graphs.pictures import conceptual
 from tinynet.board.graphs.timing import Span, StepTime, repeated, share_medians
 from tinynet.board.graphs.watch import Watch
 from tinynet.board.storage import BoardWarning

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 from tinynet.board.graphs.graph import Cost, Graph, Node
 from tinynet.core.declaration.observers import observing
-from tinynet.core.graph.backward_observers import BackwardObserver, observing_backward
+from tinynet.core.graph.engine import BackwardObserver, observing_backward
 from tinynet.core.modes import mode
 from tinynet.dtypes import Array
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from tinynet.board.summaries import checks, pixels
 from tinynet.board.summaries.family import Family
-from tinynet.board.summaries.png import png
+from tinynet.board.summaries.pixels import png
 
 CONFIG = "projector_config.pbtxt"
 _LARGEST_SPRITE = 8192  # pixels on a side; the limit of the browser

@@ -12,7 +12,7 @@ from tinynet.board import tensorboardx
 from tinynet.board.summaries import checks, pixels
 from tinynet.board.summaries.family import Family
 from tinynet.board.summaries.lettering import lettered
-from tinynet.board.summaries.png import animated_png, png
+from tinynet.board.summaries.pixels import animated_png, png
 
 
 class Images(Family):

@@ -29,7 +29,7 @@ from tinynet.capture.program import Program
 from tinynet.capture.record.capturing import Captured
 from tinynet.capture.source import Source
 from tinynet.core.declaration.observers import observable, observers
-from tinynet.core.graph.backward_observers import passes
+from tinynet.core.graph.engine import passes
 from tinynet.core.graph.saved_hooks import Keeper
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import VIEW, Tensor

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.autograd.function import Function
+from tinynet.capture.guard.builtin_calls import original
 from tinynet.capture.guard.holdings import (
     ABSENT,
     BUFFERS,
@@ -37,7 +38,6 @@ from tinynet.capture.guard.holdings import (
     value_of,
     written_in_c,
 )
-from tinynet.capture.guard.lookups import original
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn.base.module import Module
 from tinynet.nn.base.tables import Table

@@ -22,14 +22,12 @@ import numpy as np
 from tinynet import random as random_numbers
 from tinynet.autograd.function_node import FunctionNode
 from tinynet.base import lazy
-from tinynet.capture.guard import lookups, scheduling
-from tinynet.capture.guard.builtin_calls import effect
-from tinynet.capture.guard.events import Events, unwatchable
+from tinynet.capture.guard import builtin_calls, scheduling
+from tinynet.capture.guard.builtin_calls import effect, plain
 from tinynet.capture.guard.facts import ASKED, MEMORY
 from tinynet.capture.guard.handlers import INTERNAL, in_library
 from tinynet.capture.guard.holdings import is_a
 from tinynet.capture.guard.keys import modes
-from tinynet.capture.guard.lookups import plain
 from tinynet.capture.guard.reads import MAKES, Reads
 from tinynet.capture.program import CaptureError
 from tinynet.capture.record.recorder import Recorder
@@ -42,6 +40,104 @@ from tinynet.core.tensors.views import version_of
 from tinynet.nn.base.hooks import ModuleHooks, everywhere
 from tinynet.nn.base.module import Module
 from tinynet.nn.utils.stateless import functional_call
+
+# ---- events -------------------------------------------------------------------------------------
+# Python's events: who gets those of a thread while a captured function runs, and afterwards.
+#
+# Profilers, debuggers and coverage tools use the same two functions as a capture,
+# ``sys.setprofile``
+# and ``sys.settrace``. They miss the captured call, and go on after it. From Python 3.12 on,
+# tools
+# of ``sys.monitoring`` (cProfile among them) miss nothing.
+
+
+Listener = Callable[[Any, str, Any], Any]
+
+
+def _has_switch(tool: Any) -> bool:
+    """Return whether a tool in C, such as cProfile, is switched by methods, not by a function."""
+    return not _is_python(tool) and all(
+        any(name in vars(base) for base in type(tool).__mro__) for name in ("enable", "disable")
+    )
+
+
+def _is_python(tool: Any) -> bool:
+    """Return whether a tool is a function in Python, or an object of a class with one."""
+    call = next((vars(b)["__call__"] for b in type(tool).__mro__ if "__call__" in vars(b)), None)
+    return hasattr(call, "__code__") or hasattr(tool, "__code__")
+
+
+def unwatchable() -> CaptureError | None:
+    """Return why the code of this thread cannot be watched, if a tool is in the way."""
+    for tool in (sys.getprofile(), sys.gettrace()):
+        if tool is not None and not _has_switch(tool) and not callable(tool):
+            return CaptureError(
+                f"a {type(tool).__name__} follows the code, which Python cannot set aside",
+                "end it before the first calls of the function",
+            )
+    return None
+
+
+class Events:
+    """Sends the events of this thread to two functions while a function runs.
+
+    Args:
+        trace, profile: as for ``sys.settrace`` and ``sys.setprofile``.
+
+    Attributes:
+        heard: events came. None do while Python calls a trace or profile function.
+    """
+
+    def __init__(self, trace: Listener, profile: Listener):
+        self._trace, self._profile = trace, profile
+        self._on = True
+        self.heard = False
+
+    def switch(self, on: bool) -> None:
+        """Stop or resume events, which slow down all code that runs."""
+        self._on = on
+        sys.setprofile(self._profile if on else None)
+        sys.settrace(self._trace if on else None)
+
+    def during(self, call: Callable[[], Any]) -> Any:
+        """Return what a function returns.
+
+        This frame replaces the functions of other tools and restores them: a profiler that compares
+        calls with returns sees one call of ``sys.setprofile``. A tool that the function itself
+        switches on or off stays as the function leaves it.
+        """
+        profile: Any = sys.getprofile()
+        trace: Any = sys.gettrace()
+        if _has_switch(profile):
+            profile.disable()
+        sys.setprofile(self._hear)
+        if _has_switch(trace):
+            trace.disable()
+        sys.settrace(self._hear)
+        try:
+            _do_nothing()
+            self.switch(True)
+            return call()
+        finally:
+            if sys.gettrace() is (self._trace if self._on else None):
+                sys.settrace(None if _has_switch(trace) else trace)
+                if _has_switch(trace):
+                    trace.enable()
+            if sys.getprofile() is (self._profile if self._on else None):
+                sys.setprofile(None if _has_switch(profile) else profile)
+                if _has_switch(profile):
+                    profile.enable()
+
+    def _hear(self, frame: Any, event: str, arg: Any) -> None:
+        self.heard = True
+
+
+def _do_nothing() -> None:
+    """Cause an event."""
+
+
+# ---- watcher ------------------------------------------------------------------------------------
+
 
 _EFFECTS = {
     dis.opmap[name]: what
@@ -98,7 +194,7 @@ class Watcher:
         self.reads.of_arguments(arguments)
         self.modules: list[Any] = []
         self._following = following(self)
-        self._lookups = lookups.heard_by(self._looked_up)
+        self._lookups = builtin_calls.heard_by(self._looked_up)
 
     def __enter__(self) -> Watcher:
         self._random, self._modes = _random_states(), modes()
@@ -181,7 +277,7 @@ class Watcher:
         if not is_outside(code.co_filename):
             return self._in_tinynet(frame, code, recorder)
         library = in_library(code.co_filename)
-        if code is lookups.IMPORT and is_outside(_caller(frame)):
+        if code is builtin_calls.IMPORT and is_outside(_caller(frame)):
             self.reads.of_import(frame.f_locals["name"])
         if library and (code.co_filename.startswith(INTERNAL) or _user_of(frame) is None):
             return None

@@ -6,6 +6,7 @@ a formula by the name of its operation.
 
 from __future__ import annotations
 
+import copy
 import functools
 import math
 import operator
@@ -20,8 +21,11 @@ from tinynet.capture.program import Call, Value
 from tinynet.core import arrays
 from tinynet.core.declaration.broadcasting import broadcast_axes, sum_to
 from tinynet.core.declaration.operation import REGISTRY
+from tinynet.kernels import numba as numba_kernels
 from tinynet.kernels import onednn
 from tinynet.kernels.threads import products
+from tinynet.nn.functional.activation.gelu_ops import COEFFICIENTS, DENSITY
+from tinynet.nn.functional.lookup import shorten_rows
 
 Form = Callable[[Writer, Call], bool]
 _FORMS: dict[tuple[str, str], Form] = {}
@@ -329,3 +333,118 @@ def _cross_entropy_slope(w: Writer, call: Call) -> bool:
 
 
 assert KERNELS and UFUNCS
+
+
+# ---- layers -------------------------------------------------------------------------------------
+# Native forms of layers: GELU, and layer and RMS norm.
+
+
+@form("gelu")
+def _gelu(w: Writer, call: Call) -> bool:
+    (x,) = call.args
+    result, below = call.result
+    if w.kind != np.float32:
+        return False
+    value = w.element(x)
+    square = f"({value} * {value})"
+    inner = w.number(COEFFICIENTS[0])
+    for c in COEFFICIENTS[1:]:
+        inner = f"({inner} * {square} + {w.number(c)})"
+    half = w.number(0.5)
+    w.elementwise(below, f"(tanh({inner} * {value}) * {half} + {half})", [x])
+    infinite = f"({value} - {value})"  # NaN there, as in eager code; 0 elsewhere
+    w.elementwise(result, f"({value} * {w.element(below)} - {infinite})", [x, below])
+    return True
+
+
+@form("gelu", "self")
+def _gelu_slope(w: Writer, call: Call) -> bool:
+    g, x, below = call.args
+    if w.kind != np.float32 or g.shape != x.shape:
+        return False
+    slope, value, part = map(w.element, call.args)
+    density = f"exp({value} * {value} * {w.number(-0.5)}) * {w.number(DENSITY)}"
+    w.elementwise(call.result, f"({slope} * ({part} + {value} * {density}))", [g, x, below])
+    return True
+
+
+def _rows_of(w: Writer, x: Value, length: int) -> str:
+    return f"{w.array(x)}.reshape({(x.size // length, length)!r})"
+
+
+def _new_rows(w: Writer, x: Value, length: int) -> str:
+    return f"{w.new(x)}.reshape({(x.size // length, length)!r})"
+
+
+def _vector(w: Writer, x: Value) -> str:
+    return f"{w.array(x)}.reshape({x.size})"
+
+
+@form("layer_normalized")
+def _layer_norm(w: Writer, call: Call) -> bool:
+    x, weight, bias, length, eps = call.args
+    if not (x.size and weight.size == bias.size == length):
+        return False
+    y, mean, inverse = call.result
+    given = _rows_of(w, x, length), _vector(w, weight), _vector(w, bias), w.number(eps)
+    made = _new_rows(w, y, length), _new_rows(w, mean, 1), _new_rows(w, inverse, 1)
+    w.lines.append(f"layer_norm({', '.join([*given, *made])})")
+    return True
+
+
+@form("layer_normalized", "joint")
+def _layer_norm_slope(w: Writer, call: Call) -> bool:
+    g, x, weight, _, mean, inverse, length, _, needs = call.args
+    if not (x.size and weight.size == length and g.shape == x.shape and all(needs)):
+        return False
+    given = [_rows_of(w, g, length), _rows_of(w, x, length), _vector(w, weight)]
+    given += [_rows_of(w, mean, 1), _rows_of(w, inverse, 1)]
+    dx, *sums = call.result
+    made = [_new_rows(w, dx, length), *(f"{w.new(v)}.reshape({length})" for v in sums)]
+    w.lines.append(f"layer_norm_slope({', '.join([*given, *made])})")
+    return True
+
+
+# ---- eager kernels ------------------------------------------------------------------------------
+# Calls that have no native form, but a kernel of ``kernels/numba``: they run with it.
+
+
+OPERATIONS = {
+    "lstm_sequence", "gru_sequence", "embedding_rows", "summed_rows",
+    "convolve", "convolve_biased", "spread", "spread_biased", "correlate",
+}  # fmt: skip
+
+
+def with_kernels(call: Call) -> Call:
+    """Return the call with the kernels enabled while it runs; other calls as they are."""
+    if not _has_kernel(call):
+        return call
+    made = copy.copy(call)
+    made.function = enabled(call.function)
+    return made
+
+
+def _has_kernel(call: Call) -> bool:
+    if call.kind == "write":
+        return call.function is getattr(shorten_rows, "untraced", shorten_rows)
+    op = call.op
+    if op is None and call.kind == "compute":
+        owner = formula_of(call.function)
+        op = owner and owner[0]
+    return op is not None and op.name in OPERATIONS
+
+
+def enabled(function: Any) -> Any:
+    """Return a function that runs with the kernels enabled in its thread."""
+    numba_kernels.compiler.prepare()
+    thread = numba_kernels.thread
+
+    @functools.wraps(function)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        before, thread.on = thread.on, True
+        try:
+            return function(*args, **kwargs)
+        finally:
+            thread.on = before
+
+    return run

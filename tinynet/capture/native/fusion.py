@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from tinynet.capture.native import forms as forms  # declares forms
 from tinynet.capture.native import images as images  # declares forms
-from tinynet.capture.native import layers as layers  # declares forms
 from tinynet.capture.native import library
 from tinynet.capture.native.cache import Native, native_of
 from tinynet.capture.native.channels_last import with_channels_last
-from tinynet.capture.native.eager_kernels import with_kernels
-from tinynet.capture.native.forms import ALONE, MIXED, find, is_reshape
-from tinynet.capture.native.norm_relu import with_relu_in_norms
+from tinynet.capture.native.forms import ALONE, MIXED, find, is_reshape, with_kernels
+from tinynet.capture.native.images import with_relu_in_norms
 from tinynet.capture.native.optimizers import stepping
 from tinynet.capture.native.writer import Writer, last_uses
 from tinynet.capture.program import Call, Value, rebuilt

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.capture.native.cache import Native
-from tinynet.capture.native.eager_kernels import enabled
+from tinynet.capture.native.forms import enabled
 from tinynet.capture.program import Call
 from tinynet.core.callsite import here
 from tinynet.kernels.numba import compiler

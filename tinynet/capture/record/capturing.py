@@ -14,8 +14,8 @@ from tinynet.capture.program import Call, CaptureError, Program, Value
 from tinynet.capture.record.outputs import Output, Results
 from tinynet.capture.record.probing import Group, groups
 from tinynet.capture.record.recorder import Recorder
+from tinynet.core.graph.engine import reachable
 from tinynet.core.graph.node import count_nodes
-from tinynet.core.graph.traversal import reachable
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.tensors.views import edge_of

@@ -12,9 +12,8 @@ import numpy as np
 from tinynet.capture.program import Call, CaptureError, Program
 from tinynet.capture.record.outputs import Output
 from tinynet.capture.record.recorder import Recorder
-from tinynet.core.graph.engine import BackwardPass
+from tinynet.core.graph.engine import BackwardPass, reachable
 from tinynet.core.graph.node import NOWHERE_EDGE, Edge, Node
-from tinynet.core.graph.traversal import reachable
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.core.tensors.views import edge_of
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.capture.effects import bump, bump_gradient, gradient, view_of
 from tinynet.capture.guard.facts import Facts, form_of, gradient_form, hooks
 from tinynet.capture.guard.handlers import Handlers
 from tinynet.capture.guard.holdings import is_a, is_simple_kind, module_of
 from tinynet.capture.guard.scheduling import Scheduling
+from tinynet.capture.node import bump, bump_gradient, gradient, view_of
 from tinynet.capture.program import (
     Call,
     CaptureError,
@@ -28,7 +28,7 @@ from tinynet.capture.record.outside import Outside, require_alone
 from tinynet.capture.record.value_shapes import sized_by_values
 from tinynet.core.callsite import here
 from tinynet.core.declaration.observers import observable
-from tinynet.core.graph.backward_observers import BackwardObserver, observing_backward
+from tinynet.core.graph.engine import BackwardObserver, observing_backward
 from tinynet.core.graph.node import count_nodes
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor

@@ -13,21 +13,22 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tinynet.capture.entry import Entry, HandledError
-from tinynet.capture.guard.recognition import STALE
+from tinynet.capture.guard.keys import STALE
 from tinynet.capture.program import CaptureError
 from tinynet.capture.record.outputs import found_in
 from tinynet.capture.record.probing import gradients_behind
-from tinynet.capture.verify.appearance import (
+from tinynet.capture.verify.comparison import (
     OF_GRADIENT,
     OF_RESULT,
     OF_TENSOR,
     Appearance,
+    Closeness,
     Form,
     Sight,
     World,
     flat,
+    is_same,
 )
-from tinynet.capture.verify.closeness import Closeness, is_same
 from tinynet.capture.verify.snapshot import Snapshot
 from tinynet.core.tensors.tensor import Tensor
 

@@ -9,7 +9,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from tinynet.board.summaries.png import png
+from tinynet.board.summaries.pixels import png
 from tinynet.compat.vision.images import image_of, pillow
 from tinynet.core.modes import no_grad
 from tinynet.core.tensors.tensor import Tensor

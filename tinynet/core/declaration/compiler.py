@@ -16,9 +16,8 @@ import numpy as np
 from tinynet import dtypes
 from tinynet.core import arrays, layouts
 from tinynet.core.callsite import COMPILED, OUTSIDE, execute, is_outside, outward
-from tinynet.core.declaration import casting, codegen_inplace, complex_rules
-from tinynet.core.declaration.codegen import Forward
-from tinynet.core.declaration.codegen_backward import Backward, saved_arrays, saved_constants
+from tinynet.core.declaration import casting, codegen, complex_rules
+from tinynet.core.declaration.codegen import Backward, Forward, saved_arrays, saved_constants
 from tinynet.core.declaration.observers import observable, observers
 from tinynet.core.declaration.out_argument import written
 from tinynet.core.graph.node import Freed, Node, already_freed, count_nodes, restore
@@ -134,7 +133,7 @@ def first_call(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Compile an operation and run it."""
     if name in _inplace:
         function, op, what, operator = _inplace[name]
-        function.__code__ = _execute(name, codegen_inplace.source(op, what, operator)).__code__
+        function.__code__ = _execute(name, codegen.source(op, what, operator)).__code__
         call_input(function)
         return function(*args, **kwargs)
     op = NAMESPACE[f"{name.removesuffix(OPERATOR)}_op"]

@@ -19,7 +19,7 @@ import numpy as np
 from tinynet import dtypes, errors
 from tinynet.core import arrays
 from tinynet.core.declaration import compiler
-from tinynet.core.declaration.codegen_backward import parameters
+from tinynet.core.declaration.codegen import parameters
 from tinynet.core.declaration.composite import COMPOSITES as COMPOSITES
 from tinynet.core.declaration.composite import public as public
 from tinynet.core.declaration.out_argument import ANY, OutRules

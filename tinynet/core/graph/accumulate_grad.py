@@ -6,12 +6,226 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import errors
+from tinynet import dtypes, errors
+from tinynet.core import layouts
 from tinynet.core.declaration.broadcasting import Recorded
-from tinynet.core.graph.sparse_gradients import dense_gradient, is_sparse, rows_of
+from tinynet.core.graph.row_sparse import Rows
 from tinynet.core.tensors.overlap import refuse_overlap
-from tinynet.core.tensors.tensor import Tensor, counter_of, dense_copy, wrap
-from tinynet.dtypes import Array
+from tinynet.core.tensors.tensor import Tensor, counter_of, dense_copy, method, wrap
+from tinynet.dtypes import Array, DtypeLike
+
+# ---- sparse gradients ---------------------------------------------------------------------------
+# Tensors with sparse gradients, as ``Embedding(sparse=True)`` makes them.
+#
+# Such a tensor holds the Rows of ``core/graph/row_sparse.py``. This file has its methods; all
+# other operations convert it to a dense tensor first.
+
+
+_UNCOALESCED = "Cannot get {} on an uncoalesced tensor, please call .coalesce() first"
+
+
+def is_sparse(t: Tensor) -> bool:
+    """Return True for a tensor that stores only some rows.
+
+    Example:
+        >>> table = nn.Embedding(3, 1, sparse=True)
+        >>> table(tn.tensor([2])).sum().backward()
+        >>> table.weight.grad.is_sparse, table.weight.is_sparse
+        (True, False)
+    """
+    return isinstance(t._array, Rows)
+
+
+method(property(is_sparse), "is_sparse")
+
+
+def sparse(rows: Rows) -> Tensor:
+    """Return the sparse tensor of some rows."""
+    return wrap(rows)  # type: ignore[arg-type]  # the only tensors whose _array is no array
+
+
+def dense_gradient(t: Tensor) -> Tensor | None:
+    """Return the gradient of a leaf, converted to a dense one if lazy."""
+    grad = t._grad
+    if grad is not None:
+        array: Any = grad._array
+        if array.__class__ is Rows and array.lazy:
+            grad._array = array.dense()
+    return grad
+
+
+def rows_of(t: Tensor, what: str = "") -> Rows:
+    """Return the rows of a sparse tensor.
+
+    Raises:
+        RuntimeError: it is dense.
+    """
+    array: Any = t._array
+    if not isinstance(array, Rows):
+        raise RuntimeError(f"{what} expected sparse coordinate tensor layout but got Strided")
+    return array
+
+
+@method
+def to_dense(self: Tensor, dtype: DtypeLike = None, *, masked_grad: bool | None = None) -> Tensor:
+    """Return the tensor as a dense one; itself if it is dense already.
+
+    Args:
+        dtype: the dtype of the result; that of the tensor by default.
+        masked_grad: without effect.
+
+    Example:
+        >>> table = nn.Embedding(3, 1, sparse=True)
+        >>> table(tn.tensor([2, 2])).sum().backward()
+        >>> table.weight.grad.to_dense()
+        tensor([[0.],
+                [0.],
+                [2.]])
+    """
+    dense = wrap(rows_of(self).dense()) if is_sparse(self) else self
+    return dense if dtype is None else dense.to(dtype)
+
+
+@method
+def coalesce(self: Tensor) -> Tensor:
+    """Return a sparse tensor that stores each row once, in ascending order.
+
+    Raises:
+        RuntimeError: the tensor is dense.
+
+    Example:
+        >>> table = nn.Embedding(3, 1, sparse=True)
+        >>> table(tn.tensor([2, 2, 0])).sum().backward()
+        >>> table.weight.grad.coalesce().values()
+        tensor([[1.],
+                [2.]])
+    """
+    return sparse(rows_of(self, "coalesce").coalesce())
+
+
+@method
+def is_coalesced(self: Tensor) -> bool:
+    """Return True for a sparse tensor that stores each row once.
+
+    Example:
+        >>> table = nn.Embedding(3, 1, sparse=True)
+        >>> table(tn.tensor([2, 2])).sum().backward()
+        >>> table.weight.grad.is_coalesced(), table.weight.grad.coalesce().is_coalesced()
+        (False, True)
+    """
+    return rows_of(self, "is_coalesced").coalesced
+
+
+@method
+def _indices(self: Tensor) -> Tensor:
+    """Return the numbers of the rows, ``[1, n]``."""
+    return wrap(np.asarray(rows_of(self, "_indices").index, np.int64)[None])
+
+
+@method
+def _values(self: Tensor) -> Tensor:
+    """Return the rows, ``[n, ...]``; they share the memory."""
+    return wrap(rows_of(self, "_values").values)
+
+
+@method
+def indices(self: Tensor) -> Tensor:
+    """Return the numbers of the rows of a coalesced tensor, ``[1, n]``.
+
+    Raises:
+        RuntimeError: the tensor is not coalesced, or not sparse.
+
+    Example:
+        >>> table = nn.Embedding(3, 1, sparse=True)
+        >>> table(tn.tensor([2, 2, 0])).sum().backward()
+        >>> table.weight.grad.coalesce().indices()
+        tensor([[0, 2]])
+    """
+    if not rows_of(self, "indices").coalesced:
+        raise RuntimeError(_UNCOALESCED.format("indices"))
+    return _indices(self)
+
+
+@method
+def values(self: Tensor) -> Tensor:
+    """Return the rows of a coalesced tensor, ``[n, ...]``.
+
+    Raises:
+        RuntimeError: the tensor is not coalesced, or not sparse.
+
+    Example:
+        >>> table = nn.Embedding(3, 1, sparse=True)
+        >>> table(tn.tensor([2, 2])).sum().backward()
+        >>> table.weight.grad.coalesce().values()
+        tensor([[2.]])
+    """
+    if not rows_of(self, "values").coalesced:
+        raise RuntimeError(_UNCOALESCED.format("values"))
+    return _values(self)
+
+
+@method
+def _nnz(self: Tensor) -> int:
+    """Return the number of stored rows."""
+    return len(rows_of(self, "_nnz").index)
+
+
+@method
+def sparse_dim(self: Tensor) -> int:
+    """Return 1 (rows are indexed along the first dimension), or 0 for a dense tensor.
+
+    Example:
+        >>> table = nn.Embedding(3, 1, sparse=True)
+        >>> table(tn.tensor([2])).sum().backward()
+        >>> table.weight.grad.sparse_dim(), table.weight.sparse_dim()
+        (1, 0)
+    """
+    return int(is_sparse(self))
+
+
+@method
+def dense_dim(self: Tensor) -> int:
+    """Return the number of dimensions of a row, or of a dense tensor.
+
+    Example:
+        >>> table = nn.Embedding(3, 1, sparse=True)
+        >>> table(tn.tensor([2])).sum().backward()
+        >>> table.weight.grad.dense_dim(), table.weight.dense_dim()
+        (1, 2)
+    """
+    return self._array.ndim - int(is_sparse(self))
+
+
+def layout(t: Tensor) -> layouts.layout:
+    """Return the storage layout: all elements (strided) or some rows (sparse_coo).
+
+    Example:
+        >>> tn.ones(2).layout
+        tinynet.strided
+    """
+    return layouts.sparse_coo if is_sparse(t) else layouts.strided
+
+
+method(property(layout), "layout")
+
+
+@method
+def _shown(self: Tensor) -> str:
+    """Return what ``repr`` shows for a sparse tensor."""
+    rows = rows_of(self, "repr")
+    kind = dtypes.of(rows.values)
+    dtype = "" if kind.numpy == dtypes.default_float() else f", dtype={kind!r}"
+    lines = [_indented("indices", _indices(self)), _indented("values", _values(self))]
+    lines.append(f"size={rows.shape}, nnz={len(rows.index)}{dtype}, layout={layout(self)})")
+    return "tensor(" + (",\n" + " " * 7).join(lines)
+
+
+def _indented(name: str, t: Tensor) -> str:
+    return f"{name}=" + repr(t).replace("\n", "\n" + " " * (8 + len(name)))
+
+
+# ---- accumulate grad ----------------------------------------------------------------------------
+
 
 ACCUMULATION = "gradient accumulation"  # of a write to a gradient other than zeros
 

@@ -11,7 +11,7 @@ import inspect
 from types import FunctionType
 from typing import Any
 
-from tinynet.core.declaration.codegen_backward import parameters
+from tinynet.core.declaration.codegen import parameters
 from tinynet.core.declaration.operation import Operation
 
 # PyTorch's names for the values that such a node saves.

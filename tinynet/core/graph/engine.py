@@ -6,7 +6,10 @@ sorts the reachable nodes by number and visits each once, without recursion.
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -15,17 +18,114 @@ from tinynet import errors
 from tinynet.core import arrays
 from tinynet.core.callsite import here
 from tinynet.core.declaration.broadcasting import Recorded, sum_to
-from tinynet.core.graph.accumulate_grad import Leaf, accumulate
-from tinynet.core.graph.backward_observers import BackwardObserver, passes, run_observed
+from tinynet.core.graph.accumulate_grad import Leaf, accumulate, sparse
 from tinynet.core.graph.hooked_pass import HookedPass, run_hooks
 from tinynet.core.graph.node import Edge, Freed, Hooks, Node
 from tinynet.core.graph.row_sparse import Rows
-from tinynet.core.graph.sparse_gradients import sparse
-from tinynet.core.graph.traversal import leading_to, reachable
 from tinynet.core.modes import mode, on_a_new_stack
 from tinynet.core.tensors.inplace import moved
 from tinynet.core.tensors.tensor import Tensor, counter_of, wrap
-from tinynet.core.trace import run_traced
+from tinynet.core.trace import Channel, run_traced
+
+# ---- traversal ----------------------------------------------------------------------------------
+# The nodes that a backward pass can reach, in the order of visits, and the leaves.
+
+
+_newest_first = operator.attrgetter("sequence")
+
+
+def reachable(roots: Sequence[Any], targets: Any = ()) -> tuple[list[Node], dict[int, Leaf]]:
+    """Return the nodes reachable from ``roots``, newest first, and the leaves by their id.
+
+    Nodes older than all ``targets`` are omitted, since they cannot lead there. Any node may lead
+    to a leaf.
+    """
+    oldest = min((-1 if isinstance(t, Tensor) else t.sequence for t in targets), default=-1)
+    order: list[Node] = []
+    leaves: dict[int, Leaf] = {}
+    seen: set[Any] = set()
+    stack: list[Any] = []
+    for root in roots:
+        if isinstance(root, Tensor):
+            leaves.setdefault(id(root), Leaf(root))
+        elif root not in seen:
+            seen.add(root)
+            stack.append(root)
+    pop, push, add, reach = stack.pop, stack.append, order.append, seen.add
+    while stack:
+        node = pop()
+        add(node)
+        for edge in node.edges:
+            if not edge:
+                continue
+            target = edge[0]
+            if isinstance(target, Tensor):
+                leaf = leaves.get(id(target))
+                if leaf is None:
+                    leaf = leaves[id(target)] = Leaf(target)
+                leaf.left += 1
+            elif target not in seen and target.sequence >= oldest:
+                reach(target)
+                push(target)
+    order.sort(key=_newest_first, reverse=True)
+    return order, leaves
+
+
+def leading_to(targets: set[Any], order: Sequence[Node]) -> set[Any]:
+    """Return the nodes of ``order`` and the leaves on a path to one of ``targets``."""
+    wanted = set(targets)
+    for node in reversed(order):
+        if any(edge and edge[0] in wanted for edge in node.edges):
+            wanted.add(node)
+    return wanted
+
+
+# ---- backward observers -------------------------------------------------------------------------
+# Observers of backward passes, which see each pass node by node.
+
+
+class BackwardObserver:
+    """Base class of observers of the backward passes of their thread."""
+
+    def began(self, backward_pass: Any) -> None:
+        """Handle the start of a pass from its ``edges``; its ``order`` has the nodes in reach."""
+
+    def visit(self, backward_pass: Any, node: Any, go: Callable[[Any], None]) -> None:
+        """Visit a node by ``go(node)``; ``backward_pass.pending[node]`` is its gradient."""
+        go(node)
+
+    def computed(self, node: Any, g: Any, results: tuple[Any, ...]) -> None:
+        """Handle the gradients that the formulas of a node computed from ``g``."""
+
+    def ended(self, backward_pass: Any) -> None:
+        """Handle the end of a pass, successful or not; leaves have their gradients."""
+
+
+passes: Channel[BackwardObserver] = Channel()
+
+
+def observing_backward(observer: BackwardObserver) -> AbstractContextManager[None]:
+    """Notify ``observer`` of each backward pass of this thread, node by node."""
+    return passes.heard_by(observer)
+
+
+def run_observed(backward_pass: Any, run: Callable[[], None]) -> None:
+    """Run a pass and notify the observers of its thread."""
+    observers = backward_pass.observers = passes.here()
+    for observer in observers:
+        observer.began(backward_pass)
+        visit = functools.partial(observer.visit, backward_pass, go=backward_pass._visit)
+        backward_pass._visit = visit
+    try:
+        run()
+    finally:
+        backward_pass.__dict__.pop("_visit", None)  # it refers to the pass
+        for observer in observers:
+            observer.ended(backward_pass)
+
+
+# ---- engine -------------------------------------------------------------------------------------
+
 
 PASSES_PER_STACK = 32  # nested passes on one stack: Python's recursion limit is per thread
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.core.declaration.codegen_backward import parameters
+from tinynet.core.declaration.codegen import parameters
 from tinynet.core.declaration.complex_rules import conjugate, holds_complex
 from tinynet.core.graph.node import Edge, Freed, Guard, already_freed, count_nodes, restore
 from tinynet.core.tensors.tensor import VIEW, Tensor, counter_of, wrap

@@ -8,7 +8,7 @@ from typing import Any
 
 from tinynet import errors
 from tinynet.core.callsite import Location, explain, locate, warn
-from tinynet.core.graph import sparse_gradients as sparse_gradients  # its methods belong here
+from tinynet.core.graph import accumulate_grad as accumulate_grad  # its methods belong here
 from tinynet.core.graph.backward import backward as run_backward
 from tinynet.core.graph.node import Node, RemovableHandle, new_hooks
 from tinynet.core.modes import mode
@@ -66,7 +66,7 @@ def get_grad(t: Tensor) -> Tensor | None:
         >>> x.grad
         tensor(6.)
     """
-    grad: Tensor | None = sparse_gradients.dense_gradient(t)
+    grad: Tensor | None = accumulate_grad.dense_gradient(t)
     if mode.tracer is not None:
         mode.tracer.read_gradient(t)
     if grad is not None:

@@ -145,6 +145,29 @@ class TensorMethods:
         storage_offset: builtins.int | None = None,
     ) -> Self:
         """Make this tensor a view of its memory with the given strides, and return it."""
+    def tril(self, diagonal: builtins.int = 0) -> Tensor:
+        """Return the part on and below a diagonal, with zeros elsewhere."""
+    def tril_(self, diagonal: builtins.int = 0) -> Self:
+        """Write the result of ``tril`` to this tensor and return it."""
+    def triu(self, diagonal: builtins.int = 0) -> Tensor:
+        """Return the part on and above a diagonal, with zeros elsewhere."""
+    def triu_(self, diagonal: builtins.int = 0) -> Self:
+        """Write the result of ``triu`` to this tensor and return it."""
+    def clone(self, *, memory_format: Any = None) -> Tensor:
+        """Return a copy with the same autograd history."""
+    def contiguous(self, memory_format: layouts.memory_format = ...) -> Tensor:
+        """Return the tensor itself if it is contiguous, otherwise a contiguous copy."""
+    def flip(self, *dims: Ints) -> Tensor:
+        """Reverse the order of the elements along the dimensions, in a copy."""
+    def roll(self, shifts: Any, dims: Any = None) -> Tensor:
+        """Return a copy with the elements rolled along dimensions: those past the end come
+        first."""
+    def repeat(self, *repeats: Ints) -> Tensor:
+        """Repeat the tensor along each dimension, in a copy."""
+    def tile(self, *dims: Ints) -> Tensor:
+        """Repeat the tensor along each dimension, in a copy; missing repeats are 1."""
+    def inverse(self) -> Tensor:
+        """Return the inverses of square matrices; ``linalg.inv`` does the same."""
     def view(self, *size: Ints | DtypeLike, dtype: DtypeLike = None, **named: Ints) -> Tensor:
         """Return a view with another shape (one size may be -1), or of the bytes in another
         dtype."""
@@ -218,53 +241,6 @@ class TensorMethods:
         """Return a copy with elements of ``src`` added at ``index`` along a dimension."""
     def scatter_add_(self, dim: builtins.int, index: Tensor, src: Tensor) -> Self:
         """Add elements of ``src`` at ``index`` along a dimension, and return the tensor."""
-    def floor_divide(self, other: Tensor | builtins.float) -> Tensor:
-        """Divide and round down; without derivative."""
-    def __floordiv__(self, other: Tensor | builtins.float) -> Tensor:
-        """Divide and round down; without derivative."""
-    def __rfloordiv__(self, other: Tensor | builtins.float) -> Tensor: ...
-    def __ifloordiv__(self, other: Tensor | builtins.float) -> Self: ...
-    def floor_divide_(self, other: Tensor | builtins.float) -> Self:
-        """Write the result of ``floor_divide`` to this tensor and return it."""
-    def remainder(self, other: Tensor | builtins.float) -> Tensor:
-        """Return the remainder, with the sign of the divisor: ``self - other * floor(self /
-        other)``."""
-    def __mod__(self, other: Tensor | builtins.float) -> Tensor:
-        """Return the remainder, with the sign of the divisor: ``self - other * floor(self /
-        other)``."""
-    def __rmod__(self, other: Tensor | builtins.float) -> Tensor: ...
-    def __imod__(self, other: Tensor | builtins.float) -> Self: ...
-    def remainder_(self, other: Tensor | builtins.float) -> Self:
-        """Write the result of ``remainder`` to this tensor and return it."""
-    def fmod(self, other: Tensor | builtins.float) -> Tensor:
-        """Return the remainder, with the sign of ``self``: ``self - other * trunc(self /
-        other)``."""
-    def fmod_(self, other: Tensor | builtins.float) -> Self:
-        """Write the result of ``fmod`` to this tensor and return it."""
-    def gcd(self, other: Tensor) -> Tensor:
-        """Return the greatest common divisor of integers, at least 0."""
-    def gcd_(self, other: Tensor) -> Self:
-        """Write the result of ``gcd`` to this tensor and return it."""
-    def lcm(self, other: Tensor) -> Tensor:
-        """Return the least common multiple of integers, at least 0."""
-    def lcm_(self, other: Tensor) -> Self:
-        """Write the result of ``lcm`` to this tensor and return it."""
-    def bitwise_left_shift(self, other: Tensor | builtins.float) -> Tensor:
-        """Shift the bits of integers to the left: multiply by ``2 ** other``."""
-    def __lshift__(self, other: Tensor | builtins.float) -> Tensor:
-        """Shift the bits of integers to the left: multiply by ``2 ** other``."""
-    def __rlshift__(self, other: Tensor | builtins.float) -> Tensor: ...
-    def __ilshift__(self, other: Tensor | builtins.float) -> Self: ...
-    def bitwise_left_shift_(self, other: Tensor | builtins.float) -> Self:
-        """Write the result of ``bitwise_left_shift`` to this tensor and return it."""
-    def bitwise_right_shift(self, other: Tensor | builtins.float) -> Tensor:
-        """Shift the bits of integers to the right; the sign stays."""
-    def __rshift__(self, other: Tensor | builtins.float) -> Tensor:
-        """Shift the bits of integers to the right; the sign stays."""
-    def __rrshift__(self, other: Tensor | builtins.float) -> Tensor: ...
-    def __irshift__(self, other: Tensor | builtins.float) -> Self: ...
-    def bitwise_right_shift_(self, other: Tensor | builtins.float) -> Self:
-        """Write the result of ``bitwise_right_shift`` to this tensor and return it."""
     def exp(self) -> Tensor:
         """Return e to the power of each element."""
     def exp_(self) -> Self:
@@ -347,6 +323,53 @@ class TensorMethods:
         """Return ``max(x, 0)``."""
     def relu_(self) -> Self:
         """Write the result of ``relu`` to this tensor and return it."""
+    def floor_divide(self, other: Tensor | builtins.float) -> Tensor:
+        """Divide and round down; without derivative."""
+    def __floordiv__(self, other: Tensor | builtins.float) -> Tensor:
+        """Divide and round down; without derivative."""
+    def __rfloordiv__(self, other: Tensor | builtins.float) -> Tensor: ...
+    def __ifloordiv__(self, other: Tensor | builtins.float) -> Self: ...
+    def floor_divide_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``floor_divide`` to this tensor and return it."""
+    def remainder(self, other: Tensor | builtins.float) -> Tensor:
+        """Return the remainder, with the sign of the divisor: ``self - other * floor(self /
+        other)``."""
+    def __mod__(self, other: Tensor | builtins.float) -> Tensor:
+        """Return the remainder, with the sign of the divisor: ``self - other * floor(self /
+        other)``."""
+    def __rmod__(self, other: Tensor | builtins.float) -> Tensor: ...
+    def __imod__(self, other: Tensor | builtins.float) -> Self: ...
+    def remainder_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``remainder`` to this tensor and return it."""
+    def fmod(self, other: Tensor | builtins.float) -> Tensor:
+        """Return the remainder, with the sign of ``self``: ``self - other * trunc(self /
+        other)``."""
+    def fmod_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``fmod`` to this tensor and return it."""
+    def gcd(self, other: Tensor) -> Tensor:
+        """Return the greatest common divisor of integers, at least 0."""
+    def gcd_(self, other: Tensor) -> Self:
+        """Write the result of ``gcd`` to this tensor and return it."""
+    def lcm(self, other: Tensor) -> Tensor:
+        """Return the least common multiple of integers, at least 0."""
+    def lcm_(self, other: Tensor) -> Self:
+        """Write the result of ``lcm`` to this tensor and return it."""
+    def bitwise_left_shift(self, other: Tensor | builtins.float) -> Tensor:
+        """Shift the bits of integers to the left: multiply by ``2 ** other``."""
+    def __lshift__(self, other: Tensor | builtins.float) -> Tensor:
+        """Shift the bits of integers to the left: multiply by ``2 ** other``."""
+    def __rlshift__(self, other: Tensor | builtins.float) -> Tensor: ...
+    def __ilshift__(self, other: Tensor | builtins.float) -> Self: ...
+    def bitwise_left_shift_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``bitwise_left_shift`` to this tensor and return it."""
+    def bitwise_right_shift(self, other: Tensor | builtins.float) -> Tensor:
+        """Shift the bits of integers to the right; the sign stays."""
+    def __rshift__(self, other: Tensor | builtins.float) -> Tensor:
+        """Shift the bits of integers to the right; the sign stays."""
+    def __rrshift__(self, other: Tensor | builtins.float) -> Tensor: ...
+    def __irshift__(self, other: Tensor | builtins.float) -> Self: ...
+    def bitwise_right_shift_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``bitwise_right_shift`` to this tensor and return it."""
     def __add__(self, other: Tensor | builtins.float) -> Tensor:
         """Return the elementwise sum."""
     def __radd__(self, other: Tensor | builtins.float) -> Tensor:
@@ -407,27 +430,6 @@ class TensorMethods:
         tensor."""
     def masked_select(self, mask: Tensor) -> Tensor:
         """Return the elements where the mask is True, in one dimension; both inputs broadcast."""
-    def tril(self, diagonal: builtins.int = 0) -> Tensor:
-        """Return the part on and below a diagonal, with zeros elsewhere."""
-    def tril_(self, diagonal: builtins.int = 0) -> Self:
-        """Write the result of ``tril`` to this tensor and return it."""
-    def triu(self, diagonal: builtins.int = 0) -> Tensor:
-        """Return the part on and above a diagonal, with zeros elsewhere."""
-    def triu_(self, diagonal: builtins.int = 0) -> Self:
-        """Write the result of ``triu`` to this tensor and return it."""
-    def clone(self, *, memory_format: Any = None) -> Tensor:
-        """Return a copy with the same autograd history."""
-    def contiguous(self, memory_format: layouts.memory_format = ...) -> Tensor:
-        """Return the tensor itself if it is contiguous, otherwise a contiguous copy."""
-    def flip(self, *dims: Ints) -> Tensor:
-        """Reverse the order of the elements along the dimensions, in a copy."""
-    def roll(self, shifts: Any, dims: Any = None) -> Tensor:
-        """Return a copy with the elements rolled along dimensions: those past the end come
-        first."""
-    def repeat(self, *repeats: Ints) -> Tensor:
-        """Repeat the tensor along each dimension, in a copy."""
-    def tile(self, *dims: Ints) -> Tensor:
-        """Repeat the tensor along each dimension, in a copy; missing repeats are 1."""
     def fliplr(self) -> Tensor:
         """Reverse the order along the second dimension (left to right), in a copy."""
     def flipud(self) -> Tensor:
@@ -446,6 +448,14 @@ class TensorMethods:
         """Return a view with two dimensions swapped."""
     def swapaxes(self, axis0: builtins.int, axis1: builtins.int) -> Tensor:
         """Return a view with two dimensions swapped: numpy's name of ``transpose``."""
+    def multinomial(
+        self,
+        num_samples: builtins.int,
+        replacement: builtins.bool = False,
+        *,
+        generator: Generator | None = None,
+    ) -> Tensor:
+        """Draw indices from each row, with the given weights."""
     def bernoulli(
         self, p: builtins.float | None = None, *, generator: Generator | None = None
     ) -> Tensor:
@@ -498,8 +508,6 @@ class TensorMethods:
         """Return True where all elements are nonzero, over the given dimensions or all."""
     def any(self, dim: Dims = None, keepdim: builtins.bool = False) -> Tensor:
         """Return True where any element is nonzero, over the given dimensions or all."""
-    def inverse(self) -> Tensor:
-        """Return the inverses of square matrices; ``linalg.inv`` does the same."""
     def pinverse(self, rcond: builtins.float = 1e-15) -> Tensor:
         """Return the pseudoinverses of matrices."""
     def cholesky(self, upper: builtins.bool = False) -> Tensor:
@@ -647,6 +655,63 @@ class TensorMethods:
         """Return the index of the first maximum, along a dimension or in the flattened tensor."""
     def argmin(self, dim: builtins.int | None = None, keepdim: builtins.bool = False) -> Tensor:
         """Return the index of the first minimum, along a dimension or in the flattened tensor."""
+    @property
+    def real(self) -> Tensor:
+        """Return a view of the real parts of any tensor; a real one itself."""
+    @real.setter
+    def real(self, value: Any) -> None: ...
+    @property
+    def imag(self) -> Tensor:
+        """Return a view of the imaginary parts."""
+    @imag.setter
+    def imag(self, value: Any) -> None: ...
+    def isreal(self) -> Tensor:
+        """Return True where the imaginary part is zero."""
+    def conj(self) -> Tensor:
+        """Return the complex conjugates of any tensor; a real one itself."""
+    def conj_physical(self) -> Tensor:
+        """Return the complex conjugates in new memory; of real numbers, a copy."""
+    def conj_physical_(self) -> Self:
+        """Write the result of ``conj_physical`` to this tensor and return it."""
+    def resolve_conj(self) -> Tensor:
+        """Return the tensor itself: tinynet computes conjugates instead of marking them."""
+    def is_conj(self) -> builtins.bool:
+        """Return False: tinynet computes conjugates instead of marking them."""
+    def resolve_neg(self) -> Tensor:
+        """Return the tensor itself: tinynet computes negatives instead of marking them."""
+    def is_neg(self) -> builtins.bool:
+        """Return False: tinynet computes negatives instead of marking them."""
+    def angle(self) -> Tensor:
+        """Return the angle in the complex plane, in radians; pi for negative real numbers."""
+    def trace(self) -> Tensor:
+        """Return the sum of the diagonal of a matrix; integers sum as int64."""
+    def diag_embed(
+        self, offset: builtins.int = 0, dim1: builtins.int = -2, dim2: builtins.int = -1
+    ) -> Tensor:
+        """Return matrices with the last dimension of a tensor on a diagonal, zeros elsewhere."""
+    def diag(self, diagonal: builtins.int = 0) -> Tensor:
+        """Return a diagonal of a matrix as a copy, or a matrix with a vector on a diagonal."""
+    def diagflat(self, offset: builtins.int = 0) -> Tensor:
+        """Return a matrix with the elements of a tensor of any shape, flattened, on a diagonal."""
+    def adjoint(self) -> Tensor:
+        """Return the conjugate with the last two dimensions swapped; of real numbers, a view."""
+    @property
+    def mH(self) -> Tensor:
+        """The conjugate with the last two dimensions swapped."""
+    @property
+    def H(self) -> Tensor:
+        """The conjugate of a matrix with its dimensions swapped."""
+    def cov(
+        self,
+        *,
+        correction: builtins.int = 1,
+        fweights: Tensor | None = None,
+        aweights: Tensor | None = None,
+    ) -> Tensor:
+        """Return the covariance matrix; rows are variables, columns are observations."""
+    def corrcoef(self) -> Tensor:
+        """Return Pearson's correlation coefficients; rows are variables, columns are
+        observations."""
     def var(
         self,
         dim: Dims = None,
@@ -674,24 +739,6 @@ class TensorMethods:
         dtype: Any = None,
     ) -> Tensor:
         """Return the p-norm over the given dimensions; all by default."""
-    def trace(self) -> Tensor:
-        """Return the sum of the diagonal of a matrix; integers sum as int64."""
-    def diag_embed(
-        self, offset: builtins.int = 0, dim1: builtins.int = -2, dim2: builtins.int = -1
-    ) -> Tensor:
-        """Return matrices with the last dimension of a tensor on a diagonal, zeros elsewhere."""
-    def diag(self, diagonal: builtins.int = 0) -> Tensor:
-        """Return a diagonal of a matrix as a copy, or a matrix with a vector on a diagonal."""
-    def diagflat(self, offset: builtins.int = 0) -> Tensor:
-        """Return a matrix with the elements of a tensor of any shape, flattened, on a diagonal."""
-    def adjoint(self) -> Tensor:
-        """Return the conjugate with the last two dimensions swapped; of real numbers, a view."""
-    @property
-    def mH(self) -> Tensor:
-        """The conjugate with the last two dimensions swapped."""
-    @property
-    def H(self) -> Tensor:
-        """The conjugate of a matrix with its dimensions swapped."""
     def narrow(
         self, dim: builtins.int, start: builtins.int | Tensor, length: builtins.int
     ) -> Tensor:
@@ -754,34 +801,6 @@ class TensorMethods:
         """Return inner products along the last dimensions; with a scalar, the product."""
     def kron(self, other: Tensor) -> Tensor:
         """Return the Kronecker product: all of ``other`` times each element of ``self``."""
-    @property
-    def real(self) -> Tensor:
-        """Return a view of the real parts of any tensor; a real one itself."""
-    @real.setter
-    def real(self, value: Any) -> None: ...
-    @property
-    def imag(self) -> Tensor:
-        """Return a view of the imaginary parts."""
-    @imag.setter
-    def imag(self, value: Any) -> None: ...
-    def isreal(self) -> Tensor:
-        """Return True where the imaginary part is zero."""
-    def conj(self) -> Tensor:
-        """Return the complex conjugates of any tensor; a real one itself."""
-    def conj_physical(self) -> Tensor:
-        """Return the complex conjugates in new memory; of real numbers, a copy."""
-    def conj_physical_(self) -> Self:
-        """Write the result of ``conj_physical`` to this tensor and return it."""
-    def resolve_conj(self) -> Tensor:
-        """Return the tensor itself: tinynet computes conjugates instead of marking them."""
-    def is_conj(self) -> builtins.bool:
-        """Return False: tinynet computes conjugates instead of marking them."""
-    def resolve_neg(self) -> Tensor:
-        """Return the tensor itself: tinynet computes negatives instead of marking them."""
-    def is_neg(self) -> builtins.bool:
-        """Return False: tinynet computes negatives instead of marking them."""
-    def angle(self) -> Tensor:
-        """Return the angle in the complex plane, in radians; pi for negative real numbers."""
     def fill_(self, value: Tensor | builtins.float) -> Self:
         """Fill this tensor with one value and return it."""
     def fill(self, value: builtins.float) -> Tensor:
@@ -851,14 +870,6 @@ class TensorMethods:
         """Move the elements to memory shared with processes forked later, and return the tensor."""
     def is_shared(self) -> builtins.bool:
         """Return whether forked processes share the memory, see ``share_memory_``."""
-    def multinomial(
-        self,
-        num_samples: builtins.int,
-        replacement: builtins.bool = False,
-        *,
-        generator: Generator | None = None,
-    ) -> Tensor:
-        """Draw indices from each row, with the given weights."""
     def is_nonzero(self) -> builtins.bool:
         """Return whether the only element is nonzero."""
     def is_same_size(self, other: Tensor) -> builtins.bool:
@@ -1387,17 +1398,6 @@ class TensorMethods:
         """Return a copy whose slices along a dimension have p-norms of at most ``maxnorm``."""
     def renorm_(self, p: builtins.float, dim: builtins.int, maxnorm: builtins.float) -> Self:
         """Write the result of ``renorm`` to this tensor and return it."""
-    def cov(
-        self,
-        *,
-        correction: builtins.int = 1,
-        fweights: Tensor | None = None,
-        aweights: Tensor | None = None,
-    ) -> Tensor:
-        """Return the covariance matrix; rows are variables, columns are observations."""
-    def corrcoef(self) -> Tensor:
-        """Return Pearson's correlation coefficients; rows are variables, columns are
-        observations."""
     def cumsum(self, dim: builtins.int, *, dtype: DtypeLike = None) -> Tensor:
         """Return the cumulative sum along a dimension; integers sum as int64."""
     def cumsum_(self, dim: builtins.int, *, dtype: DtypeLike = None) -> Self:
@@ -1433,6 +1433,12 @@ class TensorMethods:
         density: builtins.bool = False,
     ) -> Histogram:
         """Count the elements per bin; return the counts and the edges."""
+    def softmax(self, dim: builtins.int, dtype: DtypeLike = None) -> Tensor:
+        """Return the exponentials divided by their sum along a dimension."""
+    def log_softmax(self, dim: builtins.int, dtype: DtypeLike = None) -> Tensor:
+        """Return the logarithm of softmax, accurate even where softmax is close to 0."""
+    def logsumexp(self, dim: Dims, keepdim: builtins.bool = False) -> Tensor:
+        """Return the logarithm of the sum of exponentials over the dimensions, without overflow."""
     def sort(
         self,
         dim: builtins.int = -1,
@@ -1488,12 +1494,6 @@ class TensorMethods:
         interpolation: str = "linear",
     ) -> Tensor:
         """Return the quantiles, ignoring NaN; see ``quantile`` for the arguments."""
-    def softmax(self, dim: builtins.int, dtype: DtypeLike = None) -> Tensor:
-        """Return the exponentials divided by their sum along a dimension."""
-    def log_softmax(self, dim: builtins.int, dtype: DtypeLike = None) -> Tensor:
-        """Return the logarithm of softmax, accurate even where softmax is close to 0."""
-    def logsumexp(self, dim: Dims, keepdim: builtins.bool = False) -> Tensor:
-        """Return the logarithm of the sum of exponentials over the dimensions, without overflow."""
     def nonzero(self, *, as_tuple: builtins.bool = False) -> Any:
         """Return the indices of the nonzero elements, as rows or as one tensor per dimension."""
     def nonzero_static(self, *, size: builtins.int, fill_value: builtins.int = -1) -> Tensor:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from tinynet.core import float_errors
+from tinynet.core import numpy_errors
 from tinynet.data.loading.seeding import in_thread
 from tinynet.data.loading.worker import Died, Reply, Server, Work, replica
 from tinynet.kernels import threads
@@ -82,7 +82,7 @@ def _serve(
     replies: queue.Queue[Reply],
     closed: threading.Event,
 ) -> None:
-    float_errors.install()  # core/modes.py may not have run in this thread yet
+    numpy_errors.install()  # core/modes.py may not have run in this thread yet
     threads.beside.begin()
     try:
         while (message := messages.get()) is not None and not closed.is_set():

@@ -22,7 +22,7 @@ from tinynet.data.readers.files import (
     open_existing,
     read_up_to,
 )
-from tinynet.data.readers.rows import Rows
+from tinynet.data.readers.table_rows import Rows
 from tinynet.data.transforms import Compose, ToDtype
 from tinynet.dtypes import Array
 from tinynet.kernels.strides import array_in

@@ -10,20 +10,20 @@ import numpy as np
 
 from tinynet import dtypes
 from tinynet.core.tensors.tensor import Tensor, wrap
-from tinynet.data.readers.columns import (
+from tinynet.data.readers.files import FormatError
+from tinynet.data.readers.tables import (
     MISSING,
     Column,
     Encode,
     Fill,
     Standardize,
+    Table,
     Unknown,
     learn,
     to_classes,
     to_features,
     to_numbers,
 )
-from tinynet.data.readers.files import FormatError
-from tinynet.data.readers.tables import Table
 from tinynet.dtypes import Array
 
 _LABELS = 2  # a target with as many different numbers is a label, such as 0 or 1

@@ -17,7 +17,7 @@ from tinynet.data.readers.files import (
     read_up_to,
 )
 from tinynet.data.readers.images import LabelledImages
-from tinynet.data.readers.rows import Rows
+from tinynet.data.readers.table_rows import Rows
 from tinynet.dtypes import Array
 from tinynet.kernels.strides import MOST_DIMENSIONS, array_in
 

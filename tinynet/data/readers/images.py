@@ -8,7 +8,7 @@ import numpy as np
 from tinynet import dtypes
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.data.readers.files import FormatError, StrPath
-from tinynet.data.readers.rows import Rows
+from tinynet.data.readers.table_rows import Rows
 from tinynet.data.transforms import Compose, ToDtype, Transform
 from tinynet.dtypes import Array
 

@@ -5,11 +5,10 @@ from typing import Any
 
 from tinynet import dtypes
 from tinynet.base import invocation
-from tinynet.data.readers.columns import Encode, Fill, Standardize, Unknown
 from tinynet.data.readers.encoding import as_text
 from tinynet.data.readers.files import FormatError, StrPath, open_existing
 from tinynet.data.readers.table_rows import MISSING_VALUES, TableRows
-from tinynet.data.readers.tables import Table
+from tinynet.data.readers.tables import Encode, Fill, Standardize, Table, Unknown
 
 
 class Parquet(TableRows):

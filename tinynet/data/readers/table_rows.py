@@ -2,15 +2,105 @@
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Self
+from typing import Any, Self, TypeVar
+
+import numpy as np
 
 from tinynet import dtypes
 from tinynet.core.tensors.tensor import Tensor, wrap
-from tinynet.data.readers.columns import Encode, Fill, Standardize, Unknown
+from tinynet.data.dataset import Dataset, Samples
 from tinynet.data.readers.encoding import Options, TableEncoder, complete
-from tinynet.data.readers.files import raise_all
-from tinynet.data.readers.rows import Rows
-from tinynet.data.readers.tables import Table
+from tinynet.data.readers.files import StrPath, raise_all
+from tinynet.data.readers.tables import Encode, Fill, Standardize, Table, Unknown, read_table
+from tinynet.data.subset import Subset
+from tinynet.data.transforms.base import apply_to_batch
+from tinynet.dtypes import Array
+
+# ---- rows ---------------------------------------------------------------------------------------
+# The base class of readers whose samples are rows of arrays, in memory or memory-mapped.
+
+
+T_co = TypeVar("T_co", covariant=True)
+
+
+class Rows(Dataset[T_co]):
+    """The rows of arrays: sample ``i`` is row ``i`` of each, as tensors.
+
+    Args:
+        arrays: arrays of the same length; they may be memory-mapped, read-only, or in another
+            byte order, because a sample is always a copy.
+        transform: a function of the first tensor.
+        target_transform: a function of the second.
+
+    A batch is gathered with one indexing per array, and ``batched`` transforms are applied to the
+    whole batch.
+
+    Example:
+        >>> from tinynet.data.readers.table_rows import Rows
+        >>> rows = Rows([np.array([1, 2]), np.array([0, 1])], transform=lambda x: x * 10)
+        >>> rows[1]
+        (tensor(20), tensor(1))
+    """
+
+    def __init__(
+        self,
+        arrays: Sequence[Array],
+        transform: Callable[[Any], Any] | None = None,
+        target_transform: Callable[[Any], Any] | None = None,
+    ):
+        self._arrays = [np.asarray(array) for array in arrays]
+        self.transform = self._plain = transform  # the latter is without augmentation
+        self.target_transform = target_transform
+
+    def __len__(self) -> int:
+        return len(self._arrays[0])
+
+    def divided(
+        self, train: Sequence[int], test: Sequence[int], state: Mapping[str, Any] | None = None
+    ) -> tuple[Any, Any]:
+        """Return the training part, and another part without augmentation.
+
+        Args:
+            train: the indices of the rows for training.
+            test: those of the rows to measure on.
+            state: not used: nothing is learned from the rows.
+        """
+        measured = copy.copy(self)
+        measured.transform = self._plain
+        return Subset(self, train), Subset(measured, test)
+
+    def __getitem__(self, index: Any) -> Any:
+        sample: list[Any] = [
+            wrap(np.array(array[index], dtype=array.dtype.newbyteorder("=")))
+            for array in self._arrays
+        ]
+        for position, function in enumerate((self.transform, self.target_transform)):
+            if function is not None and position < len(sample):
+                sample[position] = function(sample[position])
+        return tuple(sample)
+
+    def __getitems__(self, indices: Sequence[int]) -> Sequence[Any]:
+        """Return the samples at ``indices``, gathered and transformed together where possible."""
+        if type(self).__getitem__ is not Rows.__getitem__ or not len(indices):
+            return [self[index] for index in indices]  # a subclass overrides __getitem__
+        if not {*map(type, indices)} <= {int, np.int64}:
+            return [self[index] for index in indices]
+        columns: list[Any] = [_gathered(array, indices) for array in self._arrays]
+        for position, function in enumerate((self.transform, self.target_transform)):
+            if function is not None and position < len(columns):
+                columns[position] = apply_to_batch(function, columns[position])
+        if all(isinstance(column, Tensor) for column in columns):
+            return Samples(tuple(columns))
+        return list(zip(*columns, strict=True))
+
+
+def _gathered(array: Array, indices: Sequence[int]) -> Tensor:
+    rows = array.take(indices, axis=0)
+    return wrap(rows.astype(rows.dtype.newbyteorder("="), copy=False))
+
+
+# ---- table rows ---------------------------------------------------------------------------------
+
 
 MISSING_VALUES = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "?")
 
@@ -136,3 +226,106 @@ class TableRows(Rows[tuple[Tensor, ...]]):
         part = copy.copy(self)
         part._encode(self._table.only(rows), encoder)
         return part
+
+
+# ---- csv rows -----------------------------------------------------------------------------------
+# CSV files as rows of features and targets.
+
+
+class CSV(TableRows):
+    """The rows of a CSV file: features from some columns, a target from another.
+
+    Sample ``i`` is ``(features, target)``. Features form one vector: a number for each numeric
+    column, a one-hot vector for each categorical column. The target is a class (0-d int64) or a
+    number (of shape (1,), like the output of a ``Linear``). Without ``target`` the sample is
+    ``(features,)``.
+
+    The first line has the column names. Values may be quoted; surrounding spaces and empty lines
+    are ignored.
+
+    Args:
+        path: the file, plain or ``.gz``.
+        target: the column to predict.
+        columns: the columns to use as features (all others).
+        ignore: columns that are not features, such as the number of a patient.
+        classify: whether the target is a class; by default, if its values are not numbers.
+        categorical: columns to treat as categories although they hold numbers, such as postal
+            codes.
+        missing: texts that mark a missing value.
+        fill: how to handle missing values: ``"refuse"``; ``"drop"`` the row; insert the ``"mean"``
+            or ``"median"`` of the column; or insert a number. Among categories, missing values
+            form their own category. A missing target is refused or dropped.
+        encode: ``"one_hot"``, or ``"index"`` for one number per category.
+        unknown: how to handle categories that were not among the rows learned from:
+            ``"refuse"``, or ``"ignore"`` (a one-hot vector of zeros, or a number of its own).
+        standardize: scale numeric columns to mean 0 and variance 1, the target included (but not
+            one of two numbers, a label); ``"inputs"`` leaves the target as it is.
+            ``preprocessing.original`` undoes it. In a config, means, fillers and categories come
+            from the training part alone.
+        dtype: the dtype of features and numeric targets.
+        names: the column names, for a file without a header line.
+        delimiter, encoding: the format of the file.
+        like: another ``CSV`` whose categories, means and columns to reuse, so that a test file is
+            converted like the training file. It replaces ``target`` to ``dtype``.
+        transform, target_transform: functions of the features and of the target.
+
+    Attributes:
+        feature_names: the name of each feature: ``"age"``, ``"color=red"``.
+        classes: the classes of the target, in the order of their numbers; empty for numbers.
+        features: all features, shape (rows, features).
+
+    Raises:
+        FormatError: the contents are invalid; the message has the line and the column of each
+            mistake.
+        ValueError: the arguments do not fit together.
+
+    Example:
+        >>> import pathlib, tempfile
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "a.csv")
+        >>> _ = path.write_text('age,color,kind\\n3,red,a\\n5,"blue",b\\n')
+        >>> rows = tn.data.CSV(path, target="kind")
+        >>> rows.feature_names, rows.classes
+        (['age', 'color=blue', 'color=red'], ['a', 'b'])
+        >>> rows[1]
+        (tensor([5., 1., 0.]), tensor(1))
+    """
+
+    def __init__(
+        self,
+        path: StrPath,
+        target: str | None = None,
+        columns: Sequence[str] | None = None,
+        *,
+        ignore: Sequence[str] = (),
+        classify: bool | None = None,
+        categorical: Sequence[str] = (),
+        missing: Sequence[str] = MISSING_VALUES,
+        fill: Fill = "refuse",
+        encode: Encode = "one_hot",
+        unknown: Unknown = "refuse",
+        standardize: Standardize = False,
+        dtype: dtypes.dtype = dtypes.float32,
+        names: Sequence[str] | None = None,
+        delimiter: str = ",",
+        encoding: str = "utf-8",
+        like: "CSV | None" = None,
+        transform: Callable[[Any], Any] | None = None,
+        target_transform: Callable[[Any], Any] | None = None,
+    ):
+        super().__init__(
+            read_table(path, names, delimiter, encoding),
+            target,
+            columns,
+            ignore=ignore,
+            classify=classify,
+            categorical=categorical,
+            missing=missing,
+            fill=fill,
+            encode=encode,
+            unknown=unknown,
+            standardize=standardize,
+            dtype=dtype,
+            like=like,
+            transform=transform,
+            target_transform=target_transform,
+        )

@@ -12,13 +12,10 @@ import numpy as np
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.data.readers.files import FormatError, StrPath, raise_all, text_of
 from tinynet.data.readers.folder import DatasetFolder
-from tinynet.data.readers.rows import Rows
+from tinynet.data.readers.table_rows import Rows
 from tinynet.data.readers.tables import read_table
 from tinynet.data.texts.byte_pairs import BPETokenizer
-from tinynet.data.texts.characters import CharTokenizer
-from tinynet.data.texts.encoding import TextEncoder
-from tinynet.data.texts.tokenizer import Tokenizer
-from tinynet.data.texts.words import WordTokenizer
+from tinynet.data.texts.tokenizer import CharTokenizer, TextEncoder, Tokenizer, WordTokenizer
 
 _KINDS: dict[str, Any] = {
     "word": WordTokenizer,

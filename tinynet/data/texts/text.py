@@ -15,8 +15,7 @@ from tinynet.data.dataset import Dataset, Samples
 from tinynet.data.readers.files import StrPath, text_of
 from tinynet.data.subset import Subset
 from tinynet.data.texts.byte_pairs import BPETokenizer
-from tinynet.data.texts.characters import CharTokenizer
-from tinynet.data.texts.tokenizer import Tokenizer
+from tinynet.data.texts.tokenizer import CharTokenizer, Tokenizer
 
 _BYTE_PAIRS = 1024  # default number of tokens
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
 from tinynet.base.atomic_write import write_atomically
-from tinynet.core.tensors.tensor import Tensor
-from tinynet.data.readers.files import FormatError, StrPath, text_of
+from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.data.readers.files import FormatError, StrPath, raise_all, text_of
 from tinynet.dtypes import Array
 
 _FORMAT, _VERSION = "tinynet tokenizer", 1
@@ -261,3 +263,267 @@ def texts(content: dict[str, Any], key: str) -> list[str]:
 def _brief(value: Any) -> str:
     shown = repr(value)
     return shown if len(shown) <= 60 else shown[:57] + "..."
+
+
+# ---- encoding -----------------------------------------------------------------------------------
+# The conversion of texts to inputs of equal length: the tokens of a tokenizer, and padding.
+
+
+@dataclass(frozen=True)
+class TextEncoder:
+    """The classes, the length of an input, and the tokenizer that was trained on the texts.
+
+    Called with texts, it returns a batch of inputs: 0 is padding, and token ``t`` is ``t + 1``.
+    """
+
+    classes: list[str]
+    length: int
+    tokenizer: Tokenizer
+
+    def __call__(self, texts: Iterable[Any]) -> Tensor:
+        """Return texts as a batch of inputs, int64 of shape (texts, length).
+
+        Raises:
+            FormatError: with all values that are not texts.
+        """
+        rows, mistakes = [], []
+        for number, text in enumerate(texts, 1):
+            if isinstance(text, str):
+                rows.append(self.row(text))
+            else:
+                mistakes.append(FormatError("rows", "a text", repr(text), f"row {number}"))
+        raise_all(mistakes)
+        return wrap(np.stack(rows))
+
+    def row(self, text: str) -> Array:
+        """Return the input for a text: its first tokens, or all and padding."""
+        tokens = self.tokenizer.encode_array(text, specials=False)[: self.length] + 1
+        row = np.zeros(self.length, np.int64)
+        row[: len(tokens)] = tokens
+        return row
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the encoder as plain data, for JSON."""
+        tokenizer = json.loads(self.tokenizer.to_bytes())
+        kept = {"classes": self.classes, "length": self.length}
+        return {"kind": "texts", **kept, "tokenizer": tokenizer}
+
+    @classmethod
+    def from_state_dict(cls, state: Mapping[str, Any]) -> TextEncoder:
+        """Return the encoder that `state_dict` described."""
+        tokenizer = Tokenizer.from_json(state["tokenizer"])
+        return cls(list(state["classes"]), state["length"], tokenizer)
+
+
+# ---- characters ---------------------------------------------------------------------------------
+# The character tokenizer.
+
+
+class CharTokenizer(VocabularyTokenizer):
+    """A tokenizer with one token per character of a vocabulary.
+
+    Tokens are numbered in the order of the vocabulary, followed by the special tokens, of which
+    ``unknown`` is the first.
+
+    Args:
+        vocabulary: the characters, each once, in the order of their numbers.
+        unknown: the special token for all other characters; None refuses them.
+        special_tokens: more special tokens.
+
+    Attributes:
+        vocabulary: the characters, as one text.
+        unknown: the special token, or None.
+
+    Raises:
+        ValueError: a character or special token appears twice.
+
+    Example:
+        >>> letters = tn.data.CharTokenizer("abc")
+        >>> letters.encode("cab!"), letters.vocab_size
+        ([2, 0, 1, 3], 4)
+        >>> letters.decode([2, 0, 1, 3])
+        'cab<unk>'
+    """
+
+    kind = "characters"
+
+    def __init__(
+        self,
+        vocabulary: str | Iterable[str],
+        unknown: str | None = "<unk>",
+        special_tokens: Iterable[str] = (),
+    ):
+        characters = list(vocabulary)
+        for character in characters:
+            if not isinstance(character, str) or len(character) != 1:
+                raise ValueError(
+                    "The 'vocabulary' parameter of CharTokenizer must hold single characters. "
+                    f"Got {character!r} instead."
+                )
+        if len(set(characters)) < len(characters):
+            twice = next(c for i, c in enumerate(characters) if c in characters[:i])
+            raise ValueError(
+                "The 'vocabulary' parameter of CharTokenizer must hold each character once. "
+                f"Got {twice!r} twice instead."
+            )
+        super().__init__("".join(characters), unknown, special_tokens)
+        self._table = self._numbers_by_code_point()
+
+    @classmethod
+    def train(
+        cls,
+        text: str,
+        vocab_size: int | None = None,
+        unknown: str | None = "<unk>",
+        special_tokens: Iterable[str] = (),
+    ) -> CharTokenizer:
+        """Return a tokenizer for the characters of a text, in Unicode order.
+
+        Args:
+            text: the text to take the vocabulary from.
+            vocab_size: maximum number of tokens, including special ones: the most frequent
+                characters are kept (of equally frequent ones, those first in Unicode).
+            unknown, special_tokens: as in the constructor.
+
+        Example:
+            >>> tn.data.CharTokenizer.train("banana", vocab_size=3).vocabulary
+            'an'
+        """
+        special = check_special(special_tokens)
+        points, counts = np.unique(_code_points(text), return_counts=True)
+        if vocab_size is not None:
+            room = room_for("characters", vocab_size, len(special) + (unknown is not None))
+            points = np.sort(points[np.argsort(-counts, kind="stable")[:room]])
+        return cls(map(chr, points.tolist()), unknown, special)
+
+    def _numbers_by_code_point(self) -> Array:
+        """Return a table from code points to tokens; its last entry serves all larger ones."""
+        points = _code_points(self.vocabulary)
+        missing = -1 if self.unknown is None else self.special_tokens[self.unknown]
+        table = np.full(int(points.max(initial=0)) + 2, missing, np.int64)
+        table[points] = np.arange(len(points))
+        return table
+
+    def _encode_plain(self, text: str) -> Array:
+        numbers: Array = self._table[np.minimum(_code_points(text), len(self._table) - 1)]
+        if self.unknown is None and numbers.size and numbers.min() < 0:
+            place = int(np.argmin(numbers))
+            raise ValueError(
+                f"The character {text[place]!r} (U+{ord(text[place]):04X}) at position {place} is "
+                "not in the vocabulary, and there is no token for unknown ones."
+            )
+        return numbers
+
+    def _decode_plain(self, tokens: Sequence[int]) -> str:
+        return "".join(map(self.vocabulary.__getitem__, tokens))
+
+    @classmethod
+    def _from_json(cls, content: dict[str, Any]) -> CharTokenizer:
+        vocabulary, unknown = content["vocabulary"], content["unknown"]
+        if not isinstance(vocabulary, str) or not isinstance(unknown, str | None):
+            raise ValueError("a vocabulary or unknown token that is no text")
+        return cls(vocabulary, unknown, texts(content, "special_tokens"))
+
+
+def _code_points(text: str) -> Array:
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+
+
+# ---- words --------------------------------------------------------------------------------------
+# The word tokenizer.
+
+
+_WORD = re.compile(r"\w+|[^\w\s]")
+
+
+class WordTokenizer(VocabularyTokenizer):
+    """A tokenizer with one token per word or punctuation mark of a vocabulary, in lower case.
+
+    Tokens are numbered in the order of the vocabulary, followed by the special tokens, of which
+    ``unknown`` is the first. Decoding puts a space between tokens.
+
+    Args:
+        vocabulary: the words in lower case, each once, in the order of their numbers.
+        unknown: the special token for all other words.
+        special_tokens: more special tokens.
+
+    Attributes:
+        vocabulary: the words.
+        unknown: the special token of unknown words.
+
+    Raises:
+        ValueError: a word or special token appears twice.
+
+    Example:
+        >>> words = tn.data.WordTokenizer(["a", "cat", "!"])
+        >>> words.encode("A big cat!"), words.decode([0, 1, 2])
+        ([0, 3, 1, 2], 'a cat !')
+    """
+
+    kind = "words"
+
+    def __init__(
+        self,
+        vocabulary: Iterable[str],
+        unknown: str = "<unk>",
+        special_tokens: Iterable[str] = (),
+    ):
+        words = list(vocabulary)
+        self._numbers = {word: number for number, word in enumerate(words)}
+        if len(self._numbers) < len(words):
+            twice = next(word for word, count in Counter(words).items() if count > 1)
+            raise ValueError(
+                "The 'vocabulary' parameter of WordTokenizer must hold each word once. "
+                f"Got {twice!r} twice instead."
+            )
+        super().__init__(words, unknown, special_tokens)
+
+    @classmethod
+    def train(
+        cls,
+        text: str,
+        vocab_size: int | None = None,
+        unknown: str = "<unk>",
+        special_tokens: Iterable[str] = (),
+    ) -> WordTokenizer:
+        """Return a tokenizer for the words of a text, the most frequent ones first.
+
+        Args:
+            text: the text to take the vocabulary from.
+            vocab_size: maximum number of tokens, including special ones.
+            unknown, special_tokens: as in the constructor.
+
+        Example:
+            >>> tn.data.WordTokenizer.train("the cat and the dog", vocab_size=3).vocabulary
+            ['the', 'cat']
+        """
+        special = check_special(special_tokens)
+        counts = Counter(_WORD.findall(text.lower()))
+        room = None if vocab_size is None else room_for("words", vocab_size, len(special) + 1)
+        return cls([word for word, _ in counts.most_common(room)], unknown, special)
+
+    def decode(self, tokens: Iterable[int] | Tensor, specials: bool = True) -> str:
+        """Return the words of tokens, with a space between them; arguments are as in `Tokenizer`.
+
+        Example:
+            >>> tn.data.WordTokenizer(["a", "cat"]).decode([0, 2, 1])
+            'a <unk> cat'
+        """
+        numbers = tokens.tolist() if isinstance(tokens, Tensor) else tokens
+        words = (super(WordTokenizer, self).decode([number], specials) for number in numbers)
+        return " ".join(filter(None, words))
+
+    def _encode_plain(self, text: str) -> Array:
+        missing = self.special_tokens[str(self.unknown)]
+        found = (self._numbers.get(word, missing) for word in _WORD.findall(text.lower()))
+        return np.fromiter(found, np.int64)
+
+    def _decode_plain(self, tokens: Sequence[int]) -> str:
+        return " ".join(map(self.vocabulary.__getitem__, tokens))
+
+    @classmethod
+    def _from_json(cls, content: dict[str, Any]) -> WordTokenizer:
+        unknown = content["unknown"]
+        if not isinstance(unknown, str):
+            raise ValueError("an unknown token that is no text")
+        return cls(texts(content, "vocabulary"), unknown, texts(content, "special_tokens"))

@@ -9,12 +9,11 @@ a copy of a generator passed explicitly.
 
 from tinynet.data.transforms.affine import *
 from tinynet.data.transforms.augmentation import *
-from tinynet.data.transforms.automatic import *
 from tinynet.data.transforms.base import *
 from tinynet.data.transforms.color import *
 from tinynet.data.transforms.conversion import *
 from tinynet.data.transforms.geometry import *
 from tinynet.data.transforms.mixtures import *
-from tinynet.data.transforms.noise import *
+from tinynet.data.transforms.policies import *
 from tinynet.data.transforms.resizing import *
 from tinynet.data.transforms.warps import *

@@ -9,8 +9,7 @@ from typing import Literal
 import numpy as np
 
 from tinynet.core.tensors.tensor import Tensor, wrap
-from tinynet.data.transforms.base import image_array
-from tinynet.data.transforms.random_base import RandomTransform, Range, around, check_range
+from tinynet.data.transforms.base import RandomTransform, Range, around, check_range, image_array
 from tinynet.data.transforms.resizing import as_dtype
 from tinynet.dtypes import Array
 from tinynet.random import Generator

@@ -24,13 +24,14 @@ from tinynet.data.transforms.adjustments import (
     with_saturation,
     with_sharpness,
 )
-from tinynet.data.transforms.base import Transform, image_array
-from tinynet.data.transforms.random_base import (
+from tinynet.data.transforms.base import (
     RandomTransform,
     Range,
+    Transform,
     WithProbability,
     around,
     check_range,
+    image_array,
 )
 from tinynet.dtypes import Array
 from tinynet.random import Generator

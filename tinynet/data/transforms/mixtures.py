@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.core.tensors.tensor import Tensor, wrap
-from tinynet.data.transforms.random_base import RandomTransform
+from tinynet.data.transforms.base import RandomTransform
 from tinynet.random import Generator
 
 __all__ = ["CutMix", "MixUp"]

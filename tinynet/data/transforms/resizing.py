@@ -10,9 +10,8 @@ from typing import Any, Literal
 import numpy as np
 
 from tinynet.core.tensors.tensor import Tensor, wrap
-from tinynet.data.transforms.base import Transform, image_array
+from tinynet.data.transforms.base import RandomTransform, Transform, check_range, image_array
 from tinynet.data.transforms.geometry import Side, height_and_width
-from tinynet.data.transforms.random_base import RandomTransform, check_range
 from tinynet.dtypes import Array
 from tinynet.random import Generator
 

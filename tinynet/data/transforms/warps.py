@@ -8,9 +8,8 @@ import numpy as np
 
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.data.transforms.affine import Fill, Interpolation, checked_interpolation, sampled
-from tinynet.data.transforms.base import image_array
-from tinynet.data.transforms.noise import blurred
-from tinynet.data.transforms.random_base import RandomTransform, WithProbability
+from tinynet.data.transforms.augmentation import blurred
+from tinynet.data.transforms.base import RandomTransform, WithProbability, image_array
 from tinynet.dtypes import Array
 from tinynet.random import Generator
 

@@ -8,7 +8,6 @@ if TYPE_CHECKING:
     from tinynet.nn.functional.activation.activations_inplace import *
     from tinynet.nn.functional.activation.piecewise import *
     from tinynet.nn.functional.activation.smooth import *
-    from tinynet.nn.functional.activation.softmaxes import *
     from tinynet.nn.functional.affine import *
     from tinynet.nn.functional.attention.multi_head import *
     from tinynet.nn.functional.attention.scaled_dot_product import *
@@ -19,20 +18,16 @@ if TYPE_CHECKING:
     from tinynet.nn.functional.images.interpolation import *
     from tinynet.nn.functional.images.padding import *
     from tinynet.nn.functional.images.shuffle import *
-    from tinynet.nn.functional.lookup.embedding_bags import *
-    from tinynet.nn.functional.lookup.embeddings import *
+    from tinynet.nn.functional.lookup import *
     from tinynet.nn.functional.losses.classification import *
     from tinynet.nn.functional.losses.ctc import *
-    from tinynet.nn.functional.losses.likelihoods import *
     from tinynet.nn.functional.losses.linear_cross_entropy import *
     from tinynet.nn.functional.losses.margin import *
     from tinynet.nn.functional.losses.regression import *
-    from tinynet.nn.functional.losses.triplet import *
     from tinynet.nn.functional.normalization.normalization import *
     from tinynet.nn.functional.pooling.adaptive_pooling import *
     from tinynet.nn.functional.pooling.pooling import *
     from tinynet.nn.functional.pooling.unpooling import *
-    from tinynet.nn.functional.pooling.with_indices import *
     from tinynet.nn.functional.vector import *
 else:
     __getattr__, __dir__, __all__ = _attach(__name__)

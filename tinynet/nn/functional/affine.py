@@ -20,8 +20,7 @@ from tinynet.dtypes import Array
 from tinynet.kernels.sums import column_sums
 from tinynet.kernels.threads import products
 from tinynet.nn.functional.checks import tensor_only
-from tinynet.ops.argument_errors import c_name, name_of
-from tinynet.ops.out_dtypes import EXPECTED
+from tinynet.ops.arguments import EXPECTED, c_name, name_of
 from tinynet.ops.products.gemm import dot
 from tinynet.ops.products.matmul import matmul, mm
 

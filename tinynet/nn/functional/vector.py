@@ -14,8 +14,7 @@ from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.core.trace import run_traced
 from tinynet.dtypes import Array
 from tinynet.nn.functional.checks import broadcast, tensor_only
-from tinynet.ops.argument_errors import to_long
-from tinynet.ops.argument_names import keywords
+from tinynet.ops.arguments import keywords, to_long
 from tinynet.ops.creation.constructors import refuse_huge
 from tinynet.ops.pointwise.arithmetic import div
 

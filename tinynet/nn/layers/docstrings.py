@@ -12,7 +12,7 @@ import re
 import sys
 from typing import Any
 
-from tinynet.nn.functional.dimensions import WORDS
+from tinynet.nn.functional.checks import WORDS
 
 _HEADINGS = ("Args", "Shape", "Attributes", "Raises", "Source", "Example")
 _SECTION = re.compile(rf"^(?=(?:{'|'.join(_HEADINGS)}):)", re.M)

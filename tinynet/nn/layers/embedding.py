@@ -10,7 +10,7 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import functional as F
 from tinynet.nn import init
 from tinynet.nn.base.module import Module
-from tinynet.nn.functional.lookup.embeddings import padding_row
+from tinynet.nn.functional.lookup import padding_row
 from tinynet.nn.parameter import Parameter
 from tinynet.ops.creation.constructors import empty
 

@@ -4,11 +4,11 @@ from tinynet.nn.layers.normalization.batchnorm import (
     BatchNorm1d,
     BatchNorm2d,
     BatchNorm3d,
+    SyncBatchNorm,
     _BatchNorm,
     _NormBase,
 )
 from tinynet.nn.layers.normalization.lazy import LazyBatchNorm1d, LazyBatchNorm2d, LazyBatchNorm3d
-from tinynet.nn.layers.normalization.sync_batchnorm import SyncBatchNorm
 
 __all__ = [
     "BatchNorm1d",

@@ -16,7 +16,7 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.distributed.objects import all_gather_object
 from tinynet.distributed.process_group import ProcessGroup
 from tinynet.dtypes import Array
-from tinynet.nn.functional.lookup.embeddings import check_rows, renormalise_rows
+from tinynet.nn.functional.lookup import check_rows, renormalise_rows
 
 Lookup = tuple[Array, float, float]  # the distinct rows, max_norm and norm_type
 

@@ -14,7 +14,7 @@ from tinynet.core.callsite import warn
 from tinynet.core.tensors.inplace import wrote
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.core.trace import repeated, traced
-from tinynet.ops.argument_errors import name_of
+from tinynet.ops.arguments import name_of
 
 Tensors = Tensor | Iterable[Tensor]
 

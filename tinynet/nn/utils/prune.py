@@ -15,14 +15,14 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn.base.module import Module
 from tinynet.nn.utils.convert_parameters import parameters_to_vector
 from tinynet.nn.utils.pruning import BasePruningMethod as BasePruningMethod
+from tinynet.nn.utils.pruning import CustomFromMask as CustomFromMask
+from tinynet.nn.utils.pruning import Identity as Identity
+from tinynet.nn.utils.pruning import L1Unstructured as L1Unstructured
+from tinynet.nn.utils.pruning import LnStructured as LnStructured
 from tinynet.nn.utils.pruning import PruningContainer as PruningContainer
+from tinynet.nn.utils.pruning import RandomStructured as RandomStructured
+from tinynet.nn.utils.pruning import RandomUnstructured as RandomUnstructured
 from tinynet.nn.utils.pruning import hooks_of
-from tinynet.nn.utils.pruning_methods import CustomFromMask as CustomFromMask
-from tinynet.nn.utils.pruning_methods import Identity as Identity
-from tinynet.nn.utils.pruning_methods import L1Unstructured as L1Unstructured
-from tinynet.nn.utils.pruning_methods import LnStructured as LnStructured
-from tinynet.nn.utils.pruning_methods import RandomStructured as RandomStructured
-from tinynet.nn.utils.pruning_methods import RandomUnstructured as RandomUnstructured
 from tinynet.ops import ones_like
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from tinynet import errors
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
-from tinynet.ops.argument_errors import name_of, refuse_other_elements
+from tinynet.ops.arguments import name_of, refuse_other_elements
 from tinynet.ops.creation.constructors import as_tensor, full
 from tinynet.ops.shaping.joining import cat
 

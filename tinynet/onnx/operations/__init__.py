@@ -2,19 +2,11 @@
 
 from tinynet.onnx.operations import activations as activations
 from tinynet.onnx.operations import arithmetic as arithmetic
-from tinynet.onnx.operations import attention as attention
-from tinynet.onnx.operations import convolutions as convolutions
-from tinynet.onnx.operations import creation as creation
-from tinynet.onnx.operations import images as images
 from tinynet.onnx.operations import indexing as indexing
-from tinynet.onnx.operations import losses as losses
-from tinynet.onnx.operations import normalization as normalization
-from tinynet.onnx.operations import pooling as pooling
-from tinynet.onnx.operations import products as products
+from tinynet.onnx.operations import layers as layers
 from tinynet.onnx.operations import recurrent as recurrent
 from tinynet.onnx.operations import reductions as reductions
 from tinynet.onnx.operations import shaping as shaping
-from tinynet.onnx.operations import writes as writes
 from tinynet.onnx.operations.table import FORMS as FORMS
 from tinynet.onnx.operations.table import PUT_BACK as PUT_BACK
 from tinynet.onnx.operations.table import RANDOM as RANDOM

@@ -265,7 +265,7 @@ def _images(x: Ref) -> Ref:
     return x
 
 
-@form(*(f"layouts:{name}" for name in layouts.ORDERS))
+@form(*(f"core.layouts:{name}" for name in layouts.ORDERS))
 def laid_out(g: Graph, result: Ref, *inputs: Any) -> Ref:
     """Return the result: values have no order in memory in a graph."""
     return result

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tinynet.core.declaration.operation import REGISTRY, Operation
-from tinynet.ops.batching import convolution, indexing, layers, products, rules
+from tinynet.ops.batching import indexing, layers, products, rules
 from tinynet.ops.batching.rules import Rule
 
 LOOP = "loop"  # example by example
@@ -50,9 +50,9 @@ RULES: dict[str, Rule] = {
         layers.nll_loss_backward,
         layers.loss,
         layers.loss_backward,
-        convolution.convolution,
-        convolution.transposed_convolution,
-        convolution.convolution_weight,
+        layers.convolution,
+        layers.transposed_convolution,
+        layers.convolution_weight,
     )
 }
 

@@ -16,7 +16,7 @@ from tinynet.core.devices import DeviceLike, require_cpu
 from tinynet.core.tensors.tensor import Tensor, public_function, wrap
 from tinynet.core.trace import traced
 from tinynet.dtypes import Array, DtypeLike
-from tinynet.ops.argument_names import also_named
+from tinynet.ops.arguments import also_named
 from tinynet.ops.shaping.views import Ints, sizes
 
 # ---- from data ----------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from tinynet.core.tensors.subclasses import alike
 from tinynet.core.tensors.tensor import Tensor, method, public_function
 from tinynet.core.trace import run_traced, traced
 from tinynet.dtypes import DtypeLike
-from tinynet.ops.argument_names import as_declared
+from tinynet.ops.arguments import as_declared
 from tinynet.ops.creation.constructors import (
     finish,
     full,

@@ -14,7 +14,7 @@ from tinynet.core.tensors.legacy_array import legacy_array
 from tinynet.core.tensors.size import Size
 from tinynet.core.tensors.tensor import Tensor, method, public_function, wrap
 from tinynet.dtypes import DtypeLike
-from tinynet.ops.argument_errors import refuse_others
+from tinynet.ops.arguments import refuse_others
 from tinynet.ops.creation import ranges
 from tinynet.ops.recorded_sums import sum_to
 from tinynet.ops.shaping import views

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,20 +16,168 @@ from tinynet.core.devices import DeviceLike, require_cpu
 from tinynet.core.tensors.tensor import Tensor, method, public_function, wrap
 from tinynet.core.trace import traced
 from tinynet.dtypes import Array, DtypeLike
-from tinynet.ops.argument_errors import c_name, refuse_others
+from tinynet.ops.arguments import c_name, refuse_others, same_dtype
 from tinynet.ops.creation.constructors import float_kind, shape_of
-from tinynet.ops.creation.drawing import (
-    draw,
-    drawn_below,
-    drawn_uniform,
-    normal_parts,
-    refuse_integers,
-    scaled,
-)
 from tinynet.ops.pointwise.where import zeros_for
 from tinynet.ops.shaping.meshgrid import broadcast_tensors
 from tinynet.ops.shaping.views import Ints
 from tinynet.random import Generator, numbers_of
+
+# ---- drawing ------------------------------------------------------------------------------------
+# Arrays of random numbers, in the dtype of a tensor.
+
+
+def refuse_integers(kind: np.dtype[Any], name: str) -> None:
+    """Raise NotImplementedError for a dtype that is neither floating-point nor complex."""
+    if not dtypes.is_inexact(kind):
+        what = dtypes.from_numpy(kind).scalar_name
+        raise NotImplementedError(f"\"{name}\" not implemented for '{what}'")
+
+
+@traced
+def draw(generator: Generator | None, name: str, distribution: str, *args: Any) -> Array:
+    """Draw numbers by a method of numpy's generator; ``name`` is the caller's, for messages."""
+    return np.asarray(getattr(numbers_of(generator, name), distribution)(*args))
+
+
+@traced
+def scaled(drawn: Array, mean: Any, std: Any) -> Array:
+    """Return drawn numbers times ``std`` plus ``mean``."""
+    return np.asarray(mean + std * drawn)
+
+
+def by_parts(kind: np.dtype[Any], shape: tuple[int, ...], drawing: Callable[[Any], Any]) -> Array:
+    """Return the numbers that ``drawing`` draws for a shape; of complex ones, both parts."""
+    if kind.kind != "c":
+        return np.asarray(drawing(shape))
+    pairs = np.ascontiguousarray(drawing((*shape, 2)), np.float64)
+    return pairs.view(np.complex128)[..., 0]
+
+
+@traced
+def normal_parts(
+    generator: Generator | None, name: str, kind: np.dtype[Any], shape: tuple[int, ...]
+) -> Array:
+    """Draw standard normal numbers; complex ones have parts of variance 1/2."""
+    drawn = by_parts(kind, shape, numbers_of(generator, name).standard_normal)
+    return drawn * math.sqrt(0.5) if kind.kind == "c" else drawn
+
+
+@traced
+def drawn_below(generator: Generator | None, name: str, shape: Any, kind: Any, p: Any) -> Array:
+    """Draw booleans that are True with probability ``p``."""
+    return np.asarray(drawn_uniform(generator, name, shape, kind) < p)
+
+
+@traced
+def drawn_uniform(generator: Generator | None, name: str, shape: Any, kind: Any) -> Array:
+    """Draw values from [0, 1) in the dtype itself: rounding a float64 could give 1.0."""
+    drawn = np.float32 if kind in (np.float32, np.complex64) else np.float64
+    numbers = numbers_of(generator, name)
+    return by_parts(kind, shape, lambda size: numbers.random(size, dtype=drawn))
+
+
+# ---- multinomial --------------------------------------------------------------------------------
+# Random indices with given weights.
+
+
+def _check_weights(weights: Array, count: int, replacement: bool) -> None:
+    if weights.ndim not in (1, 2):
+        raise RuntimeError("prob_dist must be 1 or 2 dim")
+    if not dtypes.is_floating(weights.dtype):
+        raise RuntimeError(
+            "multinomial only supports floating-point dtypes for input, got: "
+            f"{dtypes.of(weights).scalar_name}"
+        )
+    if count <= 0:
+        raise RuntimeError("cannot sample n_sample <= 0 samples")
+    if not replacement and count > weights.shape[-1]:
+        raise RuntimeError(
+            "cannot sample n_sample > prob_dist.size(-1) samples without replacement"
+        )
+    if weights.shape[-1] > 2**24:
+        raise RuntimeError("number of categories cannot exceed 2^24")
+    if replacement and count > 1:
+        if not (weights >= 0).all():
+            raise RuntimeError(
+                "invalid multinomial distribution (encountering probability entry < 0)"
+            )
+        if not np.isfinite(weights).all():
+            raise RuntimeError(
+                "invalid multinomial distribution (encountering probability entry = infinity or "
+                "NaN)"
+            )
+    elif not (np.isfinite(weights) & (weights >= 0)).all():
+        raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
+    if not (weights.sum(-1) > 0).all():
+        raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
+    if not replacement and ((weights > 0).sum(-1) < count).any():
+        raise RuntimeError(
+            "invalid multinomial distribution (with replacement=False, not enough non-negative "
+            "category to sample)"
+        )
+
+
+def _indices(rows: Array, levels: Array) -> Array:
+    """Return the positions of levels in [0, 1) among the cumulative weights of their rows.
+
+    Each row is offset by its number, so that one search serves all rows.
+    """
+    ends = np.cumsum(rows, 1)
+    number = np.arange(len(rows))[:, None]
+    at = np.minimum(levels + number, np.nextafter(number + 1.0, 0))
+    found = np.searchsorted((ends / ends[:, -1:] + number).ravel(), at.ravel(), "right")
+    return found.reshape(levels.shape) - number * rows.shape[1]
+
+
+@public_function
+@with_out(same_dtype("{name} expects {result} tensor out, got: {out}"))
+def multinomial(
+    input: Tensor,
+    num_samples: int,
+    replacement: bool = False,
+    *,
+    generator: Generator | None = None,
+) -> Tensor:
+    """Draw indices from each row, with the given weights.
+
+    Index i is drawn next with probability ``w[i] / sum(w)``, w being the remaining weights.
+
+    Without replacement, each index draws an exponential waiting time with its weight as rate; the
+    shortest waiting times win.
+
+    Raises:
+        RuntimeError: weights that are negative, not finite or all zero; too few nonzero weights.
+
+    Example:
+        >>> tn.multinomial(tn.tensor([0.0, 3.0, 0.0]), 2, replacement=True)
+        tensor([1, 1])
+    """
+    refuse_others("multinomial", input=input)
+    return wrap(_drawn(input._array, num_samples, replacement, generator))
+
+
+@traced
+def _drawn(
+    weights: Array, num_samples: int, replacement: bool, generator: Generator | None
+) -> Array:
+    _check_weights(weights, num_samples, replacement)
+    rows = np.atleast_2d(weights).astype(np.float64)
+    draw = numbers_of(generator, "multinomial")
+    if replacement:
+        picked = _indices(rows, draw.random((len(rows), num_samples)))
+    else:
+        waits = draw.standard_exponential(rows.shape)
+        np.divide(waits, rows, out=waits, where=rows > 0)
+        waits[rows == 0] = np.inf
+        picked = np.argsort(waits, 1)[:, :num_samples]
+    return np.ascontiguousarray(picked if weights.ndim > 1 else picked[0])
+
+
+method(multinomial)
+
+
+# ---- random -------------------------------------------------------------------------------------
 
 
 def _made(array: Any, dtype: Any, requires_grad: bool) -> Tensor:

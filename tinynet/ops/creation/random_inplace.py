@@ -11,21 +11,18 @@ from tinynet.core.declaration.operation import public
 from tinynet.core.tensors.inplace import run_inplace
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
-from tinynet.ops.argument_errors import c_name
-from tinynet.ops.argument_names import also_named
-from tinynet.ops.creation.drawing import (
+from tinynet.ops.arguments import also_named, c_name
+from tinynet.ops.creation.random import (
+    bernoulli_values,
+    check_range,
     draw,
     drawn_below,
     drawn_uniform,
     normal_parts,
-    refuse_integers,
-    scaled,
-)
-from tinynet.ops.creation.random import (
-    bernoulli_values,
-    check_range,
     probabilities,
     probability,
+    refuse_integers,
+    scaled,
     values_op,
 )
 from tinynet.random import Generator

@@ -15,6 +15,7 @@ from tinynet.core.tensors.tensor import Tensor, public_function, wrap
 from tinynet.core.trace import traced
 from tinynet.dtypes import Array, DtypeLike
 from tinynet.kernels.strides import array_in, integers
+from tinynet.ops.arguments import same_dtype
 from tinynet.ops.creation.constructors import (
     as_tensor,
     finish,
@@ -23,7 +24,6 @@ from tinynet.ops.creation.constructors import (
     shape_of,
     tensor,
 )
-from tinynet.ops.out_dtypes import same_dtype
 from tinynet.ops.shaping.strided import storage_needed
 
 _BY_COUNT = same_dtype(

@@ -18,8 +18,8 @@ from tinynet.core.declaration.operation import operation, pointwise, public
 from tinynet.core.declaration.out_argument import with_out
 from tinynet.core.tensors.tensor import Tensor, public_function
 from tinynet.dtypes import Array, extension_dtypes
-from tinynet.ops.argument_errors import no_derivative
-from tinynet.ops.creation.drawing import refuse_integers
+from tinynet.ops.arguments import no_derivative
+from tinynet.ops.creation.random import refuse_integers
 from tinynet.ops.pointwise.gamma import digamma
 from tinynet.random import Generator, numbers_of
 

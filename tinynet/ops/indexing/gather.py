@@ -16,9 +16,16 @@ from tinynet.core.tensors.views import requires_grad
 from tinynet.core.trace import traced
 from tinynet.dtypes import Array
 from tinynet.kernels.low_precision import HALF, in_single
-from tinynet.ops.argument_errors import name_of, refuse_others, refuse_outside, to_long
+from tinynet.ops.arguments import (
+    EXPECTED,
+    EXPECTED_TEXT,
+    name_of,
+    refuse_others,
+    refuse_outside,
+    same_dtype,
+    to_long,
+)
 from tinynet.ops.indexing.index_sums import add_rows, from_the_front
-from tinynet.ops.out_dtypes import EXPECTED, EXPECTED_TEXT, same_dtype
 from tinynet.ops.shaping import reshaping
 from tinynet.ops.shaping.views import axis_of, embed, reshape
 

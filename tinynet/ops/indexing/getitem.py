@@ -20,8 +20,7 @@ from tinynet.core.tensors.views import requires_grad
 from tinynet.core.trace import run_traced
 from tinynet.dtypes import Array
 from tinynet.kernels.low_precision import HALF, in_single
-from tinynet.ops.argument_errors import name_of
-from tinynet.ops.argument_names import also_named
+from tinynet.ops.arguments import also_named, name_of
 from tinynet.ops.creation.fill import zeros_instead
 from tinynet.ops.indexing.index_sums import add_at
 from tinynet.ops.indexing.keys import Indices, parse

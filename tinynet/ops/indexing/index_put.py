@@ -11,7 +11,7 @@ from tinynet.core.declaration.operation import operation, public
 from tinynet.core.tensors.inplace import run_inplace
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
-from tinynet.ops.argument_errors import name_of, refuse_others, to_long, too_few
+from tinynet.ops.arguments import EXPECTED, name_of, refuse_others, same_dtype, to_long, too_few
 from tinynet.ops.indexing import getitem, keys
 from tinynet.ops.indexing.gather import as_source
 from tinynet.ops.indexing.index_select import (
@@ -20,7 +20,6 @@ from tinynet.ops.indexing.index_select import (
     select_slices,
     slices_filled,
 )
-from tinynet.ops.out_dtypes import EXPECTED, same_dtype
 from tinynet.ops.pointwise.where import zeros_for
 from tinynet.ops.shaping.views import axis_of, embed, expand_to, reshape
 

@@ -12,10 +12,17 @@ from tinynet.core.tensors.inplace import run_inplace
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.kernels.low_precision import HALF, in_single
-from tinynet.ops.argument_errors import c_name, name_of, refuse_others, refuse_outside, to_long
+from tinynet.ops.arguments import (
+    EXPECTED,
+    c_name,
+    name_of,
+    refuse_others,
+    refuse_outside,
+    same_dtype,
+    to_long,
+)
 from tinynet.ops.indexing.gather import as_source, number_as
 from tinynet.ops.indexing.index_sums import add_slices
-from tinynet.ops.out_dtypes import EXPECTED, same_dtype
 from tinynet.ops.pointwise.arithmetic import where
 from tinynet.ops.shaping.views import axis_of
 

@@ -18,7 +18,7 @@ from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.errors import with_fix
-from tinynet.ops.argument_errors import refuse_other_elements, to_long
+from tinynet.ops.arguments import refuse_other_elements, to_long
 from tinynet.ops.shaping import views
 
 _EITHER = {item: np.array([item]) for item in (False, True)}

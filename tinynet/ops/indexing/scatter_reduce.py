@@ -13,7 +13,7 @@ from tinynet.core.tensors.inplace import run_inplace
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.kernels.low_precision import HALF, SINGLE
-from tinynet.ops.argument_errors import name_of, refuse_others
+from tinynet.ops.arguments import EXPECTED, name_of, refuse_others
 from tinynet.ops.indexing.gather import (
     as_source,
     gather_along,
@@ -22,7 +22,6 @@ from tinynet.ops.indexing.gather import (
     scattered,
 )
 from tinynet.ops.indexing.index_select import check_index, check_slices, slices_filled
-from tinynet.ops.out_dtypes import EXPECTED
 from tinynet.ops.pointwise.arithmetic import where
 from tinynet.ops.pointwise.where import zeros_for
 from tinynet.ops.shaping.views import axis_of, expand, reshape

@@ -5,12 +5,10 @@ Functions work on ``[..., m, n]``, batches of matrices, and have derivatives of 
 
 from tinynet.core.declaration.out_argument import with_out as _with_out
 from tinynet.errors import LinAlgError as LinAlgError
-from tinynet.ops.linalg import lowrank as lowrank
 from tinynet.ops.linalg import older as older
+from tinynet.ops.linalg import ranks as ranks
 from tinynet.ops.linalg.determinants import linalg_det as _det
 from tinynet.ops.linalg.determinants import linalg_slogdet as _slogdet
-from tinynet.ops.linalg.eigenvalues import eig as eig
-from tinynet.ops.linalg.eigenvalues import eigvals as eigvals
 from tinynet.ops.linalg.exponential import matrix_exp as matrix_exp
 from tinynet.ops.linalg.exponential import matrix_power as _matrix_power
 from tinynet.ops.linalg.factors import cholesky as cholesky
@@ -30,17 +28,19 @@ from tinynet.ops.linalg.lu import lu as lu
 from tinynet.ops.linalg.lu import lu_factor as lu_factor
 from tinynet.ops.linalg.lu import lu_factor_ex as lu_factor_ex
 from tinynet.ops.linalg.lu import lu_solve as lu_solve
+from tinynet.ops.linalg.lu import solve_triangular as solve_triangular
 from tinynet.ops.linalg.norms import cond as cond
 from tinynet.ops.linalg.norms import linalg_norm as _norm
 from tinynet.ops.linalg.norms import matrix_norm as matrix_norm
 from tinynet.ops.linalg.norms import vector_norm as vector_norm
 from tinynet.ops.linalg.ranks import matrix_rank as matrix_rank
 from tinynet.ops.linalg.ranks import pinv as pinv
+from tinynet.ops.linalg.spectra import eig as eig
 from tinynet.ops.linalg.spectra import eigh as eigh
+from tinynet.ops.linalg.spectra import eigvals as eigvals
 from tinynet.ops.linalg.spectra import eigvalsh as eigvalsh
 from tinynet.ops.linalg.spectra import svd as svd
 from tinynet.ops.linalg.spectra import svdvals as svdvals
-from tinynet.ops.linalg.triangular import solve_triangular as solve_triangular
 from tinynet.ops.linalg.vectors import diagonal as diagonal
 from tinynet.ops.linalg.vectors import householder_product as householder_product
 from tinynet.ops.linalg.vectors import linalg_cross as _cross

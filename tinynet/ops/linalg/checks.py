@@ -14,7 +14,7 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.trace import traced
 from tinynet.dtypes import Array
 from tinynet.errors import LinAlgError
-from tinynet.ops.argument_errors import name_of
+from tinynet.ops.arguments import name_of
 
 # ---- arguments ----------------------------------------------------------------------------------
 

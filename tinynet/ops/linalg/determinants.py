@@ -12,9 +12,9 @@ from tinynet.core.declaration.operation import operation, public
 from tinynet.core.declaration.out_argument import with_out
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
+from tinynet.ops.arguments import EXPECTED
 from tinynet.ops.linalg.checks import named, square
 from tinynet.ops.linalg.inverses import inverted
-from tinynet.ops.out_dtypes import EXPECTED
 from tinynet.ops.pointwise.arithmetic import where
 from tinynet.ops.shaping.views import reshape, unsqueeze
 

@@ -12,6 +12,7 @@ from tinynet.core.declaration.operation import operation
 from tinynet.core.declaration.out_argument import with_out
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
+from tinynet.ops.arguments import EXPECTED
 from tinynet.ops.linalg.checks import (
     failed,
     floating,
@@ -19,8 +20,7 @@ from tinynet.ops.linalg.checks import (
     named,
     square,
 )
-from tinynet.ops.linalg.triangular import triangular
-from tinynet.ops.out_dtypes import EXPECTED
+from tinynet.ops.linalg.lu import triangular
 from tinynet.ops.shaping.flipping import tril
 from tinynet.ops.shaping.joining import cat
 

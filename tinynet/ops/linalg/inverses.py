@@ -14,6 +14,7 @@ from tinynet.core.declaration.operation import operation, public
 from tinynet.core.declaration.out_argument import with_out
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
+from tinynet.ops.arguments import EXPECTED
 from tinynet.ops.linalg.checks import (
     failed,
     fitting,
@@ -21,8 +22,7 @@ from tinynet.ops.linalg.checks import (
     named,
     square,
 )
-from tinynet.ops.linalg.elimination import eliminated, first_zero
-from tinynet.ops.out_dtypes import EXPECTED
+from tinynet.ops.linalg.lu import eliminated, first_zero
 from tinynet.ops.shaping.views import permute_dims, reshape, unsqueeze
 
 SINGULAR = (

@@ -13,10 +13,9 @@ from tinynet.core.declaration.operation import operation
 from tinynet.core.declaration.out_argument import with_out
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
-from tinynet.ops.argument_errors import name_of, no_derivative, refuse_half, refuse_others
+from tinynet.ops.arguments import EXPECTED, name_of, no_derivative, refuse_half, refuse_others
 from tinynet.ops.linalg.checks import failed, floating, matrices, named, square_sizes
-from tinynet.ops.linalg.elimination import magnitudes
-from tinynet.ops.out_dtypes import EXPECTED
+from tinynet.ops.linalg.lu import magnitudes
 
 _GROWTH = (1 + math.sqrt(17)) / 8  # balances element growth between blocks of size 1 and 2
 

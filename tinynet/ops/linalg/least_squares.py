@@ -13,7 +13,7 @@ from tinynet.core.declaration.operation import operation
 from tinynet.core.declaration.out_argument import with_out
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
-from tinynet.ops.argument_errors import name_of, refuse_others
+from tinynet.ops.arguments import name_of, refuse_others
 from tinynet.ops.linalg.checks import named
 from tinynet.ops.linalg.inverses import is_vector
 from tinynet.ops.linalg.ranks import pinv_gradient, pseudoinverse

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from tinynet.core.declaration.operation import operation
 from tinynet.core.declaration.out_argument import with_out
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
-from tinynet.ops.argument_errors import refuse_others
+from tinynet.ops.arguments import EXPECTED, FOUND_SCALAR_TYPE, refuse_others
 from tinynet.ops.linalg.checks import (
     failed,
     fitting,
@@ -21,11 +22,187 @@ from tinynet.ops.linalg.checks import (
     named,
     square_sizes,
 )
-from tinynet.ops.linalg.elimination import eliminated, first_zero, permutation
-from tinynet.ops.linalg.triangular import triangular
-from tinynet.ops.out_dtypes import EXPECTED
 from tinynet.ops.shaping.flipping import tril, triu
 from tinynet.ops.shaping.joining import cat
+
+# ---- triangular ---------------------------------------------------------------------------------
+# Linear systems with triangular matrices.
+
+
+BLOCK = 64  # rows solved at once; the rest of the work is block products
+
+
+def substitute(A: Array, B: Array, upper: bool, unit: bool) -> Array:
+    """Solve ``A X = B`` by substitution, block by block.
+
+    Only the triangle of A is read. Elimination with pivoting solves the diagonal blocks, so the
+    error is that of a general solver, at the cost of a triangular one. A zero on the diagonal gives
+    infinities, as in LAPACK.
+    """
+    n, batch = A.shape[-1], np.broadcast_shapes(A.shape[:-2], B.shape[:-2])
+    X = np.empty((*batch, *B.shape[-2:]), np.result_type(A, B))
+    starts = range(0, n, BLOCK)
+    for start in reversed(starts) if upper else starts:
+        rows = slice(start, min(start + BLOCK, n))
+        known = slice(rows.stop, n) if upper else slice(0, start)
+        right = B[..., rows, :]
+        if known.stop > known.start:
+            right = right - np.matmul(A[..., rows, known], X[..., known, :])
+        X[..., rows, :] = _solved(_triangle(A[..., rows, rows], upper, unit), right, upper)
+    return X
+
+
+def _triangle(block: Array, upper: bool, unit: bool) -> Array:
+    """Return one triangle of a block, optionally with ones on the diagonal."""
+    if not unit:
+        return np.triu(block) if upper else np.tril(block)
+    ones = np.eye(block.shape[-1], dtype=block.dtype)
+    return ones + (np.triu(block, 1) if upper else np.tril(block, -1))
+
+
+def _solved(T: Array, B: Array, upper: bool) -> Array:
+    """Solve one block."""
+    try:
+        return np.linalg.solve(T, B)
+    except np.linalg.LinAlgError:  # a zero on the diagonal
+        X = np.array(
+            np.broadcast_to(B, (*np.broadcast_shapes(T.shape[:-2], B.shape[:-2]), *B.shape[-2:]))
+        )
+        n = T.shape[-1]
+        for i in reversed(range(n)) if upper else range(n):
+            X[..., i, :] /= T[..., i, i, None]
+            others = slice(0, i) if upper else slice(i + 1, n)
+            X[..., others, :] -= T[..., others, i, None] * X[..., i, None, :]
+        return X
+
+
+@operation(node="LinalgSolveTriangularBackward0", methods=False, complex=True, order="in_columns")
+def triangular(A: Array, B: Array, /, upper: bool, left: bool, unit: bool) -> Array:
+    """Solve ``A X = B`` or ``X A = B`` with a triangular A."""
+    if left:
+        return substitute(A, B, upper, unit)
+    return substitute(A.mT, B.mT, not upper, unit).mT.copy()
+
+
+def _triangular_gradients(
+    g: Any, A: Any, result: Any, upper: bool, left: bool, unit: bool, needs: tuple[bool, bool]
+) -> tuple[Any, Any]:
+    by_b = triangular(A.mT, g, not upper, left, unit)
+    if not needs[0]:
+        return None, by_b
+    by_a = -(by_b @ result.mT if left else result.mT @ by_b)
+    shift = int(unit)  # the implied ones on the diagonal are no input
+    return (triu(by_a, shift) if upper else tril(by_a, -shift)), by_b
+
+
+triangular.grads(_triangular_gradients)
+
+
+@with_out(FOUND_SCALAR_TYPE)
+def solve_triangular(
+    A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False
+) -> Tensor:
+    """Solve linear systems with triangular matrices.
+
+    Args:
+        A: ``[..., n, n]``; only one triangle is read.
+        B: ``[..., n, k]`` (``[..., k, n]`` if not ``left``); batches broadcast.
+        upper: whether A is upper triangular.
+        left: solve ``A X = B``; otherwise ``X A = B``.
+        unitriangular: assume ones on the diagonal of A without reading it.
+
+    Returns:
+        X; infinities where the diagonal is zero.
+
+    Raises:
+        RuntimeError: shapes or dtypes do not match.
+
+    Example:
+        >>> A = tn.tensor([[2.0, 0.0], [1.0, 4.0]])
+        >>> tn.linalg.solve_triangular(A, tn.tensor([[2.0], [9.0]]), upper=False)
+        tensor([[1.],
+                [2.]])
+    """
+    name = "linalg.solve_triangular"
+    a, b = matrices(name, A), matrices(name, B, "B")
+    square_sizes(name, a)
+    fitting(name, a, b, left)
+    floating(name, a)
+    return triangular.function(A, B, upper, left, unitriangular)
+
+
+# ---- elimination --------------------------------------------------------------------------------
+# Gaussian elimination with partial pivoting on arrays; numpy has it only inside ``solve``.
+
+
+def eliminated(A: Array) -> tuple[Array, Array]:
+    """Factor matrices as ``A = P L U``; return L and U in one array, and the pivots.
+
+    The algorithm is LAPACK's getrf: it eliminates columns in blocks, and each block updates
+    everything to its right with one matrix product.
+
+    Args:
+        A: ``[..., m, n]``.
+
+    Returns:
+        L without its ones below the diagonal, U on and above it: ``[..., m, n]``. The pivots:
+        ``[..., min(m, n)]`` of int32, the row (from 1) that each row was swapped with, in order.
+    """
+    *batch, m, n = A.shape
+    LU = np.array(A, order="C").reshape(math.prod(batch), m, n)
+    count = min(m, n)
+    pivots = np.empty((len(LU), count), np.int32)
+    for start in range(0, count, BLOCK):
+        stop = min(start + BLOCK, count)
+        for j in range(start, stop):
+            _eliminate_column(LU, pivots, j, stop)
+        if stop < n:
+            row, right = slice(start, stop), slice(stop, n)
+            LU[:, row, right] = substitute(LU[:, row, row], LU[:, row, right], False, True)
+            LU[:, stop:, right] -= np.matmul(LU[:, stop:, row], LU[:, row, right])
+    return LU.reshape(A.shape), pivots.reshape(*batch, count)
+
+
+def _eliminate_column(LU: Array, pivots: Array, j: int, stop: int) -> None:
+    """Move the largest element of column ``j`` to the diagonal, and eliminate those below."""
+    largest = j + magnitudes(LU[:, j:, j]).argmax(1)
+    pivots[:, j] = largest + 1
+    every = np.arange(len(LU))
+    upper, lower = LU[:, j].copy(), LU[every, largest]
+    LU[:, j], LU[every, largest] = lower, upper
+    pivot = LU[:, j, j]
+    factors = LU[:, j + 1 :, j]
+    factors /= np.where(pivot == 0, 1, pivot)[:, None]
+    LU[:, j + 1 :, j + 1 : stop] -= factors[:, :, None] * LU[:, j, None, j + 1 : stop]
+
+
+def magnitudes(x: Array) -> Array:
+    """Return absolute values, of complex numbers LAPACK's sums of both parts' instead."""
+    return np.abs(x.real) + np.abs(x.imag) if x.dtype.kind == "c" else np.abs(x)
+
+
+def first_zero(LU: Array) -> Array:
+    """Return the number (from 1) of the first zero on the diagonal of U, or 0."""
+    zeros = np.diagonal(LU, 0, -2, -1) == 0
+    found: Array = np.where(zeros.any(-1), zeros.argmax(-1) + 1 if zeros.shape[-1] else 0, 0)
+    return found.astype(np.int32)
+
+
+def permutation(pivots: Array, m: int) -> Array:
+    """Return the matrices P of ``A = P L U`` as a boolean array."""
+    *batch, count = pivots.shape
+    flat = pivots.reshape(math.prod(batch), count)
+    order = np.tile(np.arange(m), (len(flat), 1))
+    every = np.arange(len(flat))
+    for j in range(count):
+        other = flat[:, j] - 1
+        order[every, other], order[:, j] = order[:, j].copy(), order[every, other]
+    swapped = order[:, None, :] == np.arange(m)[None, :, None]
+    return swapped.reshape(*batch, m, m)
+
+
+# ---- lu -----------------------------------------------------------------------------------------
+
 
 # ---- the factors --------------------------------------------------------------------------------
 

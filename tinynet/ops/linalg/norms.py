@@ -12,12 +12,10 @@ from tinynet.core.declaration.casting import autocast
 from tinynet.core.declaration.operation import public
 from tinynet.core.declaration.out_argument import with_out
 from tinynet.core.tensors.tensor import Tensor, wrap
-from tinynet.ops.argument_errors import name_of
-from tinynet.ops.argument_names import keywords
+from tinynet.ops.arguments import EXPECTED, keywords, name_of, same_dtype
 from tinynet.ops.linalg.checks import floating, matrices, square_sizes
 from tinynet.ops.linalg.inverses import inverse_and_info
 from tinynet.ops.linalg.spectra import svdvals
-from tinynet.ops.out_dtypes import EXPECTED, same_dtype
 from tinynet.ops.pointwise.arithmetic import where
 from tinynet.ops.pointwise.conversion import converted
 from tinynet.ops.reduction.extrema import amax, amin

@@ -11,18 +11,16 @@ from tinynet import errors
 from tinynet.core.declaration.complex_rules import adjoint
 from tinynet.core.declaration.operation import public
 from tinynet.core.tensors.tensor import Tensor, wrap
-from tinynet.ops.argument_errors import name_of, refuse_others
+from tinynet.ops.arguments import EXPECTED, name_of, refuse_others
 from tinynet.ops.linalg.checks import failed, floating, in_columns, matrices, named, square_sizes
 from tinynet.ops.linalg.factors import NOT_POSITIVE, cholesky_and_info
 from tinynet.ops.linalg.factors import qr as linalg_qr
 from tinynet.ops.linalg.inverses import SINGULAR
 from tinynet.ops.linalg.lu import lu_factor_ex as linalg_lu_factor_ex
 from tinynet.ops.linalg.lu import lu_solve as linalg_lu_solve
-from tinynet.ops.linalg.lu import lu_unpack
+from tinynet.ops.linalg.lu import lu_unpack, triangular
 from tinynet.ops.linalg.ranks import pinv
 from tinynet.ops.linalg.spectra import singular_system, svdvals
-from tinynet.ops.linalg.triangular import triangular
-from tinynet.ops.out_dtypes import EXPECTED
 from tinynet.ops.shaping.reshaping import expand
 
 

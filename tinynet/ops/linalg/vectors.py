@@ -14,10 +14,8 @@ from tinynet.core.declaration.operation import operation, public
 from tinynet.core.declaration.out_argument import with_out
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
-from tinynet.ops.argument_errors import name_of, refuse_others
-from tinynet.ops.argument_names import also_named, keywords
+from tinynet.ops.arguments import EXPECTED, also_named, keywords, name_of, refuse_others, same_dtype
 from tinynet.ops.linalg.checks import floating, in_columns
-from tinynet.ops.out_dtypes import EXPECTED, same_dtype
 from tinynet.ops.pointwise.arithmetic import where
 from tinynet.ops.products.matmul import matmul, refused, vdot
 from tinynet.ops.reduction.sums import sum_dims

@@ -12,7 +12,7 @@ from tinynet.core.tensors.inplace import run_inplace
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.kernels.low_precision import HALF, in_single
-from tinynet.ops.argument_errors import c_name, name_of, refuse_others
+from tinynet.ops.arguments import c_name, name_of, refuse_others
 from tinynet.ops.indexing.gather import number_as
 from tinynet.ops.products.addmm import times
 

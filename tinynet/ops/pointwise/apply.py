@@ -10,7 +10,7 @@ import numpy as np
 from tinynet import errors
 from tinynet.core.tensors.inplace import wrote
 from tinynet.core.tensors.tensor import Tensor, method
-from tinynet.ops.argument_names import also_named
+from tinynet.ops.arguments import also_named
 
 
 def _each(self: Tensor, name: str, others: tuple[Any, ...], call: Callable[..., Any]) -> Tensor:

@@ -12,8 +12,8 @@ from tinynet.core.declaration.operation import operation, pointwise, public
 from tinynet.core.tensors.inplace import run_inplace
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
+from tinynet.ops.arguments import same_dtype
 from tinynet.ops.indexing.index_select import without
-from tinynet.ops.out_dtypes import same_dtype
 from tinynet.ops.pointwise.arithmetic import where
 
 # ---- maximum and minimum -------------------------------------------------------------------------

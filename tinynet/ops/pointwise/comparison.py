@@ -7,8 +7,7 @@ import numpy as np
 from tinynet.core.declaration.operation import pointwise, public
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
-from tinynet.ops.argument_errors import name_of, refuse_others
-from tinynet.ops.out_dtypes import BOOLEAN, FOUND
+from tinynet.ops.arguments import BOOLEAN, FOUND, name_of, refuse_others
 
 # ---- comparison ---------------------------------------------------------------------------------
 

@@ -14,8 +14,7 @@ from tinynet.core.declaration.complex_rules import Conjugate, holds_complex
 from tinynet.core.declaration.operation import operation, pointwise, public, view
 from tinynet.core.tensors.tensor import Tensor, method, public_function, wrap
 from tinynet.dtypes import Array
-from tinynet.ops.argument_errors import name_of
-from tinynet.ops.out_dtypes import same_dtype
+from tinynet.ops.arguments import name_of, same_dtype
 from tinynet.ops.pointwise.arithmetic import where
 from tinynet.ops.pointwise.exponential import sgn
 from tinynet.ops.pointwise.where import zeros_for

@@ -16,7 +16,7 @@ from tinynet.core.devices import DeviceLike, require_cpu
 from tinynet.core.devices import device as Device
 from tinynet.core.tensors.tensor import Tensor, method, public_function, wrap
 from tinynet.dtypes import Array, DtypeLike
-from tinynet.ops.argument_names import also_named
+from tinynet.ops.arguments import also_named
 from tinynet.ops.creation.tensor_types import TensorKind
 from tinynet.ops.shaping import flipping
 

@@ -16,7 +16,7 @@ from tinynet.core.tensors.tensor import Tensor, method, public_function
 from tinynet.dtypes import Array
 from tinynet.kernels import threads
 from tinynet.kernels.low_precision import HALF, in_single
-from tinynet.ops.out_dtypes import FOUND
+from tinynet.ops.arguments import FOUND
 from tinynet.ops.pointwise.where import zeros_for
 from tinynet.ops.special_functions import special
 

@@ -16,7 +16,7 @@ from tinynet.core.declaration.out_argument import with_out
 from tinynet.core.tensors.inplace import run_inplace
 from tinynet.core.tensors.tensor import Tensor, method
 from tinynet.dtypes import Array
-from tinynet.ops.argument_errors import no_derivative, refuse_whole
+from tinynet.ops.arguments import no_derivative, refuse_whole
 from tinynet.ops.pointwise.exponential import exp, log
 from tinynet.ops.special_functions import only_special, special
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from tinynet.core.declaration.operation import pointwise
 from tinynet.dtypes import Array
-from tinynet.ops.argument_errors import refuse_whole
+from tinynet.ops.arguments import refuse_whole
 from tinynet.ops.indexing.index_select import without
 from tinynet.ops.pointwise.arithmetic import where
 from tinynet.ops.pointwise.exponential import exp, exp2, log

@@ -15,8 +15,7 @@ from tinynet.core.tensors.inplace import run_inplace
 from tinynet.core.tensors.tensor import Tensor, method
 from tinynet.dtypes import Array
 from tinynet.kernels.low_precision import HALF, in_single
-from tinynet.ops.argument_errors import name_of, refuse_kinds
-from tinynet.ops.out_dtypes import same_dtype
+from tinynet.ops.arguments import name_of, refuse_kinds, same_dtype
 from tinynet.ops.pointwise.arithmetic import reflected, where
 from tinynet.ops.pointwise.conversion import converted
 from tinynet.ops.pointwise.exponential import exp2, log

@@ -8,8 +8,7 @@ import numpy as np
 
 from tinynet.core.declaration.operation import pointwise
 from tinynet.dtypes import Array
-from tinynet.ops.argument_errors import no_derivative, refuse_whole
-from tinynet.ops.out_dtypes import BOOLEAN, FOUND, same_dtype
+from tinynet.ops.arguments import BOOLEAN, FOUND, no_derivative, refuse_whole, same_dtype
 from tinynet.ops.pointwise.arithmetic import where
 from tinynet.ops.pointwise.where import zeros_for
 from tinynet.ops.special_functions import special

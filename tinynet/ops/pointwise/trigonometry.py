@@ -10,7 +10,7 @@ import numpy as np
 from tinynet.core.declaration.operation import pointwise
 from tinynet.dtypes import Array
 from tinynet.kernels.low_precision import HALF, in_single
-from tinynet.ops.argument_errors import refuse_whole
+from tinynet.ops.arguments import refuse_whole
 from tinynet.ops.pointwise.arithmetic import where
 from tinynet.ops.pointwise.exponential import rsqrt
 from tinynet.ops.special_functions import special

@@ -16,9 +16,8 @@ from tinynet.core.declaration.operation import operation
 from tinynet.dtypes import Array
 from tinynet.kernels.low_precision import HALF, single
 from tinynet.kernels.strides import resized
-from tinynet.ops.argument_errors import c_name, name_of
+from tinynet.ops.arguments import EXPECTED, c_name, name_of, same_dtype
 from tinynet.ops.indexing.gather import number_as
-from tinynet.ops.out_dtypes import EXPECTED, same_dtype
 from tinynet.ops.products.matmul import bmm, mm, mv
 from tinynet.ops.shaping.views import axis_of, expand, expand_to, unsqueeze
 

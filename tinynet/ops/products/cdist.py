@@ -13,8 +13,7 @@ from tinynet.core.declaration.operation import operation, public
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.kernels.low_precision import HALF, in_single
-from tinynet.ops.argument_errors import name_of, refuse_others
-from tinynet.ops.out_dtypes import EXPECTED
+from tinynet.ops.arguments import EXPECTED, name_of, refuse_others
 from tinynet.ops.pointwise.arithmetic import where
 from tinynet.ops.pointwise.where import zeros_for
 from tinynet.ops.products.matmul import refused

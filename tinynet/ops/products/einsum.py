@@ -15,7 +15,7 @@ from typing import Any
 from tinynet.core.declaration.operation import public
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.ops.argument_errors import refuse_other_elements
+from tinynet.ops.arguments import refuse_other_elements
 from tinynet.ops.products.matmul import bmm, mm, refused
 from tinynet.ops.reduction.sums import sum_dims
 from tinynet.ops.shaping.diagonals import diagonal

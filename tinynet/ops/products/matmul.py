@@ -14,8 +14,7 @@ from tinynet.core.tensors.tensor import Tensor, counter_of, method
 from tinynet.core.tensors.views import requires_grad
 from tinynet.dtypes import Array
 from tinynet.kernels.threads import products
-from tinynet.ops.argument_errors import c_name, name_of, refuse_others
-from tinynet.ops.out_dtypes import EXPECTED, same_dtype
+from tinynet.ops.arguments import EXPECTED, c_name, name_of, refuse_others, same_dtype
 from tinynet.ops.products import gemm
 from tinynet.ops.shaping import flipping, views
 

@@ -13,8 +13,7 @@ from typing import Any
 from tinynet.core.declaration.operation import public
 from tinynet.core.declaration.out_argument import with_out
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.ops.argument_errors import c_name, refuse_others
-from tinynet.ops.out_dtypes import same_dtype
+from tinynet.ops.arguments import c_name, refuse_others, same_dtype
 from tinynet.ops.products.matmul import mm, unsafe_view
 from tinynet.ops.reduction.sums import sum_dims
 from tinynet.ops.shaping.flipping import clone

@@ -9,10 +9,9 @@ import numpy as np
 from tinynet.core.declaration.operation import operation, public
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
-from tinynet.ops.argument_errors import bad_dim, refuse_others
+from tinynet.ops.arguments import EXPECTED, EXPECTED_TEXT, bad_dim, refuse_others, same_dtype
 from tinynet.ops.indexing.gather import gather_sum, scatter_source
 from tinynet.ops.indexing.index_select import masked_by
-from tinynet.ops.out_dtypes import EXPECTED, EXPECTED_TEXT, same_dtype
 from tinynet.ops.pointwise import clamp
 from tinynet.ops.pointwise.arithmetic import where
 from tinynet.ops.pointwise.conversion import converted

@@ -11,8 +11,7 @@ from tinynet import errors
 from tinynet.core.declaration.operation import operation, public
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
-from tinynet.ops.argument_errors import name_of, refuse_others
-from tinynet.ops.out_dtypes import same_dtype
+from tinynet.ops.arguments import name_of, refuse_others, same_dtype
 
 _OTHER_DTYPE = (
     "tinynet.histogram: input tensor and {0} tensor should have the same dtype, but got input "

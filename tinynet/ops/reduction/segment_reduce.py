@@ -9,7 +9,7 @@ import numpy as np
 from tinynet.core.declaration.operation import public
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
-from tinynet.ops.argument_errors import refuse_kinds, refuse_others
+from tinynet.ops.arguments import refuse_kinds, refuse_others
 from tinynet.ops.indexing.scatter_reduce import REDUCTIONS, scatter_reduce
 from tinynet.ops.pointwise.clamp import clamp
 from tinynet.ops.shaping.splitting import narrow

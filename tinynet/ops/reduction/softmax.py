@@ -15,8 +15,7 @@ from tinynet.core.declaration.operation import operation
 from tinynet.dtypes import Array, DtypeLike
 from tinynet.kernels.low_precision import HALF, in_single
 from tinynet.kernels.sums import row_dots, sums
-from tinynet.ops.argument_errors import bad_dim, name_of
-from tinynet.ops.out_dtypes import EXPECTED
+from tinynet.ops.arguments import EXPECTED, bad_dim, name_of
 from tinynet.ops.pointwise.exponential import exp
 from tinynet.ops.reduction.sums import Dims, axes_of, largest, restore, smallest, sum_dims
 from tinynet.ops.shaping.views import axis_of

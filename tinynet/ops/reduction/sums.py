@@ -14,8 +14,7 @@ from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array, DtypeLike
 from tinynet.kernels.low_precision import HALF, in_single
 from tinynet.kernels.sums import sum_kind, sums
-from tinynet.ops.argument_errors import bad_dim, name_of, refuse_others
-from tinynet.ops.out_dtypes import EXPECTED_TEXT, same_dtype
+from tinynet.ops.arguments import EXPECTED_TEXT, bad_dim, name_of, refuse_others, same_dtype
 from tinynet.ops.shaping.joining import cat, stack
 from tinynet.ops.shaping.views import axis_of, expand, reshape
 

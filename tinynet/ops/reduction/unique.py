@@ -14,9 +14,15 @@ from tinynet.core.declaration.operation import operation, public
 from tinynet.core.declaration.out_argument import with_out
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
-from tinynet.ops.argument_errors import name_of, no_derivative, refuse_kinds, refuse_others
-from tinynet.ops.argument_names import also_named
-from tinynet.ops.out_dtypes import EXPECTED, same_dtype
+from tinynet.ops.arguments import (
+    EXPECTED,
+    also_named,
+    name_of,
+    no_derivative,
+    refuse_kinds,
+    refuse_others,
+    same_dtype,
+)
 from tinynet.ops.reduction.sums import Dims, axes_of
 from tinynet.ops.shaping.views import axis_of
 

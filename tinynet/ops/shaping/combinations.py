@@ -9,7 +9,7 @@ import numpy as np
 from tinynet import errors
 from tinynet.core.declaration.operation import public
 from tinynet.core.tensors.tensor import Tensor, wrap
-from tinynet.ops.argument_errors import refuse_others
+from tinynet.ops.arguments import refuse_others
 from tinynet.ops.indexing.index_select import select_slices
 from tinynet.ops.pointwise.powers import power
 from tinynet.ops.shaping.flipping import flip_dims

@@ -13,8 +13,7 @@ from tinynet.core.declaration.operation import operation, public, sequence, view
 from tinynet.core.devices import DeviceLike, require_cpu
 from tinynet.core.tensors.tensor import Tensor, method, wrap
 from tinynet.dtypes import Array, DtypeLike
-from tinynet.ops.argument_errors import name_of, refuse_others
-from tinynet.ops.out_dtypes import EXPECTED
+from tinynet.ops.arguments import EXPECTED, name_of, refuse_others
 from tinynet.ops.shaping.joining import stack
 from tinynet.ops.shaping.views import axis_of, expand, reshape, transpose
 

@@ -10,7 +10,7 @@ from tinynet.core import layouts
 from tinynet.core.declaration.operation import operation, public
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
-from tinynet.ops.out_dtypes import EXPECTED
+from tinynet.ops.arguments import EXPECTED
 from tinynet.ops.shaping.view_copies import contiguous_copy
 from tinynet.ops.shaping.views import Ints, axis_of, reshape, sizes
 

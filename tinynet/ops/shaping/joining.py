@@ -13,7 +13,7 @@ from tinynet.core.declaration.operation import Operation, sequence
 from tinynet.core.declaration.out_argument import OutRules, with_out
 from tinynet.core.tensors.tensor import Tensor, public_function
 from tinynet.dtypes import Array
-from tinynet.ops.argument_errors import refuse_other_elements
+from tinynet.ops.arguments import refuse_other_elements
 
 
 def _arrays(name: str) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 from tinynet.core.declaration.operation import public
 from tinynet.core.tensors.tensor import Size, Tensor
-from tinynet.ops.argument_errors import refuse_others
+from tinynet.ops.arguments import refuse_others
 from tinynet.ops.shaping import reshaping
 from tinynet.ops.shaping.stacking import nonempty
 

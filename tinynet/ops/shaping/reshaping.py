@@ -11,7 +11,7 @@ from tinynet.core.declaration.operation import public
 from tinynet.core.tensors.inplace import run_inplace_view
 from tinynet.core.tensors.tensor import Size, Tensor, method
 from tinynet.dtypes import DtypeLike
-from tinynet.ops.argument_names import also_named, by_name, hot
+from tinynet.ops.arguments import also_named, by_name, hot
 from tinynet.ops.shaping import strided, views
 from tinynet.ops.shaping.view_copies import contiguous_copy, copied
 from tinynet.ops.shaping.views import Ints, axis_of, infer, sizes

@@ -10,9 +10,7 @@ import numpy as np
 
 from tinynet.core.declaration.operation import public
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.ops.argument_errors import name_of
-from tinynet.ops.argument_names import also_named
-from tinynet.ops.out_dtypes import same_dtype
+from tinynet.ops.arguments import also_named, name_of, same_dtype
 from tinynet.ops.shaping import diagonals, views
 from tinynet.ops.shaping.view_copies import copied
 from tinynet.ops.shaping.views import axis_of

@@ -11,7 +11,7 @@ from tinynet.core import layouts
 from tinynet.core.declaration.operation import operation, public
 from tinynet.core.tensors.tensor import Tensor, method, wrap
 from tinynet.dtypes import Array
-from tinynet.ops.argument_errors import refuse_kinds
+from tinynet.ops.arguments import refuse_kinds
 from tinynet.ops.indexing.index_select import index_select
 from tinynet.ops.shaping import flipping, reshaping, views
 from tinynet.ops.shaping.joining import cat

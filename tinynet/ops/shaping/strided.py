@@ -13,7 +13,7 @@ from tinynet.core.tensors.inplace import run_inplace_view
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.kernels.strides import array_in, extent, integers
-from tinynet.ops.argument_errors import name_of
+from tinynet.ops.arguments import name_of
 from tinynet.ops.shaping.view_copies import copied
 from tinynet.ops.shaping.views import axis_of
 

@@ -12,9 +12,7 @@ from tinynet.core.declaration.operation import Operation, operation, public
 from tinynet.core.declaration.out_argument import OutRules
 from tinynet.core.tensors.tensor import METHODS, Tensor
 from tinynet.dtypes import Array
-from tinynet.ops.argument_errors import refuse_others
-from tinynet.ops.argument_names import keywords
-from tinynet.ops.out_dtypes import EXPECTED
+from tinynet.ops.arguments import EXPECTED, keywords, refuse_others
 
 F = TypeVar("F")
 

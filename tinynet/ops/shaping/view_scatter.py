@@ -10,8 +10,7 @@ from tinynet.core.declaration.operation import operation, public
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.trace import traced
 from tinynet.dtypes import Array
-from tinynet.ops.argument_errors import refuse_others
-from tinynet.ops.out_dtypes import EXPECTED
+from tinynet.ops.arguments import EXPECTED, refuse_others
 from tinynet.ops.pointwise.where import zeros_for
 from tinynet.ops.shaping import diagonals, views
 from tinynet.ops.shaping.flipping import clone

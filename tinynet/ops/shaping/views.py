@@ -16,7 +16,7 @@ from tinynet.core.graph.double_backward import derivative
 from tinynet.core.messages import kind_of
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
-from tinynet.ops.argument_errors import too_few
+from tinynet.ops.arguments import too_few
 from tinynet.ops.shaping.joining import cat, together
 from tinynet.ops.shaping.view_copies import copied
 

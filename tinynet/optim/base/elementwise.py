@@ -21,8 +21,8 @@ from tinynet.core.tensors.overlap import refuse_overlap
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
 from tinynet.kernels.low_precision import SINGLE
-from tinynet.optim.base import parameter_state
-from tinynet.optim.base.options import (
+from tinynet.optim.base import state_dicts
+from tinynet.optim.base.groups import (
     Group,
     counted,
     number,
@@ -31,8 +31,8 @@ from tinynet.optim.base.options import (
     refuse_long_lr,
     refuse_out_of_range,
 )
-from tinynet.optim.base.parameter_state import Kind, Numbers, Rule, Slot
 from tinynet.optim.base.plans import Plan
+from tinynet.optim.base.state_dicts import Kind, Numbers, Rule, Slot
 from tinynet.optim.optimizer import Optimizer, refuse_other_shape
 
 
@@ -201,7 +201,7 @@ class Elementwise(Optimizer):
         """Return memory shared by all parameters of a dtype; a slot takes the shape it needs."""
         memory = self._memory.get(param.dtype)
         if memory is None:
-            size = parameter_state.BLOCK // param.itemsize
+            size = state_dicts.BLOCK // param.itemsize
             memory = [np.empty(size, param.dtype) for _ in range(self.scratch)]
             self._memory[param.dtype] = memory
         return memory

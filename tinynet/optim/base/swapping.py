@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.optim.base.options import Group
+from tinynet.optim.base.groups import Group
 from tinynet.optim.optimizer import Optimizer
 
 _SELF = "swap_in_optimizer_params_and_state"

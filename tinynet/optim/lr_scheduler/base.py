@@ -11,7 +11,7 @@ from tinynet.core.explanations.arguments import ChecksArguments
 from tinynet.core.modes import no_grad
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.trace import repeated
-from tinynet.optim.base.options import Group
+from tinynet.optim.base.groups import Group
 from tinynet.optim.optimizer import Optimizer
 
 _SEE = " See more details at https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"

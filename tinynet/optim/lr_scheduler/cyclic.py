@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
-from tinynet.optim.base.options import Group
+from tinynet.optim.base.groups import Group
 from tinynet.optim.lr_scheduler.base import (
     LRScheduler,
     by_group,

@@ -8,7 +8,7 @@ from typing import Any, Literal, SupportsFloat
 
 from tinynet.core.callsite import warn
 from tinynet.core.trace import repeated
-from tinynet.optim.base.options import number
+from tinynet.optim.base.groups import number
 from tinynet.optim.lr_scheduler.base import (
     EPOCH_DEPRECATION_WARNING,
     LRScheduler,

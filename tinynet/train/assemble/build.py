@@ -11,7 +11,6 @@ from tinynet import data, nn
 from tinynet.core.printing import quantity
 from tinynet.data.readers.encoding import TableEncoder
 from tinynet.random import Generator
-from tinynet.train.assemble.classes import MixedBatches, balanced, count_classes
 from tinynet.train.assemble.fine_tuning import freeze
 from tinynet.train.assemble.lengths import (
     Length,
@@ -27,7 +26,13 @@ from tinynet.train.assemble.optimizers import (
     given_to,
     needs_metric,
 )
-from tinynet.train.assemble.sets import SetsBuilder, train_order
+from tinynet.train.assemble.sets import (
+    MixedBatches,
+    SetsBuilder,
+    balanced,
+    count_classes,
+    train_order,
+)
 from tinynet.train.assemble.shown import Shown
 from tinynet.train.assemble.source_lines import point_to
 from tinynet.train.base.problems import (
@@ -39,14 +44,13 @@ from tinynet.train.base.problems import (
 from tinynet.train.config.sections import Config
 from tinynet.train.config.signatures import Component
 from tinynet.train.config.user_code import on_path
-from tinynet.train.loop.callback import EVENTS, Moment, dataset_attribute, unknown_events
-from tinynet.train.loop.events import Callbacks
+from tinynet.train.loop.callback import EVENTS, Callbacks, Moment, dataset_attribute, unknown_events
 from tinynet.train.loop.splits import state_learned
 from tinynet.train.metrics.criterion import SETS
 from tinynet.train.metrics.own import Own
 from tinynet.train.step.method import Method
 from tinynet.train.step.seeds import derive, isolated, seed_all
-from tinynet.train.step.shapes import shape_of
+from tinynet.train.step.targets import shape_of
 from tinynet.train.step.task import Loss, Updater
 
 UNSCALED = (nn.PoissonNLLLoss, nn.BCELoss, nn.BCEWithLogitsLoss)

@@ -13,7 +13,7 @@ import numpy as np
 from tinynet import nn
 from tinynet.core.tensors.tensor import wrap
 from tinynet.optim.lr_scheduler import LinearLR, SequentialLR
-from tinynet.train.config.amounts import LENGTHS, Share, count_of, share_of
+from tinynet.train.config.rules import LENGTHS, Share, count_of, share_of
 from tinynet.train.config.sections import Config, OptimizerSection, ScheduleSection
 from tinynet.train.config.signatures import Component, construct
 

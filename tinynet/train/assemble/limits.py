@@ -7,7 +7,7 @@ import time
 
 from tinynet.core.printing import quantity
 from tinynet.train.assemble.build import Parts
-from tinynet.train.config.amounts import seconds_of
+from tinynet.train.config.rules import seconds_of
 from tinynet.train.config.sections import RunSection
 from tinynet.train.step.ranks import Ranks
 

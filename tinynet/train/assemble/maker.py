@@ -6,9 +6,8 @@ from typing import Any
 
 from tinynet.train.base.problems import Problems
 from tinynet.train.config.components import EVERY, Family
-from tinynet.train.config.constructor_errors import refusal, refused_at
 from tinynet.train.config.sections import Config
-from tinynet.train.config.signatures import Component, construct
+from tinynet.train.config.signatures import Component, construct, refusal, refused_at
 
 
 class Maker:

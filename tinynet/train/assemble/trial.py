@@ -15,8 +15,8 @@ from tinynet.board.graphs.snapshot import preserved
 from tinynet.capture.compiled import CAPTURES, CompileError
 from tinynet.capture.graph import program_graph
 from tinynet.train.assemble.build import Parts, copied, first_batch
-from tinynet.train.assemble.classes import MixedBatches
 from tinynet.train.assemble.optimizers import PlateauSchedule, rehearse, updaters_for
+from tinynet.train.assemble.sets import MixedBatches
 from tinynet.train.assemble.shown import refusal_to_show
 from tinynet.train.base.problems import (
     ConfigError,
@@ -32,7 +32,7 @@ from tinynet.train.loop.fit import as_evaluated
 from tinynet.train.metrics.metric import UnsuitableError
 from tinynet.train.step.method import Batch
 from tinynet.train.step.seeds import isolated
-from tinynet.train.step.shapes import shape_of
+from tinynet.train.step.targets import shape_of
 from tinynet.train.step.task import Task, Updater
 from tinynet.train.step.totals import Totals
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Any
 
-from tinynet.train.base.checksums import row_of
+from tinynet.train.base.checkpoint_file import row_of
 from tinynet.train.base.problems import TrainError
 
 _END = 100_000  # bytes, of which a row has a few hundred

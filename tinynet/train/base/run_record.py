@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any, TextIO
 
-from tinynet.train.base.checksums import is_sealed, sealed
+from tinynet.train.base.checkpoint_file import is_sealed, sealed
 from tinynet.train.base.reading import DamagedError, fitting, read_json
 from tinynet.train.base.run_folder import RunFolder, StorageWarning
 from tinynet.train.base.writing import write_json

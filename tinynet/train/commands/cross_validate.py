@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from tinynet.train.base.problems import UsageError
 from tinynet.train.commands import sweep
 from tinynet.train.commands.options import full_keys
-from tinynet.train.study.grid import Axis
 from tinynet.train.study.run_group import Outcome
+from tinynet.train.study.space import Axis
 from tinynet.train.study.sweep import means_over
 
 NAME = "cross-validate"

@@ -15,7 +15,7 @@ from tinynet.train.assemble.build import build, first_batch
 from tinynet.train.base.problems import TrainError, UsageError, did_you_mean, one_of
 from tinynet.train.base.run_folder import RunFolder
 from tinynet.train.commands.options import add_trained
-from tinynet.train.diagnose.drift import Drift, recorded_figures
+from tinynet.train.diagnose.changes import Drift, recorded_figures
 from tinynet.train.prediction.trained import Trained
 from tinynet.train.run.runner import config_in, find_checkpoint, load_run
 from tinynet.train.store.state import moment_of, weights_of

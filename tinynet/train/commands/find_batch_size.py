@@ -12,7 +12,7 @@ from tinynet.board.graphs.formats import duration, size
 from tinynet.train.commands.options import add_config, add_json, add_set, full_keys
 from tinynet.train.observe.progress import as_json
 from tinynet.train.study.finders.batch_size import SHARE, BatchSizeSearch, Try, find_batch_size
-from tinynet.train.study.finders.settings import merged
+from tinynet.train.study.finders.learning_rate import merged
 
 NAME = "find-batch-size"
 HELP = "find the largest batch size that fits into the memory"

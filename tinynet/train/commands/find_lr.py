@@ -21,16 +21,19 @@ from tinynet.train.show import plots
 from tinynet.train.show.writing import missing
 from tinynet.train.study.finders.curve import grid
 from tinynet.train.study.finders.learning_rate import (
+    ENDS,
+    FLAT,
     HIGHEST,
     LOWEST,
     STEPS,
     RangeTest,
+    advice,
+    merged,
     mistakes,
     range_test,
+    shown_top,
 )
 from tinynet.train.study.finders.page import page_of
-from tinynet.train.study.finders.settings import merged
-from tinynet.train.study.finders.wording import ENDS, FLAT, advice, shown_top
 
 NAME = "find-lr"
 HELP = "find a learning rate by a range test"

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.base.invocation import command, shown
-from tinynet.board.summaries.png import png
+from tinynet.board.summaries.pixels import png
 from tinynet.core.printing import quantity
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.train.base.problems import TrainError, UsageError, did_you_mean, one_of
@@ -21,10 +21,10 @@ from tinynet.train.base.writing import write_bytes
 from tinynet.train.commands.options import add_trained, add_writing, writing_of
 from tinynet.train.loop.fit import as_evaluated
 from tinynet.train.outputs import pictures
-from tinynet.train.prediction.language import prompts_of
+from tinynet.train.prediction.answers import prompts_of
 from tinynet.train.prediction.trained import Trained
 from tinynet.train.run.runner import load_run
-from tinynet.train.step.shapes import shape_of
+from tinynet.train.step.targets import shape_of
 from tinynet.train.store.state import moment_of
 
 NAME = "generate"

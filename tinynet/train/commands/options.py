@@ -9,7 +9,7 @@ from typing import Literal
 
 from tinynet.train.base.run_folder import RunFolder, latest_run
 from tinynet.train.config.sections import RunSection, settings
-from tinynet.train.prediction.language import Writing
+from tinynet.train.prediction.answers import Writing
 from tinynet.train.run.result import Result
 
 LATEST = "latest"

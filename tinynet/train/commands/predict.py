@@ -24,10 +24,17 @@ from tinynet.train.outputs.predictions import (
     rows_of,
     sentence_of,
 )
-from tinynet.train.prediction.answers import answer, answers, is_word_vectors, kind_of
+from tinynet.train.prediction.answers import (
+    Prompts,
+    Words,
+    answer,
+    answers,
+    is_word_vectors,
+    kind_of,
+    prompts_of,
+)
 from tinynet.train.prediction.arrays import ARRAYS
 from tinynet.train.prediction.kinds import Kind, Numbers
-from tinynet.train.prediction.language import Prompts, Words, prompts_of
 from tinynet.train.prediction.trained import Trained
 from tinynet.train.run.runner import find_checkpoint, load_run
 

@@ -14,7 +14,7 @@ from tinynet.train.base.problems import UsageError
 from tinynet.train.base.table import aligned
 from tinynet.train.commands.options import add_config, add_json, add_set, full_keys
 from tinynet.train.config.resolve import load_config
-from tinynet.train.diagnose.profiling import Profile, profile
+from tinynet.train.diagnose.dry_run import Profile, profile
 from tinynet.train.observe.progress import as_json
 from tinynet.train.run.runner import prepare
 

@@ -18,8 +18,8 @@ from tinynet.train.run.runner import load_run
 from tinynet.train.show import plots
 from tinynet.train.show.run_data import read_run
 from tinynet.train.show.writing import missing, report_of
-from tinynet.train.study.comparison.writing import comparison_of
-from tinynet.train.study.results import read_results
+from tinynet.train.study.comparison.sections import comparison_of
+from tinynet.train.study.search import read_results
 
 NAME = "report"
 HELP = "write the report of a run, or compare several"

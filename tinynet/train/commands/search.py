@@ -19,17 +19,20 @@ from tinynet.train.config.resolve import load_config
 from tinynet.train.metrics.criterion import SELECTED_ON_TEST
 from tinynet.train.observe.progress import as_json, figure_text
 from tinynet.train.run.interrupt import resumable
-from tinynet.train.study.results import Results, results_of, table, write_results
 from tinynet.train.study.run_group import Outcome
 from tinynet.train.study.search import (
     TRIALS,
+    Results,
     Search,
     checked_space,
     extended,
     new_plan,
     new_search,
     open_search,
+    results_of,
     run_search,
+    table,
+    write_results,
 )
 from tinynet.train.study.space import probes
 from tinynet.train.study.study import PRUNERS, SAMPLERS, require_optuna

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from tinynet.train.commands.options import add_config, add_set, full_keys
-from tinynet.train.config.rendering import to_toml
+from tinynet.train.config.reference import to_toml
 from tinynet.train.config.resolve import load_config
 
 NAME = "show"

@@ -16,14 +16,14 @@ from tinynet.train.base.table import aligned, write_csv
 from tinynet.train.commands.options import add_config, add_json, full_keys
 from tinynet.train.commands.outcomes import as_dict, write_comparison
 from tinynet.train.config.resolve import load_config
-from tinynet.train.diagnose.drift import describe_set
+from tinynet.train.diagnose.changes import describe_set
 from tinynet.train.metrics.criterion import SELECTED_ON_TEST
 from tinynet.train.observe.progress import as_json
 from tinynet.train.run.interrupt import resumable
 from tinynet.train.study.executors import Places, places_of
-from tinynet.train.study.grid import Axis, axis
-from tinynet.train.study.grid import points as all_points
 from tinynet.train.study.run_group import Outcome, check_all
+from tinynet.train.study.space import Axis, axis
+from tinynet.train.study.space import points as all_points
 from tinynet.train.study.sweep import (
     Sweep,
     new_sweep,

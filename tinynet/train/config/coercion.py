@@ -38,7 +38,7 @@ from tinynet import dtypes
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
 from tinynet.train.base.problems import did_you_mean, one_of
-from tinynet.train.config.amounts import Share, share_of
+from tinynet.train.config.rules import Share, share_of
 
 _SEQUENCES = (
     collections.abc.Sequence,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tinynet.core.explanations.arguments import nearest
+from tinynet.core.explanations.arguments import aliased, nearest
 from tinynet.train.base.problems import (
     Origin,
     Problems,
@@ -19,9 +19,7 @@ from tinynet.train.base.problems import (
 )
 from tinynet.train.base.run_folder import is_of_run
 from tinynet.train.base.toml_text import dotted, toml_value
-from tinynet.train.config import metric_list, short_forms
-from tinynet.train.config.amounts import follows_run, or_share
-from tinynet.train.config.bounds import not_sensible, not_usable
+from tinynet.train.config import components, short_forms
 from tinynet.train.config.coercion import (
     MismatchError,
     accepts_functions,
@@ -32,9 +30,9 @@ from tinynet.train.config.coercion import (
     is_mapping,
 )
 from tinynet.train.config.components import EVERY, FAMILIES, OWN_METRIC, Family, composed, inside
-from tinynet.train.config.constraints import refusal_of
-from tinynet.train.config.document import Source, override
+from tinynet.train.config.document import KeyPath, Source, override
 from tinynet.train.config.inheritance import read_with_bases
+from tinynet.train.config.rules import follows_run, not_sensible, not_usable, or_share, refusal_of
 from tinynet.train.config.sections import (
     LEFT_OUT,
     NAMED,
@@ -46,10 +44,41 @@ from tinynet.train.config.sections import (
 )
 from tinynet.train.config.signatures import Component, Parameter, Signature, signature_of
 from tinynet.train.config.sources import NO_STAND_INS, StandIns, of_stored_config
-from tinynet.train.config.suggestions import hint_for
-from tinynet.train.config.toml_lines import KeyPath
 from tinynet.train.config.user_code import GRAMMAR, Importer, NotFoundError
 from tinynet.train.config.validation import by_default, recorded
+
+# ---- suggestions --------------------------------------------------------------------------------
+# Suggestions for unknown keys, which may stand in the wrong section.
+
+
+def hint_for(key: str, known: Iterable[str], tree: Mapping[str, Any], where: str = "") -> str:
+    """Return a suggestion for an unknown key, or ``""``.
+
+    Args:
+        key: the key.
+        known: the keys that could stand in its place.
+        tree: the config.
+        where: the section that has the key; empty for none.
+
+    Example:
+        >>> hint_for("epochs", ["lr", "eps"], {}, "optimizer")
+        "; did you mean 'run.epochs'?"
+        >>> hint_for("learning_rate", ["lr", "eps"], {}, "optimizer")
+        "; did you mean 'lr'?"
+    """
+    elsewhere: dict[str, set[str]] = {}
+    for name, section in SECTIONS.items():
+        table = tree.get(name)
+        if name != where:
+            elsewhere[name] = {*settings(section), *(table if isinstance(table, dict) else ())}
+    exact = [f"{name}.{key}" for name, keys in elsewhere.items() if key in keys]
+    near = "" if exact else did_you_mean(key, known)
+    places = exact or [f"{n}.{one}" for n, keys in elsewhere.items() for one in aliased(key, keys)]
+    listed = " or ".join(map(repr, places))
+    return near or (f"; did you mean {listed}?" if places else "")
+
+
+# ---- resolve ------------------------------------------------------------------------------------
 
 
 def load_config(
@@ -124,12 +153,12 @@ class _Resolver:
             self.problem((name,), f"unknown section{hint} There are: {one_of(SECTIONS)}")
         run = short_forms.limited(self.section("run"), tree.get("run"))
         sections = {name: self.section(name) for name in SECTIONS if name != "run"}
-        for key, text in metric_list.undirected(sections["evaluation"]):
+        for key, text in components.undirected(sections["evaluation"]):
             self.problem(("evaluation", key), text)
         for path, text in short_forms.contradictions(run, sections):
             self.problem(path, text)
         self.problems.raise_if_any()
-        sections["schedule"] = metric_list.directed(sections["schedule"], sections["evaluation"])
+        sections["schedule"] = components.directed(sections["schedule"], sections["evaluation"])
         sections["data"] = by_default(sections, self.source.origins)
         assert isinstance(run, RunSection)
         weights = run.init_from and str(Path(run.init_from).resolve())
@@ -205,7 +234,7 @@ class _Resolver:
         if "or" in metadata and isinstance(given, dict):
             return self.component(path, given, EVERY[metadata["or"]])
         if "family" in metadata:
-            if (tables := metric_list.as_tables(given)) is None:
+            if (tables := components.as_tables(given)) is None:
                 return refuse(f"must be a list of types or tables, got {given!r}.")
             family = EVERY[metadata["family"]]
             return tuple(self.component((*path, i), item, family) for i, item in enumerate(tables))
@@ -216,7 +245,7 @@ class _Resolver:
         unusable = "" if key == "seed" else not_usable(value)
         if unusable:
             return refuse(f"{unusable}, got {value!r}.")
-        own = "is_figure" in metadata and metric_list.is_own_figure(value, self.source.tree)
+        own = "is_figure" in metadata and components.is_own_figure(value, self.source.tree)
         if metadata and not own and not metadata["holds"](value):
             return refuse(refusal_of(metadata, value))
         return value
@@ -225,12 +254,12 @@ class _Resolver:
         self, path: tuple[str, ...], given: Sequence[Any], refuse: Callable[[str], Any]
     ) -> tuple[str | Component | None, ...] | None:
         """Return a list of metrics: names, and components for the user's own."""
-        text = metric_list.problem_with(given)
+        text = components.problem_with(given)
         if text:
             return refuse(text)
         return tuple(
             item if isinstance(item, str) else self.component((*path, i), item, OWN_METRIC)
-            for i, item in enumerate(map(metric_list.as_table, given))
+            for i, item in enumerate(map(components.as_table, given))
         )
 
     def component(

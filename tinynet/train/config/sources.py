@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tinynet.train.base.checksums import sha256
+from tinynet.train.base.checkpoint_file import sha256
 from tinynet.train.base.reading import read_bytes
 from tinynet.train.base.run_folder import RunFolder
 from tinynet.train.base.run_record import read_record

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.board.graphs.structures import flatten
+from tinynet.board.graphs.build import flatten
 from tinynet.board.graphs.watch import array_of
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.data import IterableDataset
@@ -25,13 +25,13 @@ from tinynet.data.dataset import Samples, fetch
 from tinynet.dtypes import Array
 from tinynet.random import Generator
 from tinynet.train.assemble.build import Parts, copied, first_batch
-from tinynet.train.assemble.data_rules import Rule, finite, for_loss
+from tinynet.train.assemble.sets import Rule, finite, for_loss
 from tinynet.train.base.problems import ConfigError, Problem, in_users_code
 from tinynet.train.exhibits import dataset_attribute
 from tinynet.train.incidents.post_mortem import original
 from tinynet.train.loop.fit import as_evaluated
 from tinynet.train.step.seeds import isolated
-from tinynet.train.step.shapes import shape_of
+from tinynet.train.step.targets import shape_of
 
 SECONDS = 2.0
 """The time limit for one data set."""

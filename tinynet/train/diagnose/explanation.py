@@ -18,7 +18,7 @@ from tinynet.train.base.reading import read_last_row
 from tinynet.train.base.run_folder import RunFolder, no_run, runs_in
 from tinynet.train.base.run_record import parse_record
 from tinynet.train.base.table import aligned
-from tinynet.train.diagnose.drift import run_damage
+from tinynet.train.diagnose.changes import run_damage
 from tinynet.train.incidents.post_mortem import REPORT, Report, read_report
 from tinynet.train.metrics.criterion import (
     SELECTED_ON_TEST,

@@ -24,12 +24,11 @@ from tinynet.board.graphs.watch import arrays_of, arrived_at, saved_values
 from tinynet.core.callsite import Site, here, is_outside, locate
 from tinynet.core.declaration.observers import observing
 from tinynet.core.declaration.operation import REGISTRY
-from tinynet.core.graph.backward_observers import BackwardObserver, observing_backward
+from tinynet.core.graph.engine import BackwardObserver, observing_backward
 from tinynet.core.graph.node import Node
 from tinynet.core.modes import mode
 from tinynet.core.module_scope import path_of
 from tinynet.dtypes import Array
-from tinynet.train.incidents.hints import hint_for
 from tinynet.train.incidents.suspects import (
     FINITE,
     INFINITE,
@@ -38,6 +37,7 @@ from tinynet.train.incidents.suspects import (
     Values,
     badness,
     first_bad,
+    hint_for,
 )
 
 _ROWS = 10  # rows of a batch to name

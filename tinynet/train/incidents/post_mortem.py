@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from tinynet import nn
+from tinynet.board.graphs.build import flatten
 from tinynet.board.graphs.snapshot import preserved
-from tinynet.board.graphs.structures import flatten
 from tinynet.board.graphs.watch import array_of
 from tinynet.data import Subset
 from tinynet.dtypes import Array
-from tinynet.train.base.checkpoint_file import write_checkpoint
-from tinynet.train.base.checksums import is_sealed, sealed
+from tinynet.train.base.checkpoint_file import is_sealed, sealed, write_checkpoint
 from tinynet.train.base.problems import TrainError
 from tinynet.train.base.reading import read_json
 from tinynet.train.base.writing import make_folder, write_json

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tinynet import nn
 from tinynet.data import DataLoader
 from tinynet.dtypes import Array
 from tinynet.train.metrics.criterion import figures_on
+from tinynet.train.step.task import as_evaluated
 
 
 def _nothing(reason: str) -> None:
@@ -156,3 +158,155 @@ def unknown_events(callback: Any) -> list[str]:
 def is_callback(built: Any) -> bool:
     """Return whether an object has a method of a callback, or one that looks like it."""
     return any(name.startswith("on_") and callable(getattr(built, name)) for name in dir(built))
+
+
+# ---- events -------------------------------------------------------------------------------------
+# Calling callbacks at the events of a run.
+
+
+class Callbacks:
+    """The callbacks of a run, in the order of their calls.
+
+    `fit` calls them at the beginning and the end of the run, of epochs and of steps; its caller
+    passes on evaluations, and may end an epoch with figures.
+
+    Args:
+        callbacks: objects with methods of `Callback`.
+        names: their names in checkpoints; defaults to their positions.
+        seed: the seed of random numbers drawn after an evaluation.
+
+    Raises:
+        ValueError: the numbers of callbacks and of names differ.
+
+    Example:
+        >>> class Losses:
+        ...     def on_step_end(self, at):
+        ...         print(f"step {at.step}: loss {at.last.loss:.2f}")
+        >>> from tinynet.train import fit
+        >>> model, xs = nn.Linear(1, 1, bias=False), tn.ones(4, 1)
+        >>> with tn.no_grad():
+        ...     _ = model.weight.zero_()
+        >>> sgd = optim.SGD(model.parameters(), lr=0.25)
+        >>> steps = [*fit(model, nn.MSELoss(), sgd, [(xs, 2 * xs)], 2, callbacks=[Losses()])]
+        step 0: loss 4.00
+        step 1: loss 1.00
+    """
+
+    def __init__(
+        self, callbacks: Sequence[Any] = (), names: Sequence[str] | None = None, seed: int = 0
+    ) -> None:
+        self._by_name: dict[str, Any] = {}
+        self._seed = seed
+        self._at: Moment | None = None
+        self._running = self._in_epoch = self._epoch_is_over = False
+        self.stopped_by: str | None = None
+        """The reason that a callback gave for ending the run, or None."""
+        self.add(dict(zip(names or map(str, range(len(callbacks))), callbacks, strict=True)))
+
+    def add(self, callbacks: Mapping[str, Any]) -> None:
+        """Add callbacks, before the run begins; they are called after the others.
+
+        Args:
+            callbacks: the callbacks by their names in checkpoints.
+        """
+        self._by_name |= callbacks
+        self._hooks = {event: [*_hooks(self._by_name.values(), event)] for event in EVENTS}
+        # Else the outputs of a step would stay in memory during the next.
+        self._keeps_steps = bool(self._hooks["on_step_end"] or self._hooks["on_epoch_end"])
+
+    def attach(self, at: Moment) -> None:
+        """Set what all calls have in common: the model, the data, the writer."""
+        self._at = replace(at, stop=self._stop)
+
+    def _stop(self, reason: str) -> None:
+        self.stopped_by = reason or "no reason given"
+
+    @contextlib.contextmanager
+    def run(self, model: nn.Module, updaters: Mapping[str, Any], step: int) -> Iterator[None]:
+        """Begin the run, and end it at the latest at the end of the block.
+
+        Args:
+            model: the model.
+            updaters: the optimizers by name.
+            step: the number of the first step.
+        """
+        if self._at is None:
+            self.attach(Moment(model, None, step, 1))
+        assert self._at is not None
+        self._at = replace(self._at, model=model, updaters=updaters, step=step)
+        self._running = True
+        self._call("on_run_begin")
+        try:
+            yield
+        finally:
+            self.end_run()
+
+    def epochs(self, numbers: Iterable[int]) -> Iterator[int]:
+        """Yield the epochs, and begin and end each, until a callback ends the run."""
+        for number in numbers:
+            if self.stopped_by is not None:
+                return
+            self._begin_epoch(number)
+            yield number
+            self.end_epoch()
+
+    def _begin_epoch(self, epoch: int) -> None:
+        if self._at is not None:
+            self._at = replace(self._at, epoch=epoch + 1, figures={})
+        self._in_epoch, self._epoch_is_over = True, False
+        self._call("on_epoch_begin")
+
+    def end_step(self, step: Any) -> None:
+        """Pass on the result of a step."""
+        if self._by_name and self._at is not None:
+            last = step if self._keeps_steps else None
+            self._at = replace(self._at, step=step.number, last=last)
+            self._epoch_is_over = step.ends_epoch
+            self._call("on_step_end")
+
+    def evaluated(self, figures: Mapping[str, float], on: str = "validation") -> None:
+        """Pass on the figures of an evaluation on a data set, such as ``"test"``."""
+        if self._at is None:
+            raise RuntimeError("Callbacks.evaluated() must be called inside a loop over fit()")
+        for hook in self._hooks["on_evaluation_end"]:
+            with as_evaluated(self._at.model, self._seed):
+                hook(replace(self._at, figures=figures, measured_on=on))
+
+    def end_epoch(self, figures: Mapping[str, float] | None = None) -> None:
+        """End the epoch, if that has not happened yet."""
+        if self._in_epoch and self._at is not None:
+            self._in_epoch = False
+            self._at = replace(self._at, figures=figures or {})
+            self._call("on_epoch_end")
+
+    def end_run(self) -> None:
+        """End the run, if that has not happened yet."""
+        if self._running and self._at is not None:
+            self._running = False
+            if self._epoch_is_over:
+                self.end_epoch()
+            self._call("on_run_end")
+
+    def _call(self, event: str) -> None:
+        for hook in self._hooks[event]:
+            hook(self._at)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the states of the callbacks that have one; an empty dict if there is nothing."""
+        with_state = {n: c for n, c in self._by_name.items() if hasattr(c, "state_dict")}
+        states = {name: callback.state_dict() for name, callback in with_state.items()}
+        return {"states": states, "stopped_by": self.stopped_by} if self._by_name else {}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Load the state that `state_dict` returned."""
+        for name, own in state["states"].items():
+            self._by_name[name].load_state_dict(own)
+        self.stopped_by = state["stopped_by"]
+
+
+def _hooks(callbacks: Iterable[Any], event: str) -> Iterator[Callable[[Any], None]]:
+    """Yield the methods for an event, without those that do nothing."""
+    for callback in callbacks:
+        hook = getattr(callback, event, None)
+        if hook is not None and getattr(hook, "__func__", None) is not getattr(Callback, event):
+            yield hook

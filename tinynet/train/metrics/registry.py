@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from tinynet.dtypes import Array
-from tinynet.train.metrics import accuracy, calibration, precision, ranking, regression
+from tinynet.train.metrics import classification, regression
 from tinynet.train.metrics.metric import Metric, Sums, ratio
 
 
@@ -24,26 +24,28 @@ def _of_loss(function: Callable[[float], float], meaning: str) -> Metric:
 
 def _area(area: Callable[[Array, Array], float], curve: str) -> Metric:
     meaning = f"the area under the {curve}; of several classes, the mean of each against the rest"
-    return Metric(ranking.scores_and_labels, True, meaning, ranking.mean_of_labels(area))
+    return Metric(
+        classification.scores_and_labels, True, meaning, classification.mean_of_labels(area)
+    )
 
 
 def _top(k: int) -> Metric:
     meaning = "the share of examples whose target class is among the K largest outputs: top3, top5"
-    of_batch = functools.partial(accuracy.top, k=k)
+    of_batch = functools.partial(classification.top, k=k)
     return Metric(of_batch, True, meaning, of_number=_top, least=1)
 
 
 METRICS = {
     "accuracy": Metric(
-        accuracy.accuracy,
+        classification.accuracy,
         True,
         "the share of examples whose largest output is that of the target class",
     ),
     "average_precision": _area(
-        ranking.average_precision, "precision-recall curve (average precision)"
+        classification.average_precision, "precision-recall curve (average precision)"
     ),
     "binary_accuracy": Metric(
-        accuracy.binary_accuracy,
+        classification.binary_accuracy,
         True,
         "the share of outputs that are above 0 exactly where the target is 1",
     ),
@@ -52,14 +54,14 @@ METRICS = {
         "the loss in bits: per character, for a model of characters",
     ),
     "calibration_error": Metric(
-        calibration.by_confidence,
+        classification.by_confidence,
         False,
         "the expected calibration error: the mean distance of confidence and hit rate, in "
-        f"{calibration.BINS} bins of equal width",
-        calibration.expected_error,
+        f"{classification.BINS} bins of equal width",
+        classification.expected_error,
     ),
     "confusion_matrix": Metric(
-        accuracy.confusion_counts,
+        classification.confusion_counts,
         True,
         "counts of each true class against each predicted class, as an image",
         finish=lambda sums: None,
@@ -67,7 +69,7 @@ METRICS = {
     "mae": Metric(regression.distances, False, "the mean absolute error"),
     "mse": Metric(regression.squares, False, "the mean squared error"),
     "perplexity": _of_loss(lambda loss: math.exp(min(loss, 700.0)), "exp(loss)"),
-    **precision.all_averages(),
+    **classification.all_averages(),
     "r2": Metric(
         regression.both, True, "the explained share of the variance of the targets", regression.r2
     ),
@@ -77,7 +79,7 @@ METRICS = {
         "the root mean squared error",
         finish=lambda sums: math.sqrt(ratio(sums)),
     ),
-    "roc_auc": _area(ranking.roc_auc, "ROC curve"),
+    "roc_auc": _area(classification.roc_auc, "ROC curve"),
     "topK": _top(1),
 }
 """A name that ends in K stands for a number, such as top5."""

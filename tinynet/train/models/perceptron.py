@@ -1,4 +1,4 @@
-"""Multilayer perceptrons."""
+"""Multilayer perceptrons, and layers in sequence."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ from itertools import pairwise
 from typing import Literal
 
 from tinynet import nn
+
+# ---- perceptron ---------------------------------------------------------------------------------
+# Multilayer perceptrons.
+
 
 _ACTIVATIONS = {"relu": nn.ReLU, "tanh": nn.Tanh, "sigmoid": nn.Sigmoid}
 
@@ -49,3 +53,20 @@ def mlp(
         if dropout:
             layers.append(nn.Dropout(dropout))
     return nn.Sequential(*layers, nn.Linear(sizes[-2], sizes[-1]))
+
+
+# ---- sequential ---------------------------------------------------------------------------------
+# Layers in sequence.
+
+
+def sequential(layers: list[nn.Module]) -> nn.Sequential:
+    """Build a sequence of layers, each a table with a ``type``.
+
+    Args:
+        layers: the layers, in order: ``[{type = "Linear", in_features = 64, ...}, ...]``.
+
+    Example:
+        >>> sequential([nn.Linear(3, 2), nn.ReLU()])(tn.zeros(1, 3)).shape
+        tinynet.Size([1, 2])
+    """
+    return nn.Sequential(*layers)

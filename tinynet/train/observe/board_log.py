@@ -13,12 +13,10 @@ from tinynet.board.storage import trim
 from tinynet.dtypes import Array
 from tinynet.train.assemble.build import Parts, first_batch
 from tinynet.train.loop.fit import Step, as_evaluated
-from tinynet.train.metrics.criterion import figures_on
-from tinynet.train.metrics.figures import epoch_figures, step_figures
+from tinynet.train.metrics.criterion import epoch_figures, figures_on, step_figures
 from tinynet.train.outputs import pictures
 from tinynet.train.outputs.predictions import are_classes, confusion_table, rows_of, table_of
-from tinynet.train.trackers.tracker import Point
-from tinynet.train.trackers.tracking import Tracking
+from tinynet.train.trackers.tracking import Point, Tracking
 
 
 class BoardLog:

@@ -19,7 +19,7 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import get_default_dtype, int64
 from tinynet.nn.parameter import is_lazy
 from tinynet.train.base.table import aligned
-from tinynet.train.step.shapes import shape_of
+from tinynet.train.step.targets import shape_of
 
 _MOST_ROWS = 60
 _MOST_SIZES = 4  # inputs whose dtypes are tried

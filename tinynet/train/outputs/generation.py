@@ -11,10 +11,10 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.data import Tokenizer
 from tinynet.nn import functional as F
 from tinynet.ops.creation.constructors import tensor
-from tinynet.ops.creation.multinomial import multinomial
+from tinynet.ops.creation.random import multinomial
 from tinynet.ops.shaping.joining import cat
 from tinynet.train.loop.fit import as_evaluated
-from tinynet.train.step.shapes import shape_of
+from tinynet.train.step.targets import shape_of
 
 Advance = Callable[[Tensor, Any], tuple[Tensor, Any]]
 """From new tokens and a state to the scores of the next token, and the next state."""

@@ -15,7 +15,7 @@ from tinynet.data.readers.files import listed, text_of
 from tinynet.data.readers.framing import conversion
 from tinynet.data.readers.image_encoding import ImageEncoder
 from tinynet.data.readers.image_folder import EXTENSIONS
-from tinynet.data.texts.encoding import TextEncoder
+from tinynet.data.texts.tokenizer import TextEncoder
 from tinynet.train.outputs.predictions import Row
 from tinynet.train.prediction.arrays import ARRAYS, PACKED, read_array, table_in
 from tinynet.train.prediction.lines import LineReader

@@ -8,7 +8,7 @@ from typing import Any
 
 from tinynet.core.printing import quantity
 from tinynet.data.readers.encoding import TableEncoder
-from tinynet.data.texts.encoding import TextEncoder
+from tinynet.data.texts.tokenizer import TextEncoder
 from tinynet.train.prediction.trained import Trained
 
 

@@ -15,7 +15,7 @@ from tinynet import nn
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.data.readers.encoding import TableEncoder
 from tinynet.data.readers.image_encoding import ImageEncoder
-from tinynet.data.texts.encoding import TextEncoder
+from tinynet.data.texts.tokenizer import TextEncoder
 from tinynet.dtypes import Array
 from tinynet.ops import stack
 from tinynet.train.assemble.build import Parts, first_batch
@@ -28,7 +28,7 @@ from tinynet.train.loop.callback import class_names
 from tinynet.train.loop.fit import as_evaluated
 from tinynet.train.outputs.predictions import Row, are_classes, differences, labelled, rows_of
 from tinynet.train.prediction.images import MEASURED, ImageReader, shape_of_images
-from tinynet.train.step.shapes import shape_of
+from tinynet.train.step.targets import shape_of
 
 
 @dataclass(frozen=True)

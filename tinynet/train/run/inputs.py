@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from tinynet.train.assemble.build import Parts
-from tinynet.train.base.checksums import sha256
+from tinynet.train.base.checkpoint_file import sha256
 from tinynet.train.base.reading import read_bytes
 from tinynet.train.base.run_folder import RunFolder
 from tinynet.train.config.sources import source_copies
-from tinynet.train.diagnose.fingerprint import fingerprints
+from tinynet.train.diagnose.changes import fingerprints
 from tinynet.train.store.tokens import vocabulary_files
 
 

@@ -22,12 +22,12 @@ from tinynet.train.base.problems import ConfigError, Problem, UsageError, one_of
 from tinynet.train.base.run_folder import RunFolder, new_run_folder, no_weights
 from tinynet.train.base.writing import locked, write_text
 from tinynet.train.config.document import parse
-from tinynet.train.config.rendering import to_toml
+from tinynet.train.config.reference import to_toml
 from tinynet.train.config.resolve import load_config, resolve
 from tinynet.train.config.sections import Config
 from tinynet.train.config.validation import recorded
+from tinynet.train.diagnose.changes import Drift, describe_set, recorded_figures
 from tinynet.train.diagnose.data_check import check_data
-from tinynet.train.diagnose.drift import Drift, describe_set, recorded_figures
 from tinynet.train.loop.fit import evaluate
 from tinynet.train.metrics.criterion import SELECTED_ON_TEST
 from tinynet.train.observe.progress import as_json, describe_figures

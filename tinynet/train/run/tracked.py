@@ -9,14 +9,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tinynet.train.base.checksums import is_sealed, sealed
+from tinynet.train.base.checkpoint_file import is_sealed, sealed
 from tinynet.train.base.problems import TrainError
 from tinynet.train.base.reading import read_json
 from tinynet.train.base.run_folder import RunFolder, StorageWarning
 from tinynet.train.base.writing import write_json
 from tinynet.train.store.provenance import version
-from tinynet.train.trackers.tracker import TrackedRun
-from tinynet.train.trackers.tracking import Tracking
+from tinynet.train.trackers.tracking import TrackedRun, Tracking
 
 
 def track(

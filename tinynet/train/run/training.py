@@ -13,27 +13,24 @@ from typing import Any, Literal
 from tinynet.base.invocation import command
 from tinynet.board import Recording
 from tinynet.data.readers.encoding import TableEncoder
+from tinynet.train.assemble.averages import average_of
 from tinynet.train.assemble.best import EARLY_STOPPING, Best
 from tinynet.train.assemble.build import Parts, preprocessing_of
 from tinynet.train.assemble.limits import Limits, examples_per_epoch
-from tinynet.train.assemble.swa import average_of
-from tinynet.train.base.checkpoint_file import CheckpointError
-from tinynet.train.base.checksums import sealed_row
+from tinynet.train.base.checkpoint_file import CheckpointError, sealed_row
 from tinynet.train.base.problems import TrainError
 from tinynet.train.base.run_folder import RunFolder
 from tinynet.train.base.run_record import recorded_warnings
 from tinynet.train.loop.callback import dataset_attribute
 from tinynet.train.loop.fit import Step, fit
-from tinynet.train.metrics.criterion import figures_on
-from tinynet.train.metrics.figures import rates
+from tinynet.train.metrics.criterion import figures_on, rates
 from tinynet.train.metrics.regression import PoorFitWarning, doubt
 from tinynet.train.observe.board_log import BoardLog
 from tinynet.train.observe.progress import ProgressPrinter, as_json, showing
 from tinynet.train.run.compilation import Compilation
 from tinynet.train.run.inputs import input_files
 from tinynet.train.run.interrupt import StopRequest
-from tinynet.train.run.measures import Measures
-from tinynet.train.run.norms import LoggedNorms
+from tinynet.train.run.measures import LoggedNorms, Measures
 from tinynet.train.run.processes import ending_together
 from tinynet.train.run.result import Result
 from tinynet.train.run.tracked import track
@@ -42,8 +39,8 @@ from tinynet.train.step.nonfinite import Place
 from tinynet.train.step.ranks import Ranks
 from tinynet.train.step.task import check_weights
 from tinynet.train.step.totals import Totals
+from tinynet.train.store.provenance import Spending
 from tinynet.train.store.response import Incidents, error_text
-from tinynet.train.store.spending import Spending
 from tinynet.train.store.state import StartingPoint, load_state, state_of, states_of
 from tinynet.train.store.storage import Storage
 from tinynet.train.trackers.tracking import Tracking

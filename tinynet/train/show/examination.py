@@ -20,8 +20,8 @@ from tinynet.train.assemble.optimizers import updaters_for
 from tinynet.train.assemble.trial import recorded_step
 from tinynet.train.loop.callback import dataset_attribute
 from tinynet.train.metrics.metric import UnsuitableError
-from tinynet.train.step.eval_mode import as_evaluated
 from tinynet.train.step.seeds import isolated
+from tinynet.train.step.task import as_evaluated
 from tinynet.train.step.totals import Totals
 from tinynet.train.store.state import weights_of
 

@@ -5,13 +5,131 @@ from __future__ import annotations
 import base64
 import functools
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+import html
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from tinynet.train.show.markup import SORTABLE, Html, element, escaped, joined
 from tinynet.train.store.provenance import version
+
+# ---- markup -------------------------------------------------------------------------------------
+# HTML from Python values: whatever is not `Html` is escaped.
+
+
+SORTABLE = "sortable"
+"""The class of tables that the script of a page sorts."""
+
+
+class Html(str):
+    """Text that is HTML already."""
+
+    __slots__ = ()
+
+
+def escaped(content: object) -> Html:
+    """Return a value as HTML text; `Html` stays as it is.
+
+    Example:
+        >>> escaped("<b> & c"), escaped(Html("<b>"))
+        ('&lt;b&gt; &amp; c', '<b>')
+    """
+    if isinstance(content, Html):
+        return content
+    return Html(html.escape("".join(map(_visible, str(content)))))
+
+
+def _visible(character: str) -> str:
+    """Return a character; one that no browser shows as its escape."""
+    return character if character.isprintable() or character == "\n" else repr(character)[1:-1]
+
+
+def element(name: str, *children: object, **attributes: object) -> Html:
+    """Return an element.
+
+    Args:
+        name: its name, such as ``"td"``.
+        children: its contents, one after another.
+        attributes: its attributes; an underscore at the end is left out, as in ``class_``, and so
+            is an attribute that is None.
+
+    Example:
+        >>> element("a", "<here>", href="#top", class_=None)
+        '<a href="#top">&lt;here&gt;</a>'
+    """
+    given = {key.rstrip("_"): value for key, value in attributes.items() if value is not None}
+    inside = "".join(f' {key}="{escaped(str(value))}"' for key, value in given.items())
+    return Html(f"<{name}{inside}>{joined(children)}</{name}>")
+
+
+def joined(parts: Iterable[object], between: str = "") -> Html:
+    """Return parts one after another."""
+    return Html(between.join(map(escaped, parts)))
+
+
+def table(
+    header: Sequence[object],
+    rows: Iterable[Sequence[object]],
+    numbers: int = 0,
+    *,
+    sortable: bool = False,
+) -> Html:
+    """Return a table that scrolls sideways where it is wider than the page.
+
+    Args:
+        header: the titles of the columns.
+        rows: the cells of each row.
+        numbers: the index of the first column of numbers; these are aligned on the right.
+        sortable: whether a click on a title sorts the rows.
+
+    Example:
+        >>> "<tbody><tr><td>&lt;1&gt;</td></tr></tbody>" in table(["a"], [["<1>"]])
+        True
+    """
+    kinds = ["number" if numbers and index >= numbers else None for index in range(len(header))]
+
+    def row(name: str, cells: Sequence[object]) -> Html:
+        pairs = zip(cells, kinds, strict=True)
+        return element("tr", *[element(name, cell, class_=kind) for cell, kind in pairs])
+
+    body = [row("td", cells) for cells in rows]
+    head = element("thead", row("th", header))
+    name = SORTABLE if sortable else None
+    shown = element("table", head, element("tbody", *body), class_=name)
+    return element("div", shown, class_="wide")
+
+
+def cards(figures: Mapping[str, object]) -> Html:
+    """Return figures as cards, each with its name.
+
+    Example:
+        >>> "<b>97 %</b><span>accuracy</span>" in cards({"accuracy": "97 %"})
+        True
+    """
+    shown = [element("div", element("b", v), element("span", k)) for k, v in figures.items()]
+    return element("div", *shown, class_="figures")
+
+
+def bar(name: object, share: float) -> Html:
+    """Return a bar for a share from 0 to 1, between its name and the percentage."""
+    drawn = element("i", style=f"--share: {100 * share:.1f}%")
+    return element("div", element("span", name), drawn, f"{100 * share:.1f} %", class_="bar")
+
+
+def picture(png: bytes, description: str) -> Html:
+    """Return a PNG file as an image inside the page."""
+    data = base64.b64encode(png).decode()
+    shown = element("img", class_="pixels", alt=description, src=f"data:image/png;base64,{data}")
+    return Html(shown.removesuffix("</img>"))
+
+
+def folded(title: object, *content: object) -> Html:
+    """Return content that opens when its title is clicked."""
+    return element("details", element("summary", title), *content)
+
+
+# ---- page ---------------------------------------------------------------------------------------
+
 
 # Whatever a hostile name got past the escaping, a browser would neither run nor load it.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"

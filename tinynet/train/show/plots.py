@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tinynet.train.observe.progress import number_text
-from tinynet.train.show.markup import Html, element, escaped, joined
+from tinynet.train.show.page import Html, element, escaped, joined
 
 MISSING = "matplotlib"
 _POINTS = 72  # per inch

@@ -14,7 +14,7 @@ from tinynet.train.base.problems import TrainError
 from tinynet.train.base.reading import read_rows, read_text
 from tinynet.train.base.run_folder import RunFolder, no_run
 from tinynet.train.base.run_record import parse_record
-from tinynet.train.diagnose.drift import run_damage
+from tinynet.train.diagnose.changes import run_damage
 from tinynet.train.metrics.criterion import SETS, is_test, selection_of
 from tinynet.train.show.examination import Examination
 

@@ -16,14 +16,14 @@ import numpy as np
 
 from tinynet import distributed, nn
 from tinynet.core.callsite import warn
+from tinynet.core.graph.accumulate_grad import dense_gradient, sparse
 from tinynet.core.graph.row_sparse import Rows
-from tinynet.core.graph.sparse_gradients import dense_gradient, sparse
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.data.loading.seeding import mix
 from tinynet.distributed.launcher import launched_size
-from tinynet.distributed.sparse import gather_rows
+from tinynet.distributed.reductions import gather_rows
 from tinynet.dtypes import Array
-from tinynet.nn.functional.lookup.embeddings import shared_weights
+from tinynet.nn.functional.lookup import shared_weights
 from tinynet.nn.parallel.module_state import broadcast_coalesced
 from tinynet.nn.parallel.renormalization import Renormalization
 from tinynet.random import default_generator

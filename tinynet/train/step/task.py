@@ -11,6 +11,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from tinynet import nn
+from tinynet.core.modes import no_grad
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.trace import repeated
 from tinynet.dtypes import Array
@@ -18,6 +19,27 @@ from tinynet.nn.utils import clip_grad_norm_, clip_grad_value_
 from tinynet.optim import Optimizer
 from tinynet.train.step.nonfinite import NonFiniteError, Place, RankError
 from tinynet.train.step.ranks import Apart, Ranks
+from tinynet.train.step.seeds import isolated
+
+# ---- eval mode ----------------------------------------------------------------------------------
+# Evaluating a model in the middle of its training.
+
+
+@contextlib.contextmanager
+def as_evaluated(model: nn.Module, seed: int = 0) -> Iterator[None]:
+    """Enter eval mode and `no_grad`; restore the modes and all random streams at the end."""
+    modes = [(module, module.training) for module in model.modules()]
+    model.eval()
+    try:
+        with no_grad(), isolated(seed):
+            yield
+    finally:
+        for module, training in modes:
+            module.training = training
+
+
+# ---- task ---------------------------------------------------------------------------------------
+
 
 Loss = Callable[[Any, Any], Tensor]
 

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tinynet.train.assemble.averages import MovingAverage, WeightAverage
 from tinynet.train.assemble.best import Best
 from tinynet.train.assemble.build import Parts
-from tinynet.train.assemble.ema import MovingAverage
-from tinynet.train.assemble.swa import WeightAverage
 from tinynet.train.base.problems import UsageError
 from tinynet.train.step import seeds
 from tinynet.train.step.totals import Totals

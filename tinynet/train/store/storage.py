@@ -16,8 +16,15 @@ from pathlib import Path
 from typing import Any
 
 from tinynet.base.invocation import command
-from tinynet.train.base.checkpoint_file import CheckpointError, read_checkpoint, write_checkpoint
-from tinynet.train.base.checksums import changed_checksums, row_of, sealed_row, sha256
+from tinynet.train.base.checkpoint_file import (
+    CheckpointError,
+    changed_checksums,
+    read_checkpoint,
+    row_of,
+    sealed_row,
+    sha256,
+    write_checkpoint,
+)
 from tinynet.train.base.problems import TrainError
 from tinynet.train.base.reading import holds, read_text, size_of
 from tinynet.train.base.run_folder import RunFolder

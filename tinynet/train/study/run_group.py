@@ -29,7 +29,7 @@ from tinynet.train.base.problems import ConfigError, Problem, TrainError, UsageE
 from tinynet.train.base.run_folder import RunFolder
 from tinynet.train.base.run_record import parse_record
 from tinynet.train.config.document import toml_or_text
-from tinynet.train.config.rendering import to_toml
+from tinynet.train.config.reference import to_toml
 from tinynet.train.config.resolve import load_config
 from tinynet.train.config.sections import Config
 from tinynet.train.metrics.criterion import SETS, selection_of
@@ -37,7 +37,7 @@ from tinynet.train.run.interrupt import StopRequest, signal_name
 from tinynet.train.run.runner import prepare
 from tinynet.train.run.supervised import VARIABLE as SUPERVISED
 from tinynet.train.study.executors import Start
-from tinynet.train.study.grid import Point
+from tinynet.train.study.space import Point
 
 _PAUSE = 0.02  # seconds between two polls of the processes
 

@@ -15,8 +15,7 @@ from tinynet.base import invocation
 from tinynet.data.loading.seeding import mix
 from tinynet.train.base.problems import TrainError, UsageError
 from tinynet.train.metrics.criterion import Criterion
-from tinynet.train.study.grid import Point
-from tinynet.train.study.space import Dimension, number_text
+from tinynet.train.study.space import Dimension, Point, number_text
 
 SAMPLERS = ("tpe", "random", "grid")
 PRUNERS = ("median", "hyperband", "none")

@@ -19,7 +19,6 @@ from tinynet.train.config.resolve import load_config
 from tinynet.train.metrics.criterion import Criterion, criterion_of
 from tinynet.train.store.provenance import surroundings
 from tinynet.train.study.executors import Places
-from tinynet.train.study.grid import Axis, Point, points, short_keys
 from tinynet.train.study.run_group import (
     Outcome,
     RunGroup,
@@ -29,6 +28,7 @@ from tinynet.train.study.run_group import (
     run_points,
     unwatched,
 )
+from tinynet.train.study.space import Axis, Point, points, short_keys
 
 
 @dataclass(frozen=True)

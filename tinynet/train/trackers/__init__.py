@@ -1,7 +1,7 @@
 """Experiment trackers: where a run's figures go besides TensorBoard, named by ``run.trackers``."""
 
 from tinynet.train.trackers.mlflow import MLflow as MLflow
-from tinynet.train.trackers.tracker import Point as Point
-from tinynet.train.trackers.tracker import TrackedRun as TrackedRun
-from tinynet.train.trackers.tracker import Tracker as Tracker
+from tinynet.train.trackers.tracking import Point as Point
+from tinynet.train.trackers.tracking import TrackedRun as TrackedRun
+from tinynet.train.trackers.tracking import Tracker as Tracker
 from tinynet.train.trackers.wandb import Wandb as Wandb

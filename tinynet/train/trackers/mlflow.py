@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tinynet.train.trackers.tracker import Point, TrackedRun, Tracker, flattened, require
+from tinynet.train.trackers.tracking import Point, TrackedRun, Tracker, flattened, require
 
 _STATUS = {"finished": "FINISHED", "failed": "FAILED", "interrupted": "KILLED"}
 _KEY, _VALUE, _TAG, _METRICS, _PARAMS = 250, 6000, 8000, 1000, 100  # the limits of MLflow

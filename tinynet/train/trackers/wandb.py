@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from tinynet.train.metrics.figures import EPOCHS
-from tinynet.train.trackers.tracker import Point, TrackedRun, Tracker, require
+from tinynet.train.metrics.criterion import EPOCHS
+from tinynet.train.trackers.tracking import Point, TrackedRun, Tracker, require
 
 _PATIENCE = 30.0  # seconds for W&B to answer; it would wait longer, even at the end of a program
 _TOKEN = "WANDB_IDENTITY_TOKEN_FILE"  # instead of a key

@@ -1,3 +1,3 @@
 """PyTorch's import path of the distributed sampler."""
 
-from tinynet.data.loading.distributed import DistributedSampler as DistributedSampler
+from tinynet.data.loading.sampler import DistributedSampler as DistributedSampler

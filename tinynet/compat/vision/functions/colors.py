@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.compat.vision.functions.kinds import for_images, on_array, with_colors
+from tinynet.compat.vision.functions.conversion import for_images, on_array, with_colors
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.data.transforms import RGB, Grayscale
 from tinynet.data.transforms import adjustments as arrays

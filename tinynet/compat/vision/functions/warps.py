@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.compat.vision.functions.kinds import for_images, on_array
+from tinynet.compat.vision.functions.conversion import for_images, on_array
 from tinynet.compat.vision.modes import InterpolationMode, interpolation_mode
 from tinynet.core.tensors.size import Size
 from tinynet.core.tensors.tensor import Tensor
@@ -19,9 +19,9 @@ from tinynet.data.transforms.affine import (
     old_places,
     sampled,
 )
+from tinynet.data.transforms.augmentation import blurred
 from tinynet.data.transforms.base import image_array
 from tinynet.data.transforms.geometry import Side, height_and_width
-from tinynet.data.transforms.noise import blurred
 from tinynet.data.transforms.resizing import as_dtype
 from tinynet.data.transforms.warps import Points, elastic_places, perspective_places
 from tinynet.dtypes import Array

@@ -10,8 +10,8 @@ from tinynet.compat.vision.modes import InterpolationMode, interpolation_mode
 from tinynet.compat.vision.transforms import functional as F
 from tinynet.compat.vision.transforms.base import ImageTransform, Randomly, generator, uniform
 from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.data.transforms.base import Range, around, check_range
 from tinynet.data.transforms.geometry import Mode, Side, height_and_width, sides
-from tinynet.data.transforms.random_base import Range, around, check_range
 from tinynet.data.transforms.warps import moved_corners, one_or_two, smooth_noise
 
 __all__ = [

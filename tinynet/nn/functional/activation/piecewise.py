@@ -14,8 +14,7 @@ from tinynet.core.trace import traced
 from tinynet.dtypes import Array
 from tinynet.nn.functional.activation import piecewise_ops as ops
 from tinynet.nn.functional.checks import tensor_only
-from tinynet.ops.argument_errors import name_of
-from tinynet.ops.out_dtypes import FOUND
+from tinynet.ops.arguments import FOUND, name_of
 from tinynet.ops.pointwise import exponential
 from tinynet.ops.pointwise.where import pick
 from tinynet.random import default_generator

@@ -18,7 +18,7 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.kernels import threads
 from tinynet.kernels.low_precision import HALF, in_single
-from tinynet.ops.argument_errors import name_of
+from tinynet.ops.arguments import name_of
 from tinynet.ops.pointwise.arithmetic import where
 from tinynet.ops.pointwise.exponential import exp, sigmoid, tanh
 from tinynet.ops.pointwise.where import pick, zeros_for

@@ -4,21 +4,371 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 from tinynet import dtypes, errors
 from tinynet.core import arrays
 from tinynet.core.declaration.casting import autocast
-from tinynet.core.tensors.tensor import Tensor
+from tinynet.core.declaration.operation import operation
+from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.core.trace import run_traced, traced
 from tinynet.dtypes import Array
-from tinynet.nn.functional.attention.attention_ops import attend, attend_with_bias
+from tinynet.kernels import threads
+from tinynet.kernels.sums import ones
 from tinynet.nn.functional.checks import tensor_only
+from tinynet.nn.functional.double_backward import recorded
 from tinynet.nn.functional.dropouts import dropout_factors
-from tinynet.ops.argument_errors import c_name, name_of
+from tinynet.ops.arguments import c_name, name_of
+from tinynet.ops.pointwise.exponential import exp
+from tinynet.ops.products.matmul import matmul
+from tinynet.ops.reduction.softmax import SAFE
+from tinynet.ops.reduction.sums import largest, smallest
 
 __all__ = ["scaled_dot_product_attention"]
+
+
+# ---- attention ops ------------------------------------------------------------------------------
+# Attention as one operation, for speed: ``softmax(query @ key.T * scale + bias) @ value``.
+#
+# A composite would fill five more arrays of the size of the scores. Here the exponentials
+# overwrite
+# the scores and are saved. They are not divided by their sums; the output is, which is smaller.
+
+
+_FEW = 32  # queries for which a copy of all keys costs more than it saves
+_BLOCK = 65536  # number of scores per block, which fits the cache
+_ROWS = 128  # number of queries per block of a large matrix
+
+
+def _parts(scores: Array) -> Sequence[Any]:
+    """Return indices of the dimensions before the matrices, for parts that fit the cache."""
+    if scores.size <= _BLOCK or scores.ndim == 2:
+        return [...]
+    if scores.shape[-2] * scores.shape[-1] * 2 > _BLOCK:
+        return list(np.ndindex(scores.shape[:-2]))
+    return threads.slices(len(scores), max(1, _BLOCK * len(scores) // scores.size))
+
+
+def _spans(keep: Array | None, length: int, keys: int) -> list[tuple[slice, int, int]]:
+    """Return blocks of queries, each with the keys where its mask begins, and behind those it sees.
+
+    So half of the products with a causal mask are left out.
+    """
+    begin, end, found = 0, keys, []
+    mask = keep if keep is not None and keep.shape == (length, keys) else None
+    if length * keys * 2 <= _BLOCK:
+        return [(slice(None), begin, end)]
+    for rows in threads.slices(length, max(_ROWS, _BLOCK // keys) if mask is None else _ROWS):
+        if mask is not None:
+            by_all, by_any = np.minimum.reduce(mask[rows]) > 0, np.maximum.reduce(mask[rows]) > 0
+            begin = keys if by_all.all() else int(np.argmin(by_all))
+            end = keys - int(np.argmax(by_any[::-1])) if by_any.any() else 0
+        found.append((rows, begin, end))
+    return found
+
+
+def _scaled(rows: Array, x: Array, scale: float) -> tuple[Array, Array]:
+    """Return rows and transposed matrices, one of them times a factor.
+
+    Products are faster with contiguous columns, which few rows are not worth.
+    """
+    factor, columns = x.dtype.type(scale), x.swapaxes(-1, -2)
+    if rows.shape[-2] < _FEW:
+        return rows * factor, columns
+    return rows, np.multiply(columns, factor, order="C")
+
+
+def _write_scores(query: Array, columns: Array, bias: Array | None, scores: Array) -> Array:
+    """Write ``query @ columns + bias``."""
+    np.matmul(query, columns, out=scores)
+    if bias is not None:
+        scores += bias
+    return scores
+
+
+def _tops(scores: Array) -> Array:
+    """Return the largest score of each row, as a column; 0 where all are -inf."""
+    tops = largest(scores, axis=-1, keepdims=True, initial=-np.inf)
+    return np.where(np.isneginf(tops), scores.dtype.type(0), tops)
+
+
+def _write_powers(
+    query: Array,
+    columns: Array,
+    bias: Array | None,
+    keep: Array | None,
+    powers: Array,
+    sums: Array,
+) -> None:
+    """Write the exponentials of the scores, up to a factor per row, and their sums as a column.
+
+    If no score is large and no sum is small, exp needs no shift, which saves two passes.
+    """
+    scores = _write_scores(query, columns, bias, powers)
+    column, safe = ones(scores.shape[-1], scores.dtype)[:, None], SAFE.get(scores.dtype, 0.0)
+    if largest(scores, axis=None, initial=-np.inf) < safe:
+        np.exp(scores, out=scores)
+        if keep is not None:
+            scores[..., -keep.shape[-1] :] *= keep
+        np.matmul(scores, column, out=sums)
+        if smallest(sums, axis=None, initial=np.inf) > math.exp(-safe):
+            return
+        _write_scores(query, columns, bias, powers)
+    if keep is not None:
+        np.copyto(scores[..., -keep.shape[-1] :], -np.inf, where=keep == 0)
+    scores -= _tops(scores)
+    np.exp(scores, out=scores)
+    np.matmul(scores, column, out=sums)
+    sums[sums == 0] = 1  # all keys masked: the output is 0
+
+
+def _allocate(like: Array, shape: tuple[int, ...]) -> Array:
+    """Allocate a product in the memory order of ``like`` if it has the same shape."""
+    return np.empty_like(like) if like.shape == shape else np.empty(shape, like.dtype)
+
+
+def _allocate_gradients(batch: tuple[int, ...], *inputs: Array) -> Sequence[Array]:
+    """Allocate the gradients: slices of one array if the inputs are slices of one.
+
+    The gradients then need no concatenation.
+    """
+    x = inputs[0]
+    first, second, third = (x.__array_interface__["data"][0] for x in inputs)
+    same_layout = all(other.shape == x.shape and other.strides == x.strides for other in inputs)
+    if same_layout and 0 < second - first == third - second and x.shape[:-2] == batch:
+        return [*np.empty_like(as_strided(x, (3, *x.shape), (second - first, *x.strides)))]
+    return [_allocate(x, (*batch, *x.shape[-2:])) for x in inputs]
+
+
+def _batch(query: Array, key: Array, value: Array) -> tuple[int, ...]:
+    """Return the dimensions before the matrices."""
+    shapes = [x.shape[:-2] for x in (query, key, value)]
+    return shapes[0] if shapes[0] == shapes[1] == shapes[2] else np.broadcast_shapes(*shapes)
+
+
+def _broadcast(x: Array, shape: tuple[int, ...]) -> Array:
+    return x if x.shape == shape else np.broadcast_to(x, shape)
+
+
+def _attend(
+    query: Array,
+    key: Array,
+    value: Array,
+    bias: Array | None,
+    keep: Array | None,
+    noise: Array | None,
+    scale: float,
+) -> tuple[Array, Array, Array]:
+    """Return the output, exponentials of the scores up to a factor, and their sums."""
+    batch, length, kind = _batch(query, key, value), query.shape[-2], query.dtype
+    powers = np.empty((*batch, length, key.shape[-2]), kind)
+    sums = np.empty((*batch, length, 1), kind)
+    output = _allocate(query, (*batch, length, value.shape[-1]))
+
+    query, key, value = (_broadcast(x, batch + x.shape[-2:]) for x in (query, key, value))
+    b, k = (x if x is None else _broadcast(x, powers.shape) for x in (bias, keep))
+    spans = _spans(keep, length, key.shape[-2])
+    for part in _parts(powers):
+        p, out, total = powers[part], output[part], sums[part]
+        q, columns = _scaled(query[part], key[part], scale)
+        for rows, begin, end in spans:
+            at = ..., rows, slice(end)  # powers behind the end are never read
+            bias_of = b if b is None else b[part][at]
+            kept = None if k is None or begin >= end else k[part][..., rows, begin:end]
+            _write_powers(
+                q[..., rows, :], columns[..., :end], bias_of, kept, p[at], total[..., rows, :]
+            )
+            weights = p[at] if noise is None else p[at] * noise[part][at]
+            np.matmul(weights, value[part][..., :end, :], out=out[..., rows, :])
+        out /= total
+    return output, powers, sums
+
+
+@operation(
+    hidden=("powers", "sums"),
+    methods=False,
+    node="ScaledDotProductFlashAttentionForCpuBackward0",
+    batch="leading",
+    order="",  # as the query lies in memory
+)
+def attend(
+    query: Array,
+    key: Array,
+    value: Array,
+    /,
+    keep: Array | None,
+    noise: Array | None,
+    scale: float,
+) -> tuple[Array, Array, Array]:
+    """Return for each query the mean of the values, weighted by softmax of its scores.
+
+    Args:
+        query: ``[..., L, E]``.
+        key: ``[..., S, E]``.
+        value: ``[..., S, V]``.
+        keep: 0 for masked pairs and 1 for others, of a shape that broadcasts with ``[..., L, S]``;
+            or None.
+        noise: dropout factors of the weights, or None.
+        scale: the factor of the scores ``query @ key.T``.
+    """
+    return _attend(query, key, value, None, keep, noise, scale)
+
+
+@operation(
+    hidden=("powers", "sums"),
+    methods=False,
+    node="ScaledDotProductFlashAttentionForCpuBackward0",
+    batch="leading",
+    order="",  # as the query lies in memory
+)
+def attend_with_bias(
+    query: Array, key: Array, value: Array, bias: Array, /, noise: Array | None, scale: float
+) -> tuple[Array, Array, Array]:
+    """Return ``attend`` with a bias added to the scores.
+
+    Args:
+        query, key, value, noise, scale: as for ``attend``.
+        bias: of a shape that broadcasts with ``[..., L, S]``.
+    """
+    return _attend(query, key, value, bias, None, noise, scale)
+
+
+def attention_steps(
+    inputs: Sequence[Tensor], keep: Array | None, noise: Array | None, scale: float
+) -> tuple[Tensor]:
+    """Compute either operation from elementary ones; the fourth input, if any, is the bias."""
+    query, key, value, *bias = inputs
+    scores = matmul(query, key.mT) * scale
+    if bias:
+        scores = scores + bias[0]
+    if keep is not None:
+        scores = scores.masked_fill(wrap(_is_zero(keep)), -math.inf)
+    powers: Any = exp(scores - wrap(run_traced(_tops, scores._array)))
+    sums = powers.sum(-1, True)
+    if noise is not None:
+        powers = powers * wrap(noise)
+    return (matmul(powers, value) / (sums + wrap(_is_zero(sums._array))),)
+
+
+@traced
+def _is_zero(array: Any) -> Any:
+    return array == 0
+
+
+# ---- the derivative -----------------------------------------------------------------------------
+
+
+def _write_score_gradient(d: Array, powers: Array, g: Array, result: Array, factor: float) -> None:
+    """Overwrite the gradient of the weights with that of the scores."""
+    products = np.einsum("...i,...i->...", g, result)
+    products *= factor
+    d -= products[..., None]
+    d *= powers
+
+
+def _add_product(a: Array, b: Array, whole: Array, end: int, number: int) -> None:
+    """Add ``a.T @ b`` of a block of queries to the gradient of the keys that they see."""
+    out = whole[..., :end, :]
+    product = np.multiply if a.shape[-2] == 1 else np.matmul  # BLAS is slow at outer products
+    if number:
+        out += product(a.swapaxes(-1, -2), b)
+    else:
+        product(a.swapaxes(-1, -2), b, out=out)
+        whole[..., end:, :] = 0
+
+
+def _backward(
+    g: Array,
+    query: Array,
+    key: Array,
+    value: Array,
+    result: Array,
+    powers: Array,
+    sums: Array,
+    keep: Array | None,
+    noise: Array | None,
+    scale: float,
+    of_scores: Array | None = None,
+) -> tuple[Array, Array, Array]:
+    """Return the gradients of query, key and value; write that of the scores to ``of_scores``."""
+    batch = powers.shape[:-2]
+    of_query, of_key, of_value = _allocate_gradients(batch, query, key, value)
+    # The gradient of the scores includes their factor, unless it is itself needed.
+    inner, outer = (scale, 1.0) if of_scores is None else (1.0, scale)
+
+    query, key, value = (_broadcast(x, batch + x.shape[-2:]) for x in (query, key, value))
+    spans = _spans(keep, *powers.shape[-2:])
+    for part in _parts(powers):
+        over, by_key, by_value = g[part] / sums[part], of_key[part], of_value[part]
+        scaled, columns = _scaled(over, value[part], inner)
+        for number, (rows, _, end) in enumerate(spans):
+            at = ..., rows, slice(end)
+            p, g_over = powers[part][at], over[..., rows, :]
+            weights = p if noise is None else p * noise[part][at]
+            d = np.empty_like(p) if of_scores is None else of_scores[part][at]
+            np.matmul(scaled[..., rows, :], columns[..., :end], out=d)
+            if noise is not None:
+                d *= noise[part][at]
+            _write_score_gradient(d, p, g_over, result[part][..., rows, :], inner)
+            np.matmul(d, key[part][..., :end, :], out=of_query[part][..., rows, :])
+            _add_product(d, query[part][..., rows, :], by_key, end, number)
+            _add_product(weights, g_over, by_value, end, number)
+    if outer != 1.0:
+        of_query *= of_query.dtype.type(outer)
+        of_key *= of_key.dtype.type(outer)
+    return of_query, of_key, of_value
+
+
+def _gradients(
+    g: Any,
+    query: Any,
+    key: Any,
+    value: Any,
+    result: Any,
+    powers: Any,
+    sums: Any,
+    keep: Array | None,
+    noise: Array | None,
+    scale: float,
+    needs: tuple[bool, ...],
+) -> tuple[Any, ...]:
+    if isinstance(g, Tensor):
+        inputs = (query, key, value)
+        steps = lambda tensors: attention_steps(tensors, keep, noise, scale)  # noqa: E731
+        return recorded(steps, inputs, [g], needs)
+    return _backward(g, query, key, value, result, powers, sums, keep, noise, scale)
+
+
+def _gradients_with_bias(
+    g: Any,
+    query: Any,
+    key: Any,
+    value: Any,
+    bias: Any,
+    result: Any,
+    powers: Any,
+    sums: Any,
+    noise: Array | None,
+    scale: float,
+    needs: tuple[bool, ...],
+) -> tuple[Any, ...]:
+    if isinstance(g, Tensor):
+        inputs = (query, key, value, bias)
+        steps = lambda tensors: attention_steps(tensors, None, noise, scale)  # noqa: E731
+        return recorded(steps, inputs, [g], needs)
+    d = np.empty_like(powers)
+    return *_backward(g, query, key, value, result, powers, sums, None, noise, scale, d), d
+
+
+attend.grads(_gradients)
+attend_with_bias.grads(_gradients_with_bias)
+
+
+# ---- scaled dot product -------------------------------------------------------------------------
 
 
 @autocast("lower")

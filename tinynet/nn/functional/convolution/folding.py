@@ -12,7 +12,7 @@ from tinynet.core.declaration.operation import operation
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.nn.functional.checks import not_implemented, tensor_only
-from tinynet.nn.functional.convolution.convolution_checks import named, option_tuple
+from tinynet.nn.functional.convolution.convolution import named, option_tuple
 from tinynet.nn.functional.convolution.im2col import Walk, added, clear_edges, sliding
 
 __all__ = ["unfold", "fold"]

@@ -11,8 +11,14 @@ from tinynet import dtypes
 from tinynet.core.declaration.operation import operation
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
-from tinynet.nn.functional.checks import int_tuple, not_implemented, tensor_only
-from tinynet.nn.functional.dimensions import Ints, by_rank, spatial
+from tinynet.nn.functional.checks import (
+    Ints,
+    by_rank,
+    int_tuple,
+    not_implemented,
+    spatial,
+    tensor_only,
+)
 
 __all__ = ["pad"]
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.dtypes import Array
-from tinynet.nn.functional.dimensions import Ints
+from tinynet.nn.functional.checks import Ints
 
 _BLOCK = 2**17  # elements of the planes that are mapped together, so that they stay in the cache
 _LAST, _OTHER = 45, 28  # inputs per tap up to which a product with the whole matrix is faster

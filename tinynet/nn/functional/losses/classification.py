@@ -7,6 +7,7 @@ composite (log_softmax, gather, mean) would compute them twice and fill three mo
 from __future__ import annotations
 
 import functools
+import math
 from typing import Any
 
 import numpy as np
@@ -14,22 +15,200 @@ import numpy as np
 from tinynet import errors
 from tinynet.core.declaration.casting import autocast
 from tinynet.core.declaration.operation import operation
+from tinynet.core.modes import no_grad
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.core.trace import run_traced, traced
 from tinynet.dtypes import Array
+from tinynet.errors import with_fix
 from tinynet.kernels.sums import ones
-from tinynet.nn.functional.checks import legacy_reduction, reduced, tensor_only
+from tinynet.nn.functional.checks import (
+    REDUCTIONS,
+    legacy_reduction,
+    reduced,
+    tensor_only,
+)
 from tinynet.nn.functional.double_backward import batched
-from tinynet.nn.functional.losses.classification_checks import check_indices, check_weight
 from tinynet.nn.functional.losses.loss_ops import likelihood, likelihood_of_places
-from tinynet.ops.argument_errors import name_of
+from tinynet.ops.arguments import name_of, to_long
+from tinynet.ops.creation.like import full_like
 from tinynet.ops.indexing.gather import gather
 from tinynet.ops.pointwise.arithmetic import where
 from tinynet.ops.reduction.softmax import SAFE, log_softmax, log_softmax_backward, softmax
 from tinynet.ops.reduction.sums import largest, smallest
 from tinynet.ops.shaping.views import reshape
 
-__all__ = ["nll_loss", "cross_entropy"]
+__all__ = ["poisson_nll_loss", "gaussian_nll_loss", "nll_loss", "cross_entropy"]
+
+
+# ---- classification checks ----------------------------------------------------------------------
+# Checks of the arguments of losses of classification.
+
+
+def check_indices(input: Tensor, target: Tensor, weight: Tensor | None) -> None:
+    """Check shapes and dtypes for class indices."""
+    if input.ndim < 1:
+        raise ValueError("Expected 1 or more dimensions (got 0)")
+    if input.ndim == 1:
+        if target.ndim == 1 and target.shape[0] != 1:
+            raise ValueError(
+                f"For 1D input, 1D target must have size 1, but got target size: {target.shape[0]}"
+            )
+    else:
+        rows = target.shape[0] if target.ndim else 0
+        if input.shape[0] != rows:
+            raise ValueError(
+                f"Expected input batch_size ({input.shape[0]}) to match target batch_size ({rows})."
+            )
+        wanted = [input.shape[0], *input.shape[2:]]
+        if input.ndim == 2 and target.ndim > 1:
+            raise RuntimeError(_multi_target(input, target))
+        if list(target.shape) != wanted:
+            raise RuntimeError(f"Expected target size {wanted}, got {list(target.shape)}")
+    if target._array.dtype not in (np.int64, np.uint8):
+        sentence = f"expected target dtype to be Long or Byte, but got {name_of(target._array)}"
+        raise RuntimeError(with_fix(sentence, to_long("target")))
+    if input.ndim > 2 and target._array.dtype != np.int64:
+        sentence = f"expected scalar type Long but found {name_of(target._array)}"
+        raise RuntimeError(with_fix(sentence, to_long("target")))
+    if weight is not None:
+        check_weight(input, weight)
+
+
+def _multi_target(input: Tensor, target: Tensor) -> str:
+    """Return the message for a target with more dimensions than class indices have."""
+    sentence = (
+        "0D or 1D target tensor expected, multi-target not supported\n  Class indices are of shape "
+        f"{[input.shape[0]]}, class probabilities are floating-point. "
+        f"Got a target of shape {list(target.shape)} and {target.dtype} instead."
+    )
+    if list(target.shape) != [input.shape[0], 1]:
+        return sentence
+    return with_fix(sentence, "`target.squeeze(1)` removes the last dimension")
+
+
+def check_weight(input: Tensor, weight: Tensor, prefix: str = "") -> None:
+    """Check shape and dtype of the weights of classes."""
+    classes = input.shape[0 if input.ndim == 1 else 1]
+    if list(weight.shape) != [classes]:
+        if input.ndim > 2 and not prefix:
+            raise RuntimeError("weight tensor should be defined either for all or no classes")
+        raise RuntimeError(
+            f"{prefix}weight tensor should be defined either for all {classes} classes or no "
+            f"classes but got weight tensor of shape: {list(weight.shape)}"
+        )
+    if weight.dtype != input.dtype:
+        kinds = [name_of(t._array) for t in (input, weight)]
+        raise RuntimeError(f"expected scalar type {kinds[0]} but found {kinds[1]}")
+
+
+# ---- likelihoods --------------------------------------------------------------------------------
+# Negative log-likelihoods of counts and of measurements with a variance. Composites.
+
+
+@autocast("float32")
+def poisson_nll_loss(
+    input: Tensor,
+    target: Tensor,
+    log_input: bool = True,
+    full: bool = False,
+    size_average: bool | None = None,
+    eps: float = 1e-8,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Return the negative log-likelihood of counts y for Poisson distributions.
+
+    Args:
+        input: logarithms x of the expected counts: the loss is ``exp(x) - y * x``.
+        target: counts.
+        log_input: False if the input holds the expected counts: ``x - y * log(x + eps)``.
+        full: add Stirling's approximation of ``log(y!)`` for ``y > 1``.
+        eps: see ``log_input``.
+        size_average, reduce: deprecated; they override ``reduction``.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Raises:
+        RuntimeError: the shapes do not broadcast.
+
+    Example:
+        >>> F.poisson_nll_loss(tn.zeros(2), tn.tensor([0.0, 3.0]))
+        tensor(1.)
+    """
+    tensor_only("poisson_nll_loss", input=input, target=target)
+    reduction = legacy_reduction(size_average, reduce, reduction)
+    loss: Any = input.exp() - target * input if log_input else input - target * (input + eps).log()
+    if full:
+        y: Any = where.function(target > 1, target, 1.0)
+        stirling = y * y.log() - y + 0.5 * (2 * math.pi * y).log()
+        loss = loss + where.function(target > 1, stirling, 0.0)
+    return reduced(loss, reduction)
+
+
+def gaussian_nll_loss(
+    input: Tensor,
+    target: Tensor,
+    var: Tensor | float,
+    full: bool = False,
+    eps: float = 1e-6,
+    reduction: str = "mean",
+) -> Tensor:
+    """Return ``(log(var) + (x - y) ** 2 / var) / 2``: Gaussian measurements y.
+
+    Args:
+        input: expected values x.
+        target: measurements.
+        var: variances: one number, of the shape of the input, or of that shape with the last
+            dimension left out or one dimension of length 1.
+        full: add the constant, ``log(2 * pi) / 2``.
+        eps: lower bound of the variances.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Raises:
+        ValueError: a variance is negative, or the shape of the variances does not match.
+
+    Source: Nix and Weigend, "Estimating the mean and variance of the target probability
+    distribution", 1994.
+
+    Example:
+        >>> F.gaussian_nll_loss(tn.tensor([1.0]), tn.tensor([3.0]), tn.tensor([1.0]))
+        tensor(2.)
+    """
+    tensor_only("gaussian_nll_loss", input=input, target=target)
+    if not isinstance(var, Tensor):
+        var = full_like(input, float(var))
+    _refuse_negative(var._array)
+    if var.shape != input.shape:
+        var = _spread_over(var, input)
+    if reduction not in REDUCTIONS:
+        raise ValueError(f"{reduction} is not valid")
+    var = var.clone()
+    with no_grad():  # a variance below eps is moved, but keeps its gradient
+        var.clamp_(min=eps)
+    loss: Any = 0.5 * (var.log() + (input - target) ** 2 / var)
+    if full:
+        loss = loss + 0.5 * math.log(2 * math.pi)
+    return reduced(loss, reduction)
+
+
+@traced
+def _refuse_negative(variances: Array) -> None:
+    if (variances < 0).any():
+        raise ValueError("var has negative entry/entries")
+
+
+def _spread_over(var: Tensor, input: Tensor) -> Tensor:
+    """Return variances that broadcast against the input, or raise ValueError."""
+    if input.shape[:-1] == var.shape:
+        return var.unsqueeze(-1)
+    if input.ndim == var.ndim:
+        other = [n for m, n in zip(input.shape, var.shape, strict=True) if m != n]
+        if sum(other) == 1:  # one dimension differs, and has length 1
+            return var
+    raise ValueError("var is of incorrect size")
+
+
+# ---- classification -----------------------------------------------------------------------------
+
 
 # ---- cross-entropy of rows of logits, as an operation -------------------------------------------
 

@@ -23,7 +23,7 @@ from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.core.trace import traced
 from tinynet.dtypes import Array
 from tinynet.nn.functional.checks import check_reduction, reduced, tensor_only
-from tinynet.ops.argument_errors import name_of, no_derivative
+from tinynet.ops.arguments import name_of, no_derivative
 
 __all__ = ["ctc_loss"]
 

@@ -15,7 +15,7 @@ from tinynet.core.graph.double_backward import derivative
 from tinynet.dtypes import Array
 from tinynet.kernels.low_precision import HALF, in_single
 from tinynet.nn.functional.activation.piecewise_ops import log_sigmoid
-from tinynet.ops.argument_errors import refuse_kinds
+from tinynet.ops.arguments import refuse_kinds
 from tinynet.ops.pointwise.arithmetic import where
 from tinynet.ops.pointwise.clamp import clamp_numbers
 from tinynet.ops.pointwise.exponential import log, sigmoid

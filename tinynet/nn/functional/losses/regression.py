@@ -26,7 +26,7 @@ from tinynet.nn.functional.losses.loss_ops import (
     smooth_error,
     squared_error,
 )
-from tinynet.ops.argument_errors import name_of, refuse_kinds
+from tinynet.ops.arguments import name_of, refuse_kinds
 from tinynet.ops.pointwise.exponential import exp
 from tinynet.ops.pointwise.logarithms import xlogy
 

@@ -16,19 +16,184 @@ are constant along places stay small.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tinynet.core.declaration.operation import operation
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
+from tinynet.kernels import numba as numba_kernels
+from tinynet.kernels import threads
+from tinynet.kernels.sums import add_up, column_sums, row_dots, row_sums
 from tinynet.nn.functional.double_backward import one_node
-from tinynet.nn.functional.normalization import compiled
-from tinynet.nn.functional.normalization.layout import Blocks, Columns, Rows, layout_of, wide
 from tinynet.ops.pointwise.exponential import rsqrt
 from tinynet.ops.reduction.sums import mean_dims, sum_dims
 from tinynet.ops.shaping.views import reshape
+
+# ---- layout -------------------------------------------------------------------------------------
+# Input layouts of normalisations: ``[samples, groups, channels, places]``, by rows or columns.
+
+
+PART = 1 << 16  # elements per block
+
+
+class Blocks(NamedTuple):
+    """The partition of an input: ``[samples, groups, channels, places]``.
+
+    Batch norm uses ``[N, C, 1, places]`` with ``shared``, group norm ``[N, G, C / G, places]``,
+    layer norm ``[rows, 1, n, 1]``. Instance norm is batch norm of ``[1, N * C, 1, places]``.
+
+    Attributes:
+        shared: whether all samples have the same statistics.
+    """
+
+    samples: int
+    groups: int
+    channels: int
+    places: int
+    shared: bool = False
+
+
+def wide(x: Array) -> Array:
+    """Return ``x``; float16 as float32, since long sums in float16 lose all precision."""
+    return x.astype(np.float32) if x.dtype.itemsize == 2 else x
+
+
+class Rows:
+    """An array as rows of places, with one number per channel for each row.
+
+    Threads share the rows, in parts that stay in the cache from one line of a formula to the next.
+    """
+
+    def __init__(self, blocks: Blocks):
+        self.blocks = blocks
+        self.shape = (blocks.samples * blocks.groups * blocks.channels, blocks.places)
+        self.small = blocks[:3]
+        rows = max(1, PART // max(blocks.places, 1))
+        self.parts = threads.slices(self.shape[0], rows)
+
+    def each(self, work: Callable[[slice], object]) -> None:
+        """Call a function with each part of the rows."""
+        with threads.row_by_row(self.blocks.places):
+            for part in self.parts:
+                work(part)
+
+    def memory(self) -> Array:
+        """Return memory for sums over places, in float64."""
+        return np.empty(self.shape[0])
+
+    def total(self, a: Array, part: slice, out: Array) -> None:
+        """Write the sums over places of a part."""
+        out[part] = row_sums(a[part])
+
+    def dot(self, a: Array, b: Array, part: slice, out: Array) -> None:
+        """Write the sums over places of the products of a part."""
+        out[part] = row_dots(a[part], b[part])
+
+    def spread(self, a: Array, kind: Any) -> Array:
+        """Return numbers per channel in a shape that broadcasts to the rows."""
+        column = np.empty(self.small, kind)
+        column[...] = a
+        return column.reshape(-1, 1)
+
+    def average(self, totals: Array) -> Array:
+        """Return averages per group from sums over places, ``[samples or 1, groups, 1]``."""
+        samples, _, channels, places, shared = self.blocks
+        count = channels * places * (samples if shared else 1)
+        axis = (0, 2) if shared else (2,)
+        return add_up(totals, axis=axis, keepdims=True) / max(count, 1)
+
+
+class Columns:
+    """An array with one row per sample, for few places, since numpy is slow at short rows.
+
+    For shared statistics only, as sums include the samples. There is only one part.
+    """
+
+    def __init__(self, blocks: Blocks):
+        self.blocks = blocks
+        self.shape = (blocks.samples, blocks.groups * blocks.places)
+        self.small = (1, blocks.groups, 1)
+
+    def each(self, work: Callable[[slice], object]) -> None:
+        """Call a function with all samples."""
+        work(slice(None))
+
+    def memory(self) -> Array:
+        """Return memory for sums over samples and places."""
+        return np.empty(self.blocks.groups)
+
+    def total(self, a: Array, part: slice, out: Array) -> None:
+        """Write the sums over samples and places."""
+        out[...] = row_sums(column_sums(a).reshape(self.blocks.groups, -1))
+
+    def dot(self, a: Array, b: Array, part: slice, out: Array) -> None:
+        """Write the sums over samples and places of products."""
+        self.total(a * b, part, out)
+
+    def spread(self, a: Array, kind: Any) -> Array:
+        """Return numbers per channel, one for each column."""
+        return np.repeat(a.reshape(-1).astype(kind, copy=False), self.blocks.places)[None]
+
+    def average(self, totals: Array) -> Array:
+        """Return averages per group from sums over samples and places, ``[1, groups, 1]``."""
+        return totals / max(self.blocks.samples * self.blocks.places, 1)
+
+
+def layout_of(blocks: Blocks) -> Rows | Columns:
+    """Return the faster layout for an array; the limits are measured."""
+    if blocks.shared and blocks.places < 96 and blocks.samples > 3:
+        return Columns(blocks)
+    return Rows(blocks)
+
+
+# ---- compiled -----------------------------------------------------------------------------------
+# Batch norm by the kernels of ``kernels/numba``.
+
+
+Arrays = tuple[Array, ...]
+
+
+def takes(blocks: Blocks, input: Array, *others: Array) -> bool:
+    """Return whether the kernels compute a batch norm, or its gradients.
+
+    Their rows are places: without these, numpy is faster.
+    """
+    plain = blocks.shared and blocks.channels == 1 and blocks.places > 1 and input.size
+    return bool(plain and all(a.size for a in others) and numba_kernels.takes(input, *others))
+
+
+def _rows(blocks: Blocks, *arrays: Array) -> Arrays:
+    shape = blocks.samples, blocks.groups, blocks.places
+    return tuple(np.ascontiguousarray(a).reshape(shape) for a in arrays)
+
+
+def _flat(*arrays: Array) -> Arrays:
+    return tuple(np.ascontiguousarray(a).reshape(-1) for a in arrays)
+
+
+def batch_norm(input: Array, weight: Array, bias: Array, blocks: Blocks, eps: float) -> Arrays:
+    """Return the normalised input, and mean and variance of each channel."""
+    (x,), (w, b) = _rows(blocks, input), _flat(weight, bias)
+    y, mean, var = np.empty_like(x), np.empty(blocks.groups), np.empty(blocks.groups)
+    numba_kernels.images.batch_norm(x, w, b, float(eps), y, mean, var)
+    return y.reshape(input.shape), mean, var
+
+
+def batch_norm_gradients(
+    g: Array, input: Array, weight: Array, mean: Array, var: Array, blocks: Blocks, eps: float
+) -> Arrays:
+    """Return the gradients by input, weight and bias."""
+    (slopes, x), (w, m, v) = _rows(blocks, g, input), _flat(weight, mean, var)
+    dx, (by_weight, by_bias) = np.empty_like(x), np.empty((2, blocks.groups), np.float32)
+    numba_kernels.images.batch_norm_slope(slopes, x, w, m, v, float(eps), dx, by_weight, by_bias)
+    return dx.reshape(input.shape), by_weight, by_bias
+
+
+# ---- normalization ops --------------------------------------------------------------------------
+
 
 Grads = tuple[Any, ...]
 
@@ -213,8 +378,8 @@ def batch_normalized(
     input: Array, weight: Array, bias: Array, /, blocks: Blocks, eps: float
 ) -> tuple[Array, ...]:
     """Return the normalised input, and mean and variance of each channel."""
-    if compiled.takes(blocks, input, weight, bias):
-        return compiled.batch_norm(input, weight, bias, blocks, eps)
+    if takes(blocks, input, weight, bias):
+        return batch_norm(input, weight, bias, blocks, eps)
     output, *moments = _normalized(input, weight, bias, blocks, eps)
     return output, *(m.reshape(-1) for m in moments)
 
@@ -232,8 +397,8 @@ def _batch_formula(
 ) -> Grads:
     if isinstance(g, Tensor):
         return recorded_gradients(_BATCH_NORM, g, input, weight, blocks, eps, bias_shape, needs)
-    if compiled.takes(blocks, g, input, weight):
-        found = compiled.batch_norm_gradients(g, input, weight, mean, var, blocks, eps)
+    if takes(blocks, g, input, weight):
+        found = batch_norm_gradients(g, input, weight, mean, var, blocks, eps)
     else:
         mean, var = (m.reshape(1, -1, 1) for m in (mean, var))
         found = _gradients(g, input, weight, mean, var, blocks, eps, needs)

@@ -18,12 +18,13 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.kernels import threads
 from tinynet.kernels.sums import column_sums, ones, row_dots, row_sums
-from tinynet.nn.functional.normalization.layout import Blocks, wide
 from tinynet.nn.functional.normalization.normalization_ops import (
+    Blocks,
     Grads,
     formula_gradients,
     recorded_gradients,
     shaped,
+    wide,
 )
 
 _NONE = np.empty(0)

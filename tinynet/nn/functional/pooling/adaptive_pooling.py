@@ -9,12 +9,11 @@ import numpy as np
 
 from tinynet import dtypes, errors
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.nn.functional.checks import not_implemented, tensor_only
-from tinynet.nn.functional.dimensions import Ints, of_rank, spatial
+from tinynet.nn.functional.checks import Ints, not_implemented, of_rank, spatial, tensor_only
 from tinynet.nn.functional.pooling.average_pooling_ops import adaptive_avg_pools, plane_mean
 from tinynet.nn.functional.pooling.max_pooling_ops import adaptive_max_pools
 from tinynet.nn.functional.pooling.windows import check_1d, check_no_empty_dim, check_outputs, ints
-from tinynet.ops.argument_errors import name_of
+from tinynet.ops.arguments import name_of
 from tinynet.ops.creation.constructors import refuse_huge
 
 __all__ = [

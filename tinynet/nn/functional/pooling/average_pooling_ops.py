@@ -15,8 +15,7 @@ from tinynet.core.declaration.operation import operation
 from tinynet.dtypes import Array
 from tinynet.kernels.low_precision import HALF, in_single, kind_for
 from tinynet.kernels.sums import row_sums
-from tinynet.nn.functional.checks import not_implemented
-from tinynet.nn.functional.dimensions import Ints, by_rank, spatial
+from tinynet.nn.functional.checks import Ints, by_rank, not_implemented, spatial
 from tinynet.nn.functional.pooling.windows import (
     Options,
     Windows,

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 import math
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ParamSpec
 
 from tinynet.core.declaration.out_argument import with_out
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.tensors.views import requires_grad
-from tinynet.nn.functional.checks import require_floating, tensor_only
-from tinynet.nn.functional.dimensions import of_rank, per_dim
+from tinynet.nn.functional.checks import of_rank, per_dim, require_floating, tensor_only
+from tinynet.nn.functional.pooling import adaptive_pooling, unpooling
 from tinynet.nn.functional.pooling.average_pooling_ops import avg_pools
 from tinynet.nn.functional.pooling.max_pooling_ops import (
     is_pool_2x2,
@@ -19,12 +21,28 @@ from tinynet.nn.functional.pooling.max_pooling_ops import (
     max_pools,
 )
 from tinynet.nn.functional.pooling.windows import Options, check_1d, check_max1d, ints
-from tinynet.ops.out_dtypes import EXPECTED
+from tinynet.ops.arguments import EXPECTED
 
 __all__ = [
-    "max_pool1d", "max_pool2d", "max_pool3d", "avg_pool1d", "avg_pool2d", "avg_pool3d",
-    "lp_pool1d", "lp_pool2d", "lp_pool3d"
-]  # fmt: skip
+    "max_pool1d",
+    "max_pool2d",
+    "max_pool3d",
+    "avg_pool1d",
+    "avg_pool2d",
+    "avg_pool3d",
+    "lp_pool1d",
+    "lp_pool2d",
+    "lp_pool3d",
+    "max_pool1d_with_indices",
+    "max_pool2d_with_indices",
+    "max_pool3d_with_indices",
+    "adaptive_max_pool1d_with_indices",
+    "adaptive_max_pool2d_with_indices",
+    "adaptive_max_pool3d_with_indices",
+    "fractional_max_pool2d_with_indices",
+    "fractional_max_pool3d_with_indices",
+]
+
 
 Size = int | tuple[int, ...] | list[int]
 
@@ -248,3 +266,63 @@ lp_pool2d = of_rank(2, lp_pool)
 lp_pool3d = of_rank(3, lp_pool)
 MAXIMA: dict[int, Any] = {1: max_pool1d, 2: max_pool2d, 3: max_pool3d}
 AVERAGES: dict[int, Any] = {1: avg_pool1d, 2: avg_pool2d, 3: avg_pool3d}
+
+
+# ---- with indices -------------------------------------------------------------------------------
+# Max pooling functions that always return the indices of the maxima, too.
+
+
+P = ParamSpec("P")
+
+
+def _with_indices(pool: Callable[P, Any], arguments: str) -> Callable[P, tuple[Tensor, Tensor]]:
+    """Return a function that is ``pool`` with ``return_indices=True``.
+
+    It accepts ``return_indices``, as in PyTorch, and ignores it.
+
+    Args:
+        pool: the pooling.
+        arguments: those of the example in the docstring.
+    """
+    signature: Any = inspect.signature(pool)
+
+    def function(*args: P.args, **kwargs: P.kwargs) -> tuple[Tensor, Tensor]:
+        given = signature.bind(*args, **kwargs)
+        given.arguments["return_indices"] = True
+        return pool(*given.args, **given.kwargs)
+
+    name = f"{pool.__name__}_with_indices"
+    function.__name__ = function.__qualname__ = name
+    function.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        return_annotation="tuple[Tensor, Tensor]"
+    )
+    function.__doc__ = f"""Return ``{pool.__name__}(..., return_indices=True)``.
+
+    The arguments are those of ``{pool.__name__}``.
+
+    Example:
+        >>> values, indices = F.{name}({arguments})
+        >>> values.shape == indices.shape
+        True
+    """
+    return function
+
+
+max_pool1d_with_indices = _with_indices(max_pool1d, "tn.rand(1, 4), 2")
+max_pool2d_with_indices = _with_indices(max_pool2d, "tn.rand(1, 4, 4), 2")
+max_pool3d_with_indices = _with_indices(max_pool3d, "tn.rand(1, 4, 4, 4), 2")
+adaptive_max_pool1d_with_indices = _with_indices(
+    adaptive_pooling.adaptive_max_pool1d, "tn.rand(1, 4), 2"
+)
+adaptive_max_pool2d_with_indices = _with_indices(
+    adaptive_pooling.adaptive_max_pool2d, "tn.rand(1, 4, 4), 2"
+)
+adaptive_max_pool3d_with_indices = _with_indices(
+    adaptive_pooling.adaptive_max_pool3d, "tn.rand(1, 4, 4, 4), 2"
+)
+fractional_max_pool2d_with_indices = _with_indices(
+    unpooling.fractional_max_pool2d, "tn.rand(1, 6, 6), 2, 3"
+)
+fractional_max_pool3d_with_indices = _with_indices(
+    unpooling.fractional_max_pool3d, "tn.rand(1, 6, 6, 6), 2, 3"
+)

@@ -8,11 +8,17 @@ from typing import Any
 
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.trace import run_traced
-from tinynet.nn.functional.checks import require_floating, tensor_only
-from tinynet.nn.functional.dimensions import Ints, of_rank, per_dim, spatial
+from tinynet.nn.functional.checks import (
+    Ints,
+    of_rank,
+    per_dim,
+    require_floating,
+    spatial,
+    tensor_only,
+)
 from tinynet.nn.functional.pooling.max_pooling_ops import fractional_max_pools, max_unpools
 from tinynet.nn.functional.pooling.windows import COUNTS, check_no_empty_dim, check_outputs
-from tinynet.ops.argument_errors import name_of
+from tinynet.ops.arguments import name_of
 from tinynet.ops.creation.random import rand
 
 __all__ = [

@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tinynet.dtypes import Array
-from tinynet.nn.functional.checks import int_tuple
-from tinynet.nn.functional.dimensions import Ints, per_dim, spatial
+from tinynet.nn.functional.checks import Ints, int_tuple, per_dim, spatial
 from tinynet.nn.functional.images.separable import LinearMap, SeparableMap
 
 COUNTS = {1: "one", 2: "two", 3: "three"}

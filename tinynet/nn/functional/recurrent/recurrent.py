@@ -13,7 +13,7 @@ from tinynet.nn.functional.dropouts import dropout
 from tinynet.nn.functional.recurrent.gru_ops import gru_sequence
 from tinynet.nn.functional.recurrent.lstm_ops import lstm_sequence, lstm_steps
 from tinynet.nn.functional.recurrent.rnn_ops import rnn_sequence
-from tinynet.ops.argument_errors import name_of
+from tinynet.ops.arguments import name_of
 from tinynet.ops.creation.constructors import zeros
 from tinynet.ops.shaping.joining import cat
 

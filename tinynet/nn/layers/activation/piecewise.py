@@ -8,7 +8,7 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import functional as F
 from tinynet.nn.base.options import with_options
 from tinynet.nn.init import constant_
-from tinynet.nn.layers.activation.family import _Activation, _InPlace
+from tinynet.nn.layers.activation.smooth import _Activation, _InPlace
 from tinynet.nn.layers.docstrings import complete
 from tinynet.nn.parameter import Parameter
 from tinynet.ops.creation.constructors import full

@@ -7,7 +7,7 @@ from typing import Any
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import init
 from tinynet.nn.base.module import Module
-from tinynet.nn.functional.attention import multi_head_checks as check
+from tinynet.nn.functional.attention import multi_head as check
 from tinynet.nn.functional.attention.multi_head import Extra, Inward, Masks, MultiHead, Weighted
 from tinynet.nn.layers.linear import Linear
 from tinynet.nn.parameter import Parameter

@@ -5,11 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from tinynet.nn.base.lazy import LazyModuleMixin, materialize
-from tinynet.nn.layers.convolution.conv import Conv1d, Conv2d, Conv3d, Lengths, _ConvNd
-from tinynet.nn.layers.convolution.conv_transpose import (
+from tinynet.nn.layers.convolution.conv import (
+    Conv1d,
+    Conv2d,
+    Conv3d,
     ConvTranspose1d,
     ConvTranspose2d,
     ConvTranspose3d,
+    Lengths,
+    _ConvNd,
 )
 from tinynet.nn.layers.docstrings import complete
 from tinynet.nn.parameter import UninitializedParameter

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import functional as F
-from tinynet.nn.base.spatial import Spatial
+from tinynet.nn.base.options import Spatial
 from tinynet.nn.layers.docstrings import complete
 
 __all__ = [

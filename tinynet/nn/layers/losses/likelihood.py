@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import functional as F
+from tinynet.nn.base.module import Module
 from tinynet.nn.base.options import with_options
 from tinynet.nn.functional.checks import REDUCTIONS
+from tinynet.nn.functional.losses.linear_cross_entropy import LinearCrossEntropyOptions
+from tinynet.nn.layers.container import ModuleList, Sequential
 from tinynet.nn.layers.docstrings import complete
+from tinynet.nn.layers.linear import Linear
 from tinynet.nn.layers.losses.loss import _Loss
+from tinynet.ops import cat
 
-__all__ = ["PoissonNLLLoss", "GaussianNLLLoss", "CTCLoss", "KLDivLoss"]
+__all__ = [
+    "PoissonNLLLoss",
+    "GaussianNLLLoss",
+    "CTCLoss",
+    "KLDivLoss",
+    "AdaptiveLogSoftmaxWithLoss",
+    "LinearCrossEntropyLoss",
+]
 
 
 @with_options
@@ -171,6 +186,271 @@ class KLDivLoss(_Loss):
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.kl_div(input, target, reduction=self.reduction, log_target=self.log_target)
+
+
+# ---- adaptive softmax ---------------------------------------------------------------------------
+# Adaptive softmax for many classes, most of them rare.
+
+
+class ASMoutput(NamedTuple):
+    """The result of ``AdaptiveLogSoftmaxWithLoss``."""
+
+    output: Tensor
+    loss: Tensor
+
+
+class AdaptiveLogSoftmaxWithLoss(Module):
+    """The log-probability of a target class; frequent classes must have low indices.
+
+    Classes below ``cutoffs[0]`` are the shortlist. The other classes form clusters, from one cutoff
+    to the next. The head is a softmax over the shortlist and the clusters. Each cluster has a tail,
+    a softmax over its classes behind a projection to ``in_features / div_value ** i`` features::
+
+        log p(class) = log head[cluster] + log tail[class]
+
+    A batch only computes the tails of the clusters that its targets are in.
+
+    Args:
+        in_features: length of the input vectors.
+        n_classes: number of classes.
+        cutoffs: the first class of each cluster, in increasing order.
+        div_value: the factor by which the features shrink from cluster to cluster.
+        head_bias: whether the head has a bias.
+        device: must be the CPU.
+        dtype: dtype of the parameters; the default dtype unless given.
+
+    Shape:
+        Input ``[batch, in_features]`` and target ``[batch]`` (int64) to ``(output, loss)``:
+        log-probabilities ``[batch]`` and minus their mean. The batch dimension is optional.
+
+    Attributes:
+        head: the Linear for the shortlist and the clusters.
+        tail: per cluster a Sequential of two Linears.
+
+    Raises:
+        ValueError: the cutoffs are not increasing, or not between 1 and ``n_classes - 1``.
+        RuntimeError: shapes or dtypes do not match, or a target class is out of range (in the
+            call).
+
+    Source: Grave et al., "Efficient softmax approximation for GPUs", 2017, arXiv:1609.04309.
+
+    Example:
+        >>> asm = nn.AdaptiveLogSoftmaxWithLoss(16, 20, cutoffs=[5, 10])
+        >>> asm(tn.zeros(3, 16), tn.tensor([0, 7, 19])).output.shape
+        tinynet.Size([3])
+    """
+
+    def __init__(
+        self,
+        in_features: int,
+        n_classes: int,
+        cutoffs: Sequence[int],
+        div_value: float = 4.0,
+        head_bias: bool = False,
+        device: Any = None,
+        dtype: Any = None,
+    ):
+        super().__init__()
+        cutoffs = _checked(cutoffs, n_classes)
+        self.in_features = in_features
+        self.n_classes = n_classes
+        self.cutoffs = [*cutoffs, n_classes]
+        self.div_value = div_value
+        self.head_bias = head_bias
+        self.shortlist_size = cutoffs[0]
+        self.n_clusters = len(cutoffs)
+        self.head_size = self.shortlist_size + self.n_clusters
+        self.head = Linear(in_features, self.head_size, head_bias, device, dtype)
+        self.tail = ModuleList()
+        for i, (first, end) in enumerate(pairwise(self.cutoffs)):
+            features = int(in_features // div_value ** (i + 1))
+            projection = Linear(in_features, features, False, device, dtype)
+            self.tail.append(
+                Sequential(projection, Linear(features, end - first, False, device, dtype))
+            )
+
+    def reset_parameters(self) -> None:
+        """Draw new weights."""
+        for linear in self.modules():
+            if isinstance(linear, Linear):
+                linear.reset_parameters()
+
+    def forward(self, input_: Tensor, target_: Tensor) -> ASMoutput:
+        """Return the log-probabilities of the targets, and minus their mean."""
+        input, target = input_, target_
+        _check_shapes(input, target)
+        if target.ndim == 0:
+            output, loss = self(input.unsqueeze(0), target.unsqueeze(0))
+            return ASMoutput(output.squeeze(0), loss)
+        if target.numel() and not ((target >= 0) & (target < self.n_classes)).all():
+            raise RuntimeError(
+                f"Target values should be in [0, {self.n_classes - 1}], but values in range "
+                f"[{target.min().item()}, {target.max().item()}] were found. "
+            )
+        head = F.log_softmax(self.head(input), dim=1)
+        column = target  # of the head: the class itself, or its cluster
+        output = input.new_zeros(target.shape)
+        for i, (first, end) in enumerate(pairwise(self.cutoffs)):
+            rows = ((target >= first) & (target < end)).nonzero().squeeze(1)
+            if rows.numel():
+                column = column.index_fill(0, rows, self.shortlist_size + i)
+                tail = F.log_softmax(self.tail[i](input[rows]), dim=1)
+                found = tail.gather(1, (target[rows] - first).unsqueeze(1)).squeeze(1)
+                output = output.index_add(0, rows, found)
+        output = output + head.gather(1, column.unsqueeze(1)).squeeze(1)
+        return ASMoutput(output, (-output).mean())
+
+    def log_prob(self, input: Tensor) -> Tensor:
+        """Return the log-probabilities of all classes, ``[batch, n_classes]``.
+
+        Example:
+            >>> asm = nn.AdaptiveLogSoftmaxWithLoss(16, 20, cutoffs=[5, 10])
+            >>> asm.log_prob(tn.zeros(3, 16)).exp().sum(dim=1).allclose(tn.ones(3))
+            True
+        """
+        head = F.log_softmax(self.head(input), dim=1)
+        parts = [head[:, : self.shortlist_size]]
+        for i, tail in enumerate(self.tail):
+            cluster = head[:, self.shortlist_size + i].unsqueeze(1)
+            parts.append(F.log_softmax(tail(input), dim=1) + cluster)
+        return cat(parts, dim=1)
+
+    def predict(self, input: Tensor) -> Tensor:
+        """Return the most probable classes, ``[batch]``.
+
+        A tail is computed only for inputs whose most probable head entry is its cluster.
+        """
+        best = self.head(input).argmax(dim=1)
+        rows = (best >= self.shortlist_size).nonzero().squeeze(1)
+        if rows.numel():
+            best[rows] = self.log_prob(input[rows]).argmax(dim=1)
+        return best
+
+
+def _checked(cutoffs: Sequence[int], classes: int) -> list[int]:
+    """Return the cutoffs as a list, or raise ValueError."""
+    found = list(cutoffs)
+    if not found:
+        raise ValueError("cutoffs should be a sequence of length larger than 0")
+    ordered = found == sorted(set(found)) and all(int(c) == c for c in found)
+    if not ordered or found[0] <= 0 or found[-1] > classes - 1:
+        raise ValueError(
+            "cutoffs should be a sequence of unique, positive integers sorted in an increasing "
+            "order, where each value is between 1 and n_classes-1"
+        )
+    return found
+
+
+def _check_shapes(input: Tensor, target: Tensor) -> None:
+    if target.ndim > 1:
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+    if target.ndim == 1 and input.shape[:1] != target.shape:
+        raise RuntimeError("Input and target should have the same size in the batch dimension.")
+    if input.ndim != target.ndim + 1:
+        raise RuntimeError(
+            f"{target.ndim}D target tensor expects {target.ndim + 1}D input tensors, but found "
+            f"inputs with size {input.shape}"
+        )
+
+
+# ---- linear cross entropy -----------------------------------------------------------------------
+# The last layer of a classifier fused with its loss.
+
+
+class LinearCrossEntropyLoss(_Loss):
+    """The cross-entropy between a target and the logits of an internal ``Linear``.
+
+    Args:
+        in_features: length of the input vectors.
+        num_classes: number of classes.
+        out_features: lengths of further output dimensions; each position has its own target.
+        bias: whether the Linear has a bias.
+        device: must be the CPU.
+        dtype: dtype of the parameters; the default dtype unless given.
+        weight: a weight for each class.
+        ignore_index: a target class to ignore; -100 unless given.
+        label_smoothing: the fraction of each target to spread evenly over all classes.
+        options: see ``linear_cross_entropy``.
+
+    Shape:
+        Input ``[batch, in_features]``, target classes ``[batch, *out_features]`` (int64) or
+        probabilities ``[batch, num_classes, *out_features]``, to a scalar (or
+        ``[batch, *out_features]`` for ``"none"``). Without ``out_features`` also without ``batch``.
+
+    Attributes:
+        linear: ``[in_features]`` to ``[num_classes * prod(out_features)]``.
+
+    Raises:
+        RuntimeError: the input or the weight has the wrong length, dtypes differ, or the smoothing
+            is not in [0, 1].
+        IndexError: a target class is out of range.
+        ValueError: batch sizes differ, or ``reduction`` is unknown.
+
+    Source: ``log(sum(exp(W x))) - (W x)[y]`` for input x and class y.
+
+    Example:
+        >>> loss = nn.LinearCrossEntropyLoss(20, 10)
+        >>> loss(tn.zeros(3, 20), tn.tensor([1, 2, 3]))
+        tensor(2.3026, grad_fn=<NllLossBackward0>)
+    """
+
+    weight: Tensor | None
+
+    def __init__(
+        self,
+        in_features: int,
+        num_classes: int,
+        *,
+        out_features: tuple[int, ...] = (),
+        bias: bool = False,
+        device: Any = None,
+        dtype: Any = None,
+        reduction: str = "mean",
+        weight: Tensor | None = None,
+        ignore_index: int | None = None,
+        label_smoothing: float = 0.0,
+        options: LinearCrossEntropyOptions | None = None,
+    ):
+        if weight is not None and weight.shape != (num_classes,):
+            raise RuntimeError(
+                f"expected weight shape to be {(num_classes,)}, got {tuple(weight.shape)}"
+            )
+        if not 0 <= label_smoothing <= 1:
+            raise RuntimeError(
+                f"expected label_smoothing to be in range [0, 1], got {label_smoothing}"
+            )
+        super().__init__(reduction=reduction)
+        self.register_buffer("weight", weight)
+        self.num_classes = num_classes
+        self.out_features = out_features
+        self.ignore_index = ignore_index
+        self.label_smoothing = label_smoothing
+        rows = math.prod(out_features, start=num_classes)
+        self.linear = Linear(in_features, rows, bias, device, dtype)
+        self.options = options
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        shape, bias = (self.num_classes, *self.out_features), self.linear.bias
+        return F.linear_cross_entropy(
+            input,
+            self.linear.weight.reshape(*shape, self.linear.in_features),
+            target,
+            linear_bias=None if bias is None else bias.reshape(shape),
+            weight=self.weight,
+            reduction=self.reduction,
+            ignore_index=self.ignore_index,
+            label_smoothing=self.label_smoothing,
+            options=self.options,
+        )
+
+    def extra_repr(self) -> str:
+        """Return the sizes and options."""
+        return (
+            f"in_features={self.linear.in_features}, num_classes={self.num_classes}, "
+            f"out_features={self.out_features}, bias={self.linear.bias is not None}, "
+            f"reduction={self.reduction}, ignore_index={self.ignore_index}, "
+            f"label_smoothing={self.label_smoothing}, options={self.options}"
+        )
 
 
 complete(__name__)

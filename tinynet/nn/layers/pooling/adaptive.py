@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.nn.base.options import options_repr, with_options
-from tinynet.nn.base.spatial import Spatial
-from tinynet.nn.functional.dimensions import BATCHED_OR_NOT, per_dim
+from tinynet.nn.base.options import Spatial, options_repr, with_options
+from tinynet.nn.functional.checks import BATCHED_OR_NOT, per_dim
 from tinynet.nn.functional.pooling.adaptive_pooling import (
     adaptive_avg_pool1d,
     adaptive_avg_pool2d,

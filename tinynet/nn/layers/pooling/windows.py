@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.nn.base.options import options_repr
-from tinynet.nn.base.spatial import Spatial
-from tinynet.nn.functional.dimensions import BATCHED_OR_NOT, per_dim
-from tinynet.nn.functional.pooling import pooling
+from tinynet.nn.base.options import Spatial, options_repr, with_options
+from tinynet.nn.functional.checks import BATCHED_OR_NOT, per_dim
+from tinynet.nn.functional.pooling import pooling, unpooling
 from tinynet.nn.layers.docstrings import complete
 
-__all__ = ["MaxPool1d", "MaxPool2d", "MaxPool3d", "AvgPool1d", "AvgPool2d", "AvgPool3d"]
+__all__ = [
+    "MaxPool1d",
+    "MaxPool2d",
+    "MaxPool3d",
+    "AvgPool1d",
+    "AvgPool2d",
+    "AvgPool3d",
+    "MaxUnpool1d",
+    "MaxUnpool2d",
+    "MaxUnpool3d",
+    "LPPool1d",
+    "LPPool2d",
+    "LPPool3d",
+]
+
 
 Size = int | tuple[int, ...] | list[int]
 
@@ -209,6 +224,166 @@ class AvgPool3d(_AvgPoolNd):
     Example:
         >>> nn.AvgPool3d(2)(tn.zeros(8, 3, 4, 6, 8)).shape
         tinynet.Size([8, 3, 2, 3, 4])
+    """
+
+    rank = 3
+
+
+# ---- unpooling ----------------------------------------------------------------------------------
+# Max unpooling.
+
+
+Unpooled = int | Sequence[int]
+
+_MAX_UNPOOL = {1: unpooling.max_unpool1d, 2: unpooling.max_unpool2d, 3: unpooling.max_unpool3d}
+
+
+class _MaxUnpool(Spatial):
+    """Base class of max unpooling.
+
+    Args:
+        kernel_size, stride, padding: those of the pooling.
+
+    Shape:
+        The reverse of the pooling: each spatial n becomes
+        ``(n - 1) * stride - 2 * padding + kernel_size``, or the given ``output_size``.
+
+    Raises:
+        RuntimeError: the indices have the wrong shape, are not int64, or are out of range.
+        ValueError: ``output_size`` is too far from the size without it.
+
+    Source: Zeiler and Fergus, "Visualizing and understanding convolutional networks", 2014,
+    arXiv:1311.2901.
+    """
+
+    _options = "kernel_size", "stride", "padding"
+
+    def __init__(
+        self, kernel_size: Unpooled, stride: Unpooled | None = None, padding: Unpooled = 0
+    ):
+        super().__init__()
+        self.kernel_size = per_dim(kernel_size, self.rank)
+        self.stride = per_dim(kernel_size if stride is None else stride, self.rank)
+        self.padding = per_dim(padding, self.rank)
+
+    def forward(
+        self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None
+    ) -> Tensor:
+        """Restore the maxima at their indices; ``output_size`` is the shape before pooling."""
+        windows = self.kernel_size, self.stride, self.padding
+        return _MAX_UNPOOL[self.rank](input, indices, *windows, output_size)
+
+    extra_repr = options_repr
+
+
+class MaxUnpool1d(_MaxUnpool):
+    """A partial inverse: zeros with the maxima where ``MaxPool1d`` found them.
+
+    Example:
+        >>> x = tn.tensor([[1.0, 3.0, 2.0, 5.0]])
+        >>> nn.MaxUnpool1d(2)(*nn.MaxPool1d(2, return_indices=True)(x))
+        tensor([[0., 3., 0., 5.]])
+    """
+
+    rank = 1
+
+
+class MaxUnpool2d(_MaxUnpool):
+    """A partial inverse: zeros with the maxima where ``MaxPool2d`` found them.
+
+    Example:
+        >>> x = tn.arange(4.0).view(1, 2, 2)
+        >>> nn.MaxUnpool2d(2)(*nn.MaxPool2d(2, return_indices=True)(x))
+        tensor([[[0., 0.],
+                 [0., 3.]]])
+    """
+
+    rank = 2
+
+
+class MaxUnpool3d(_MaxUnpool):
+    """A partial inverse: zeros with the maxima where ``MaxPool3d`` found them.
+
+    Example:
+        >>> x = tn.ones(1, 3, 4, 4, 4)
+        >>> nn.MaxUnpool3d(2)(*nn.MaxPool3d(2, return_indices=True)(x)).sum()
+        tensor(24.)
+    """
+
+    rank = 3
+
+
+# ---- power --------------------------------------------------------------------------------------
+# Power-average pooling over sliding windows.
+
+
+PowerSize = int | tuple[int, ...] | list[int]
+
+_LP_POOL = {1: pooling.lp_pool1d, 2: pooling.lp_pool2d, 3: pooling.lp_pool3d}
+
+
+@with_options
+class _LPPool(Spatial):
+    """Base class of power-average pooling.
+
+    Args:
+        norm_type: the power.
+        kernel_size: size of the window.
+        stride: step between windows; the kernel size unless given.
+        ceil_mode: also keep windows that extend past the right edge.
+
+    Shape:
+        ``[batch, channels, {sizes}]``, or without batch; each spatial n becomes
+        ``(n - kernel_size) // stride + 1``.
+
+    Raises:
+        RuntimeError: the input has the wrong number of dimensions, or a window that does not fit.
+        ZeroDivisionError: ``norm_type`` is 0.
+    """
+
+    norm_type: float
+    kernel_size: PowerSize
+    stride: PowerSize | None = None
+    ceil_mode: bool = False
+
+    _expected_shapes = BATCHED_OR_NOT
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the p-norms."""
+        pool, power = _LP_POOL[self.rank], float(self.norm_type)
+        return pool(input, power, self.kernel_size, self.stride, self.ceil_mode)
+
+    extra_repr = options_repr
+
+
+class LPPool1d(_LPPool):
+    """``sum(x ** norm_type) ** (1 / norm_type)`` of each window of the last dimension.
+
+    Example:
+        >>> nn.LPPool1d(2, 2)(tn.tensor([[3.0, 4.0, 6.0, 8.0]]))
+        tensor([[ 5., 10.]])
+    """
+
+    rank = 1
+
+
+class LPPool2d(_LPPool):
+    """``sum(x ** norm_type) ** (1 / norm_type)`` of each window of the last two dimensions.
+
+    Example:
+        >>> nn.LPPool2d(2, 2)(tn.full((1, 2, 2), 2.0))
+        tensor([[[4.]]])
+    """
+
+    rank = 2
+
+
+class LPPool3d(_LPPool):
+    """``sum(x ** norm_type) ** (1 / norm_type)`` of each window of the last three dimensions.
+
+    Example:
+        >>> nn.LPPool3d(1, 2)(tn.ones(1, 2, 2, 2))
+        tensor([[[[8.]]]])
     """
 
     rank = 3

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from tinynet.train.metrics.criterion import SETS
 from tinynet.train.observe.progress import figure_text
-from tinynet.train.show.markup import Html, element
+from tinynet.train.show.page import Html, element
 from tinynet.train.show.plots import GREY, Curve, Scale, lines
 from tinynet.train.show.run_data import RunData
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from tinynet import nn
-from tinynet.board.summaries.png import png
+from tinynet.board.summaries.pixels import png
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.data import Subset, Tokenizer
 from tinynet.data.readers.table_rows import TableRows
@@ -19,9 +20,55 @@ from tinynet.train.observe.progress import number_text
 from tinynet.train.outputs import pictures
 from tinynet.train.outputs.predictions import are_classes, rows_of, sentence_of
 from tinynet.train.show.examination import Answer
-from tinynet.train.show.markup import Html, bar, element, escaped, joined, picture, table
+from tinynet.train.show.page import Html, bar, element, escaped, joined, picture, table
 from tinynet.train.show.run_data import RunData
-from tinynet.train.show.sections.confusion import class_names
+from tinynet.train.show.sections.predictions import class_names
+
+# ---- exhibits -----------------------------------------------------------------------------------
+# The last pictures and texts that the run wrote for TensorBoard.
+
+
+_ELSEWHERE = (
+    "test/confusion_matrix",
+    "test/samples",
+    "val/confusion_matrix",
+    "val/samples",
+    "graph/folded",
+)
+_MOST_EXHIBITS = 12
+_LONGEST = 5000  # characters
+
+
+def exhibits(run: RunData) -> Html | None:
+    """Return what exhibits and callbacks showed last."""
+    shown = []
+    for tag, (step, encoded) in sorted(run.logged.images.items()):
+        if tag not in _ELSEWHERE:
+            image = picture(encoded, tag).replace('class="pixels"', 'class="pixels shown"')
+            shown.append(_figure(tag, step, Html(image)))
+    for tag, (step, text) in sorted(run.logged.texts.items()):
+        if tag not in _ELSEWHERE:
+            shown.append(_figure(tag, step, _text(text[:_LONGEST])))
+    return joined(shown[:_MOST_EXHIBITS]) if shown else None
+
+
+def _text(markdown: str) -> Html:
+    """Return a text for TensorBoard: a table as a table, all else as it is written."""
+    lines = markdown.strip().splitlines()
+    if len(lines) > 2 and all(line.startswith("|") for line in lines):
+        cells = [line.strip("| ").replace("*", "").split("|") for line in lines]
+        if len({*map(len, cells)}) == 1:
+            return table(cells[0], cells[2:])
+    return element("pre", "\n", textwrap.dedent(markdown), class_="text")
+
+
+def _figure(tag: str, step: int, content: Html) -> Html:
+    caption = element("figcaption", element("b", tag), f", after step {step}")
+    return element("figure", caption, content)
+
+
+# ---- examples -----------------------------------------------------------------------------------
+
 
 _MOST = 12  # values of a row
 _CLASSES = 3  # with the highest probabilities

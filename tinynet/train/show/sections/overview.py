@@ -1,16 +1,24 @@
-"""How the run went, in a few numbers."""
+"""How the run went, its config, its environment, and what went wrong."""
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Mapping
 from typing import Any
 
 from tinynet.board.graphs.formats import size
-from tinynet.train.diagnose.explanation import fatal_reports, status_with_cause
+from tinynet.core.printing import quantity
+from tinynet.train.diagnose.explanation import fatal_reports, post_mortems, status_with_cause
+from tinynet.train.incidents.post_mortem import read_report
 from tinynet.train.metrics.criterion import SELECTED_ON_TEST
 from tinynet.train.observe.progress import duration_text, figure_text
-from tinynet.train.show.markup import Html, cards, element, joined
+from tinynet.train.show.page import Html, cards, element, folded, joined, table
 from tinynet.train.show.run_data import RunData
+from tinynet.train.store.response import brief
+
+# ---- overview -----------------------------------------------------------------------------------
+# How the run went, in a few numbers.
 
 
 def overview(run: RunData) -> Html:
@@ -55,3 +63,113 @@ def _named(part: str, figures: Mapping[str, float], weights: str = "") -> dict[s
 
 def _tone(record: Mapping[str, Any]) -> str | None:
     return {"finished": "good", "failed": "bad"}.get(str(record.get("status")))
+
+
+# ---- config -------------------------------------------------------------------------------------
+# The config, with the origin of each value.
+
+
+_SECTION = re.compile(r"\[([^\[\]=]+)\]")
+Row = tuple[str, str, str]
+DEFAULT = "default"
+"""The origin of a value that no config and no option sets."""
+
+
+def config(run: RunData) -> Html:
+    """Return a table per section: what was chosen, and the defaults below it."""
+    shown = []
+    for name, rows in sections_of(run.config).items():
+        chosen = [row for row in rows if row[2] != DEFAULT]
+        defaults = [row for row in rows if row[2] == DEFAULT]
+        shown.append(element("h3", name))
+        if chosen:
+            shown.append(_config_table(chosen))
+        if defaults:
+            shown.append(folded(quantity(len(defaults), "default"), _config_table(defaults)))
+    return element("div", *shown, class_="config")
+
+
+def sections_of(text: str) -> dict[str, list[Row]]:
+    """Return the keys, values and origins of each section of ``config.toml``.
+
+    Example:
+        >>> sections_of("[run]\\nseed = 1  # digits.toml:3\\n")
+        {'run': [('seed', '1', 'digits.toml:3')]}
+    """
+    found: dict[str, list[Row]] = {}
+    rows: list[Row] = []
+    for line in text.splitlines():
+        heading = _SECTION.fullmatch(line.strip())
+        if heading:
+            rows = found.setdefault(heading[1], [])
+            continue
+        assignment, _, origin = line.removeprefix("# ").rpartition("  # ")
+        key, equals, value = assignment.partition(" = ")
+        if equals:
+            rows.append((key.strip(), value.strip(), origin.strip()))
+    return found
+
+
+def _config_table(rows: list[Row]) -> Html:
+    return table(
+        ["key", "value", "origin"],
+        [(element("code", key), element("code", value), origin) for key, value, origin in rows],
+    )
+
+
+# ---- environment --------------------------------------------------------------------------------
+# What ran where: command, versions, platform, commit.
+
+
+def environment(run: RunData) -> Html:
+    """Return a table of the surroundings of the run, and of each time that it was resumed."""
+    resumed = run.record.get("resumed", [])
+    shown = [_environment_table(run.record)]
+    for number, entry in enumerate(resumed, 1):
+        times = f" ({number} of {len(resumed)})" if len(resumed) > 1 else ""
+        title = f"Resumed at step {entry.get('step')}{times}"
+        shown.append(folded(title, _environment_table(entry)))
+    return joined(shown)
+
+
+def _environment_table(record: Any) -> Html:
+    git = record.get("git") or {}
+    commit = str(git.get("commit", ""))
+    if git.get("dirty"):
+        commit += ", with changes (changes.diff)"
+    typed = record.get("typed") or shlex.join(map(str, record.get("command", [])))
+    rows = {
+        "command": element("code", typed, class_="long"),
+        "folder": element("code", record.get("working_directory", ""), class_="long"),
+        "started": str(record.get("started", "")),
+        "seed": record.get("seed", ""),
+        **{name: version for name, version in record.get("versions", {}).items()},
+        "platform": record.get("platform", ""),
+        "commit": commit,
+    }
+    return table(["", ""], [(name, value) for name, value in rows.items() if value != ""])
+
+
+# ---- warnings -----------------------------------------------------------------------------------
+# What went wrong, or may have: errors, skipped steps, damage, warnings.
+
+
+_MOST = 20
+
+
+def warnings(run: RunData) -> Html:
+    """Return a list of all that a reader should know before trusting the figures."""
+    record = run.record
+    found = [*map(str, record.get("warnings", []))]
+    if record.get("error"):
+        found.insert(0, str(record["error"]))
+    found += [brief(read_report(place)) for place in post_mortems(run.folder)[:_MOST]]
+    found += run.damage.values()
+    if run.missing:
+        found.append(f"The model cannot be tried, so its answers are missing. {run.missing}")
+    found += [
+        f"compiled: {reason}" for reason in (record.get("compiled") or {}).get("eager_because", [])
+    ]
+    if not found:
+        return element("p", "None.", class_="soft")
+    return joined(element("pre", text, class_="text") for text in found)

@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 from tinynet.train.show.page import Section
-from tinynet.train.show.sections.config import config
-from tinynet.train.show.sections.confusion import confusion
-from tinynet.train.show.sections.costs import costs
 from tinynet.train.show.sections.curves import curves
-from tinynet.train.show.sections.environment import environment
-from tinynet.train.show.sections.examples import examples
-from tinynet.train.show.sections.exhibits import exhibits
-from tinynet.train.show.sections.graph import graph
-from tinynet.train.show.sections.overview import overview
-from tinynet.train.show.sections.regression import regression
-from tinynet.train.show.sections.warnings import warnings
-from tinynet.train.show.sections.weights import weights
+from tinynet.train.show.sections.examples import examples, exhibits
+from tinynet.train.show.sections.model import costs, graph, weights
+from tinynet.train.show.sections.overview import config, environment, overview, warnings
+from tinynet.train.show.sections.predictions import confusion, regression
 
 SECTIONS = (
     Section("Overview", overview),

@@ -11,11 +11,11 @@ from urllib.parse import quote
 
 from tinynet.train.base.table import brief, distinct
 from tinynet.train.metrics.criterion import Criterion, criterion_of, recorded_criterion
-from tinynet.train.show.markup import Html, element
+from tinynet.train.show.page import Html, element
 from tinynet.train.show.run_data import RunData, finite
-from tinynet.train.show.sections.config import DEFAULT, sections_of
-from tinynet.train.study.grid import short_keys
-from tinynet.train.study.results import Results
+from tinynet.train.show.sections.overview import DEFAULT, sections_of
+from tinynet.train.study.search import Results
+from tinynet.train.study.space import short_keys
 
 _NOT_COMPARED = ("run.name", "run.out")
 

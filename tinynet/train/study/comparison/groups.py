@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tinynet.train.observe.progress import figure_text
-from tinynet.train.show.markup import Html, element, joined, table
+from tinynet.train.show.page import Html, element, joined, table
 from tinynet.train.show.plots import COLOURS, Curve, Scale, legend, lines
 from tinynet.train.show.sections.curves import parts_of, set_name, style_of
 from tinynet.train.study.comparison.compared import Comparison

@@ -9,16 +9,18 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
-from collections.abc import Callable, Generator, Iterable, Mapping
+import statistics
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from tinynet.train.assemble.build import Parts, copied
 from tinynet.train.assemble.computing import computing
-from tinynet.train.assemble.optimizers import updaters_for
+from tinynet.train.assemble.optimizers import component_of, updaters_for
 from tinynet.train.assemble.trial import trial
-from tinynet.train.base.problems import UsageError, one_of
+from tinynet.train.base.problems import UsageError, did_you_mean, one_of
+from tinynet.train.base.toml_text import dotted, toml_value
 from tinynet.train.config.resolve import load_config
 from tinynet.train.config.sections import Config
 from tinynet.train.diagnose.data_check import check_data
@@ -28,8 +30,141 @@ from tinynet.train.run.compilation import Compilation
 from tinynet.train.run.runner import prepare
 from tinynet.train.step.nonfinite import NonFiniteError
 from tinynet.train.step.seeds import isolated
+from tinynet.train.step.task import Updater
 from tinynet.train.study.finders.curve import Divergence, Suggestions, grid, smoothed, suggestions
-from tinynet.train.study.finders.rates import Rates
+
+# ---- settings -----------------------------------------------------------------------------------
+# The settings of the user, with those that a finder suggests.
+
+
+def merged(given: Sequence[str], suggested: Sequence[str]) -> list[str]:
+    """Return the given settings, except those of the suggested keys, and the suggested ones.
+
+    Example:
+        >>> merged(["run.seed=1", "optimizer.lr=1"], ["optimizer.lr=0.01"])
+        ['run.seed=1', 'optimizer.lr=0.01']
+    """
+    keys = {setting.partition("=")[0] for setting in suggested}
+    return [*(one for one in given if one.partition("=")[0] not in keys), *suggested]
+
+
+# ---- rates --------------------------------------------------------------------------------------
+# The learning rates that a range test varies, and the settings that train with a rate.
+
+
+@dataclass(frozen=True)
+class _Varied:
+    """A parameter group, and its rate as a multiple of the first one's."""
+
+    group: dict[str, Any]
+    ratio: float
+
+
+class Rates:
+    """The rates of the optimizers of a config. They vary together, with their ratios unchanged.
+
+    Args:
+        config: the config.
+        updaters: its optimizers, without schedules.
+        name: the optimizer to vary; None for all of them.
+
+    Attributes:
+        key: the key of the config that has the first rate.
+        configured: its value there.
+
+    Raises:
+        UsageError: if there is no such optimizer, or a rate cannot be varied.
+    """
+
+    def __init__(
+        self, config: Config, updaters: Mapping[str, Updater], name: str | None = None
+    ) -> None:
+        self.names = _chosen(config, name)
+        self._config = config
+        given = {one: _given(config, updaters, one) for one in self.names}
+        self.key, self.configured = given[self.names[0]]
+        if not self.configured > 0:
+            text = f"{self.key} is {self.configured:g}; the range test needs a rate above 0"
+            raise UsageError(f"{config.origin(self.key)}: {text}")
+        self._keys = {key: rate / self.configured for key, rate in given.values()}
+        self._varied = [
+            _Varied(group, _rate(given[one], group) / self.configured)
+            for one in self.names
+            for group in updaters[one].optimizer.param_groups
+        ]
+
+    def set(self, rate: float) -> None:
+        """Set the rates: the first one to this rate, the others in proportion."""
+        for varied in self._varied:
+            varied.group["lr"] = rate * varied.ratio
+
+    def settings(self, rate: float) -> list[str]:
+        """Return the settings of a config that trains with a rate: ``["optimizer.lr=0.01"]``."""
+        found = [f"{key}={_short(rate * ratio)}" for key, ratio in self._keys.items()]
+        for name in self.names:
+            section = self._config.optimizer.each()[name]
+            path = component_of(section).path
+            if section.layer_lr:
+                scaled = {
+                    pattern: _short(rate * own / self.configured)
+                    for pattern, own in section.layer_lr.items()
+                }
+                found.append(f"{path}.layer_lr={toml_value(scaled)}")
+        return found
+
+
+def _chosen(config: Config, name: str | None) -> list[str]:
+    """Return the names of the optimizers to vary."""
+    known = [*config.optimizer.each()]
+    if name is None:
+        return known
+    if not config.optimizer.named:
+        raise UsageError(f"the config has one optimizer, without a name: there is no {name!r}")
+    if name not in known:
+        hint = did_you_mean(name, known) or "."
+        raise UsageError(f"there is no optimizer {name!r}{hint} There are: {one_of(known)}")
+    return [name]
+
+
+def _given(config: Config, updaters: Mapping[str, Updater], name: str) -> tuple[str, float]:
+    """Return the key of the config that decides on the rate of an optimizer, and its value.
+
+    A schedule with a ``max_lr`` ignores the rates of the optimizer.
+    """
+    section = config.optimizer.each()[name]
+    schedule = config.schedule and config.schedule.of(name)
+    if schedule and "max_lr" in component_of(schedule).takes:
+        component = component_of(schedule)
+        key, rate = f"{component.path}.max_lr", component.arguments.get("max_lr")
+        what = f"{component.type} sets the learning rates"
+        if not isinstance(rate, int | float):
+            problem = f"{what} of the parameter groups, each to another one"
+        elif section.layer_lr:
+            problem = f"{what} of all layers, so layer_lr has no effect"
+        else:
+            return key, float(rate)
+        raise UsageError(f"{config.origin(key)}: {key}: {problem}; the range test varies one rate")
+    optimizer = updaters[name].optimizer
+    key = dotted([*filter(None, ("optimizer", name)), "lr"])
+    if not isinstance(optimizer.defaults.get("lr"), int | float):
+        kind = type(optimizer).__name__
+        raise UsageError(f"{config.origin(key)}: {kind} has no learning rate to vary")
+    return key, float(optimizer.defaults["lr"])
+
+
+def _rate(given: tuple[str, float], group: Mapping[str, Any]) -> float:
+    """Return the rate of a parameter group in a run."""
+    key, rate = given
+    return rate if key.endswith(".max_lr") else float(group["lr"])
+
+
+def _short(rate: float) -> float:
+    """Return a rate with two digits, as people write them."""
+    return float(f"{rate:.2g}")
+
+
+# ---- learning rate ------------------------------------------------------------------------------
+
 
 LOWEST, HIGHEST, STEPS = 1e-6, 10.0, 100
 _WINDOW, _LEAST = 20, 3  # the smoothing reaches over a 20th of the steps to each side, or over 3
@@ -228,3 +363,34 @@ def _loss_of(step: Step, name: str | None) -> float:
             f"optimizer whose rate to find: {one_of(own)}"
         )
     return step.losses[f"loss_{name}"] if name in own else step.loss
+
+
+# ---- wording ------------------------------------------------------------------------------------
+# Sentences about a range test, for the terminal and the page.
+
+
+ENDS: dict[End, str] = {
+    "range": "The test ended at the largest rate.",
+    "diverged": "The test ended when the loss diverged.",
+    "not finite": "The test ended when the loss or a gradient was not finite.",
+}
+"""What ended the test."""
+
+FLAT = "There is no suggestion: the loss does not fall clearly, compared with its noise."
+
+
+def advice(test: RangeTest) -> Iterator[str]:
+    """Yield what to change about a test whose curve does not show enough."""
+    found = test.suggestions
+    if found is None:
+        rises = test.ended != "range" or test.smoothed[-1] > test.smoothed[0]
+        bound = "smaller minimum" if rises else "larger maximum"
+        yield f"Try a {bound}, more steps, or a larger batch size."
+    elif test.ended == "range" and found.still_falls:
+        yield "The loss still falls at the largest rate: try a larger maximum."
+
+
+def shown_top(test: RangeTest) -> float:
+    """Return the largest loss that a plot shows; a diverging one would hide the rest."""
+    start = statistics.fmean(test.losses[:5])
+    return max(test.smoothed[0], start + 0.5 * (start - min(test.smoothed)))

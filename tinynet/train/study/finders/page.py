@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tinynet.train.config.rendering import to_toml
+from tinynet.train.config.reference import to_toml
 from tinynet.train.config.sections import Config
-from tinynet.train.show.markup import Html, cards, element, folded, joined, table
-from tinynet.train.show.page import Section, page
+from tinynet.train.show.page import Html, Section, cards, element, folded, joined, page, table
 from tinynet.train.show.plots import GREY, Curve, lines
-from tinynet.train.study.finders.learning_rate import RangeTest
-from tinynet.train.study.finders.wording import ENDS, FLAT, advice, shown_top
+from tinynet.train.study.finders.learning_rate import ENDS, FLAT, RangeTest, advice, shown_top
 
 
 @dataclass(frozen=True)

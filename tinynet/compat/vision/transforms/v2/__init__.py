@@ -6,8 +6,6 @@ images: there are no bounding boxes, masks or videos.
 
 from tinynet.compat.vision.modes import InterpolationMode as InterpolationMode
 from tinynet.compat.vision.transforms.v2 import functional as functional
-from tinynet.compat.vision.transforms.v2.batches import *
 from tinynet.compat.vision.transforms.v2.conversion import *
-from tinynet.compat.vision.transforms.v2.images import *
+from tinynet.compat.vision.transforms.v2.samples import *
 from tinynet.compat.vision.transforms.v2.samples import Transform as Transform
-from tinynet.compat.vision.transforms.v2.sequences import *

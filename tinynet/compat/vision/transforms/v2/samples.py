@@ -1,15 +1,65 @@
-"""The base class of transforms of whole samples: images, labels, and what belongs to them."""
+"""Transforms of whole samples: images, labels, and what belongs to them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import Any, TypeVar
 
+import numpy as np
+
 from tinynet.compat.pytree import tree_flatten, tree_unflatten
 from tinynet.compat.vision.images import is_image
-from tinynet.compat.vision.transforms.base import ImageTransform, shown
+from tinynet.compat.vision.modes import InterpolationMode
+from tinynet.compat.vision.transforms import automatic, colors, crops, geometry
+from tinynet.compat.vision.transforms.base import ImageTransform, generator, shown
 from tinynet.core.tensors.tensor import Tensor
+from tinynet.data.transforms import mixtures
+from tinynet.data.transforms.geometry import Mode, Side, sides
 from tinynet.nn import Module
+
+__all__ = [
+    "AugMix",
+    "AutoAugment",
+    "AutoAugmentPolicy",
+    "CenterCrop",
+    "ColorJitter",
+    "ElasticTransform",
+    "FiveCrop",
+    "GaussianBlur",
+    "Grayscale",
+    "Pad",
+    "RandAugment",
+    "RandomAdjustSharpness",
+    "RandomAffine",
+    "RandomAutocontrast",
+    "RandomCrop",
+    "RandomEqualize",
+    "RandomErasing",
+    "RandomGrayscale",
+    "RandomHorizontalFlip",
+    "RandomInvert",
+    "RandomPerspective",
+    "RandomPosterize",
+    "RandomResizedCrop",
+    "RandomRotation",
+    "RandomSolarize",
+    "RandomVerticalFlip",
+    "Resize",
+    "TenCrop",
+    "TrivialAugmentWide",
+    "Compose",
+    "RandomApply",
+    "RandomChoice",
+    "RandomOrder",
+    "CutMix",
+    "MixUp",
+]
+
+
+# ---- samples ------------------------------------------------------------------------------------
+# The base class of transforms of whole samples: images, labels, and what belongs to them.
+
 
 T = TypeVar("T", bound=ImageTransform)
 
@@ -55,3 +105,249 @@ def of_samples(first: type[T]) -> type[T]:
     return type(
         first.__name__, (Transform, first), {"__doc__": first.__doc__, "__module__": module}
     )
+
+
+# ---- images -------------------------------------------------------------------------------------
+# The transforms of version 1, for whole samples.
+
+
+AugMix = of_samples(automatic.AugMix)
+AutoAugment = of_samples(automatic.AutoAugment)
+AutoAugmentPolicy = automatic.AutoAugmentPolicy
+CenterCrop = of_samples(crops.CenterCrop)
+ColorJitter = of_samples(colors.ColorJitter)
+ElasticTransform = of_samples(geometry.ElasticTransform)
+FiveCrop = of_samples(crops.FiveCrop)
+GaussianBlur = of_samples(geometry.GaussianBlur)
+Grayscale = of_samples(colors.Grayscale)
+Pad = of_samples(geometry.Pad)
+RandAugment = of_samples(automatic.RandAugment)
+RandomAdjustSharpness = of_samples(colors.RandomAdjustSharpness)
+RandomAffine = of_samples(geometry.RandomAffine)
+RandomAutocontrast = of_samples(colors.RandomAutocontrast)
+RandomEqualize = of_samples(colors.RandomEqualize)
+RandomErasing = of_samples(crops.RandomErasing)
+RandomGrayscale = of_samples(colors.RandomGrayscale)
+RandomHorizontalFlip = of_samples(geometry.RandomHorizontalFlip)
+RandomInvert = of_samples(colors.RandomInvert)
+RandomPerspective = of_samples(geometry.RandomPerspective)
+RandomPosterize = of_samples(colors.RandomPosterize)
+RandomResizedCrop = of_samples(crops.RandomResizedCrop)
+RandomRotation = of_samples(geometry.RandomRotation)
+RandomSolarize = of_samples(colors.RandomSolarize)
+RandomVerticalFlip = of_samples(geometry.RandomVerticalFlip)
+TenCrop = of_samples(crops.TenCrop)
+TrivialAugmentWide = of_samples(automatic.TrivialAugmentWide)
+
+
+class Resize(Transform, geometry.Resize):
+    """Resizes the images of a sample, as in version 1, with the size as a list."""
+
+    def __init__(
+        self,
+        size: Side,
+        interpolation: InterpolationMode | str | int = InterpolationMode.BILINEAR,
+        max_size: int | None = None,
+        antialias: bool | None = True,
+    ):
+        super().__init__(size, interpolation, max_size, antialias)
+        self.size = [size] if isinstance(size, int) else [*size]
+
+
+class RandomCrop(Transform, crops.RandomCrop):
+    """Crops the images of a sample at a random place, as in version 1, with four paddings."""
+
+    def __init__(
+        self,
+        size: Side,
+        padding: Side | None = None,
+        pad_if_needed: bool = False,
+        fill: Any = 0,
+        padding_mode: Mode = "constant",
+    ):
+        super().__init__(size, padding, pad_if_needed, fill, padding_mode)
+        self.padding = None if padding is None else [*sides(padding)]
+
+
+# ---- sequences ----------------------------------------------------------------------------------
+# Sequences of transforms of samples, and random choices of them.
+
+
+class _Sequence(Transform):
+    """Base class of transforms that call others."""
+
+    def __init__(self, transforms: Sequence[Callable[..., Any]]):
+        super().__init__()
+        if not isinstance(transforms, Sequence):
+            raise TypeError("Argument transforms should be a sequence of callables")
+        self.transforms = transforms
+
+    def order(self) -> Sequence[int]:
+        """Return the indices of the transforms to call, in order."""
+        return range(len(self.transforms))
+
+    def forward(self, *inputs: Any) -> Any:
+        """Return the sample, or the tuple of the inputs, after the transforms."""
+        for index in self.order():
+            result = self.transforms[index](*inputs)
+            inputs = result if len(inputs) > 1 else (result,)
+        return inputs if len(inputs) > 1 else inputs[0]
+
+
+class Compose(_Sequence):
+    """Several transforms in sequence.
+
+    Args:
+        transforms: functions of a sample.
+
+    Raises:
+        ValueError: the sequence is empty.
+
+    Example:
+        >>> from tinynet.compat.vision.transforms import v2
+        >>> both = v2.Compose([v2.RandomHorizontalFlip(p=1), v2.CenterCrop(1)])
+        >>> both(tn.tensor([[[1, 2, 3]]]), 7)
+        (tensor([[[2]]]), 7)
+    """
+
+    def __init__(self, transforms: Sequence[Callable[..., Any]]):
+        super().__init__(transforms)
+        if not transforms:
+            raise ValueError("Pass at least one transform")
+
+    def extra_repr(self) -> str:
+        """Return the transforms, each in a line."""
+        return "\n".join(f"    {transform}" for transform in self.transforms)
+
+
+class RandomApply(_Sequence):
+    """Applies a sequence of transforms with a given probability: all of them, or none.
+
+    Args:
+        transforms: functions of a sample.
+        p: the probability.
+    """
+
+    def __init__(self, transforms: Sequence[Callable[..., Any]], p: float = 0.5):
+        super().__init__(transforms)
+        if not 0.0 <= p <= 1.0:
+            raise ValueError("`p` should be a floating point value in the interval [0.0, 1.0].")
+        self.p = p
+
+    def order(self) -> Sequence[int]:
+        """Return all indices, or none."""
+        return super().order() if generator().random() < self.p else []
+
+
+class RandomChoice(_Sequence):
+    """Applies one transform of a list, chosen at random.
+
+    Args:
+        transforms: functions of a sample.
+        p: their weights; by default, all are equal.
+
+    Raises:
+        ValueError: the number of weights differs from that of the transforms.
+    """
+
+    def __init__(self, transforms: Sequence[Callable[..., Any]], p: Sequence[float] | None = None):
+        super().__init__(transforms)
+        weights = [1.0] * len(transforms) if p is None else [*p]
+        if len(weights) != len(transforms):
+            raise ValueError(
+                "Length of p doesn't match the number of transforms: "
+                f"{len(weights)} != {len(transforms)}"
+            )
+        self.p = [float(weight) for weight in np.divide(weights, sum(weights))]
+
+    def order(self) -> Sequence[int]:
+        """Return one index."""
+        return [int(generator().choice(len(self.p), p=self.p))]
+
+
+class RandomOrder(_Sequence):
+    """Applies all transforms of a list in random order.
+
+    Args:
+        transforms: functions of a sample.
+    """
+
+    def order(self) -> Sequence[int]:
+        """Return the indices in random order."""
+        return generator().permutation(len(self.transforms)).tolist()
+
+
+# ---- batches ------------------------------------------------------------------------------------
+# Mixtures of the samples of a batch.
+
+
+class _Mixture(Transform):
+    """Base class of mixtures of each sample of a batch with the one before.
+
+    Args:
+        alpha: the parameter of the Beta distribution of the shares.
+        num_classes: the number of classes; only labels that are class numbers need it.
+    """
+
+    def __init__(self, *, alpha: float = 1.0, num_classes: int | None = None):
+        super().__init__()
+        self.alpha = float(alpha)
+        self.num_classes = num_classes
+
+    def mixed(self, images: Tensor, share: float) -> tuple[Tensor, float]:
+        """Return the images with a share of their own, and the exact share."""
+        raise NotImplementedError
+
+    def forward(self, *inputs: Any) -> Any:
+        """Return the mixed images and labels of a batch.
+
+        Raises:
+            ValueError: the inputs are not a batch of images and a batch of labels.
+        """
+        images, labels = inputs if len(inputs) == 2 else inputs[0]
+        if images.ndim != 4:
+            raise ValueError(
+                f"Expected a batch of images, [N, C, H, W], and one of labels. Got the shapes "
+                f"{list(images.shape)} and {list(labels.shape)}."
+            )
+        labels = mixtures.one_hot_labels(images, labels, self.num_classes)
+        images, share = self.mixed(images, float(generator().beta(self.alpha, self.alpha)))
+        return images, mixtures.mixed_labels(labels, share)
+
+
+class MixUp(_Mixture):
+    """Averages each sample of a batch with another, with random weights.
+
+    Args:
+        alpha: the parameter of the Beta distribution of the weights.
+        num_classes: the number of classes; only labels that are class numbers need it.
+
+    Source: Zhang et al., mixup: Beyond Empirical Risk Minimization (2017),
+    https://arxiv.org/abs/1710.09412
+
+    Example:
+        >>> from tinynet.compat.vision.transforms import v2
+        >>> images, labels = v2.MixUp(num_classes=3)(tn.rand(2, 1, 4, 4), tn.tensor([0, 2]))
+        >>> labels.sum(1)
+        tensor([1., 1.])
+    """
+
+    def mixed(self, images: Tensor, share: float) -> tuple[Tensor, float]:
+        """Return the weighted means, and the weight."""
+        return mixtures.mix_up(images, share), share
+
+
+class CutMix(_Mixture):
+    """Replaces a random rectangle in each image of a batch with the same part of another.
+
+    Args:
+        alpha: the parameter of the Beta distribution of the areas.
+        num_classes: the number of classes; only labels that are class numbers need it.
+
+    Source: Yun et al., CutMix: Regularization Strategy to Train Strong Classifiers (2019),
+    https://arxiv.org/abs/1905.04899
+    """
+
+    def mixed(self, images: Tensor, share: float) -> tuple[Tensor, float]:
+        """Return the images with their rectangles, and the area of the rest."""
+        return mixtures.cut_mix(generator(), images, share)

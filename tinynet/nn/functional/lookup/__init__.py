@@ -1,1 +1,0 @@
-"""Embeddings: rows of a table, by index."""

@@ -1,1 +1,0 @@
-"""Discrete Fourier transforms, and spectrograms made of them."""

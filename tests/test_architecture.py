@@ -336,7 +336,7 @@ def test_doors_only_reexport():
                     ("__", "(__")
                 )
                 reexport = docstring or dunder or isinstance(node, ast.Import | ast.ImportFrom)
-                assert reexport, f"{name_of(path)}:{node.lineno} is no re-export"
+                assert reexport, f"{name_of(path)}:{node.lineno} is not a re-export"
 
 
 def test_import_loads_only_numpy_and_the_standard_library():

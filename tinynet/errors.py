@@ -385,7 +385,7 @@ def must_be_tensor(function: str, argument: str, position: int, got: Any) -> Typ
 
 
 def not_a_tensor(sentence: str, got: Any) -> TypeError:
-    """Return the error for what is no tensor, with the fix for an array."""
+    """Return the error for what is not a tensor, with the fix for an array."""
     narrow = ".float()" * (getattr(got, "dtype", None) == np.float64)
     fix = f"make a tensor of the array: `tn.from_numpy(x){narrow}`"
     return TypeError(with_fix(sentence, fix) if isinstance(got, np.ndarray) else sentence)

@@ -184,7 +184,7 @@ def test_boxes_are_cut_off_at_the_border_and_scaled(writer):
     expected = np.zeros((6, 8), bool)
     expected[1:3, :4] = expected[:, 2:4] = True
     expected[0, 2:4] = False
-    expected[0, 0] = True  # what is no number counts as 0
+    expected[0, 0] = True  # what is not a number counts as 0
     np.testing.assert_array_equal(red, expected)
 
 

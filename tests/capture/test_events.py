@@ -133,7 +133,7 @@ def test_a_tool_goes_on_after_a_capture(use, fails):
 
 @pytest.mark.skipif(sys.version_info >= (3, 12), reason="tools in C use sys.monitoring")
 def test_a_tool_that_python_cannot_set_aside():
-    """Such as those of pyinstrument and VizTracer: an object that is no function."""
+    """Such as those of pyinstrument and VizTracer: an object that is not a function."""
     events = []
     hook = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 2, ctypes.c_int, ctypes.c_void_p)
     callback, tool = hook(lambda *event: events.append(event) or 0), object()

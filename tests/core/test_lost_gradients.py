@@ -52,5 +52,5 @@ def test_nothing_is_said_where_all_is_well():
     y.requires_grad_()
     (y * y).sum().backward()
     assert y.grad.tolist() == [4.0, 4.0]
-    x.backward(tn.ones(2))  # a leaf with a gradient of its own is no loss
+    x.backward(tn.ones(2))  # a leaf with a gradient of its own is not a loss
     assert x.grad.tolist() == [1.0, 1.0]

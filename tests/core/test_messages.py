@@ -264,7 +264,7 @@ def test_cells_of_a_notebook_have_their_numbers(said, monkeypatch):
     monkeypatch.setitem(sys.modules, "IPython", fake)
     error = said(PROGRAM.format("b.zero_()"))
     assert (error.saved_at.place, error.changed_by[0].place) == ("In[7]:1", "In[7]:2")
-    compiler.format_code_name = lambda name: None  # a file that is no cell
+    compiler.format_code_name = lambda name: None  # a file that is not a cell
     assert error.saved_at.place == "user.py:1"
     for other in (types.SimpleNamespace(get_ipython=lambda: None), types.SimpleNamespace()):
         monkeypatch.setitem(sys.modules, "IPython", other)

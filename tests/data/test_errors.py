@@ -212,12 +212,12 @@ AS_IN_PYTORCH = {
         ValueError,
         "absolute value of index should not exceed dataset length",
     ),
-    "chain what is no stream": (
+    "chain what is not a stream": (
         lambda lib, data: list(data.ChainDataset([D])),
         AssertionError,
         "ChainDataset only supports IterableDataset",
     ),
-    "length of a chain of what is no stream": (
+    "length of a chain of what is not a stream": (
         lambda lib, data: len(data.ChainDataset([D])),
         AssertionError,
         "ChainDataset only supports IterableDataset",

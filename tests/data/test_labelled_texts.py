@@ -48,7 +48,7 @@ def test_words_in_a_file(tmp_path):
     (tmp_path / "words.json").write_text(
         words.to_bytes().decode().replace('"unknown": "<unk>"', '"unknown": 3'), encoding="utf-8"
     )
-    with pytest.raises(FormatError, match="an unknown token that is no text"):
+    with pytest.raises(FormatError, match="an unknown token that is not a text"):
         Tokenizer.load(tmp_path / "words.json")
 
 

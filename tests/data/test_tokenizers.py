@@ -127,7 +127,7 @@ def plain_merge(word, pair, new):
     for token in word:
         merged.append(token)
         if merged[-2:] == [*pair]:
-            # A token that was just made is no first half: the pair holds older ones.
+            # A token that was just made is not a first half: the pair holds older ones.
             merged[-2:] = [new]
     return merged
 
@@ -325,16 +325,16 @@ DAMAGED = {
 }
 CHANGED = [
     (0, "vocabulary", "aa", "must hold each character once"),
-    (0, "vocabulary", 5, "a vocabulary or unknown token that is no text"),
-    (0, "unknown", 5, "a vocabulary or unknown token that is no text"),
+    (0, "vocabulary", 5, "a vocabulary or unknown token that is not a text"),
+    (0, "unknown", 5, "a vocabulary or unknown token that is not a text"),
     (0, "special_tokens", "x", "'x' as 'special_tokens'"),
     (0, "special_tokens", [5], "[5] as 'special_tokens'"),
     (0, "vocabulary", None, "no 'vocabulary'"),
     (2, "merges", None, "no 'merges'"),
-    (2, "merges", [[1, 2, 3]], "merges that are no list of pairs of numbers"),
-    (2, "merges", [[1, "2"]], "merges that are no list of pairs of numbers"),
+    (2, "merges", [[1, 2, 3]], "merges that are not a list of pairs of numbers"),
+    (2, "merges", [[1, "2"]], "merges that are not a list of pairs of numbers"),
     (2, "merges", [[1, 999]], "must be a pair of earlier tokens"),
-    (2, "merges", {"1": 2}, "merges that are no list of pairs of numbers"),
+    (2, "merges", {"1": 2}, "merges that are not a list of pairs of numbers"),
 ]
 
 

@@ -264,7 +264,12 @@ def test_values_that_python_reads():
         (tn.ones(2, 4), {}, OnnxExporterError, "the model fails with batch = 2: "),
         (tn.ones(2, 3), {"dynamic_axes": {"y": [0]}}, OnnxExporterError, "names 'y', which is"),
         (tn.ones(2, 3), {"dynamic_axes": {"input": [2]}}, OnnxExporterError, "has 2 dimensions"),
-        (tn.ones(2, 3), {"dynamic_shapes": {"y": {}}}, OnnxExporterError, "which is no argument"),
+        (
+            tn.ones(2, 3),
+            {"dynamic_shapes": {"y": {}}},
+            OnnxExporterError,
+            "which is not an argument",
+        ),
         (tn.ones(2, 3), {"dynamic_shapes": ({}, {})}, OnnxExporterError, "the structure of the"),
         (tn.ones(2, 3), {"input_names": ["a", "b"]}, OnnxExporterError, "has 2 names, and there"),
         (tn.ones(2, 3), {"output_names": ["input"]}, OnnxExporterError, "two values have the name"),

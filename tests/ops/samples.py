@@ -244,7 +244,7 @@ sample("power_number pow", f(), 0)
 sample("power_number pow", f(0, 3), 2.0)
 sample("power_of_number", f(2, 3), 1.7)
 sample("power_of_number", f(), 2)
-sample("number_minus", f(2, 3).strided, 1.5)
+sample("rsub_scalar", f(2, 3).strided, 1.5)
 sample("filled_with", f(2, 3), f())
 for _args in ((f(2, 3), f(3)), (f(2, 3), f(2, 3).transposed), (f(), f()), (f(0, 3), f(3))):
     sample("copy", *_args)

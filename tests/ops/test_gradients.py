@@ -58,7 +58,7 @@ REFUSED = {"floor_divide", "heaviside", "ctc_nll", "ctc_nll_backward"} | {
 ELSEWHERE = {
     "gamma_values": "tests/distributions",  # the derivative of a sample
     "dirichlet_values": "tests/distributions",
-    "gelu_backward": "the rows of gelu",  # takes what gelu has kept, which is no free variable
+    "gelu_backward": "the rows of gelu",  # takes what gelu has kept, which is not a free variable
     "glu_backward": "the rows of glu",  # the same
     "sparse_product": "tests/as_torch",  # takes the pattern of a sparse matrix
     **dict.fromkeys(
@@ -220,7 +220,7 @@ def test_every_operation_says_what_it_returns(name):
 
 @pytest.mark.parametrize("name", REGISTRY)
 def test_examples_of_operations_run(name):
-    """doctest does not find them by itself: an operation is no function."""
+    """doctest does not find them by itself: an operation is not a function."""
     function = REGISTRY[name].function
     parser, runner = doctest.DocTestParser(), doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
     examples = parser.get_doctest(function.__doc__, {"tn": tn}, name, None, 0)

@@ -17,7 +17,7 @@ import pytest
 
 from tinynet.board import BoardWarning, tensorboardx
 from tinynet.board.reading import PREFIX, _records
-from tinynet.train.base.checkpoint_file import CheckpointError, is_sealed, sealed
+from tinynet.train.base.checkpoint_file import CheckpointError, has_valid_checksum, with_checksum
 from tinynet.train.base.writing import write_json
 from tinynet.train.cli import main
 from tinynet.train.store import storage as storages
@@ -116,7 +116,7 @@ def whole(write, tmp_path, dies, monkeypatch):
     revive()
     folder = folder_in(place / "3").rename(place / "killed")
     record = json.loads((folder / "run.json").read_bytes())
-    write_json(folder / "run.json", sealed({**record, "process": KILLED}))
+    write_json(folder / "run.json", with_checksum({**record, "process": KILLED}))
     return place
 
 
@@ -134,7 +134,7 @@ def problems_of(ended, out, whole, fault):
     record = {}
     if folder is not None and (folder / "run.json").exists():
         record = json.loads((folder / "run.json").read_bytes())
-        if not is_sealed(record):
+        if not has_valid_checksum(record):
             yield "run.json is not sealed"
         is_touched = record.get("process") != KILLED
         if record["status"] == "running" and (ended.code == 0 or is_touched and fault != FULL):
@@ -432,5 +432,5 @@ def test_a_changed_key_of_the_record_is_told(change, whole):
         else:
             assert ended.code == 0, (path, ended.printed)
             assert not [count for count in events(copy).values() if count > 1], path
-            assert is_sealed(json.loads((copy / "run.json").read_bytes()))
+            assert has_valid_checksum(json.loads((copy / "run.json").read_bytes()))
         shutil.rmtree(copy)

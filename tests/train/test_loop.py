@@ -215,7 +215,7 @@ def test_a_program_that_ends_without_taking_steps_warns():
     assert b"fit() trained nothing" in ran.stderr
 
 
-# ---- a loss or gradient that is no number ----
+# ---- a loss or gradient that is not a number ----
 
 
 class Poisoned(nn.Module):

@@ -12,7 +12,7 @@ from tinynet.base.atomic_write import write_atomically
 from tinynet.board import BoardWarning
 from tinynet.train import StorageWarning, evaluate_run, resume, run
 from tinynet.train.base import checkpoint_file as checkpoints
-from tinynet.train.base.checkpoint_file import row_of, sealed_row
+from tinynet.train.base.checkpoint_file import row_of, row_with_checksum
 from tinynet.train.cli import main
 from tinynet.train.store import storage as storages
 
@@ -116,7 +116,7 @@ def test_rows_are_json_and_each_has_its_checksum(folder):
 
 
 def test_every_damage_to_a_row_is_noticed():
-    line = sealed_row('{"epoch": 1, "step": 22, "train/loss": 0.5, "name": "é"}')
+    line = row_with_checksum('{"epoch": 1, "step": 22, "train/loss": 0.5, "name": "é"}')
     data = line.encode()
     assert row_of(line, must=True)["epoch"] == 1
     for bit in range(8 * len(data)):

@@ -454,7 +454,7 @@ def test_what_cannot_be_searched(write, digits, capsys, tmp_path):
         ([path, "--space", "optimizer.lrr=log(1,2)"], "unknown key; did you mean 'lr'"),
         ([path, "--space", "optimizer.lr=-1,1"], "optimizer.lr"),
         ([path, "--space", "model.sizes=[64,8,10],[63,8,10]"], "with model.sizes=[63,8,10]: "),
-        ([path, *lr, "--sampler", "grid"], "log(1e-3,1) is no grid: list the values"),
+        ([path, *lr, "--sampler", "grid"], "log(1e-3,1) is not a grid: list the values"),
         ([path, "--space", "run.seed=int(0,99999)", "--sampler", "grid"], "has 100,000 points"),
         ([path, *lr, "--metric", "acuracy"], "did you mean 'accuracy'"),
         ([path, *lr, "--metric", "f1"], "'f1' is not among the metrics: loss, accuracy"),

@@ -289,7 +289,7 @@ def test_byte_pairs_are_the_same_tokens_after_they_were_stored(config, capsys):
 def test_only_runs_on_texts_have_a_prompt(write, digits, capsys):
     folder = run(write(digits), {"run.epochs": 1}, quiet=True).folder
     assert main(["predict", str(folder), "--prompt", "a"]) == 2
-    assert "has no tokenizer.json: its data set is no text" in capsys.readouterr().err
+    assert "has no tokenizer.json: its data set is not a text" in capsys.readouterr().err
     (folder / "tokenizer.json").write_text("{")
     assert main(["predict", str(folder), "--prompt", "a"]) == 2
     assert "cannot be read" in capsys.readouterr().err

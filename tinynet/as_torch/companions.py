@@ -60,7 +60,7 @@ def is_left_to_python(package: str) -> bool:
     A package with compiled libraries is linked with PyTorch's, and cannot run on tinynet.
     """
     spec = PathFinder.find_spec(package)
-    if spec is None or spec.origin is None:  # a folder of that name is no package
+    if spec is None or spec.origin is None:  # a folder of that name is not a package
         return False
     endings = {".so", ".pyd", ".dylib", ".dll"}
     folders = [Path(folder) for folder in spec.submodule_search_locations or ()]

@@ -112,7 +112,7 @@ def compile(
     Raises:
         TypeError: ``model`` is not callable.
         RuntimeError: an unknown backend or mode, or one whose package is not installed.
-        ValueError: ``verify`` is no number of calls.
+        ValueError: ``verify`` is not a number of calls.
 
     Example:
         >>> net = nn.Linear(2, 1)

@@ -66,7 +66,7 @@ class Source:
         for number, value in defined.items():
             self._dies[value.memory] = max(self._dies.get(value.memory, -1), self._last[number])
         for call in self.calls:
-            # Objects that are no arrays, such as rows, may refer to the arrays they were made from.
+            # Objects that are not arrays, such as rows, may refer to arrays that they came from.
             if call.kind in ("perform", "read") or any(v.dtype is None for v in call.outputs()):
                 self._shared.update(v.memory for v in (*call.inputs(), *call.outputs()))
         for number, at in self._last.items():

@@ -87,7 +87,7 @@ def order(ndim: int, wanted: memory_format | None) -> tuple[int, ...]:
     return (0, *range(2, ndim), 1)
 
 
-def lies(array: Array, wanted: memory_format) -> bool:
+def has_memory_format(array: Array, wanted: memory_format) -> bool:
     """Return whether the elements of an array have the order of a memory format."""
     rank = _RANKS[wanted]
     if rank is None:
@@ -221,7 +221,7 @@ def iterated(result: Array, *inputs: Any) -> Array:
         if all(a.flags.c_contiguous for a in arrays):
             return _in_axes(result, range(result.ndim))
         for wanted in (channels_last, channels_last_3d):
-            if all(lies(a, wanted) for a in arrays):
+            if all(has_memory_format(a, wanted) for a in arrays):
                 return _in_axes(result, order(result.ndim, wanted))
         if len({*strides}) == 1 and result.strides == first.strides:
             return result

@@ -206,7 +206,7 @@ class set_grad_enabled(GradMode):
         mode_: True records, False does not.
 
     Raises:
-        TypeError: ``mode_`` is no bool.
+        TypeError: ``mode_`` is not a bool.
 
     Example:
         >>> x = tn.ones(2, requires_grad=True)

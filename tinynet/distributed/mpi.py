@@ -54,7 +54,7 @@ def _limited() -> Iterator[None]:
     try:
         if launched_size() > 1:
             faulthandler.dump_traceback_later(START, exit=True)
-    except (OSError, ValueError, AttributeError):  # sys.stderr is no file
+    except (OSError, ValueError, AttributeError):  # sys.stderr is not a file
         pass
     try:
         yield

@@ -194,7 +194,7 @@ def as_numpy(value: Any) -> np.dtype[Any]:
 
 def in_quotes(sentence: str, name: str) -> str:
     """Return the message about a dtype's name in place of the dtype."""
-    return errors.with_fix(sentence, f"a dtype is no string: `tn.{name}`, without quotes")
+    return errors.with_fix(sentence, f"a dtype is not a string: `tn.{name}`, without quotes")
 
 
 def real_of(kind: np.dtype[Any]) -> np.dtype[Any]:

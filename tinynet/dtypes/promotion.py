@@ -78,7 +78,7 @@ def promote_types(type1: dtype | type, type2: dtype | type) -> dtype:
         type1, type2: the dtypes.
 
     Raises:
-        TypeError: what is no dtype.
+        TypeError: what is not a dtype.
 
     Example:
         >>> tn.promote_types(tn.int64, tn.float32)
@@ -95,7 +95,7 @@ def can_cast(from_: dtype | type, to: dtype | type) -> builtins.bool:
         to: the dtype of the tensor that is written to.
 
     Raises:
-        TypeError: what is no dtype.
+        TypeError: what is not a dtype.
 
     Example:
         >>> tn.can_cast(tn.float32, tn.int64)

@@ -98,8 +98,8 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple
         has_aux: ``func`` returns a pair, whose second part is returned third.
 
     Raises:
-        RuntimeError: an output is no floating-point tensor, or ``v`` does not fit.
-        ValueError: an argument is no tensor.
+        RuntimeError: an output is not a floating-point tensor, or ``v`` does not fit.
+        ValueError: an argument is not a tensor.
 
     Example:
         >>> value, product = tn.func.vjp(lambda x: x * x, tn.tensor([1.0, 2.0]))
@@ -214,7 +214,7 @@ def jvp(
         has_aux: ``func`` returns a pair, whose second part is returned third.
 
     Raises:
-        RuntimeError: the structures differ, or an output is no tensor.
+        RuntimeError: the structures differ, or an output is not a tensor.
 
     Example:
         >>> tn.func.jvp(lambda x: x * x, (tn.tensor([1.0, 2.0]),), (tn.tensor([1.0, 0.0]),))
@@ -262,7 +262,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
         *primals: its arguments.
 
     Raises:
-        RuntimeError: an output is no tensor, or tangents do not fit the arguments.
+        RuntimeError: an output is not a tensor, or tangents do not fit the arguments.
 
     Example:
         >>> value, product = tn.func.linearize(tn.sin, tn.zeros(2))

@@ -30,7 +30,7 @@ def jacrev(
         chunk_size: the number of rows to compute in one pass; by default all.
 
     Raises:
-        RuntimeError: an output is no floating-point tensor, or there is no such argument.
+        RuntimeError: an output is not a floating-point tensor, or there is no such argument.
         ValueError: ``chunk_size`` is not positive.
 
     Example:
@@ -86,7 +86,7 @@ def jacfwd(
         randomness: accepted.
 
     Raises:
-        RuntimeError: an output is no tensor, or there is no such argument.
+        RuntimeError: an output is not a tensor, or there is no such argument.
 
     Example:
         >>> tn.func.jacfwd(lambda x: (x * x).sum())(tn.tensor([1.0, 2.0]))

@@ -119,7 +119,9 @@ def from_shapes(
     if isinstance(shapes, Mapping):
         unknown = set(shapes) - {name for name, _ in bound}
         if unknown:
-            raise OnnxExporterError(f"dynamic_shapes names {unknown.pop()!r}, which is no argument")
+            raise OnnxExporterError(
+                f"dynamic_shapes names {unknown.pop()!r}, which is not an argument"
+            )
         shapes = [shapes.get(name) for name, _ in bound]
     pairs: list[tuple[Tensor, Any]] = []
     _pair([value for _, value in bound], shapes, pairs)

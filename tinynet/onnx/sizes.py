@@ -11,7 +11,7 @@ from tinynet.capture.program import Handle, Value, same
 class Size:
     """A length that follows the sizes of the inputs.
 
-    It is no int: code that needs a fixed length fails instead of computing with an example's.
+    It is not an int: code that needs a fixed length fails instead of computing with an example's.
 
     Attributes:
         values: the length in each capture.

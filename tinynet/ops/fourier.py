@@ -366,7 +366,7 @@ def _overlapped(frames: Tensor, hop: int, like: Tensor | None = None) -> Tensor:
 
 
 def _check_spectrum(x: Tensor, settings: dict[str, Any]) -> str:
-    """Refuse what is no spectrum of these settings; return the call as messages show it."""
+    """Refuse what is not a spectrum of these settings; return the call as messages show it."""
     n_fft, hop, width, window = [*settings.values()][:4]
     onesided, return_complex = settings["onesided"], settings["return_complex"]
     call = _shown(f"istft(CPU{name_of(x._array)}Type{list(x.shape)}", settings)

@@ -99,7 +99,7 @@ class Adagrad(Elementwise):
         if sparse and group["weight_decay"]:
             raise RuntimeError("weight_decay option is not compatible with sparse gradients")
 
-    def update_rows(
+    def update_row_gradients(
         self, param: Array, rows: Any, state: dict[str, Any], group: Group, fresh: bool
     ) -> None:
         """Update the rows of a sparse gradient."""

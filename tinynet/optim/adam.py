@@ -106,7 +106,7 @@ class Adam(Elementwise):
 
         return block
 
-    def one_pass(self, group: Group, numbers: Numbers) -> tuple[str, tuple[float, ...]] | None:
+    def fused_loop(self, group: Group, numbers: Numbers) -> tuple[str, tuple[float, ...]] | None:
         """Return the loop ``adam`` and its numbers."""
         if group["amsgrad"] or group["maximize"]:
             return None

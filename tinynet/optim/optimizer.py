@@ -128,7 +128,7 @@ class Optimizer(Hooked, ChecksArguments):
         if sparse:
             raise RuntimeError(f"{type(self).__name__} does not support sparse gradients")
 
-    def takes_rows(self, group: Group) -> bool:
+    def accepts_row_gradients(self, group: Group) -> bool:
         """Return whether ``update`` accepts a dense gradient as its nonzero rows.
 
         True if a zero gradient changes neither the parameter nor its state.
@@ -231,7 +231,7 @@ class Optimizer(Hooked, ChecksArguments):
         grad: Any = p._grad
         if grad._array.__class__ is not Rows:  # a sparse tensor assigned by the user
             return grad._array.rows()
-        if grad._array.lazy and not self.takes_rows(group):
+        if grad._array.lazy and not self.accepts_row_gradients(group):
             grad = dense_gradient(p)
         return grad._array
 

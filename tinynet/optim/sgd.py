@@ -100,7 +100,7 @@ class SGD(Elementwise):
 
         return block
 
-    def one_pass(self, group: Group, numbers: Numbers) -> tuple[str, tuple[float, ...]] | None:
+    def fused_loop(self, group: Group, numbers: Numbers) -> tuple[str, tuple[float, ...]] | None:
         """Return the loop ``momentum`` or ``descent``, and its numbers."""
         if group["nesterov"] or group["dampening"] or group["maximize"]:
             return None
@@ -116,11 +116,11 @@ class SGD(Elementwise):
                 "add(sparse, dense) is not supported. Use add(dense, sparse) instead."
             )
 
-    def takes_rows(self, group: Group) -> bool:
+    def accepts_row_gradients(self, group: Group) -> bool:
         """Return True without momentum and weight decay: only rows with a gradient change."""
         return not group["momentum"] and not group["weight_decay"]
 
-    def update_rows(
+    def update_row_gradients(
         self, param: Array, rows: Any, state: dict[str, Any], group: Group, fresh: bool
     ) -> None:
         """Update ``param`` in place by a sparse gradient; the momentum buffer is dense."""

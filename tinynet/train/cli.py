@@ -142,7 +142,7 @@ def _parse(words: Sequence[str]) -> argparse.Namespace:
         hint = did_you_mean(words[0], names) or "."
         parser.error(f"there is no command {words[0]!r}{hint} Commands: {one_of(names)}")
     points = [f" {word}" if _NEGATIVE_POINT.fullmatch(word) else word for word in words]
-    arguments, others = parser.parse_known_args(points)  # the space: it is no option
+    arguments, others = parser.parse_known_args(points)  # the space: it is not an option
     takes_values = isinstance(getattr(arguments, "set", None), list)
     for word in others:
         if word.startswith("-") or "=" not in word or not takes_values:

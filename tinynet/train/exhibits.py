@@ -232,7 +232,7 @@ class Reconstructions(Exhibit):
             validation set.
 
     Raises:
-        ValueError: if the inputs are no images, or the outputs differ in their number of elements.
+        ValueError: if the inputs are not images, or the outputs differ in their number of elements.
     """
 
     def __init__(self, count: int = 16, tag: str = "") -> None:
@@ -280,7 +280,7 @@ class SampledText(Exhibit):
         tag: the name in TensorBoard.
 
     Raises:
-        ValueError: if the data set has no tokenizer, or the model is no language model.
+        ValueError: if the data set has no tokenizer, or the model is not a language model.
     """
 
     def __init__(
@@ -399,7 +399,7 @@ def nearest(
     Args:
         vectors: (names, width).
         names: the names of the vectors; vectors beyond the last name are ignored.
-        words: the words; one that is no name gets no neighbours.
+        words: the words; one that is not a name gets no neighbours.
         count: the number of neighbours.
 
     Example:

@@ -171,7 +171,7 @@ def problems(graph: Graph) -> list[str]:
         found.append("the graph has no nodes")
     for node in graph.nodes:
         if not _VALID_NAME.fullmatch(node.name) or "//" in node.name or node.name.endswith("/"):
-            found.append(f"{node.name!r} is no valid node name")
+            found.append(f"{node.name!r} is not a valid node name")
         if node.name in JAVASCRIPT:
             found.append(f"{node.name!r} is a name that TensorBoard uses itself")
         if node.name in earlier:
@@ -191,7 +191,7 @@ def _input_problems(node: Node, earlier: Mapping[str, Node]) -> list[str]:
         name, _, slot = reference.removeprefix("^").partition(":")
         producer = earlier.get(name)
         if producer is None:
-            found.append(f"input {reference!r} of {node.name!r} is no earlier node")
+            found.append(f"input {reference!r} of {node.name!r} is not an earlier node")
         elif slot and not (slot.isdecimal() and int(slot) < len(producer.outputs)):
             found.append(f"input {reference!r} of {node.name!r}: there is no such output")
     return found

@@ -115,7 +115,7 @@ def _name(name: Any) -> Any:
 
 
 def _of_object(thing: Any, kind: type) -> Any:
-    """Return the key of an object that is no tensor and no container."""
+    """Return the key of an object that is neither a tensor nor a container."""
     if kind is complex or (kind is float and not thing) or is_a(thing, np.generic):
         return repr(thing)  # 0.0 == -0.0
     if is_iterator(thing):

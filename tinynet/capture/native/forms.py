@@ -51,7 +51,7 @@ def form(
 
 
 def plain(function: Any, mixed: bool = False) -> Callable[[Form], Form]:
-    """Declare the form of a function that is no kernel."""
+    """Declare the form of a function that is not a kernel."""
 
     def declare(declared: Form) -> Form:
         _PLAIN[getattr(function, "untraced", function)] = declared

@@ -69,7 +69,7 @@ class GroupStep:
 
     def loop(self, optimizer: Elementwise) -> tuple[str, tuple[float, ...]] | None:
         """Return the name of the loop, and its numbers for the coming step, if there is one."""
-        return optimizer.one_pass(self.plan.group, self.plan.numbers) if self.lines else None
+        return optimizer.fused_loop(self.plan.group, self.plan.numbers) if self.lines else None
 
     def run(self, optimizer: Elementwise, grads: tuple[Any, ...]) -> None:
         """Update the parameters."""
@@ -87,7 +87,7 @@ class GroupStep:
 def _has_own_loop(kind: type[Elementwise]) -> bool:
     """Return whether the loop of an optimizer is that of its rule: users' classes may change it."""
     owners = [
-        next(base for base in kind.__mro__ if name in vars(base)) for name in ("one_pass", "rule")
+        next(base for base in kind.__mro__ if name in vars(base)) for name in ("fused_loop", "rule")
     ]
     return issubclass(*owners)
 

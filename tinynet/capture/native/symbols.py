@@ -7,7 +7,7 @@ from typing import Any
 
 
 class NotElementwise(Exception):  # noqa: N818
-    """A formula is no expression of single elements."""
+    """A formula is not an expression of single elements."""
 
 
 # numpy's functions of elements, as expressions that numba compiles.
@@ -19,12 +19,12 @@ UFUNCS = {
     "sqrt": "root({0})", "sin": "math.sin({0})", "cos": "math.cos({0})",
     "reciprocal": "(one / {0})", "maximum": "larger({0}, {1})", "minimum": "smaller({0}, {1})",
 }  # fmt: skip
-# Kernels of elementwise operations that are no ufuncs, by name of the operation.
+# Kernels of elementwise operations that are not ufuncs, by name of the operation.
 KERNELS = {
     "relu": "positive({0}, zero)",
     "relu_backward": "({0} if {1} != zero else zero)",
     "sigmoid": "(one / (one + exp(-{0})))",
-    "number_minus": "({1} - {0})",
+    "rsub_scalar": "({1} - {0})",
     "scaled": "({0} * {1})",
     "clamp_numbers": "smaller(larger({0}, {1}), {2})",
     "square": "({0} * {0})",

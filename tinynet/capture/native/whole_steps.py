@@ -201,7 +201,7 @@ class WholeStep:
             plan, group = step.plan, keep(step.plan.group)
             tests += [f"groups[{i}] is {group}", f'(params := {group}["params"]) is not None']
             tests += tests_of(plan, [*plan.group["params"]], keep)
-            loop = f"(loop{i} := {optimizer}.one_pass({group}, {keep(plan.numbers)}))"
+            loop = f"(loop{i} := {optimizer}.fused_loop({group}, {keep(plan.numbers)}))"
             tests.append(f"{loop} is not None and loop{i}[0] == {name!r}")
         tests += [f"{keep(p)}._grad is None" for p in bare]
         tests += [f"{keep(p)}.{name} is None" for p in params for name in ("_hooks", "_edge")]

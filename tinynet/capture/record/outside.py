@@ -129,7 +129,7 @@ class Outside:
                 yield (
                     t,
                     CaptureError(
-                        "a tensor from outside is changed by something that is no operation",
+                        "a tensor from outside is changed by something that is not an operation",
                         "change it by operations, or outside of the function",
                     ),
                 )

@@ -201,7 +201,7 @@ class Recorder(Tracer, BackwardObserver):
         if memory not in self._written and not viewed and what != "increment_version":
             self.refuse(
                 CaptureError(
-                    f"{what} changes a tensor by something that is no operation",
+                    f"{what} changes a tensor by something that is not an operation",
                     "change it by operations, or outside of the function",
                 )
             )

@@ -56,7 +56,7 @@ def tensor_of(image: Any) -> Tensor:
     """Return an image as a tensor of shape (channels, height, width) of the same values.
 
     Raises:
-        TypeError: it is no image.
+        TypeError: it is not an image.
     """
     if not is_image(image):
         raise TypeError(f"img should be PIL Image. Got {type(image)}")

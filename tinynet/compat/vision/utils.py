@@ -39,7 +39,7 @@ def make_grid(
         pad_value: the value of the lines.
 
     Raises:
-        TypeError: it is neither a tensor nor a list of tensors; or ``value_range`` is no tuple.
+        TypeError: it is neither a tensor nor a list of tensors; or ``value_range`` is not a tuple.
 
     Example:
         >>> from tinynet.compat.vision.utils import make_grid

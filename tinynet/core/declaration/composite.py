@@ -15,7 +15,7 @@ COMPOSITES: dict[str, Any] = {}
 
 
 def tensor_first(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Let a function that looks at no argument itself refuse a first one that is no tensor."""
+    """Let a function that looks at no argument itself refuse a first one that is not a tensor."""
 
     @functools.wraps(function)
     def looking(*args: Any, **kwargs: Any) -> Any:
@@ -43,7 +43,7 @@ def public(
         function: whether it is a public function; unless given, it is if its name ends in no ``_``.
         aliases: other public names, of the function, the method and ``name_``.
         out: whether the function (not the method) takes ``out=``, or its rules for that.
-        checks: whether the function refuses a first argument that is no tensor.
+        checks: whether the function refuses a first argument that is not a tensor.
         autocast: the dtype that autocast casts the arguments to, see core/declaration/casting.py.
     """
     if declared is None:

@@ -62,7 +62,7 @@ class Observable:
             self.refresh()
             marks.switch(count > 0)
 
-    def stand_before(self, make: Callable[[Any, Any], Any] | None) -> None:
+    def wrap_kernels(self, make: Callable[[Any, Any], Any] | None) -> None:
         """Replace each kernel by ``make(op, kernel)``; None restores the kernels."""
         self._before = make
         self.refresh()

@@ -1,7 +1,7 @@
 """The shapes that a layer expects, beside the one that it got: what differs, and the fix.
 
 A layer states its shapes as patterns of its options, such as ``"[N, {in_channels}, {sizes}]"``.
-Two names are no options: ``{sizes}`` is ``H, W`` for a layer of two dimensions, and ``{order}`` is
+Two names are not options: ``{sizes}`` is ``H, W`` for a layer of two dimensions, and ``{order}`` is
 ``L, N``, or ``N, L`` for a layer with ``batch_first``.
 """
 

@@ -41,7 +41,7 @@ method(property(is_sparse), "is_sparse")
 
 def sparse(rows: Rows) -> Tensor:
     """Return the sparse tensor of some rows."""
-    return wrap(rows)  # type: ignore[arg-type]  # the only tensors whose _array is no array
+    return wrap(rows)  # type: ignore[arg-type]  # the only tensors whose _array is not an array
 
 
 def dense_gradient(t: Tensor) -> Tensor | None:

@@ -199,7 +199,7 @@ class Tensor(TensorMethods):
             (True, False)
         """
         if memory_format is not None:
-            return layouts.lies(self._array, memory_format)
+            return layouts.has_memory_format(self._array, memory_format)
         return bool(self._array.flags.c_contiguous)
 
     def is_floating_point(self) -> bool:

@@ -230,7 +230,7 @@ def _filler(numbers: Sequence[float], fill: Fill) -> float | None:
 
 
 def to_numbers(table: Table, column: Column, missing: Collection[str]) -> Array:
-    """Return a numeric column as float64, and add values that are no numbers to the mistakes."""
+    """Return a numeric column as float64, and add values that are not numbers to the mistakes."""
     result = np.zeros(len(table.rows))
     for row, value in enumerate(table.column(column.name)):
         if value in missing:

@@ -146,7 +146,7 @@ class BPETokenizer(Tokenizer):
     def _from_json(cls, content: dict[str, Any]) -> BPETokenizer:
         merges = content["merges"]
         if not isinstance(merges, list) or not all(_is_pair(merge) for merge in merges):
-            raise ValueError("merges that are no list of pairs of numbers")
+            raise ValueError("merges that are not a list of pairs of numbers")
         return cls(merges, texts(content, "special_tokens"))
 
 

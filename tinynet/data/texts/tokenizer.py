@@ -421,7 +421,7 @@ class CharTokenizer(VocabularyTokenizer):
     def _from_json(cls, content: dict[str, Any]) -> CharTokenizer:
         vocabulary, unknown = content["vocabulary"], content["unknown"]
         if not isinstance(vocabulary, str) or not isinstance(unknown, str | None):
-            raise ValueError("a vocabulary or unknown token that is no text")
+            raise ValueError("a vocabulary or unknown token that is not a text")
         return cls(vocabulary, unknown, texts(content, "special_tokens"))
 
 
@@ -525,5 +525,5 @@ class WordTokenizer(VocabularyTokenizer):
     def _from_json(cls, content: dict[str, Any]) -> WordTokenizer:
         unknown = content["unknown"]
         if not isinstance(unknown, str):
-            raise ValueError("an unknown token that is no text")
+            raise ValueError("an unknown token that is not a text")
         return cls(texts(content, "vocabulary"), unknown, texts(content, "special_tokens"))

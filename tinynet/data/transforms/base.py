@@ -143,7 +143,7 @@ class Lambda(Transform):
 
 
 def image_array(image: Any, name: str, least: int = 2) -> Array:
-    """Return the array of an image; TypeError if it is no image or has too few dimensions."""
+    """Return the array of an image; TypeError if it is not an image or has too few dimensions."""
     if not isinstance(image, Tensor):
         raise TypeError(f"{name}: img should be Tensor Image. Got {type(image)}")
     array = image._array
@@ -206,7 +206,7 @@ def check_range(value: Sequence[float], what: str, least: float, most: float) ->
         least, most: its limits.
 
     Raises:
-        ValueError: it is no range, or exceeds the limits.
+        ValueError: it is not a range, or exceeds the limits.
     """
     low, high = value if len(value) == 2 else (1.0, 0.0)
     if not least <= low <= high <= most:

@@ -55,7 +55,7 @@ class MixUp(Mixture):
         generator: the source of random numbers (the default generator).
 
     Raises:
-        ValueError: ``alpha`` is not positive; (when called) the batch is no pair of images and
+        ValueError: ``alpha`` is not positive; (when called) the batch is not a pair of images and
             labels, or ``num_classes`` is missing.
 
     Source: Zhang et al., mixup: Beyond Empirical Risk Minimization (2017),
@@ -85,7 +85,7 @@ class CutMix(Mixture):
         generator: the source of random numbers (the default generator).
 
     Raises:
-        ValueError: ``alpha`` is not positive; (when called) the batch is no pair of images and
+        ValueError: ``alpha`` is not positive; (when called) the batch is not a pair of images and
             labels, or ``num_classes`` is missing.
 
     Source: Yun et al., CutMix: Regularization Strategy to Train Strong Classifiers (2019),

@@ -185,7 +185,7 @@ def one_or_two(value: float | Sequence[float], name: str) -> list[float]:
     """Return one number or two as two.
 
     Raises:
-        TypeError: these are no numbers.
+        TypeError: these are not numbers.
         ValueError: these are not one or two.
     """
     numbers = [value, value] if isinstance(value, int | float) else value

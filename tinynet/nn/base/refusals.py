@@ -31,7 +31,7 @@ def not_a_module(value: Any) -> TypeError:
     elif isinstance(value, (list, tuple)):
         fix = "pass the layers one by one: `nn.Sequential(*layers)`"
     elif callable(value):
-        fix = "a function is no layer: use its class, such as nn.ReLU() for F.relu, or a Module"
+        fix = "a function is not a layer: use its class, such as nn.ReLU() for F.relu, or a Module"
     else:
         return TypeError(sentence)
     return TypeError(errors.with_fix(sentence, fix))

@@ -200,8 +200,8 @@ def round_(g: Graph, x: Ref, decimals: int = 0) -> Any:
     return _whole(g, "Round", x)
 
 
-@form("number_minus")
-def number_minus(g: Graph, x: Ref, number: Any) -> Any:
+@form("rsub_scalar")
+def rsub_scalar(g: Graph, x: Ref, number: Any) -> Any:
     """Return a number minus each element."""
     return g("Sub", *as_result(g, number, x))
 

@@ -27,7 +27,7 @@ RANDOM = (
     "ops.creation.reparameterized:",
     "nn.functional.dropouts:", "nn.functional.activation.", "nn.init.random:",
 )  # fmt: skip
-"""How the names of functions begin whose results are no constants."""
+"""How the names of functions begin whose results are not constants."""
 
 
 def form(*names: str) -> Callable[[F], F]:

@@ -213,7 +213,7 @@ class BatchedArray(NDArrayOperatorsMixin):
     # ---- numpy's functions ------------------------------------------------------------------
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        raise UnbatchableError("vmap: the arrays of all examples are no single array")
+        raise UnbatchableError("vmap: the arrays of all examples are not a single array")
 
     @property
     def __array_interface__(self) -> Any:

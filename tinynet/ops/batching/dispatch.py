@@ -32,7 +32,7 @@ def begin(meets_batches: Callable[[list[Any]], bool]) -> None:
         _state.alive += 1
         if _state.alive == 1:
             Recorded.batched = meets_batches
-            observable.stand_before(_batching)
+            observable.wrap_kernels(_batching)
 
 
 def end() -> None:
@@ -41,7 +41,7 @@ def end() -> None:
         _state.alive -= 1
         if _state.alive == 0:
             Recorded.batched = None
-            observable.stand_before(None)
+            observable.wrap_kernels(None)
 
 
 def set_fallback_warning(enabled: bool) -> None:

@@ -157,7 +157,9 @@ def resize_as_(
     """
     if memory_format is layouts.preserve_format:
         formats = layouts.channels_last, layouts.channels_last_3d
-        memory_format = next((f for f in formats if layouts.lies(the_template._array, f)), None)
+        memory_format = next(
+            (f for f in formats if layouts.has_memory_format(the_template._array, f)), None
+        )
     return self.resize_(the_template.shape, memory_format=memory_format)
 
 

@@ -87,7 +87,7 @@ def index_select(self: Tensor, dim: int, index: Tensor) -> Tensor:
 
 
 def check_index(name: str, self: Array, index: Array, source: Array) -> None:
-    """Refuse an index that is no vector of integers, and a source of another dtype."""
+    """Refuse an index that is not a vector of integers, and a source of another dtype."""
     if index.ndim > 1:
         raise IndexError(
             f"{name}: Index is supposed to be a vector, but got dim: {index.ndim} with type: "

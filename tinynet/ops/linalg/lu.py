@@ -91,7 +91,7 @@ def _triangular_gradients(
     if not needs[0]:
         return None, by_b
     by_a = -(by_b @ result.mT if left else result.mT @ by_b)
-    shift = int(unit)  # the implied ones on the diagonal are no input
+    shift = int(unit)  # the implied ones on the diagonal are not an input
     return (triu(by_a, shift) if upper else tril(by_a, -shift)), by_b
 
 

@@ -280,7 +280,7 @@ where.grad(
 
 
 @operation(node="RsubBackward1", methods=False, batch="elementwise", complex=True)
-def number_minus(self: Array, /, number: float) -> Array:
+def rsub_scalar(self: Array, /, number: float) -> Array:
     """Return a number minus each element."""
     if self.dtype.kind == "b" or type(number) is bool:
         _no_bools(self, np.asarray(number))
@@ -288,7 +288,7 @@ def number_minus(self: Array, /, number: float) -> Array:
     return np.subtract(dtypes.number(number, kind), self.astype(kind, copy=False))
 
 
-number_minus.grad(self=lambda g: -g)
+rsub_scalar.grad(self=lambda g: -g)
 
 # ---- public functions with more arguments -------------------------------------------------------
 
@@ -334,7 +334,7 @@ def reflected(by_number: Any, op: Any) -> Any:
     return operator
 
 
-method(reflected(number_minus.function, sub), "__rsub__")
+method(reflected(rsub_scalar.function, sub), "__rsub__")
 for _name in ("__rtruediv__", "__rdiv__"):
     method(reflected(lambda self, other: reciprocal.function(self) * other, div), _name)
 
@@ -415,7 +415,7 @@ def rsub(self: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
         raise errors.must_be_tensor("rsub", "input", 1, self)
     if isinstance(other, Tensor):
         return tensor_sub(other, self, alpha=alpha)
-    return number_minus.function(_number_times(other, self, alpha, "rsub"), other)
+    return rsub_scalar.function(_number_times(other, self, alpha, "rsub"), other)
 
 
 def _check_rounding(mode: str) -> None:

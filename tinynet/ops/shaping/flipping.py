@@ -141,7 +141,7 @@ def contiguous(
         >>> x.is_contiguous(), x.contiguous().is_contiguous()
         (False, True)
     """
-    if layouts.lies(self._array, memory_format):
+    if layouts.has_memory_format(self._array, memory_format):
         return self
     return contiguous_copy.function(self, memory_format)
 

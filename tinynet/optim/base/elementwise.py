@@ -74,7 +74,7 @@ class Elementwise(Optimizer):
         """Return the initial value of a state entry."""
         return 0.0
 
-    def one_pass(self, group: Group, numbers: Numbers) -> tuple[str, tuple[float, ...]] | None:
+    def fused_loop(self, group: Group, numbers: Numbers) -> tuple[str, tuple[float, ...]] | None:
         """Return the update as a loop of the numba backend of tn.compile.
 
         Returns:
@@ -97,7 +97,7 @@ class Elementwise(Optimizer):
         """
         raise NotImplementedError
 
-    def update_rows(
+    def update_row_gradients(
         self, param: Array, rows: Any, state: dict[str, Any], group: Group, fresh: bool
     ) -> None:
         """Update ``param`` in place by a sparse gradient that ``refuse`` permits."""
@@ -141,7 +141,7 @@ class Elementwise(Optimizer):
                 slot = self._slots[id(p)] = self._slot(p, group, names)
             if not isinstance(grad, np.ndarray):
                 state = {**slot.numbers, **dict(zip(names, slot.buffers, strict=True))}
-                self.update_rows(slot.array, grad, state, group, slot.fresh)
+                self.update_row_gradients(slot.array, grad, state, group, slot.fresh)
                 slot.fresh = False
                 continue
             numbers = slot.numbers

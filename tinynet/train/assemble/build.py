@@ -353,7 +353,7 @@ def first_batch(parts: Parts, examples: Any, count: int) -> Sequence[Any]:
     """Return the first examples of a data set as a batch.
 
     Raises:
-        UsageError: if there are none, or the batch is no pair.
+        UsageError: if there are none, or the batch is not a pair.
     """
     place = parts.config.origin("data.type")
     if not len(parts.train_batches):

@@ -76,7 +76,7 @@ class Limits:
         return epochs >= self._most_epochs
 
     def begin(self) -> None:
-        """Start the clock: what comes before is no training."""
+        """Start the clock: what comes before is not training."""
         self._began = time.monotonic()
 
     def see(self, steps: int) -> str | None:

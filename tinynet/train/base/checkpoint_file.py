@@ -50,18 +50,19 @@ def sha256(data: bytes) -> str:
 # ---- an object with its own checksum ----
 
 
-def sealed(content: Mapping[str, Any]) -> dict[str, Any]:
+def with_checksum(content: Mapping[str, Any]) -> dict[str, Any]:
     """Return a JSON object with a checksum of its content.
 
     Example:
-        >>> is_sealed(sealed({"a": 1})), is_sealed({**sealed({"a": 1}), "a": 2})
+        >>> content = with_checksum({"a": 1})
+        >>> has_valid_checksum(content), has_valid_checksum({**content, "a": 2})
         (True, False)
     """
     plain = json.loads(json.dumps({k: v for k, v in content.items() if k != "sha256"}, default=str))
     return {**plain, "sha256": _digest(plain)}
 
 
-def is_sealed(content: Mapping[str, Any]) -> bool:
+def has_valid_checksum(content: Mapping[str, Any]) -> bool:
     """Return whether the checksum of an object fits its content."""
     return content.get("sha256") == _digest({k: v for k, v in content.items() if k != "sha256"})
 
@@ -73,11 +74,11 @@ def _digest(content: Mapping[str, Any]) -> str:
 # ---- rows ----
 
 
-def sealed_row(text: str) -> str:
+def row_with_checksum(text: str) -> str:
     """Return a line with a JSON object, with its checksum as the last key.
 
     Example:
-        >>> sealed_row('{"epoch": 1}')
+        >>> row_with_checksum('{"epoch": 1}')
         '{"epoch": 1, "crc32": "94919848"}'
     """
     return f'{text[:-1]}, "crc32": "{zlib.crc32(text.encode()):08x}"}}'
@@ -87,7 +88,7 @@ def row_of(line: str, *, must: bool = False) -> dict[str, Any] | None:
     """Return the object in a line; None if the line is damaged or truncated.
 
     Args:
-        line: a line from `sealed_row`.
+        line: a line from `row_with_checksum`.
         must: reject a line without a checksum, as older versions wrote them.
     """
     found = _ROW.fullmatch(line)
@@ -215,7 +216,7 @@ def read_checkpoint(path: str | Path) -> dict[str, Any]:
     """
     try:
         with opened(path) as file:
-            sealed = _is_sealed(file, str(path))
+            sealed = _has_valid_checksum(file, str(path))
             file.seek(0)
             content: dict[str, Any] = read_archive(file, str(path), {CHECKPOINT: CHECKPOINT_KIND})
             version = version_in(file, CHECKPOINT)
@@ -232,7 +233,7 @@ def read_checkpoint(path: str | Path) -> dict[str, Any]:
     return content
 
 
-def _is_sealed(file: IO[bytes], path: str) -> bool:
+def _has_valid_checksum(file: IO[bytes], path: str) -> bool:
     """Return whether a file ends with a checksum; raise if the checksum is wrong."""
     size = file.seek(0, os.SEEK_END)
     file.seek(max(size - _SEALED, 0))

@@ -196,7 +196,7 @@ def _began(path: Path) -> int:
 
 
 def no_run(path: Path, missing: str) -> UsageError:
-    """Return the error for a folder that is no run folder; it counts the runs in it."""
+    """Return the error for a folder that is not a run folder; it counts the runs in it."""
     count = sum(1 for _ in runs_in(path))
     found = f"; `{command('explain', path)}` lists the {count} in it" if count else ""
     return UsageError(f"{path} is not the folder of a run: it has no {missing}{found}")

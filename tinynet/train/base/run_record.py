@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any, TextIO
 
-from tinynet.train.base.checkpoint_file import is_sealed, sealed
+from tinynet.train.base.checkpoint_file import has_valid_checksum, with_checksum
 from tinynet.train.base.reading import DamagedError, fitting, read_json
 from tinynet.train.base.run_folder import RunFolder, StorageWarning
 from tinynet.train.base.writing import write_json
@@ -54,7 +54,7 @@ def seconds_of(record: Mapping[str, Any], step: int) -> float:
 
 def write_record(folder: RunFolder, record: Mapping[str, Any]) -> None:
     """Replace ``run.json``; raises the error of `write_file`."""
-    write_json(folder.record, sealed(record))
+    write_json(folder.record, with_checksum(record))
 
 
 def parse_record(folder: RunFolder) -> dict[str, Any]:
@@ -65,7 +65,7 @@ def parse_record(folder: RunFolder) -> dict[str, Any]:
         TrainError: if it cannot be read; a `DamagedError` if it holds no object.
     """
     record = read_json(folder.record)
-    if is_sealed(record):
+    if has_valid_checksum(record):
         return record
     record = fitting(record, _SHAPES)
     if "resumed" in record:
@@ -75,7 +75,7 @@ def parse_record(folder: RunFolder) -> dict[str, Any]:
 
 def is_damaged(record: Mapping[str, Any]) -> bool:
     """Return whether a record is not as the run wrote it. Older versions wrote no checksum."""
-    return not is_sealed(record) and not record.keys().isdisjoint({"files", "sha256"})
+    return not has_valid_checksum(record) and not record.keys().isdisjoint({"files", "sha256"})
 
 
 def read_record(folder: RunFolder) -> dict[str, Any]:

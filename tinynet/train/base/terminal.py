@@ -53,7 +53,7 @@ def columns(stream: Any) -> int:
 
 
 def line_columns(stream: Any) -> int | None:
-    """Return the number of columns for a line on a stream; None if it is no terminal."""
+    """Return the number of columns for a line on a stream; None if it is not a terminal."""
     return columns(stream) if stream.isatty() else None
 
 
@@ -71,7 +71,7 @@ def width_of(text: str) -> int:
 def wrapped(line: str, width: int) -> str:
     """Break a line of prose between words; a command at its end stays whole.
 
-    A line that begins with a sign is no prose, and stays as it is.
+    A line that begins with a sign is not prose, and stays as it is.
 
     Args:
         line: the line; that of a table, whose last cell continues below itself; or an indented one.

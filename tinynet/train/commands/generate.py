@@ -32,7 +32,7 @@ HELP = "write new examples of a run's model to a file"
 DESCRIPTION = """\
 Write new examples that a generative model makes. A model with a method samples(count), such as GAN
 and VAE, makes images, which go to a .png file as a grid (default: samples.png in the run folder) or
-to an .npy file as an array; examples that are no images go to a .csv or .npy file. A language model
+to an .npy file as an array; other examples go to a .csv or .npy file. A language model
 writes texts to a .txt file (default: samples.txt in the run folder) and prints them; without
 --prompt, they begin with a line break.
 """

@@ -72,7 +72,7 @@ def _common(given: Sequence[Path]) -> Path:
 
 
 def _report(folder: RunFolder) -> str:
-    run = read_run(folder.path)  # refuses what is no run
+    run = read_run(folder.path)  # refuses what is not a run
     if not folder.checkpoints():
         return report_of(folder, None, "It has no checkpoint yet." if run.rows else "")
     try:

@@ -31,7 +31,7 @@ def to_toml(config: Config) -> str:
         config: a config from `load_config`.
 
     Raises:
-        AttributeError: if it is no config.
+        AttributeError: if it is not a config.
 
     Example:
         >>> from tinynet.train import load_config, to_toml

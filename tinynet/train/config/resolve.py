@@ -398,7 +398,7 @@ class _Resolver:
         return value, given if toml_value(value) is None else value
 
     def functions(self, path: KeyPath, given: Any) -> tuple[Any, Any]:
-        """Return functions and their references; (given, None) if these are no references."""
+        """Return functions and their references; (given, None) if these are not references."""
         listed = given if isinstance(given, list) else [given]
         if not all(isinstance(name, str) and ":" in name for name in listed):
             return given, None

@@ -51,7 +51,7 @@ def explain_run(path: Path) -> str:
     """Explain how a run went, what stopped it, and what to do next.
 
     Raises:
-        TrainError: if it is no run folder, or its files are damaged.
+        TrainError: if it is not a run folder, or its files are damaged.
     """
     if (path / REPORT).is_file():
         report = read_report(path)

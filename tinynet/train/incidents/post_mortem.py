@@ -13,7 +13,7 @@ from tinynet.board.graphs.snapshot import preserved
 from tinynet.board.graphs.watch import array_of
 from tinynet.data import Subset
 from tinynet.dtypes import Array
-from tinynet.train.base.checkpoint_file import is_sealed, sealed, write_checkpoint
+from tinynet.train.base.checkpoint_file import has_valid_checksum, with_checksum, write_checkpoint
 from tinynet.train.base.problems import TrainError
 from tinynet.train.base.reading import read_json
 from tinynet.train.base.writing import make_folder, write_json
@@ -138,7 +138,7 @@ class PostMortem:
         """
         path = Path(folder)
         make_folder(path)
-        write_json(path / REPORT, sealed(asdict(self.report)))
+        write_json(path / REPORT, with_checksum(asdict(self.report)))
         write_checkpoint(path / STATE, self.state)
 
 
@@ -151,7 +151,7 @@ def read_report(folder: Path) -> Report:
     path = folder / REPORT
     try:
         saved = read_json(path)
-        if "sha256" in saved and not is_sealed(saved):
+        if "sha256" in saved and not has_valid_checksum(saved):
             raise ValueError("its checksum does not fit its content")
         return Report.of({key: value for key, value in saved.items() if key != "sha256"})
     except FileNotFoundError as error:

@@ -104,7 +104,7 @@ def dataset_attribute(examples: Any, name: str, default: Any = None) -> Any:
 
 
 def class_names(examples: Any) -> Sequence[str]:
-    """Return the names of a data set's classes; empty if its ``classes`` are no list of names."""
+    """Return the names of a data set's classes; empty if they are not a list of names."""
     found = dataset_attribute(examples, "classes")
     return found if isinstance(found, list | tuple) else ()
 

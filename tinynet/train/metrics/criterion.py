@@ -45,7 +45,7 @@ class Criterion:
         return not is_number(old) or self._cost(new) < self._cost(old) - least
 
     def place(self, figure: float | None) -> tuple[bool, float]:
-        """Return the key that sorts figures: the best first, those that are no number last."""
+        """Return the key that sorts figures: the best first, those that are not a number last."""
         known = is_number(figure)
         return not known, self._cost(figure) if known else 0.0
 

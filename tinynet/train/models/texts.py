@@ -104,7 +104,7 @@ class GPT(nn.Module):
         second as for CrossEntropyLoss and the metrics. ``time`` is at most ``context``.
 
     Raises:
-        ValueError: if ``width`` is no multiple of ``heads``, or a text is longer than ``context``.
+        ValueError: if ``heads`` does not divide ``width``, or a text is longer than ``context``.
 
     Source: Radford et al., "Language models are unsupervised multitask learners", 2019, with its
     initialisation: N(0, 0.02), divided by the square root of the number of residual branches for

@@ -115,7 +115,7 @@ def summary(
             floating-point numbers, then with integers.
 
     Raises:
-        TypeError: if the model is no module, or there are both a shape and an example.
+        TypeError: if the model is not a module, or there are both a shape and an example.
         Exception: whatever the model raises for such inputs.
 
     Example:

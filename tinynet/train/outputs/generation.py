@@ -48,7 +48,7 @@ def generate(
         (batch, time + length).
 
     Raises:
-        ValueError: if an argument is out of range, or the model is no language model.
+        ValueError: if an argument is out of range, or the model is not a language model.
 
     Example:
         >>> from tinynet.train.models import GPT

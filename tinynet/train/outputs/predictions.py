@@ -168,7 +168,7 @@ def _plain(value: Any) -> Any:
 
 
 _EXTRAS = ("example", "target", "target_label", "difference", "file", "conversion")
-"""What is no output in a row."""
+"""What is not an output in a row."""
 
 
 def sentence_of(row: Mapping[str, Any]) -> str:

@@ -69,7 +69,7 @@ def read_array(path: Path) -> Array:
         UsageError: if it cannot be read, or does not hold exactly one array of numbers.
     """
     if path.suffix not in ARRAYS:
-        raise UsageError(f"{path} is no array of numbers")
+        raise UsageError(f"{path} is not an array of numbers")
     try:
         if path.suffix == ".csv":
             array = np.loadtxt(path, delimiter=",", ndmin=2)

@@ -23,7 +23,7 @@ from tinynet.train.prediction.trained import Trained
 
 
 class Kind:
-    """What a model takes: files, lines of standard input, and arguments that are no files.
+    """What a model takes: files, lines of standard input, and arguments that are not files.
 
     Args:
         trained: the run.

@@ -79,7 +79,7 @@ class Trained:
 
     @cached_property
     def images(self) -> ImageReader | None:
-        """Reads files as inputs of the data set; None if its inputs are no images."""
+        """Reads files as inputs of the data set; None if its inputs are not images."""
         dataset = self.parts.test_set
         shape = shape_of_images(dataset, self.example[0])
         if shape is None:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tinynet.train.base.checkpoint_file import is_sealed, sealed
+from tinynet.train.base.checkpoint_file import has_valid_checksum, with_checksum
 from tinynet.train.base.problems import TrainError
 from tinynet.train.base.reading import read_json
 from tinynet.train.base.run_folder import RunFolder, StorageWarning
@@ -41,7 +41,7 @@ def track(
     def keep(name: str, identity: str) -> None:
         with lock:
             ids[name] = identity
-            write_json(folder.trackers, sealed({"ids": ids}))
+            write_json(folder.trackers, with_checksum({"ids": ids}))
 
     run = _described(folder.path.absolute(), config, record, first_step)
     return Tracking(trackers, run, dict(ids), keep)
@@ -72,7 +72,7 @@ def _ids(folder: RunFolder) -> dict[str, str]:
     except TrainError as error:
         problem = str(error)
     else:
-        if is_sealed(content):
+        if has_valid_checksum(content):
             return dict(content["ids"])
         problem = f"{folder.trackers} was changed or damaged since the run wrote it"
     text = f"{problem}: the run begins anew in its trackers"

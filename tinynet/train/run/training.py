@@ -17,7 +17,7 @@ from tinynet.train.assemble.averages import average_of
 from tinynet.train.assemble.best import EARLY_STOPPING, Best
 from tinynet.train.assemble.build import Parts, preprocessing_of
 from tinynet.train.assemble.limits import Limits, examples_per_epoch
-from tinynet.train.base.checkpoint_file import CheckpointError, sealed_row
+from tinynet.train.base.checkpoint_file import CheckpointError, row_with_checksum
 from tinynet.train.base.problems import TrainError
 from tinynet.train.base.run_folder import RunFolder
 from tinynet.train.base.run_record import recorded_warnings
@@ -314,7 +314,7 @@ class Training:
 
     def add_row(self, row: Mapping[str, Any]) -> None:
         """Add a row to ``metrics.jsonl``."""
-        self.storage.add_row(sealed_row(as_json(row)))
+        self.storage.add_row(row_with_checksum(as_json(row)))
 
     def test(self, step: Step) -> None:
         """Measure the test set at the end, with the last and the best weights.

@@ -90,7 +90,7 @@ def read_run(path: Path, model: Examination | None = None, missing: str = "") ->
         missing: why that is unknown.
 
     Raises:
-        UsageError: if it is no run folder.
+        UsageError: if it is not a run folder.
         TrainError: if a file in it cannot be read.
     """
     folder = RunFolder(path)

@@ -21,7 +21,7 @@ from tinynet.train.base.checkpoint_file import (
     changed_checksums,
     read_checkpoint,
     row_of,
-    sealed_row,
+    row_with_checksum,
     sha256,
     write_checkpoint,
 )
@@ -302,7 +302,7 @@ def cut_rows(
         warnings.warn(message, StorageWarning, stacklevel=3)
     most = math.inf if epochs is None else epochs
     kept = [row for row in rows if complete or not (is_test(row) or row.get("epoch", 0) > most)]
-    lines = [sealed_row(json.dumps(row, ensure_ascii=False)) for row in kept]
+    lines = [row_with_checksum(json.dumps(row, ensure_ascii=False)) for row in kept]
     if text and text != "".join(f"{line}\n" for line in lines):
         write_lines(path, lines)
     return lines

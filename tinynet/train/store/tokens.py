@@ -96,7 +96,7 @@ def stored_tokenizer(folder: RunFolder, damaged: Mapping[str, str]) -> Tokenizer
     try:
         tokenizer: Tokenizer = Tokenizer.load(file)
     except FileNotFoundError:
-        raise UsageError(f"{folder.path} has no {file.name}: its data set is no text") from None
+        raise UsageError(f"{folder.path} has no {file.name}: its data set is not a text") from None
     except (OSError, FormatError) as error:
         raise UsageError(f"{file} cannot be read: {error}") from None
     return tokenizer

@@ -105,7 +105,7 @@ def _check_grid(space: Sequence[Dimension], problems: Problems) -> None:
     origin, grids = Origin("command line"), [grid_of(one) for one in space]
     for one, grid in zip(space, grids, strict=True):
         if grid is None:
-            text = f"{one.text} is no grid: list the values, or use float(LOW,HIGH,STEP)"
+            text = f"{one.text} is not a grid: list the values, or use float(LOW,HIGH,STEP)"
             problems.add(origin, one.key, text)
     count = math.prod(len(grid) for grid in grids if grid is not None)
     if count > MOST:

@@ -74,7 +74,7 @@ def axis(assignment: str, option: str = "--set") -> Axis:
         option: the option that it was given with, for messages.
 
     Raises:
-        ValueError: if it is no assignment, or a range is empty or too long.
+        ValueError: if it is not an assignment, or a range is empty or too long.
 
     Example:
         >>> axis("run.seed=0..2,7").values

@@ -124,7 +124,7 @@ def convert_image_dtype(image: Tensor, dtype: dtypes.dtype = dtypes.float32) -> 
     """Return a tensor in another dtype, in its range of values.
 
     Raises:
-        TypeError: it is no tensor.
+        TypeError: it is not a tensor.
         RuntimeError: the conversion is not exact.
     """
     if not isinstance(image, Tensor):

@@ -181,7 +181,7 @@ def elastic_transform(
         fill: as in ``rotate``.
 
     Raises:
-        TypeError: the displacement is no tensor.
+        TypeError: the displacement is not a tensor.
         ValueError: it has another shape.
 
     Example:

@@ -205,7 +205,7 @@ def _inputs(run: RunData, inputs: Any) -> Html:
 
 
 def _flat(inputs: Any) -> Array | None:
-    """Return the values of an example; None if it is no tensor."""
+    """Return the values of an example; None if it is not a tensor."""
     if isinstance(inputs, tuple | list) and all(isinstance(part, Tensor) for part in inputs):
         parts: list[Array] = [part.numpy().ravel() for part in inputs]
         return np.concatenate(parts) if parts else None

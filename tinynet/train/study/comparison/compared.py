@@ -124,7 +124,7 @@ class Comparison:
 
 
 def _chosen(run: RunData) -> list[str]:
-    """Return the keys of a config that are no defaults."""
+    """Return the keys of a config that are not defaults."""
     sections = sections_of(run.config).items()
     return [
         f"{name}.{key}" for name, rows in sections for key, _, origin in rows if origin != DEFAULT

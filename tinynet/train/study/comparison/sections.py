@@ -298,7 +298,7 @@ def comparison_of(folders: Iterable[Path], path: Path, search: Results | None = 
         search: the results of the search that made the runs, if one did.
 
     Raises:
-        TrainError: if a folder is no run folder, or a file in it is damaged.
+        TrainError: if a folder is not a run folder, or a file in it is damaged.
     """
     compared = Comparison([read_run(folder) for folder in folders], path, search)
     name = f"{path.absolute().parent.name}: {quantity(len(compared.runs), 'run')}"

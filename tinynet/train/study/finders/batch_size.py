@@ -98,7 +98,7 @@ def find_batch_size(
 
     Raises:
         ConfigError: if the config has mistakes; lists all of them.
-        UsageError: if the memory is no size, or cannot be determined.
+        UsageError: if the memory is not a size, or cannot be determined.
         TrainError: if the training fails with another error than a lack of memory.
 
     Example:

@@ -72,7 +72,7 @@ class Transform(ImageTransform):
     """
 
     def is_image(self, value: Any) -> bool:
-        """Return whether a value, which is no tensor, is an image."""
+        """Return whether a value, which is not a tensor, is an image."""
         return is_image(value)
 
     def forward(self, *inputs: Any) -> Any:

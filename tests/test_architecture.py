@@ -51,6 +51,19 @@ ROWS_OF["kernels"] = [
     ["numba"],
     ["__init__"],
 ]
+ROWS_OF["core"] = [
+    ["callsite", "devices", "layouts", "printing"],
+    ["numpy_errors"],
+    ["modes"],
+    ["trace"],
+    ["arrays", "module_scope", "observers"],
+    ["tensors"],
+    ["complex_rules", "messages", "seams"],
+    ["graph"],
+    ["declaration"],
+    ["explanations"],  # reads the tracebacks of all others
+    ["__init__"],
+]
 # The rows of train tell the story of a run.
 ROWS_OF["train"] = [
     ["base"],  # problems, tables, the files of a run
@@ -81,7 +94,6 @@ ROW_IN = {
 }
 # Rooms that stand above all others of their part: (it, what it may import).
 ON_TOP = {
-    "core": "explanations",  # reads the tracebacks of all others
     "ops": "batching",  # rules for the operations of all others
 }
 

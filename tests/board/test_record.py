@@ -13,10 +13,10 @@ from tinynet import board, nn, optim
 from tinynet.board.graphs.assemble import BACKWARD, FORWARD, OPTIMIZER
 from tinynet.board.graphs.graph import SOURCES, problems
 from tinynet.core import module_scope as scope
-from tinynet.core.declaration import observers as observe
-from tinynet.core.declaration.observers import observing
+from tinynet.core import observers as observe
 from tinynet.core.graph import engine as passes
 from tinynet.core.modes import mode
+from tinynet.core.observers import observing
 
 FILES = ("steps.py", "models.py")
 

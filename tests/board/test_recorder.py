@@ -14,8 +14,8 @@ from tinynet.board import Arguments, SummaryWriter
 from tinynet.board.graphs.build import flatten
 from tinynet.board.graphs.graph import problems
 from tinynet.board.graphs.recorder import record_forward
-from tinynet.core.declaration.observers import observing
 from tinynet.core.modes import mode
+from tinynet.core.observers import observing
 from tinynet.random import default_generator
 
 SOURCES = ("Input", "Parameter", "Buffer", "Const")

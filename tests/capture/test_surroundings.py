@@ -17,10 +17,10 @@ import tinynet as tn
 from tests.patience import PATIENCE
 from tinynet import nn, optim
 from tinynet.compiler import CompileWarning
-from tinynet.core.declaration.observers import observable, observers
 from tinynet.core.graph.engine import passes
 from tinynet.core.modes import inference
 from tinynet.core.module_scope import calls
+from tinynet.core.observers import observable, observers
 from tinynet.kernels import threads
 
 PROGRAM = """

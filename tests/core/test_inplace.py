@@ -3,8 +3,8 @@
 import pytest
 
 import tinynet as tn
-from tinynet.core.declaration.observers import observing
 from tinynet.core.declaration.operation import REGISTRY
+from tinynet.core.observers import observing
 
 
 def leaf(*values):

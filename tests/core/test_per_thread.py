@@ -8,8 +8,8 @@ import pytest
 
 import tinynet as tn
 from tinynet import nn, optim
-from tinynet.core.declaration.observers import observing
 from tinynet.core.modes import mode
+from tinynet.core.observers import observing
 
 
 def in_thread(function, *args):

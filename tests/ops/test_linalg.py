@@ -7,7 +7,7 @@ import pytest
 
 import tinynet as tn
 from tinynet import linalg as L
-from tinynet.core.declaration.observers import observing
+from tinynet.core.observers import observing
 
 
 def matrix(*shape, seed=0):

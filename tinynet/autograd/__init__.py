@@ -16,10 +16,10 @@ from tinynet.autograd.gradcheck import gradgradcheck as gradgradcheck
 from tinynet.autograd.inference import inference_mode as inference_mode
 from tinynet.autograd.inference import is_inference_mode_enabled as is_inference_mode_enabled
 from tinynet.autograd.variable import Variable as Variable
+from tinynet.core.graph.inplace import set_strict_leaf_writes as set_strict_leaf_writes
 from tinynet.core.modes import enable_grad as enable_grad
 from tinynet.core.modes import no_grad as no_grad
 from tinynet.core.modes import set_grad_enabled as set_grad_enabled
-from tinynet.core.tensors.inplace import set_strict_leaf_writes as set_strict_leaf_writes
 
 __all__ = [
     "Function",

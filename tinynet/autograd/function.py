@@ -11,12 +11,12 @@ from typing import Any, ClassVar
 from tinynet import dtypes, errors
 from tinynet.autograd.function_node import FunctionNode
 from tinynet.core.callsite import here
+from tinynet.core.graph.inplace import permit, rebase, wrote
 from tinynet.core.graph.node import Edge, count_nodes
+from tinynet.core.graph.views import FUNCTION, MULTIPLE, make_view, requires_grad
 from tinynet.core.modes import mode, no_grad
-from tinynet.core.tensors.inplace import permit, rebase, wrote
 from tinynet.core.tensors.subclasses import alike
 from tinynet.core.tensors.tensor import VIEW, Tensor, counter_of, wrap
-from tinynet.core.tensors.views import FUNCTION, MULTIPLE, make_view, requires_grad
 from tinynet.ops.shaping.views import alias
 
 FunctionCtx = FunctionNode  # PyTorch's name for annotations

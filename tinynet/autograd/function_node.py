@@ -10,11 +10,11 @@ from tinynet.core.callsite import here, locate, warn
 from tinynet.core.graph.node import Freed, Guard, Node, Saved, modified_problem
 from tinynet.core.graph.recorded_backward import tensor_at
 from tinynet.core.graph.saved_hooks import Keeper, SavedTensor
+from tinynet.core.graph.views import edge_of, requires_grad
 from tinynet.core.messages import freed_error
 from tinynet.core.modes import enable_grad, mode, no_grad
 from tinynet.core.tensors.tensor import Tensor, counter_of, wrap
 from tinynet.core.tensors.version import Version
-from tinynet.core.tensors.views import edge_of, requires_grad
 
 
 class FunctionNode(Node):

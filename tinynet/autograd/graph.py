@@ -8,15 +8,15 @@ import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from tinynet.core.graph.inplace import wrote
 from tinynet.core.graph.node import AccumulateGrad as AccumulateGrad
 from tinynet.core.graph.node import Edge, Guard, RemovableHandle
 from tinynet.core.graph.node import Node as Node
 from tinynet.core.graph.saved_hooks import Keeper, Packing, keeping
+from tinynet.core.graph.views import edge_of
 from tinynet.core.modes import mode
-from tinynet.core.tensors.inplace import wrote
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.tensors.version import Version
-from tinynet.core.tensors.views import edge_of
 
 
 class GradientEdge(NamedTuple):

@@ -20,11 +20,11 @@ from tinynet.core.devices import CPU
 from tinynet.core.graph.node import Edge, Guard, Node, Saved, modified_problem
 from tinynet.core.graph.recorded_backward import tensor_at
 from tinynet.core.graph.saved_hooks import Keeper, keeping
+from tinynet.core.graph.views import edge_of
 from tinynet.core.messages import row
 from tinynet.core.modes import enable_grad, mode
 from tinynet.core.tensors.tensor import Size, Tensor, counter_of
 from tinynet.core.tensors.version import Version
-from tinynet.core.tensors.views import edge_of
 from tinynet.dtypes import Array
 from tinynet.errors import explained
 

@@ -25,8 +25,8 @@ from tinynet.capture.rerun import Rerun
 from tinynet.capture.source import Source, compiled
 from tinynet.capture.verify.schedule import Schedule
 from tinynet.core.explanations.failures import CALLS
+from tinynet.core.graph.views import edge_of
 from tinynet.core.tensors.tensor import Tensor, counter_of, wrap
-from tinynet.core.tensors.views import edge_of
 
 
 class HandledError(Exception):

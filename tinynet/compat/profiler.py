@@ -1,4 +1,4 @@
-"""``torch.profiler``: measured times of operations, from ``core/declaration/observers``."""
+"""``torch.profiler``: measured times of operations, from ``core/observers``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tinynet.core.declaration.observers import observing
+from tinynet.core.observers import observing
 
 
 class ProfilerActivity(enum.Enum):

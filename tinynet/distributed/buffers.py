@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from tinynet import dtypes
-from tinynet.core.tensors.inplace import wrote
+from tinynet.core.graph.inplace import wrote
 from tinynet.core.tensors.overlap import refuse_overlap
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.tensors.version import Writer, refuse_inference

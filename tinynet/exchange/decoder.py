@@ -9,10 +9,10 @@ from collections.abc import Callable
 from typing import Any
 
 from tinynet import dtypes
+from tinynet.core.graph.views import set_requires_grad
 from tinynet.core.tensors.size import Size
 from tinynet.core.tensors.tensor import Tensor, counter_of, wrap
 from tinynet.core.tensors.version import Version
-from tinynet.core.tensors.views import set_requires_grad
 from tinynet.dtypes import Array
 from tinynet.exchange.memory import Layout, native, placed
 from tinynet.exchange.structure import LAZY, hides

@@ -13,10 +13,10 @@ import numpy as np
 
 from tinynet import dtypes
 from tinynet.core.devices import device
+from tinynet.core.graph.views import set_requires_grad
 from tinynet.core.tensors.size import Size
 from tinynet.core.tensors.tensor import Tensor, _rebuild, wrap
 from tinynet.core.tensors.version import new_version
-from tinynet.core.tensors.views import set_requires_grad
 from tinynet.dtypes import Array
 from tinynet.exchange import python_names
 from tinynet.exchange.costs import RefusedError, brief

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes, errors, ops
-from tinynet.core.declaration.complex_rules import conjugate
+from tinynet.core.complex_rules import conjugate
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.ops.arguments import name_of
 from tinynet.ops.fourier import complex_transform, real_transform, transform_to_real

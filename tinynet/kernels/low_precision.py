@@ -2,7 +2,7 @@
 
 Creating the first array of either wraps the formulas of all operations, and the first of bfloat16
 their kernels, too; so programs without them pay nothing. The first complex array does the same for
-the rules of ``core/declaration/complex_rules.py``. numpy supports float16; kernels with
+the rules of ``core/complex_rules.py``. numpy supports float16; kernels with
 several steps convert it to float32 themselves. Products and quotients of both with a number keep
 the number in float32.
 """

@@ -160,16 +160,3 @@ def column_sums(x: Array) -> Array:
     if whole < rows:
         total += column_sums(x[..., whole:, :])
     return total.astype(x.dtype, copy=False)
-
-
-def weighted_column_sums(weights: Array, x: Array) -> Array:
-    """Return the weighted sums of the columns of ``[rows, n]``, with one weight per row."""
-    rows, n = x.shape
-    if rows <= _FEW:
-        return np.dot(weights, x)
-    whole = rows // _TALL * _TALL
-    parts = np.matmul(weights[:whole].reshape(-1, 1, _TALL), x[:whole].reshape(-1, _TALL, n))
-    total = column_sums(parts[:, 0].astype(np.float64, copy=False))
-    if whole < rows:
-        total += np.dot(weights[whole:], x[whole:])
-    return total.astype(x.dtype, copy=False)

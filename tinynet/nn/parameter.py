@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from tinynet import dtypes
+from tinynet.core.graph.views import set_requires_grad
 from tinynet.core.tensors.subclasses import plain
 from tinynet.core.tensors.tensor import Tensor, counter_of, dense_copy, wrap
-from tinynet.core.tensors.views import set_requires_grad
 from tinynet.ops.creation.constructors import empty
 
 T = TypeVar("T", bound=Tensor)

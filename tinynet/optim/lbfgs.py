@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tinynet import dtypes
+from tinynet.core import observers
 from tinynet.core.callsite import Site, here
-from tinynet.core.declaration import observers
 from tinynet.core.modes import enable_grad
 from tinynet.core.tensors.tensor import Tensor, counter_of, wrap
 from tinynet.dtypes import Array

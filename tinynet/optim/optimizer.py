@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tinynet.core import observers
 from tinynet.core.callsite import Site, here
-from tinynet.core.declaration import observers
 from tinynet.core.explanations.arguments import ChecksArguments
 from tinynet.core.graph.accumulate_grad import dense_gradient
 from tinynet.core.graph.row_sparse import Rows

@@ -14,15 +14,15 @@ import numpy as np
 from tinynet.capture.guard.keys import form
 from tinynet.capture.program import Handle, root
 from tinynet.capture.record.outside import hooks_of
-from tinynet.core.tensors.gradients import retains_grad
-from tinynet.core.tensors.tensor import Tensor
-from tinynet.core.tensors.views import (
+from tinynet.core.graph.gradients import retains_grad
+from tinynet.core.graph.views import (
     base_of,
     grad_fn,
     output_number,
     requires_grad,
     set_requires_grad,
 )
+from tinynet.core.tensors.tensor import Tensor
 from tinynet.ops.shaping.strided import memory_of
 
 Fact = Callable[[Tensor], Any]

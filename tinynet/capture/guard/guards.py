@@ -28,10 +28,10 @@ from tinynet.capture.guard.reads import Reads
 from tinynet.capture.program import Program
 from tinynet.capture.record.capturing import Captured
 from tinynet.capture.source import Source
-from tinynet.core.declaration.observers import observable, observers
 from tinynet.core.graph.engine import passes
 from tinynet.core.graph.saved_hooks import Keeper
 from tinynet.core.modes import mode
+from tinynet.core.observers import observable, observers
 from tinynet.core.tensors.tensor import VIEW, Tensor
 from tinynet.nn.base.module import Module
 from tinynet.nn.base.tables import attributes

@@ -24,10 +24,10 @@ from tinynet.capture.guard.holdings import (
 )
 from tinynet.capture.program import root
 from tinynet.capture.source import Source, compiled
+from tinynet.core.graph.views import requires_grad
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import VIEW, Tensor
 from tinynet.core.tensors.version import INFERENCE
-from tinynet.core.tensors.views import requires_grad
 from tinynet.dtypes import default_float
 
 _EXACT = frozenset({int, bool, str, bytes, type(None), type(...)})

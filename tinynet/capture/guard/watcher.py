@@ -33,10 +33,10 @@ from tinynet.capture.program import CaptureError
 from tinynet.capture.record.recorder import Recorder
 from tinynet.core.callsite import is_outside, outward
 from tinynet.core.graph.saved_hooks import Keeper
+from tinynet.core.graph.views import version_of
 from tinynet.core.modes import mode
 from tinynet.core.module_scope import following
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.core.tensors.views import version_of
 from tinynet.nn.base.hooks import ModuleHooks, everywhere
 from tinynet.nn.base.module import Module
 from tinynet.nn.utils.stateless import functional_call

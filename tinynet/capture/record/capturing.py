@@ -16,9 +16,9 @@ from tinynet.capture.record.probing import Group, groups
 from tinynet.capture.record.recorder import Recorder
 from tinynet.core.graph.engine import reachable
 from tinynet.core.graph.node import count_nodes
+from tinynet.core.graph.views import edge_of
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.core.tensors.views import edge_of
 from tinynet.kernels.threads import Tally, in_child
 from tinynet.nn.base.tables import attributes
 

@@ -9,10 +9,10 @@ from tinynet.capture.guard.holdings import contents, is_a
 from tinynet.capture.program import CaptureError, Value, rebuilt, same
 from tinynet.capture.record.recorder import Recorder
 from tinynet.core.graph.node import Node
+from tinynet.core.graph.views import MULTIPLE, requires_grad
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.tensors.version import INFERENCE, Version
-from tinynet.core.tensors.views import MULTIPLE, requires_grad
 
 
 class Output:

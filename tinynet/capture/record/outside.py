@@ -10,9 +10,9 @@ from typing import Any
 
 from tinynet.capture.program import CaptureError, root
 from tinynet.core.graph.node import Hooks
+from tinynet.core.graph.views import requires_grad
 from tinynet.core.tensors.tensor import Tensor, counter_of
 from tinynet.core.tensors.version import INFERENCE
-from tinynet.core.tensors.views import requires_grad
 
 _STATE = "the data", "the history", "requires_grad", "the base", "the hooks"
 

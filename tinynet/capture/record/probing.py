@@ -14,8 +14,8 @@ from tinynet.capture.record.outputs import Output
 from tinynet.capture.record.recorder import Recorder
 from tinynet.core.graph.engine import BackwardPass, reachable
 from tinynet.core.graph.node import NOWHERE_EDGE, Edge, Node
+from tinynet.core.graph.views import edge_of
 from tinynet.core.tensors.tensor import Tensor, wrap
-from tinynet.core.tensors.views import edge_of
 
 MOST = 4  # outputs whose backward passes meet; there is a program for each set of them
 

@@ -27,12 +27,12 @@ from tinynet.capture.program import (
 from tinynet.capture.record.outside import Outside, require_alone
 from tinynet.capture.record.value_shapes import sized_by_values
 from tinynet.core.callsite import here
-from tinynet.core.declaration.observers import observable
 from tinynet.core.graph.engine import BackwardObserver, observing_backward
 from tinynet.core.graph.node import count_nodes
+from tinynet.core.graph.views import requires_grad
 from tinynet.core.modes import mode
+from tinynet.core.observers import observable
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.core.tensors.views import requires_grad
 from tinynet.core.trace import Tracer
 from tinynet.kernels import low_precision
 from tinynet.ops.batching.array import BatchedArray

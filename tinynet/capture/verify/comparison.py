@@ -13,9 +13,9 @@ from tinynet.capture.guard.holdings import contents, is_a, is_simple_kind
 from tinynet.capture.program import Call, Handle, Program, Value, leaves
 from tinynet.capture.record.capturing import Captured
 from tinynet.core.callsite import Site
+from tinynet.core.graph.views import requires_grad
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.tensors.version import INFERENCE
-from tinynet.core.tensors.views import requires_grad
 from tinynet.dtypes import Array
 from tinynet.nn.base.module import Module
 from tinynet.optim.base.hooks import has_step_hooks

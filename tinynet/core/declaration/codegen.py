@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import inspect
 import textwrap
 from typing import Any
 
 from tinynet.core.declaration import casting
+from tinynet.core.graph.recorded_backward import parameters
 from tinynet.core.tensors import subclasses
 
 # ---- codegen backward ---------------------------------------------------------------------------
 # The source text of a node's ``backward``, and what its formulas use.
-
-
-def parameters(function: Any) -> tuple[str, ...]:
-    """Return the names of a function's parameters."""
-    code = inspect.unwrap(function).__code__
-    return code.co_varnames[: code.co_argcount]  # type: ignore[no-any-return]
 
 
 def saved_arrays(op: Any) -> list[str]:
@@ -107,7 +101,7 @@ class Backward:
 # The source text of in-place operations that need no history: one straight-line function each.
 #
 # Writes that are recorded or observed, mix dtypes or shapes, or might overlap take the slow path
-# (``core/tensors/inplace.py``), which repeats all checks.
+# (``core/graph/inplace.py``), which repeats all checks.
 
 
 def source(op: Any, what: str, operator: bool) -> str:

@@ -2,7 +2,7 @@
 
 It works like ``dataclasses``: it generates source text, runs ``exec`` once, and stores the text in
 ``linecache`` for tracebacks. Whatever a declaration fixes is decided here, not at each call. All
-functions share one namespace, in which kernels can be replaced (``core/declaration/observers.py``).
+functions share one namespace, in which kernels can be replaced (``core/observers.py``).
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes
-from tinynet.core import arrays, layouts
+from tinynet.core import arrays, complex_rules, layouts
 from tinynet.core.callsite import COMPILED, OUTSIDE, execute, is_outside, outward
-from tinynet.core.declaration import casting, codegen, complex_rules
+from tinynet.core.declaration import casting, codegen
 from tinynet.core.declaration.codegen import Backward, Forward, saved_arrays, saved_constants
-from tinynet.core.declaration.observers import observable, observers
 from tinynet.core.declaration.out_argument import written
+from tinynet.core.graph.inplace import run_inplace
 from tinynet.core.graph.node import Freed, Node, already_freed, count_nodes, restore
 from tinynet.core.graph.recorded_backward import backward_recorded, unpack
 from tinynet.core.graph.saved_hooks import SavedTensor
+from tinynet.core.graph.views import MULTIPLE, edge_of, make_view, view_edge
 from tinynet.core.modes import inference, mode
 from tinynet.core.numpy_errors import explain
+from tinynet.core.observers import observable, observers
 from tinynet.core.tensors import subclasses
-from tinynet.core.tensors.inplace import run_inplace
 from tinynet.core.tensors.tensor import UNRECORDED, VIEW, Tensor, counter_of, wrap
 from tinynet.core.tensors.version import INFERENCE, NUMBER, Version
-from tinynet.core.tensors.views import MULTIPLE, edge_of, make_view, view_edge
 from tinynet.core.trace import traced
 from tinynet.kernels import low_precision
 

@@ -19,11 +19,11 @@ import numpy as np
 from tinynet import dtypes, errors
 from tinynet.core import arrays
 from tinynet.core.declaration import compiler
-from tinynet.core.declaration.codegen import parameters
 from tinynet.core.declaration.composite import COMPOSITES as COMPOSITES
 from tinynet.core.declaration.composite import public as public
 from tinynet.core.declaration.out_argument import ANY, OutRules
-from tinynet.core.tensors.inplace import run_inplace
+from tinynet.core.graph.inplace import run_inplace
+from tinynet.core.graph.recorded_backward import parameters
 from tinynet.core.tensors.tensor import ALIASES, FUNCTIONS, METHODS, Tensor, method, wrap
 from tinynet.core.tensors.version import NUMBER
 from tinynet.kernels import low_precision
@@ -47,7 +47,7 @@ class Operation:
         joint: one function for the derivatives of all inputs, instead of ``formulas``.
         ufunc: the kernel, if it is a numpy ufunc; else None.
         recorded: input name -> the function that replaces its formula when the gradient is
-            recorded, and its argument names after ``g``; see ``core/graph/double_backward.py``.
+            recorded, and its argument names after ``g``; see ``double_backward.py``.
         function: the public function on tensors.
         batch: how it runs on a batch, if its parameters do not determine it: a rule, or ``"loop"``.
         order: the function of layouts.py that lays out the results; "": the kernel does.
@@ -55,7 +55,7 @@ class Operation:
             holomorphic in each input, ``"given"`` if its formulas are right for them as given.
     """
 
-    writes = False  # see core/declaration/observers.py
+    writes = False  # see core/observers.py
     formulas: dict[str, Callable[..., Any]] | None = None
     joint: Callable[..., Any] | None = None
     number_node: str | None = None  # the node's name when a formula multiplies by a number

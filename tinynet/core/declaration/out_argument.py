@@ -10,12 +10,12 @@ from typing import Any, NamedTuple, TypeVar
 
 from tinynet import dtypes, errors
 from tinynet.core import arrays
+from tinynet.core.graph.inplace import wrote
+from tinynet.core.graph.views import requires_grad
 from tinynet.core.modes import mode, no_grad
-from tinynet.core.tensors.inplace import wrote
 from tinynet.core.tensors.overlap import refuse_overlap, refuse_partial_overlap
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.tensors.version import refuse_inference
-from tinynet.core.tensors.views import requires_grad
 from tinynet.dtypes import Array
 from tinynet.kernels.strides import resized
 

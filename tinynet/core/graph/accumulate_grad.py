@@ -8,8 +8,8 @@ import numpy as np
 
 from tinynet import dtypes, errors
 from tinynet.core import layouts
-from tinynet.core.declaration.broadcasting import Recorded
 from tinynet.core.graph.row_sparse import Rows
+from tinynet.core.seams import Recorded
 from tinynet.core.tensors.overlap import refuse_overlap
 from tinynet.core.tensors.tensor import Tensor, counter_of, dense_copy, method, wrap
 from tinynet.dtypes import Array, DtypeLike

@@ -9,9 +9,9 @@ import numpy as np
 from tinynet.core import arrays
 from tinynet.core.callsite import Site, here, locate
 from tinynet.core.graph.node import Edge, Freed, Node, count_nodes
+from tinynet.core.graph.views import Chain
 from tinynet.core.messages import freed_error
 from tinynet.core.tensors.tensor import Tensor, wrap
-from tinynet.core.tensors.views import Chain
 from tinynet.core.trace import run_traced, traced
 
 transpose = traced(np.transpose)

@@ -17,13 +17,13 @@ import numpy as np
 from tinynet import errors
 from tinynet.core import arrays
 from tinynet.core.callsite import here
-from tinynet.core.declaration.broadcasting import Recorded, sum_to
 from tinynet.core.graph.accumulate_grad import Leaf, accumulate, sparse
 from tinynet.core.graph.hooked_pass import HookedPass, run_hooks
+from tinynet.core.graph.inplace import moved
 from tinynet.core.graph.node import Edge, Freed, Hooks, Node
 from tinynet.core.graph.row_sparse import Rows
 from tinynet.core.modes import mode, on_a_new_stack
-from tinynet.core.tensors.inplace import moved
+from tinynet.core.seams import Recorded, sum_to
 from tinynet.core.tensors.tensor import Tensor, counter_of, wrap
 from tinynet.core.trace import Channel, run_traced
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from tinynet.core import arrays
-from tinynet.core.declaration.broadcasting import Recorded
 from tinynet.core.graph.accumulate_grad import sparse
 from tinynet.core.graph.node import Hooks, Node, check_replaced
 from tinynet.core.graph.row_sparse import Rows
+from tinynet.core.seams import Recorded
 from tinynet.core.tensors.tensor import Tensor, wrap
 
 

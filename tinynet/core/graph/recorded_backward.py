@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from tinynet.core.declaration.codegen import parameters
-from tinynet.core.declaration.complex_rules import conjugate, holds_complex
+from tinynet.core.complex_rules import conjugate, holds_complex
 from tinynet.core.graph.node import Edge, Freed, Guard, already_freed, count_nodes, restore
+from tinynet.core.graph.views import NO_GRAD, View
 from tinynet.core.tensors.tensor import VIEW, Tensor, counter_of, wrap
 from tinynet.core.tensors.version import NUMBER
-from tinynet.core.tensors.views import NO_GRAD, View
 
 
 def unpack(node: Any, name: str) -> Any:
@@ -135,3 +135,9 @@ def _of_input(op: Any, name: str, g: Any, values: dict[str, Any]) -> Any:
 
 def _apply(formula: Any, g: Any, values: dict[str, Any]) -> Any:
     return formula(g, *[values[name] for name in parameters(formula)[1:]])
+
+
+def parameters(function: Any) -> tuple[str, ...]:
+    """Return the names of a function's parameters."""
+    code = inspect.unwrap(function).__code__
+    return code.co_varnames[: code.co_argcount]  # type: ignore[no-any-return]

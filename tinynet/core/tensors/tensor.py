@@ -62,7 +62,7 @@ class Tensor(TensorMethods):
     # _counter        counts writes to the memory; None until it is shared, saved or written
     # _edge           (node that made it, output number); None for a leaf
     # _requires_grad  False, True, VIEW or UNRECORDED
-    # _view           its base and chain of view operations, see core/tensors/views.py
+    # _view           its base and chain of view operations, see core/graph/views.py
     # _hooks          the hooks of a leaf; those of a non-leaf are on its node
     _counter: Version | None
     _edge: tuple[Any, int] | None

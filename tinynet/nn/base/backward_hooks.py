@@ -9,9 +9,9 @@ import numpy as np
 
 from tinynet.core.callsite import here, warn
 from tinynet.core.graph.node import Freed, Node, count_nodes
+from tinynet.core.graph.views import MULTIPLE, View, edge_of, requires_grad
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import VIEW, Tensor, counter_of, wrap
-from tinynet.core.tensors.views import MULTIPLE, View, edge_of, requires_grad
 
 Grads = tuple[Tensor | None, ...]
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tinynet.core.callsite import warn
+from tinynet.core.graph.inplace import wrote
 from tinynet.core.graph.node import RemovableHandle
-from tinynet.core.tensors.inplace import wrote
 from tinynet.core.tensors.overlap import refuse_overlap
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.tensors.version import Writer

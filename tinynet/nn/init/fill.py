@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from tinynet.core import arrays
-from tinynet.core.tensors.inplace import wrote
+from tinynet.core.graph.inplace import wrote
 from tinynet.core.tensors.tensor import Tensor
 
 

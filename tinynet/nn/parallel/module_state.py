@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.core.tensors.inplace import wrote
+from tinynet.core.graph.inplace import wrote
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.tensors.version import Writer
 from tinynet.distributed.channel import Patience

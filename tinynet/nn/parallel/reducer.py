@@ -10,10 +10,10 @@ import numpy as np
 
 from tinynet.core.graph.accumulate_grad import sparse
 from tinynet.core.graph.engine import reachable
+from tinynet.core.graph.inplace import wrote
 from tinynet.core.graph.node import AccumulateGrad
 from tinynet.core.graph.row_sparse import Rows
 from tinynet.core.modes import mode
-from tinynet.core.tensors.inplace import wrote
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.core.tensors.version import Writer
 from tinynet.distributed.constants import ReduceOp

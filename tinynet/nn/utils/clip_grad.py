@@ -11,7 +11,7 @@ import numpy as np
 
 from tinynet import dtypes
 from tinynet.core.callsite import warn
-from tinynet.core.tensors.inplace import wrote
+from tinynet.core.graph.inplace import wrote
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.core.trace import repeated, traced
 from tinynet.ops.arguments import name_of

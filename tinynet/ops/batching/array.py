@@ -19,8 +19,8 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from tinynet import errors
 from tinynet.core.callsite import is_outside
+from tinynet.core.graph.views import requires_grad
 from tinynet.core.tensors.tensor import wrap
-from tinynet.core.tensors.views import requires_grad
 from tinynet.dtypes import Array
 
 ITEM = (

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.core.declaration.broadcasting import Recorded
 from tinynet.core.declaration.operation import operation, view
 from tinynet.core.graph.node import Node, count_nodes
 from tinynet.core.modes import mode
+from tinynet.core.seams import Recorded
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.ops.batching import dispatch

@@ -8,8 +8,8 @@ import numpy as np
 
 from tinynet import dtypes
 from tinynet.core.declaration.operation import operation, public
+from tinynet.core.graph.inplace import run_inplace
 from tinynet.core.messages import OUT_OF_PLACE
-from tinynet.core.tensors.inplace import run_inplace
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.ops.pointwise.where import zeros_for

@@ -13,12 +13,12 @@ from tinynet import dtypes, errors
 from tinynet.core import layouts
 from tinynet.core.callsite import here, locate
 from tinynet.core.declaration.operation import public
+from tinynet.core.graph.inplace import wrote
+from tinynet.core.graph.views import grad_fn, requires_grad
 from tinynet.core.messages import leaf_write_error
 from tinynet.core.modes import mode
-from tinynet.core.tensors.inplace import wrote
 from tinynet.core.tensors.tensor import Tensor, method
 from tinynet.core.tensors.version import refuse_inference
-from tinynet.core.tensors.views import grad_fn, requires_grad
 from tinynet.dtypes import Array
 from tinynet.kernels.strides import array_in, resized
 

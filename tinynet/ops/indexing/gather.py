@@ -9,10 +9,10 @@ import numpy as np
 from tinynet import dtypes, errors
 from tinynet.core import arrays
 from tinynet.core.declaration.operation import operation, public
+from tinynet.core.graph.inplace import run_inplace
+from tinynet.core.graph.views import requires_grad
 from tinynet.core.modes import mode
-from tinynet.core.tensors.inplace import run_inplace
 from tinynet.core.tensors.tensor import Tensor, wrap
-from tinynet.core.tensors.views import requires_grad
 from tinynet.core.trace import traced
 from tinynet.dtypes import Array
 from tinynet.kernels.low_precision import HALF, in_single

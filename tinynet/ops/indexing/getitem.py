@@ -11,12 +11,12 @@ from tinynet import dtypes, errors
 from tinynet.core import arrays, layouts
 from tinynet.core.callsite import here
 from tinynet.core.declaration.operation import operation, public
+from tinynet.core.graph.inplace import permit, rebase_part, refuse_batch, run_inplace, wrote
+from tinynet.core.graph.views import requires_grad
 from tinynet.core.modes import mode
-from tinynet.core.tensors.inplace import permit, rebase_part, refuse_batch, run_inplace, wrote
 from tinynet.core.tensors.overlap import refuse_overlap
 from tinynet.core.tensors.tensor import Tensor, method, wrap
 from tinynet.core.tensors.version import refuse_inference
-from tinynet.core.tensors.views import requires_grad
 from tinynet.core.trace import run_traced
 from tinynet.dtypes import Array
 from tinynet.kernels.low_precision import HALF, in_single

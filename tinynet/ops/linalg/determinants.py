@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.core.declaration.complex_rules import adjoint, conjugate, holds_complex
+from tinynet.core.complex_rules import adjoint, conjugate, holds_complex
 from tinynet.core.declaration.operation import operation, public
 from tinynet.core.declaration.out_argument import with_out
 from tinynet.core.tensors.tensor import Tensor

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from tinynet.core.complex_rules import adjoint
 from tinynet.core.declaration.casting import autocast
-from tinynet.core.declaration.complex_rules import adjoint
 from tinynet.core.declaration.operation import operation
 from tinynet.core.declaration.out_argument import with_out
 from tinynet.core.tensors.tensor import Tensor

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.core.declaration.complex_rules import conjugate
+from tinynet.core.complex_rules import conjugate
 from tinynet.core.declaration.operation import operation
 from tinynet.core.declaration.out_argument import with_out
 from tinynet.core.tensors.tensor import Tensor, wrap

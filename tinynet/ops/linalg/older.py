@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import errors
-from tinynet.core.declaration.complex_rules import adjoint
+from tinynet.core.complex_rules import adjoint
 from tinynet.core.declaration.operation import public
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.ops.arguments import EXPECTED, name_of, refuse_others

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes
+from tinynet.core.complex_rules import adjoint
 from tinynet.core.declaration.casting import autocast
-from tinynet.core.declaration.complex_rules import adjoint
 from tinynet.core.declaration.operation import operation, public
 from tinynet.core.declaration.out_argument import with_out
 from tinynet.core.tensors.tensor import Tensor, wrap

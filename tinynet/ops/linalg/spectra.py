@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes
+from tinynet.core.complex_rules import adjoint, conjugate, holds_complex
 from tinynet.core.declaration.casting import autocast
-from tinynet.core.declaration.complex_rules import adjoint, conjugate, holds_complex
 from tinynet.core.declaration.operation import operation
 from tinynet.core.declaration.out_argument import with_out
+from tinynet.core.graph.views import requires_grad
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor, wrap
-from tinynet.core.tensors.views import requires_grad
 from tinynet.dtypes import Array
 from tinynet.errors import LinAlgError
 from tinynet.ops.arguments import EXPECTED, name_of

@@ -8,7 +8,7 @@ import numpy as np
 
 from tinynet import dtypes
 from tinynet.core.declaration.operation import pointwise, public
-from tinynet.core.tensors.inplace import run_inplace
+from tinynet.core.graph.inplace import run_inplace
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.kernels.low_precision import HALF, in_single

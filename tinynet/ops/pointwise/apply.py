@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import errors
-from tinynet.core.tensors.inplace import wrote
+from tinynet.core.graph.inplace import wrote
 from tinynet.core.tensors.tensor import Tensor, method
 from tinynet.ops.arguments import also_named
 

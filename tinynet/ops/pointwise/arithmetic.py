@@ -11,7 +11,7 @@ from tinynet import dtypes, errors
 from tinynet.core.declaration.compiler import lazy_inplace
 from tinynet.core.declaration.operation import operation, pointwise, public
 from tinynet.core.declaration.out_argument import with_out
-from tinynet.core.tensors.inplace import run_inplace
+from tinynet.core.graph.inplace import run_inplace
 from tinynet.core.tensors.overlap import refuse_partial_overlap
 from tinynet.core.tensors.tensor import Tensor, method, public_function, wrap
 from tinynet.dtypes import Array

@@ -9,7 +9,7 @@ import numpy as np
 
 from tinynet import dtypes
 from tinynet.core.declaration.operation import operation, pointwise, public
-from tinynet.core.tensors.inplace import run_inplace
+from tinynet.core.graph.inplace import run_inplace
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
 from tinynet.ops.arguments import same_dtype

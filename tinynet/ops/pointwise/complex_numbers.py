@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes
-from tinynet.core.declaration.complex_rules import Conjugate, holds_complex
+from tinynet.core.complex_rules import Conjugate, holds_complex
 from tinynet.core.declaration.operation import operation, pointwise, public, view
 from tinynet.core.tensors.tensor import Tensor, method, public_function, wrap
 from tinynet.dtypes import Array

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.core.declaration.complex_rules import conjugate, holds_complex
+from tinynet.core.complex_rules import conjugate, holds_complex
+from tinynet.core.declaration.double_backward import derivative
 from tinynet.core.declaration.operation import pointwise, public
-from tinynet.core.graph.double_backward import derivative
-from tinynet.core.tensors.inplace import run_inplace
+from tinynet.core.graph.inplace import run_inplace
 from tinynet.core.tensors.tensor import Tensor, method, public_function
 from tinynet.dtypes import Array
 from tinynet.kernels import threads

@@ -13,7 +13,7 @@ import numpy as np
 
 from tinynet.core.declaration.operation import operation, pointwise, public
 from tinynet.core.declaration.out_argument import with_out
-from tinynet.core.tensors.inplace import run_inplace
+from tinynet.core.graph.inplace import run_inplace
 from tinynet.core.tensors.tensor import Tensor, method
 from tinynet.dtypes import Array
 from tinynet.ops.arguments import no_derivative, refuse_whole

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tinynet import dtypes, errors
-from tinynet.core.declaration.complex_rules import holds_complex
+from tinynet.core.complex_rules import holds_complex
 from tinynet.core.declaration.operation import operation, pointwise, public
-from tinynet.core.tensors.inplace import run_inplace
+from tinynet.core.graph.inplace import run_inplace
 from tinynet.core.tensors.tensor import Tensor, method
 from tinynet.dtypes import Array
 from tinynet.kernels.low_precision import HALF, in_single

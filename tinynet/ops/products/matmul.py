@@ -7,11 +7,11 @@ import math
 import numpy as np
 
 from tinynet import errors
-from tinynet.core.declaration.complex_rules import conjugate
+from tinynet.core.complex_rules import conjugate
 from tinynet.core.declaration.operation import operation, public
+from tinynet.core.graph.views import requires_grad
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor, counter_of, method
-from tinynet.core.tensors.views import requires_grad
 from tinynet.dtypes import Array
 from tinynet.kernels.threads import products
 from tinynet.ops.arguments import EXPECTED, c_name, name_of, refuse_others, same_dtype

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.core.declaration.complex_rules import holds_complex
+from tinynet.core.complex_rules import holds_complex
 from tinynet.core.declaration.operation import Operation, operation, public
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array, DtypeLike

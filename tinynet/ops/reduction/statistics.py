@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes
-from tinynet.core.declaration.complex_rules import conjugate
+from tinynet.core.complex_rules import conjugate
 from tinynet.core.declaration.operation import Operation, operation, public
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array

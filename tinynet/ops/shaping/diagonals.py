@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes
-from tinynet.core.declaration.complex_rules import conjugate
+from tinynet.core.complex_rules import conjugate
 from tinynet.core.declaration.operation import operation, public, sequence, view
 from tinynet.core.devices import DeviceLike, require_cpu
 from tinynet.core.tensors.tensor import Tensor, method, wrap

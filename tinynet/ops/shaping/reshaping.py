@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from tinynet import dtypes
 from tinynet.core.declaration.operation import public
-from tinynet.core.tensors.inplace import run_inplace_view
+from tinynet.core.graph.inplace import run_inplace_view
 from tinynet.core.tensors.tensor import Size, Tensor, method
 from tinynet.dtypes import DtypeLike
 from tinynet.ops.arguments import also_named, by_name, hot

@@ -9,7 +9,7 @@ import numpy as np
 
 from tinynet import dtypes
 from tinynet.core.declaration.operation import operation, public, view
-from tinynet.core.tensors.inplace import run_inplace_view
+from tinynet.core.graph.inplace import run_inplace_view
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.kernels.strides import array_in, extent, integers

@@ -11,8 +11,8 @@ import numpy as np
 
 from tinynet import errors
 from tinynet.core import layouts
+from tinynet.core.declaration.double_backward import derivative
 from tinynet.core.declaration.operation import operation, view
-from tinynet.core.graph.double_backward import derivative
 from tinynet.core.messages import kind_of
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
@@ -221,7 +221,7 @@ def expand_to(self: Array, /, shape: tuple[int, ...]) -> Array:
             )
     wide = layouts.expanded(self, tuple(full)) if 1 in full else np.broadcast_to(self, full)
     if self.flags.writeable and not wide.flags.writeable:
-        wide.flags.writeable = True  # core/tensors/inplace.py refuses overlapping writes
+        wide.flags.writeable = True  # core/graph/inplace.py refuses overlapping writes
     return wide
 
 

@@ -22,12 +22,12 @@ from tinynet import nn
 from tinynet.autograd.anomaly import INCOMING, hint_of, values_at
 from tinynet.board.graphs.watch import arrays_of, arrived_at, saved_values
 from tinynet.core.callsite import Site, here, is_outside, locate
-from tinynet.core.declaration.observers import observing
 from tinynet.core.declaration.operation import REGISTRY
 from tinynet.core.graph.engine import BackwardObserver, observing_backward
 from tinynet.core.graph.node import Node
 from tinynet.core.modes import mode
 from tinynet.core.module_scope import path_of
+from tinynet.core.observers import observing
 from tinynet.dtypes import Array
 from tinynet.train.incidents.suspects import (
     FINITE,

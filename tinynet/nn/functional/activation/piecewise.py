@@ -8,7 +8,7 @@ from typing import Any
 from tinynet import dtypes
 from tinynet.core.declaration.casting import autocast
 from tinynet.core.declaration.out_argument import with_out
-from tinynet.core.tensors.inplace import run_inplace
+from tinynet.core.graph.inplace import run_inplace
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.core.trace import traced
 from tinynet.dtypes import Array

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes
+from tinynet.core.declaration.double_backward import derivative
 from tinynet.core.declaration.operation import operation, pointwise
-from tinynet.core.graph.double_backward import derivative
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.kernels import threads

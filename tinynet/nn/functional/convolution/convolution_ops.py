@@ -25,8 +25,8 @@ from typing import Any
 
 import numpy as np
 
+from tinynet.core.declaration.double_backward import derivative
 from tinynet.core.declaration.operation import operation
-from tinynet.core.graph.double_backward import derivative
 from tinynet.dtypes import Array
 from tinynet.kernels import numba as numba_kernels
 from tinynet.kernels import onednn, threads

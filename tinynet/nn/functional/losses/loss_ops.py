@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from tinynet.core.declaration.double_backward import derivative
 from tinynet.core.declaration.operation import Operation, operation
-from tinynet.core.graph.double_backward import derivative
 from tinynet.dtypes import Array
 from tinynet.kernels.low_precision import HALF, in_single
 from tinynet.nn.functional.activation.piecewise_ops import log_sigmoid

@@ -10,8 +10,8 @@ import numpy as np
 
 from tinynet import errors
 from tinynet.core import arrays
+from tinynet.core.graph.inplace import wrote
 from tinynet.core.modes import no_grad
-from tinynet.core.tensors.inplace import wrote
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.core.tensors.version import Writer, refuse_inference
 from tinynet.core.trace import traced_write

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import Any, ParamSpec
 
 from tinynet.core.declaration.out_argument import with_out
+from tinynet.core.graph.views import requires_grad
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.core.tensors.views import requires_grad
 from tinynet.nn.functional.checks import of_rank, per_dim, require_floating, tensor_only
 from tinynet.nn.functional.pooling import adaptive_pooling, unpooling
 from tinynet.nn.functional.pooling.average_pooling_ops import avg_pools

@@ -11,9 +11,9 @@ from tinynet.core.callsite import Location, explain, locate, warn
 from tinynet.core.graph import accumulate_grad as accumulate_grad  # its methods belong here
 from tinynet.core.graph.backward import backward as run_backward
 from tinynet.core.graph.node import Node, RemovableHandle, new_hooks
+from tinynet.core.graph.views import edge_of, grad_fn, requires_grad
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import UNRECORDED, Tensor, method
-from tinynet.core.tensors.views import edge_of, grad_fn, requires_grad
 from tinynet.core.trace import repeated
 
 method(property(edge_of), "edge")

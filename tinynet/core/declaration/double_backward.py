@@ -11,8 +11,8 @@ import inspect
 from types import FunctionType
 from typing import Any
 
-from tinynet.core.declaration.codegen import parameters
 from tinynet.core.declaration.operation import Operation
+from tinynet.core.graph.recorded_backward import parameters
 
 # PyTorch's names for the values that such a node saves.
 _SHOWN = {"g": "grad_output", "result": "output", "input": "self"}

@@ -1,4 +1,4 @@
-"""Undoing broadcasting, on arrays and (with operations set by ``ops``) on tensors."""
+"""Operations on tensors that the engine needs and ``ops`` fills in, and undoing broadcasting."""
 
 from __future__ import annotations
 

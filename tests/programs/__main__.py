@@ -84,7 +84,7 @@ class Repositories:
             return bare / ".git" if (bare / ".git").exists() else bare
         clone = self.work / (name.replace("/", "+") + ".git")
         command = ["git", "clone", "--bare", f"https://github.com/{name}", str(clone)]
-        subprocess.run(command, check=True, capture_output=True)
+        subprocess.run(command, check=True, capture_output=True, text=True)
         return clone
 
 

@@ -1,9 +1,19 @@
 """The list of public programs, and how the losses are compared (`python -m tests.programs`)."""
 
 import json
+import subprocess
 
 from tests.programs import __main__ as command
-from tests.programs.__main__ import ANSWERS, HERE, Answers, compare, listed
+from tests.programs.__main__ import (
+    ANSWERS,
+    HERE,
+    Answers,
+    Program,
+    Repositories,
+    compare,
+    listed,
+    record,
+)
 from tests.programs.comparison import differs, verdict
 
 FALLING = [1.0, 0.9, 0.8, 0.7, 0.6, 0.5]
@@ -49,3 +59,24 @@ def test_a_run_that_was_cut_off_is_continued(tmp_path, monkeypatch, capsys):
     assert compare(programs, answers, Answers(file), None, 1) == 0
     assert ran == [*programs[:2], programs[0], programs[2]]  # what failed, and what is new
     assert json.loads(file.read_text("utf-8")) == answers
+
+
+def test_a_run_goes_on_without_a_repository_or_a_linked_folder(tmp_path, capsys):
+    made, work = tmp_path / "a+there" / "repo", tmp_path / "work"
+    work.mkdir()
+    made.mkdir(parents=True)
+    (made / "data").symlink_to("/another/machine")
+    (made / "main.py").write_text("import torch\n", "utf-8")
+    for line in ("init", "add .", "-c user.name=a -c user.email=a commit -m all"):
+        subprocess.run(["git", *line.split()], cwd=made, check=True, capture_output=True)
+    gone = [Program("a/gone", "HEAD", f"{n}.py", 1, 8.0, ()) for n in (1, 2)]
+    there = Program("a/there", "HEAD", "main.py", 1, 8.0, ())
+    answer = {"status": "finished", "series": {}, "seconds": None}
+    answers = {p.name: answer for p in (*gone, there)}
+    repositories = Repositories(tmp_path, work)
+    assert compare([*gone, there], answers, Answers(None), repositories, 60) == 0
+    said = capsys.readouterr().out
+    assert "a/gone 1.py: MISSING fatal: " in said and "a/gone 2.py: MISSING fatal: " in said
+    assert "1 of 1 run as on PyTorch; 0 failed" in said and "; 2 were not there" in said
+    assert compare(gone, answers, Answers(None), repositories, 60) == 1  # nothing is shown
+    assert record(gone, recorded := Answers(None), repositories) == 0 and not recorded

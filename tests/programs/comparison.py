@@ -9,14 +9,15 @@ from math import isclose, isnan
 from statistics import fmean, pstdev
 from typing import Any
 
+UNCOMPARED = {"error": "FAILED", "missing": "MISSING"}  # a missing program says nothing
 SLOW = 1.5
 CLOSE = 1e-3  # of float32 losses after some steps
 
 
 def step_verdict(found: dict[str, Any], expected: dict[str, Any]) -> str:
     """Return `ok`, or where the numbers of a run with the same random numbers first differ."""
-    if found["status"] == "error":
-        return f"FAILED {found['error']}"
+    if found["status"] in UNCOMPARED:
+        return f"{UNCOMPARED[found['status']]} {found['error']}"
     known = {**expected["series"], "outputs": expected["outputs"], "grad": expected["gradients"]}
     here = {**found["series"], "outputs": found["outputs"], "grad": found["gradients"]}
     wrong = [
@@ -43,8 +44,8 @@ def first_difference(what: str, found: list[float], expected: list[float]) -> st
 
 def verdict(found: dict[str, Any], expected: dict[str, Any] | None) -> str:
     """Return `ok`, with the time if it is long; or what is wrong."""
-    if found["status"] == "error":
-        return f"FAILED {found['error']}"
+    if found["status"] in UNCOMPARED:
+        return f"{UNCOMPARED[found['status']]} {found['error']}"
     if expected is None:
         return "ok (PyTorch's answer is not recorded)"
     wrong = [

@@ -438,8 +438,9 @@ def test_pytest_looks_into_every_folder(pytestconfig):
 
 
 def holds_files(path):
-    """Whether it is a file, or a folder with other files than bytecode, which outlives its source."""
-    return path.is_file() or any(p.is_file() and p.suffix != ".pyc" for p in path.rglob("*"))
+    """Whether it is a file, or a folder with files besides those of ``__pycache__``."""
+    inside = (p for p in path.rglob("*") if p.is_file())
+    return path.is_file() or any("__pycache__" not in p.parts for p in inside)
 
 
 def test_folders_are_small_and_say_what_is_in_them():

@@ -217,6 +217,7 @@ print(ops is torch.ops, callable(torch.library.custom_op))
 import importlib.util
 print(*map(importlib.util.find_spec, ("torchaudio", "torch.nothing")), [Shard(0), Replicate()])
 print(isinstance(torch.ones(1), DTensor), torch.finfo(torch.float8_e4m3fn).max)
+print(issubclass(GraphModule, torch.nn.Module))
 tensors = [torch.ones(2, 2), torch.zeros(3)]
 flat = _flatten_dense_tensors(tensors)
 print(flat.tolist(), [[*t.shape] for t in _unflatten_dense_tensors(flat, tensors)])
@@ -234,6 +235,7 @@ print([f.wait() for f in both.wait()], _reduction.get_enum("sum"), torch.__confi
         "True True",
         "None None [Shard(dim=0), Replicate()]",
         "False 448.0",
+        "True",
         "[1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0] [[2, 2], [3]]",
         "[1, 2] 2 tinynet",
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from tinynet.compat.refusal import absent, refusal
+from tinynet.nn.base.module import Module
 
 T = TypeVar("T")
 
@@ -37,7 +38,7 @@ class Graph(_Untraced):
     """The operations of a traced program."""
 
 
-class GraphModule(_Untraced):
+class GraphModule(_Untraced, Module):
     """A module that runs a graph."""
 
 

@@ -327,13 +327,13 @@ def _gradients(
     """
     if _is_small(g):
         return _small_gradients(g, input, weight, mean, var, blocks, eps, constant)
-    layout = layout_of(blocks)
-    (w,) = _vectors(blocks, weight)
+    layout, (w,) = layout_of(blocks), _vectors(blocks, weight)
     g2 = wide(g).reshape(layout.shape)
     dx = by_weight = by_bias = None
     totals, products, r = layout.memory(), layout.memory(), 1 / np.sqrt(var + eps)
     kind, x, c = g2.dtype, wide(input).reshape(layout.shape), np.empty(g2.shape, g2.dtype)
-    middle, centered = layout.spread(mean, kind), needs[1] or not constant
+    middle, rest = layout.spread(mean, kind), mean - mean.astype(kind)
+    centered = needs[1] or not constant
 
     def add_up(part: slice) -> None:
         if centered:
@@ -343,12 +343,10 @@ def _gradients(
             layout.total(g2, part, totals)
 
     layout.each(add_up)
-    totals, products = totals.reshape(layout.small), products.reshape(layout.small)
+    totals, products = (sums.reshape(layout.small) for sums in (totals, products))
     if needs[2] or not constant:
         by_bias = np.add.reduce(totals, axis=0).astype(kind)
-    rest = mean - mean.astype(kind)
-    if not constant:
-        products -= rest * totals
+    products -= 0 if constant else rest * totals
     if centered:
         by_weight = np.add.reduce(products * r, axis=0).astype(kind)
     if needs[0] and constant:

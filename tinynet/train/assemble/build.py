@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -331,22 +330,6 @@ class _Builder(Maker):
 def preprocessing_of(parts: Parts) -> dict[str, Any] | None:
     """Return what the data set learned from its training part, as plain data; None if nothing."""
     return state_learned(parts.train_set)
-
-
-def copied(parts: Parts) -> nn.Module:
-    """Return a copy of the model, for trials that must not change it.
-
-    Raises:
-        UsageError: if it cannot be copied.
-    """
-    try:
-        return copy.deepcopy(parts.model)
-    except Exception as error:
-        place = parts.config.origin("model.type")
-        raise UsageError(
-            f"{place}: the model cannot be copied, which is needed to try it\n"
-            f"{in_users_code(error)}"
-        ) from error
 
 
 def first_batch(parts: Parts, examples: Any, count: int) -> Sequence[Any]:

@@ -25,10 +25,10 @@ from tinynet.train.base.run_folder import RunFolder, StorageWarning
 from tinynet.train.base.run_record import is_damaged, read_record
 from tinynet.train.config.sections import Config
 from tinynet.train.config.sources import StandIns, altered, stand_ins
-from tinynet.train.diagnose.data_check import undisturbed
 from tinynet.train.exhibits import dataset_attribute
 from tinynet.train.metrics.criterion import is_test
 from tinynet.train.observe.progress import describe_figures
+from tinynet.train.step.seeds import undisturbed
 
 # ---- fingerprint --------------------------------------------------------------------------------
 # Fingerprints of data sets: the number of examples, shapes, dtypes, and a hash of some examples.

@@ -120,7 +120,7 @@ def _saved(arguments: argparse.Namespace) -> dict[str, Any]:
     figures: dict[str, dict[str, float]] = {}
     with contextlib.suppress(TrainError):  # the weights need neither source files nor data
         config = config_in(saved, path, drift)
-        figures = recorded_figures(config, saved)
+        figures = recorded_figures(saved)
         drift.compare(build(config))
     drift.warn(figures)
     return saved

@@ -23,7 +23,6 @@ from tinynet.train.base.problems import TrainError, UsageError
 from tinynet.train.base.reading import read_bytes, read_rows
 from tinynet.train.base.run_folder import RunFolder, StorageWarning
 from tinynet.train.base.run_record import is_damaged, read_record
-from tinynet.train.config.sections import Config
 from tinynet.train.config.sources import StandIns, altered, stand_ins
 from tinynet.train.exhibits import dataset_attribute
 from tinynet.train.metrics.criterion import is_test
@@ -239,7 +238,7 @@ def _damaged_rows(folder: RunFolder, expected: int) -> dict[str, str]:
     """Return the same for ``metrics.jsonl``, which had a row for each epoch when the run ended."""
     path = folder.metrics
     try:
-        rows = read_rows(path, must=True) if expected else []
+        rows = read_rows(path) if expected else []
         good = sum(not is_test(row) for row in rows)
     except TrainError as error:
         return {path.name: str(error)}
@@ -249,7 +248,7 @@ def _damaged_rows(folder: RunFolder, expected: int) -> dict[str, str]:
 
 
 class Drift:
-    """The changes since a run. Anything that an older version did not record is not compared.
+    """The changes since a run.
 
     Args:
         folder: the run folder.
@@ -334,12 +333,9 @@ def describe_set(name: str, figures: Mapping[str, float]) -> str:
     return describe_figures({f"{name}/{figure}": figures[figure] for figure in sorted(figures)})
 
 
-def recorded_figures(config: Config, saved: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+def recorded_figures(saved: Mapping[str, Any]) -> dict[str, dict[str, float]]:
     """Return the figures measured with the weights in a checkpoint, by data set."""
-    run, epoch = config.run, saved["epoch"]
-    is_due = epoch == run.epochs or epoch % run.eval_every == 0
-    older = saved.get("epoch_is_complete", True) and is_due  # as versions without "measured" did
     found = {"test": dict(saved["tests"]["last"])} if "tests" in saved else {}
-    if saved.get("measured", older):
+    if saved["measured"]:
         found |= {name: dict(saved[name]) for name in ("validation", "test") if name in saved}
     return found

@@ -29,7 +29,6 @@ from tinynet.train.config.reference import to_toml
 from tinynet.train.config.resolve import load_config, resolve
 from tinynet.train.config.rules import MOST
 from tinynet.train.config.sections import Config
-from tinynet.train.config.validation import recorded
 from tinynet.train.config.values import Values, as_tree
 from tinynet.train.diagnose.changes import Drift
 from tinynet.train.run.interrupt import resumable
@@ -315,8 +314,8 @@ def _resume(
     _refuse_too_few_epochs(training)
     where = f"epoch {saved['epoch']}, step {saved['step']}"
     epochs = training.starting_point.epoch
-    kept = {"sealed": "files" in record, "complete": training.is_complete}
-    training.storage.written = cut_rows(folder.metrics, saved["step"], epochs, **kept)
+    complete = training.is_complete
+    training.storage.written = cut_rows(folder.metrics, saved["step"], epochs, complete=complete)
     if training.is_complete:
         _print(show, f"the run is complete ({where}); --set {training.limits.key}=N extends it")
         if problem := training.storage.finish(record | training.outcome("finished")):
@@ -403,7 +402,7 @@ def _in_full(text: Any, drift: Drift) -> Config:
     """Return a stored config with the keys that have been added to tinynet drift."""
     folder = drift.folder
     source = parse(str(text).encode(), file=str(folder.config), folder=folder.path)
-    return resolve(recorded(source), stand_ins=drift.stand_ins)
+    return resolve(source, stand_ins=drift.stand_ins)
 
 
 def _print(show: Show, *lines: str) -> None:

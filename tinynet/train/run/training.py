@@ -41,7 +41,7 @@ from tinynet.train.step.task import check_weights
 from tinynet.train.step.totals import Totals
 from tinynet.train.store.provenance import Spending
 from tinynet.train.store.response import Incidents, error_text
-from tinynet.train.store.state import StartingPoint, load_state, state_of, states_of
+from tinynet.train.store.state import Registry, StartingPoint
 from tinynet.train.store.storage import Storage
 from tinynet.train.trackers.tracking import Tracking
 
@@ -87,21 +87,22 @@ class Training:
         self.norms = LoggedNorms(parts.updaters, config.log.norms)
         self.compilation = Compilation()
         self.measures = Measures(parts, self.compilation, self.average, self.ranks)
+        self.states = Registry(parts, best=self.best, ema=self.average, totals=self.totals)
         self.starting_point = StartingPoint()
         self.incidents = Incidents(config.run, folder, self.progress.message)
         self.callbacks = parts.callbacks
         self.preprocessing = preprocessing_of(parts)
         self.saved_at = time.monotonic()
         self.tracking = Tracking()
-        self.log: BoardLog | None = None
         if saved is not None:
-            self.starting_point = load_state(parts, saved, self.average, self.best, self.totals)
+            self.starting_point = self.states.load(saved)
             self.incidents.skipped = saved["skipped"]
             self.limits.check(saved["step"])
             self.measures.load(saved, tests=self.is_complete)
         early = self.is_complete and not self.limits.is_last(self.starting_point.epoch)
         self.stopped_by: int | str | None = self.reason_to_stop if early else None
 
+    log: BoardLog | None = None
     epoch = -1
     measured_at = 0
     """The number of steps before the last evaluation in this process."""
@@ -283,7 +284,7 @@ class Training:
         if step.epoch != self.epoch:
             self.epoch = step.epoch
             if step.epoch != self.starting_point.epoch or not self.starting_point.batch:
-                self.totals = Totals()
+                self.totals.clear()
             self.progress.start_epoch(step.epoch, self.totals.examples)
         norms = self.norms.figures()
         shares = [self.totals.share_of(batch) for batch in step.batches]
@@ -390,6 +391,7 @@ class Training:
 
     def checkpoint_state(self, step: Step) -> dict[str, Any]:
         """Return the state that resuming the run needs."""
-        own = {"best": self.best.state_dict(), "ema": state_of(self.average)}
-        totals = None if step.ends_epoch else self.totals.state_dict()
-        return {**self.evaluation_state(step), **own, **states_of(self.parts), "totals": totals}
+        states = self.states.state_dict()
+        if step.ends_epoch:
+            states["totals"] = None  # those of the next epoch begin at 0
+        return {**self.evaluation_state(step), **states}

@@ -179,8 +179,7 @@ def open_search(folder: Path) -> Search:
         record = read_json(folder / RECORD)
         space = tuple(dimension(f"{key}={text}") for key, text in record["space"].items())
         names = [field.name for field in dataclasses.fields(Plan)]
-        own = {"selected_on": "test", **record}  # older versions had no validation sets
-        own = {name: own[name] for name in names}
+        own = {name: record[name] for name in names}
         plan = Plan(**(own | {"space": space}))
         runs = RunGroup(folder, str(record["config"]), tuple(record["settings"]))
         before = record["resolved"]

@@ -49,7 +49,7 @@ def overview(run: RunData) -> Html:
 
 
 def _cost(spent: Mapping[str, Any]) -> dict[str, str]:
-    """Return what the run has cost; older versions did not record it."""
+    """Return what the run has cost, if it has ended."""
     times = {"duration": spent.get("seconds"), "processor time": spent.get("cpu_seconds")}
     found = {name: duration_text(value) for name, value in times.items() if value is not None}
     peak = spent.get("peak_bytes")

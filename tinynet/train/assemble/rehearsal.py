@@ -49,8 +49,9 @@ class Rehearsal:
 
     def task(self, **options: Any) -> Task:
         """Return the task of a step on the batch, with other fields of `Task`."""
-        batches = options.pop("batches", None) or [self.batch]
-        return Task(self.model, self.parts.loss, self.updaters, batches, strict=False, **options)
+        batches = options.pop("batches") if "batches" in options else [self.batch]
+        own = {"strict": False} | options
+        return Task(self.model, self.parts.loss, self.updaters, batches, **own)
 
     def measure(self, batch: Sequence[Any] | None = None, *, seed: int = 0) -> Batch:
         """Evaluate a batch; by default that of the training set."""

@@ -113,7 +113,7 @@ def compiled_trial(parts: Parts) -> Graphs:
         return run
 
     with rehearsal(parts) as tried:
-        task = tried.task(compile=compiler)
+        task = tried.task(strict=True, compile=compiler)
         try:
             with tried.fitting(tried.batch):
                 for _ in range(CAPTURES):

@@ -32,7 +32,7 @@ from tinynet.train.assemble.sets import (
     count_classes,
     train_order,
 )
-from tinynet.train.assemble.shown import Shown
+from tinynet.train.assemble.shown import shown
 from tinynet.train.assemble.source_lines import point_to
 from tinynet.train.base.problems import (
     UsageError,
@@ -212,10 +212,10 @@ class _Builder(Maker):
                 hint = did_you_mean(name, EVENTS) or "."
                 text = f"has a method {name}, which is never called{hint}"
                 self.problem(component, f"{text} There are: {one_of(EVENTS)}")
-        shown = self.config.evaluation.show
-        exhibits = [Shown(component, self.make("exhibit", component)) for component in shown]
-        names = [component.path for component in (*listed, *shown)]
-        return Callbacks([*callbacks, *exhibits], names, self.config.run.seed)
+        found = Callbacks(callbacks, [one.path for one in listed], self.config.run.seed)
+        exhibits = [(one, self.make("exhibit", one)) for one in self.config.evaluation.show]
+        found.insert(len(listed), *(shown(*pair) for pair in exhibits if pair[1] is not None))
+        return found
 
     def mixtures(self, train_set: Any) -> list[Any]:
         """Return the mixtures of training batches."""

@@ -43,7 +43,8 @@ from tinynet.train.base.problems import (
 from tinynet.train.config.sections import Config
 from tinynet.train.config.signatures import Component
 from tinynet.train.config.user_code import on_path
-from tinynet.train.loop.callback import EVENTS, Callbacks, Moment, dataset_attribute, unknown_events
+from tinynet.train.loop.callback import EVENTS, Callbacks, Moment, unknown_events
+from tinynet.train.loop.source import dataset_attribute
 from tinynet.train.loop.splits import state_learned
 from tinynet.train.metrics.criterion import SETS
 from tinynet.train.metrics.own import Own

@@ -13,8 +13,8 @@ from tinynet.base.invocation import command, shown
 from tinynet.train.base.problems import UsageError
 from tinynet.train.base.run_folder import RunFolder
 from tinynet.train.commands.options import TRAINED, WRITING, argument, declare, json_of, writing_of
-from tinynet.train.loop.callback import dataset_attribute
 from tinynet.train.loop.fit import as_evaluated
+from tinynet.train.loop.source import dataset_attribute
 from tinynet.train.observe.progress import as_json
 from tinynet.train.outputs.predictions import (
     Row,

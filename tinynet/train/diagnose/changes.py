@@ -25,7 +25,7 @@ from tinynet.train.base.reading import read_bytes, read_rows
 from tinynet.train.base.run_folder import RunFolder, StorageWarning
 from tinynet.train.base.run_record import is_damaged, read_record
 from tinynet.train.config.sources import StandIns, altered, source_copies, stand_ins
-from tinynet.train.exhibits import dataset_attribute
+from tinynet.train.loop.source import dataset_attribute
 from tinynet.train.metrics.criterion import is_test
 from tinynet.train.observe.progress import describe_figures
 from tinynet.train.step.seeds import undisturbed

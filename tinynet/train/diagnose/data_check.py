@@ -24,9 +24,9 @@ from tinynet.train.assemble.build import Parts, first_batch
 from tinynet.train.assemble.rehearsal import rehearsal
 from tinynet.train.assemble.sets import Rule, finite, for_loss
 from tinynet.train.base.problems import ConfigError, Problem, in_users_code
-from tinynet.train.exhibits import dataset_attribute
 from tinynet.train.incidents.post_mortem import original
 from tinynet.train.loop.fit import as_evaluated
+from tinynet.train.loop.source import dataset_attribute
 from tinynet.train.step.seeds import undisturbed
 from tinynet.train.step.targets import shape_of
 

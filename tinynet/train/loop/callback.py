@@ -11,6 +11,7 @@ from typing import Any
 from tinynet import nn
 from tinynet.data import DataLoader
 from tinynet.dtypes import Array
+from tinynet.train.loop.source import dataset_attribute
 from tinynet.train.metrics.criterion import figures_on
 from tinynet.train.step.task import as_evaluated
 
@@ -93,21 +94,6 @@ class Moment:
     def picture(self, tag: str, pixels: Array) -> None:
         """Write an image, (height, width, 3) of bytes."""
         self.writer.add_image(tag, pixels, self.step, dataformats="HWC")
-
-
-def dataset_attribute(examples: Any, name: str, default: Any = None) -> Any:
-    """Return an attribute of a data set, or of the data set that it is a subset of."""
-    while examples is not None:
-        if hasattr(examples, name):
-            return getattr(examples, name)
-        examples = getattr(examples, "dataset", None)
-    return default
-
-
-def class_names(examples: Any) -> Sequence[str]:
-    """Return the names of a data set's classes; empty if they are not a list of names."""
-    found = dataset_attribute(examples, "classes")
-    return found if isinstance(found, list | tuple) else ()
 
 
 class Callback:

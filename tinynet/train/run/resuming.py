@@ -35,7 +35,7 @@ from tinynet.train.run.interrupt import resumable
 from tinynet.train.run.processes import (
     advise,
     agreeing,
-    copied,
+    private_folder,
     sharing,
     temporary,
 )
@@ -274,7 +274,7 @@ def resume(
     with contextlib.ExitStack() as stack:
         own = stack.enter_context(temporary(ranks))
         with agreeing(ranks):
-            folder = copied(folder, own, ranks)
+            folder = private_folder(folder, own, ranks)
             drift = Drift(folder)
             config = load_config(folder.config, overrides, stand_ins=drift.stand_ins)
             stack.enter_context(computing(config.run))
@@ -295,7 +295,7 @@ def _resume(
     ranks: Ranks | None,
     callbacks: Mapping[str, Any],
 ) -> Callable[[], Result]:
-    """Return what goes on with the run."""
+    """Return a function that resumes the run."""
     folder, record = drift.folder, drift.record
     if (found := newest_checkpoint(folder)) is None:
         drift.warn_of_damage()

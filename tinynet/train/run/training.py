@@ -22,8 +22,9 @@ from tinynet.train.base.problems import TrainError
 from tinynet.train.base.run_folder import RunFolder
 from tinynet.train.base.run_record import recorded_warnings
 from tinynet.train.diagnose.changes import input_files
-from tinynet.train.loop.callback import Entry, Moment, dataset_attribute
+from tinynet.train.loop.callback import Entry, Moment
 from tinynet.train.loop.fit import Step, fit
+from tinynet.train.loop.source import dataset_attribute
 from tinynet.train.metrics.criterion import figures_on, rates
 from tinynet.train.metrics.regression import PoorFitWarning, doubt
 from tinynet.train.observe.board_log import BoardLog, Tracked

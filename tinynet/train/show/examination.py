@@ -17,7 +17,7 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.train.assemble.build import Parts, first_batch
 from tinynet.train.assemble.rehearsal import Rehearsal, rehearsal
-from tinynet.train.loop.callback import dataset_attribute
+from tinynet.train.loop.source import dataset_attribute
 from tinynet.train.metrics.metric import UnsuitableError
 from tinynet.train.step.task import as_evaluated
 from tinynet.train.step.totals import Totals

@@ -72,7 +72,7 @@ class RunData:
 
     @property
     def name(self) -> str:
-        """The name of the run: its folder, in that of its config."""
+        """The run's name: CONFIG/RUN, its folder inside the config's folder."""
         path = self.folder.path.absolute()
         return f"{path.parent.name}/{path.name}"
 

@@ -227,7 +227,7 @@ class Tracer(TracerBase):
         with patches() as made:
             self._patch(made, function)
             result = self.create_arg(function(*args))
-            note = getattr(function, "__annotations__", {}).get("return")
+            note = _annotations(function).get("return")
             self.create_node("output", "output", (result,), {}, type_expr=note)
         self.submodule_paths = None
         return self.graph
@@ -325,7 +325,7 @@ class Tracer(TracerBase):
             given = signature.parameters[name].default
             default = () if given is inspect.Parameter.empty else (given,)
         if concrete is None or name not in concrete:
-            note = function.__annotations__.get(name)
+            note = _annotations(function).get(name)
             return self.create_proxy("placeholder", name, default, {}, type_expr=note)
         count = 0
 
@@ -359,6 +359,12 @@ class Tracer(TracerBase):
             kept = name in ("_autowrap_search", "tensor_attrs")
             setattr(made, name, copy.copy(value) if kept else copy.deepcopy(value, memo))
         return made
+
+
+def _annotations(function: Any) -> dict[str, Any]:
+    """Return the annotations of a program's function; PyTorch's Sequential has none."""
+    own = (getattr(function, "__module__", None) or "").startswith("tinynet.nn.")
+    return {} if own else getattr(function, "__annotations__", {})
 
 
 def _positional(function: Any, count: int) -> Any:

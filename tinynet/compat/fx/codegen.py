@@ -359,11 +359,12 @@ class Lines:
 
     def code(self, verbose: bool = False) -> PythonCode:
         """Return the text of the function and the global names that it uses."""
-        for node in self.graph.nodes:
+        for i, node in enumerate(self.graph.nodes):
+            self.body.append(f"# COUNTER: {i}\n")  # as PyTorch's, for what changes the code
             line = self.line(node)
             if line is not None:
                 origin = self.origin(node) if verbose else ""
-                self.body.append(origin + line + self.deleted(node))
+                self.body += [origin + line, self.deleted(node) + "\n"]
         for name, value in self.graph._codegen.additional_globals():
             self.globals.values[name] = value
         wrapping = "torch.fx._symbolic_trace.wrap"
@@ -371,9 +372,10 @@ class Lines:
         if wraps:
             self.globals.within_torch(wrapping, self.wrap)
         head = self.graph._codegen.gen_fn_def(self.parameters, self.annotation)
-        text = "".join(f"{line}\n" for line in self.body or ["pass"]).lstrip("\n")
+        body = self.body or ["pass\n"]
         for transform in self.graph._code_transforms:
-            text = "".join(transform(text.splitlines(keepends=True)))
+            body = transform(body)
+        text = re.sub(r"# COUNTER: \d+\n", "", "".join(body)).lstrip("\n")
         indented = "\n".join(f"    {line}" for line in text.split("\n"))
         return PythonCode(f"\n{wraps}\n\n{head}\n{indented}", self.globals.values)
 

@@ -16,7 +16,7 @@ from tinynet.compat.fx.codegen import PythonCode as PythonCode
 from tinynet.compat.fx.codegen import PyTreeCodeGen as PyTreeCodeGen
 from tinynet.compat.fx.codegen import PyTreeInfo as PyTreeInfo
 from tinynet.compat.fx.node import Argument, Node, NodeList, Target, map_arg
-from tinynet.compat.fx.targets import node_name
+from tinynet.compat.fx.targets import by_path, is_of_torch, node_name, qualified_name
 from tinynet.compat.fx.wrapping import wrap
 
 __all__ = ["PythonCode", "CodeGen", "Graph"]
@@ -40,7 +40,7 @@ class Graph:
     """The operations of a traced program.
 
     Args:
-        owning_module: the module that runs it.
+        owning_module: the module that runs it, the last one of several.
         tracer_cls: the class of the tracer that made it.
         tracer_extras: unused.
 
@@ -67,21 +67,10 @@ class Graph:
         self._len = 0
         self._insert: Callable[[Node], None] = self._root.prepend
         self._graph_namespace = Namespace()
-        self._owning_module, self._owners = owning_module, 0
+        self.owning_module = owning_module
         self._tracer_cls, self._tracer_extras = tracer_cls, tracer_extras
         self._codegen = CodeGen()
         self._code_transforms: list[Callable[[list[str]], list[str]]] = []
-
-    @property
-    def owning_module(self) -> Any:
-        """The module that runs the graph; None if there is none, or several."""
-        return self._owning_module
-
-    @owning_module.setter
-    def owning_module(self, mod: Any) -> None:
-        if mod is not None:
-            self._owning_module = None if self._owners else mod
-            self._owners += 1
 
     @property
     def nodes(self) -> NodeList:
@@ -217,18 +206,11 @@ class Graph:
         return _InsertPoint(self, n.prepend)
 
     def inserting_after(self, n: Node | None = None) -> _InsertPoint:
-        """Place new nodes after ``n``, or at the end; in a ``with`` for its duration."""
+        """Place each new node after ``n``, or at the end; in a ``with`` for its duration."""
         if n is None:
             return self.inserting_before(self._root)
         assert n.graph == self, "Node to insert after is not in graph."
-        last = n
-
-        def insert(node: Node) -> None:
-            nonlocal last
-            last.append(node)
-            last = node
-
-        return _InsertPoint(self, insert)
+        return _InsertPoint(self, n.append)
 
     def erase_node(self, to_erase: Node) -> None:
         """Remove a node.
@@ -321,11 +303,11 @@ class Graph:
         """Return the nodes as a flat list: links would make pickles as deep as graphs are long."""
         numbers = {node: i for i, node in enumerate(self.nodes)}
         state = self.__dict__.copy()
-        for name in ("_root", "_insert", "_graph_namespace", "_owning_module"):
+        for name in ("_root", "_insert", "_graph_namespace", "owning_module", "_tracer_cls"):
             state.pop(name)
         state["_nodes"] = [
             (
-                *(n.op, n.target, n.name, n.type, {**n.meta}),
+                *(n.op, _path(n.target), n.name, n.type, _without_classes(n.meta)),
                 *(map_arg(a, lambda x: _Place(numbers[x])) for a in (n.args, n.kwargs)),
             )
             for n in self.nodes
@@ -337,6 +319,7 @@ class Graph:
         nodes: list[Node] = []
         for op, target, name, kind, meta, args, kwargs in state.pop("_nodes"):
             placed = [_placed(a, nodes) for a in (args, kwargs)]
+            target = by_path()[target] if isinstance(target, _Path) else target
             nodes.append(self.create_node(op, target, *placed, name, kind))
             nodes[-1].meta = meta
         state.pop("_len")
@@ -381,8 +364,9 @@ class Graph:
                 if used.graph is not self:
                     raise RuntimeError(
                         f"Argument '{used}' of Node '{node}' does not belong to this Graph, but "
-                        "was used as an argument! If you are copying nodes from another graph, make "
-                        "sure to use ``arg_transform`` on node_copy() to remap values\n" + str(self)
+                        "was used as an argument! If you are copying nodes from another graph, "
+                        "make sure to use ``arg_transform`` on node_copy() to remap values\n"
+                        f"{self}"
                     )
                 if used not in seen:
                     raise RuntimeError(
@@ -458,6 +442,19 @@ def _placed(a: Argument, nodes: list[Node]) -> Argument:
     if isinstance(a, slice):
         return slice(*(_placed(x, nodes) for x in (a.start, a.stop, a.step)))
     return a
+
+
+class _Path(str):
+    """The path of a function in PyTorch's package, which a pickle has in place of it."""
+
+
+def _path(target: Target) -> Target:
+    return _Path(qualified_name(target)) if is_of_torch(target) else target
+
+
+def _without_classes(meta: dict[str, Any]) -> dict[str, Any]:
+    """Return what a node's ``meta`` holds but the modules around it: their classes may be local."""
+    return {name: value for name, value in meta.items() if name != "nn_module_stack"}
 
 
 def _nothing(node: Node) -> None:

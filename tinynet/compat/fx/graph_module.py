@@ -47,9 +47,8 @@ class GraphModule(Module):
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         """Return an instance of a class of its own, which gets the graph's ``forward``."""
-        base = next(c for c in cls.__mro__ if c.__qualname__.split(".")[-1] != "GraphModuleImpl")
 
-        class GraphModuleImpl(base):  # type: ignore[misc, valid-type]  # known at run time
+        class GraphModuleImpl(_base(cls)):  # type: ignore[misc, valid-type]  # known at run time
             pass
 
         return super().__new__(GraphModuleImpl)
@@ -77,7 +76,6 @@ class GraphModule(Module):
             for target in sorted({n.target for n in named}, key=lambda t: str(t).count(".")):
                 _assign(root[target], self, target)
         self.graph = graph
-        self._tracer_cls = graph._tracer_cls
 
     @property
     def graph(self) -> Graph:
@@ -90,6 +88,10 @@ class GraphModule(Module):
         self._graph = g
         g.owning_module = self
         self.recompile()
+
+    @property
+    def _tracer_cls(self) -> Any:
+        return self._graph._tracer_cls
 
     @property
     def code(self) -> str:
@@ -159,27 +161,19 @@ class GraphModule(Module):
 
     # ---- copies -----------------------------------------------------------------------------
 
-    def _copied(self, state: dict[str, Any], graph: Graph) -> GraphModule:
-        made: GraphModule = GraphModule.__new__(type(self))
-        type(made).__name__ = type(self).__name__
-        made.__setstate__(state)
-        made.graph = graph
-        return made
-
     def _state(self) -> dict[str, Any]:
         return {k: v for k, v in self.__getstate__().items() if k not in ("_graph", "_code")}
 
     def __deepcopy__(self, memo: dict[int, Any]) -> GraphModule:
         state = copy.deepcopy(self._state(), memo)
-        return self._copied(state, copy.deepcopy(self._graph, memo))
+        return reduce_graph_module(_base(type(self)), state, copy.deepcopy(self._graph, memo))
 
     def __copy__(self) -> GraphModule:
         state = {k: copy.copy(v) if k.startswith("_") else v for k, v in self._state().items()}
-        return self._copied(state, copy.deepcopy(self._graph))
+        return reduce_graph_module(_base(type(self)), state, self._graph)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        base = next(c for c in type(self).__mro__ if "GraphModuleImpl" not in c.__qualname__)
-        arguments = base, type(self).__name__, self._state(), self._graph
+        arguments = _base(type(self)), self._state(), self._graph, type(self).__name__
         return reduce_graph_module, arguments
 
     # ---- text -------------------------------------------------------------------------------
@@ -214,20 +208,27 @@ class GraphModule(Module):
         )
 
 
-def reduce_graph_module(base: Any, name: str, state: dict[str, Any], graph: Graph) -> GraphModule:
-    """Return a module as it was pickled.
+def reduce_graph_module(
+    base: Any, state: dict[str, Any], graph: Graph, class_name: str = "GraphModule"
+) -> GraphModule:
+    """Return a copy of a module, or one that was pickled.
 
     Args:
-        base: the class from which it derives.
-        name: the name of its own class.
+        base: the class from which its own class derives.
         state: its attributes.
         graph: its graph.
+        class_name: the name of its own class.
     """
     made: GraphModule = base.__new__(base)
-    type(made).__name__ = name
+    type(made).__name__ = class_name
     made.__setstate__(state)
     made.graph = graph
     return made
+
+
+def _base(cls: type) -> type:
+    """Return the class from which the class of one module derives."""
+    return next(c for c in cls.__mro__ if c.__qualname__.split(".")[-1] != "GraphModuleImpl")
 
 
 def _indented(text: str) -> str:

@@ -363,7 +363,7 @@ def annotated(annotation: Any) -> str:
 def type_name(annotation: Any) -> str:
     """Return the text of an annotation."""
     if isinstance(annotation, str):
-        return annotation
+        return repr(annotation)
     if not isinstance(annotation, type) or hasattr(annotation, "__origin__"):
         return repr(annotation).replace("typing.", "").replace("tinynet.", "torch.")
     if annotation.__module__ == "builtins":

@@ -224,22 +224,23 @@ def _replace(
         match: the match.
         replaced: from the results of earlier matches to what has replaced them.
     """
+    match.nodes_map.update({p: replaced[n] for p, n in match.nodes_map.items() if n in replaced})
     values = [match.nodes_map.get(p) for p in _parameters(pattern)]
-    pairs = zip(_parameters(new), values, strict=True)
-    given = {p: replaced.get(v, v) for p, v in pairs if v is not None}
+    given = {p: v for p, v in zip(_parameters(new), values, strict=True) if v is not None}
     _bring_modules(gm, new)
-    outside = {n for n in given.values()}
     inner = [n for p, n in match.nodes_map.items() if p.op != "placeholder"]
-    place = _last([*outside, *inner], gm.graph)
-    before = {*gm.graph.nodes}
-    with gm.graph.inserting_after(place):
-        result = gm.graph.graph_copy(new, given)
     old = [match.nodes_map[a] for a in _results(pattern)]
+    order = {node: i for i, node in enumerate(gm.graph.nodes)}
+    users = [user for node in old for user in node.users if user not in inner]
+    place = min(users, key=order.__getitem__)
+    late = max(given.values(), key=order.__getitem__, default=place)
+    before = {*gm.graph.nodes}
+    with gm.graph.inserting_before(late.next if order[late] >= order[place] else place):
+        result = gm.graph.graph_copy(new, given)
     results = [result] if isinstance(result, Node) else [*result]  # type: ignore[misc]  # nodes
     for was, now in zip(old, results, strict=True):
         was.replace_all_uses_with(now, lambda user: user not in inner)
         replaced[was] = now
-    order = {node: i for i, node in enumerate(gm.graph.nodes)}
     for node in sorted(inner, key=order.__getitem__, reverse=True):
         if not node.users:
             gm.graph.erase_node(node)
@@ -250,11 +251,6 @@ def _replace(
 def _results(pattern: Graph) -> list[Node]:
     value = pattern.output_node().args[0]
     return [value] if isinstance(value, Node) else [n for n in value if isinstance(n, Node)]
-
-
-def _last(nodes: list[Node], graph: Graph) -> Node:
-    order = {node: i for i, node in enumerate(graph.nodes)}
-    return max(nodes, key=order.__getitem__)
 
 
 def _bring_modules(gm: GraphModule, new: Graph) -> None:

@@ -19,8 +19,9 @@ from tinynet.base.lazy.table import HOMES
 from tinynet.core.devices import device
 from tinynet.core.layouts import layout, memory_format
 from tinynet.core.tensors.size import Size
-from tinynet.core.tensors.tensor import ALIASES, FUNCTIONS, METHODS, Tensor
+from tinynet.core.tensors.tensor import FUNCTIONS, METHODS, Tensor
 from tinynet.dtypes import dtype
+from tinynet.nn.functional import upsample, upsample_bilinear, upsample_nearest
 from tinynet.ops import creation, linalg, special
 
 _LAYERS = "tinynet.nn.functional"  # under as_torch, the parent's attribute has other names too
@@ -65,7 +66,7 @@ _OPERATORS = {
 _KEEP_THEIR_NAMES = frozenset(
     "__floordiv__ __and__ __or__ __xor__ __lshift__ __rshift__ __getitem__ __setitem__".split()
 )
-_NOT_RECORDED = frozenset(("upsample", "upsample_bilinear", "upsample_nearest"))
+_NOT_RECORDED = (upsample, upsample_bilinear, upsample_nearest)  # they call interpolate
 _TYPES = (Tensor, Size, device, dtype, layout, memory_format)
 
 
@@ -93,14 +94,20 @@ def paths() -> dict[Any, str]:
         for name, function in _public(vars(module)).items():
             found[function] = f"torch._C._{prefix}.{prefix}_{name}"
     found |= {function: f"torch.{name}" for name, function in _public(vars(creation)).items()}
-    names = {**{alias: FUNCTIONS[n] for alias, n in ALIASES.items() if n in FUNCTIONS}, **FUNCTIONS}
-    for name, function in names.items():
-        found[function] = f"torch.{'functional.' * (name in _IN_PYTHON)}{name}"
+    for name, function in FUNCTIONS.items():
+        if function not in found or name == function.__name__:  # it has other names, too
+            found[function] = f"torch.{'functional.' * (name in _IN_PYTHON)}{name}"
     layers = {name: lazy.load(_LAYERS, name) for name in HOMES[_LAYERS]}
     for name, function in _public(layers).items():
-        if name not in _NOT_RECORDED:
+        if function not in _NOT_RECORDED:
             found[function] = _RENAMED.get(name) or _functional(name)
     return found
+
+
+@functools.cache
+def by_path() -> dict[str, Any]:
+    """Return the functions and types by their paths."""
+    return {path: value for value, path in paths().items()}
 
 
 @functools.cache

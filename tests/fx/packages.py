@@ -36,3 +36,8 @@ def printed(call):
     with contextlib.redirect_stdout(heard):
         call()
     return re.sub(r"0x[0-9a-f]+", "0x", heard.getvalue())
+
+
+def without(found, names):
+    """Return a program's variables but those of some names: they are checked by what they print."""
+    return {name: value for name, value in found.items() if name not in names.split()}

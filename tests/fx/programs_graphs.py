@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import operator
 
-from tests.fx.packages import fx_of, printed, rows
+from tests.fx.packages import fx_of, printed, rows, without
 from tests.recorded.programs import Family, attempt
 
 program = Family(__name__, composition=False)
@@ -38,8 +38,7 @@ def graphs_built_by_hand(T):
         str(attempt(lambda: graph.create_node("foo", "x"))),
         type(attempt(lambda: relu.args.append(1))).__name__,
     ]
-    del graph, made, relu
-    return locals()
+    return without(locals(), "graph made relu")
 
 
 @program
@@ -47,13 +46,12 @@ def names_of_nodes(T):
     graph = fx_of(T).Graph()
     names = [
         graph.create_node("call_method", name, ()).name
-        for name in "x x x_1 x_3 x x_3 max CamelCase a.b.0 0 conv2D def __add__ torch inf getattr".split()
+        for name in "x x x_1 x_3 x x_3 max CamelCase a.b.0 0 conv2D def __add__ inf getattr".split()
     ]
     names.append(graph.placeholder("*args").name)
     names.append(graph.placeholder("**kwargs").name)
     names.append(graph.create_node("call_method", "y", (), name="given.name_7").name)
-    del graph
-    return locals()
+    return without(locals(), "graph")
 
 
 @program
@@ -82,8 +80,7 @@ def graphs_that_change(T):
     before = rows(graph)
     removed = graph.eliminate_dead_code(), graph.eliminate_dead_code()
     after = str(graph)
-    del graph, relu, negative, second, first
-    return locals()
+    return without(locals(), "graph relu negative second first")
 
 
 @program
@@ -107,8 +104,7 @@ def dead_code(T):
     traced.graph.eliminate_dead_code(lambda node: node.op in ("placeholder", "output"))
     traced.recompile()
     last = traced.code
-    del traced, f
-    return locals()
+    return without(locals(), "traced f")
 
 
 @program
@@ -128,8 +124,7 @@ def copies_of_graphs(T):
         values[node] = other.node_copy(node, lambda n: values[n])
     one_by_one = str(other)
     foreign = str(attempt(lambda: graph.erase_node(start))).splitlines()[0]
-    del graph, copied, new, values, start, result, other, node
-    return locals()
+    return without(locals(), "graph copied new values start result other node")
 
 
 @program
@@ -153,8 +148,7 @@ def proxies_outside_a_trace(T):
             env[node.name] = decomposed.node_copy(node, lambda n: env[n.name])
     rewritten = str(decomposed)
     result = fx.GraphModule({}, decomposed)(T.tensor([-1.0, 2.0]))
-    del graph, x, y, tracer, decomposed, env, steps, node, argument
-    return locals()
+    return without(locals(), "graph x y tracer decomposed env steps node argument")
 
 
 @program
@@ -187,8 +181,7 @@ def interpreters(T):
     missing = str(error).split("Original traceback")[0]
     boxed = [T.ones(1, 2), 5.0]
     fromlist, left = fx.Interpreter(traced).boxed_run(boxed), len(boxed)
-    del traced, given, error, Net, Watch
-    return locals()
+    return without(locals(), "traced given error Net Watch")
 
 
 @program
@@ -219,8 +212,7 @@ def transformers(T):
     code, text, name = new.code, str(new.graph), type(new).__name__
     keys = list(new.state_dict())
     plain = fx.Transformer(fx.symbolic_trace(Net())).transform().code
-    del new, Net, Swap
-    return locals()
+    return without(locals(), "new Net Swap")
 
 
 @program
@@ -254,8 +246,7 @@ def patterns(T):
     methods = replaced(
         lambda x: x.view(2, -1).t(), lambda x: x.view(2, -1), lambda x: x.reshape((2, -1))
     )
-    del replaced
-    return locals()
+    return without(locals(), "replaced")
 
 
 @program
@@ -275,8 +266,7 @@ def shapes_of_values(T):
             known.append((node.name, tuple(meta.shape), meta.dtype, meta.stride))
             known.append((meta.requires_grad, str(meta.memory_format), meta.is_quantized))
         known.append((node.name, sorted(node.meta), node.meta["type"].__name__))
-    del traced, f, node, meta
-    return locals()
+    return without(locals(), "traced f node meta")
 
 
 @program
@@ -291,8 +281,7 @@ def folded_batch_norms(T):
     fused = fusion.fuse(net)
     code, values, same = fused.code, fused(x), net(x)
     dropped = fusion.remove_dropout(nn.Sequential(nn.ReLU(), nn.Dropout(), nn.ReLU())).code
-    del net, fused
-    return locals()
+    return without(locals(), "net fused")
 
 
 @program
@@ -313,5 +302,4 @@ def code_that_users_change(T):
         heard = printed(lambda: traced(T.ones(1)))
     traced.recompile()
     after = traced.code
-    del traced, transformer
-    return locals()
+    return without(locals(), "traced transformer")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 
-from tests.fx.packages import fx_of, rows, texts
+from tests.fx.packages import fx_of, rows, texts, without
 from tests.recorded.programs import Family, attempt
 
 program = Family(__name__, composition=False)
@@ -105,8 +105,7 @@ def members_of_modules(T):
     result, same = traced(x, None), net(x)
     refused = str(attempt(lambda: traced(x, x)))
     keys = list(traced.state_dict())
-    del net, traced
-    return locals()
+    return without(locals(), "net traced")
 
 
 @program
@@ -132,8 +131,7 @@ def layers_and_attention(T):
             return {"out": out, "hidden": hidden}
 
     code, more = texts(T, net), texts(T, Attention())
-    del net
-    return locals()
+    return without(locals(), "net")
 
 
 @program
@@ -193,8 +191,7 @@ def copies_and_pickles(T):
     traced.graph.owning_module = copied
     shared = traced.graph.owning_module
     keys = list(loaded.state_dict())
-    del traced, copied, loaded
-    return locals()
+    return without(locals(), "traced copied loaded")
 
 
 @program
@@ -213,8 +210,7 @@ def submodules(T):
     after = [name for name, _ in traced.named_modules()]
     nowhere = attempt(lambda: traced.graph.call_module("nowhere"))
     lacking = type(attempt(lambda: fx.GraphModule({}, traced.graph))).__name__
-    del traced, node
-    return locals()
+    return without(locals(), "traced node")
 
 
 @program
@@ -231,8 +227,7 @@ def training(T):
         losses.append(loss.detach())
     modes = traced.training, traced.eval().training
     state = dict(traced.state_dict())
-    del traced, optimizer, loss
-    return locals()
+    return without(locals(), "traced optimizer loss")
 
 
 @program
@@ -247,5 +242,4 @@ def readable_code(T):
     text = traced.print_readable(print_output=False)
     variadic = fx.symbolic_trace(lambda x, *args: T.relu(x) + args[0])
     more = variadic.print_readable(print_output=False)
-    del traced, variadic
     return dict(text=text, more=more)

@@ -66,6 +66,7 @@ _OPERATORS = {
 _KEEP_THEIR_NAMES = frozenset(
     "__floordiv__ __and__ __or__ __xor__ __lshift__ __rshift__ __getitem__ __setitem__".split()
 )
+_OF_VALUES = frozenset("as_tensor asarray from_numpy frombuffer is_tensor tensor".split())
 _NOT_RECORDED = (upsample, upsample_bilinear, upsample_nearest)  # they call interpolate
 _TYPES = (Tensor, Size, device, dtype, layout, memory_format)
 
@@ -93,7 +94,9 @@ def paths() -> dict[Any, str]:
     for module, prefix in ((linalg, "linalg"), (fft, "fft"), (special, "special")):
         for name, function in _public(vars(module)).items():
             found[function] = f"torch._C._{prefix}.{prefix}_{name}"
-    found |= {function: f"torch.{name}" for name, function in _public(vars(creation)).items()}
+    for name, function in _public(vars(creation)).items():
+        if name not in _OF_VALUES:
+            found[function] = f"torch.{name}"
     for name, function in FUNCTIONS.items():
         if function not in found or name == function.__name__:  # it has other names, too
             found[function] = f"torch.{'functional.' * (name in _IN_PYTHON)}{name}"

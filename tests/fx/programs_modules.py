@@ -99,7 +99,7 @@ def a_residual_network(T):
 def members_of_modules(T):
     net = filled(members(T))
     code = texts(T, net)
-    without = texts(T, net, {"mask": None})
+    special = texts(T, net, {"mask": None})
     x = T.tensor([[1.0, 2.0, 3.0]])
     traced = fx_of(T).symbolic_trace(net, {"mask": None})
     result, same = traced(x, None), net(x)
@@ -171,6 +171,7 @@ def tracers_of_users(T):
     shapes = str(constant.trace(net))
     made = fx.GraphModule(net, graph, "Mine")
     name, lacking = type(made).__name__, str(attempt(lambda: Whole().path_of_module(net)))
+    whole.append(lacking)
     return dict(
         seen=seen, whole=whole, kinds=kinds, buffers=buffers, pairs=pairs, shapes=shapes, name=name
     )

@@ -6,6 +6,7 @@ import collections
 import copy
 import inspect
 import math
+import typing
 import warnings
 from collections.abc import Callable
 from types import CodeType, FunctionType, ModuleType
@@ -362,9 +363,12 @@ class Tracer(TracerBase):
 
 
 def _annotations(function: Any) -> dict[str, Any]:
-    """Return the annotations of a program's function; PyTorch's Sequential has none."""
-    own = (getattr(function, "__module__", None) or "").startswith("tinynet.nn.")
-    return {} if own else getattr(function, "__annotations__", {})
+    """Return the annotations of a program's function: none of layers, as PyTorch's have none."""
+    home = getattr(function, "__module__", None) or ""
+    if home.startswith("tinynet.nn."):
+        return {}
+    notes: dict[str, Any] = getattr(function, "__annotations__", {})
+    return typing.get_type_hints(function) if home.startswith("tinynet.") else notes
 
 
 def _positional(function: Any, count: int) -> Any:

@@ -20,6 +20,17 @@ _numbers = itertools.count()
 _HINT = "# To see more debug info, please use `graph_module.print_readable()`"
 
 
+_USER_PRESERVED_ATTRIBUTES_KEY = "_user_preserved_attributes"
+
+
+class _CodeOnlyModule(Module):
+    """A module with given attributes, from which a graph's module takes what it needs."""
+
+    def __init__(self, body: dict[str, Any]) -> None:
+        super().__init__()
+        self.__dict__.update(body)
+
+
 class GraphModule(Module):
     """A module that runs a graph: its ``forward`` is the graph's code.
 
@@ -76,6 +87,7 @@ class GraphModule(Module):
             for target in sorted({n.target for n in named}, key=lambda t: str(t).count(".")):
                 _assign(root[target], self, target)
         self.graph = graph
+        self._tracer_cls = graph._tracer_cls
 
     @property
     def graph(self) -> Graph:
@@ -88,10 +100,6 @@ class GraphModule(Module):
         self._graph = g
         g.owning_module = self
         self.recompile()
-
-    @property
-    def _tracer_cls(self) -> Any:
-        return self._graph._tracer_cls
 
     @property
     def code(self) -> str:
@@ -162,7 +170,11 @@ class GraphModule(Module):
     # ---- copies -----------------------------------------------------------------------------
 
     def _state(self) -> dict[str, Any]:
-        return {k: v for k, v in self.__getstate__().items() if k not in ("_graph", "_code")}
+        left_out = ("_graph", "_code", "_tracer_cls")  # tracers' classes may be local
+        return {k: v for k, v in self.__getstate__().items() if k not in left_out}
+
+    def _deepcopy_init(self) -> Any:
+        return GraphModule.__init__
 
     def __deepcopy__(self, memo: dict[int, Any]) -> GraphModule:
         state = copy.deepcopy(self._state(), memo)
@@ -223,6 +235,7 @@ def reduce_graph_module(
     type(made).__name__ = class_name
     made.__setstate__(state)
     made.graph = graph
+    made._tracer_cls = graph._tracer_cls
     return made
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from tinynet.backends.runtime import _assert
-from tinynet.compat.fx.targets import is_random, qualified_name
+from tinynet.compat.fx.targets import has_effect, is_random, qualified_name
 
 __all__ = ["Node", "map_arg", "map_aggregate", "has_side_effect"]
 
@@ -16,7 +14,7 @@ Target = Any
 LEGAL_OPS = frozenset(
     "call_function call_method call_module get_attr output placeholder root".split()
 )
-_side_effectful_functions: set[Any] = {_assert, operator.setitem}
+_side_effectful_functions: set[Any] = set()
 
 
 def has_side_effect(fn: Any) -> Any:
@@ -291,7 +289,7 @@ class Node:
         if self.op in ("placeholder", "output"):
             return True
         if self.op == "call_function":
-            effects = self.target in _side_effectful_functions
+            effects = self.target in _side_effectful_functions or has_effect(self.target)
             return effects or (impure_random and is_random(self.target))
         if self.op == "call_module":
             root = self.graph.owning_module

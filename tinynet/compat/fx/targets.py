@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import operator
 import types
 from typing import Any
 
@@ -16,6 +17,7 @@ from tinynet import fft
 from tinynet.backends.runtime import _assert
 from tinynet.base import lazy
 from tinynet.base.lazy.table import HOMES
+from tinynet.compat.library import ops
 from tinynet.core.devices import device
 from tinynet.core.layouts import layout, memory_format
 from tinynet.core.tensors.size import Size
@@ -91,6 +93,7 @@ def paths() -> dict[Any, str]:
     """Return PyTorch's path of each public function on tensors, and of types in annotations."""
     found: dict[Any, str] = {_assert: "torch._assert"}
     found |= {kind: f"torch.{kind.__name__}" for kind in _TYPES}
+    found |= {f: f"torch.ops.profiler.{name}" for name, f in vars(ops.profiler).items()}
     for module, prefix in ((linalg, "linalg"), (fft, "fft"), (special, "special")):
         for name, function in _public(vars(module)).items():
             found[function] = f"torch._C._{prefix}.{prefix}_{name}"
@@ -159,6 +162,11 @@ def node_name(target: Any) -> str:
     """Return the name of a function, from which that of its node is made."""
     known = paths().get(target) if isinstance(target, types.FunctionType) else None
     return known.rpartition(".")[2] if known else getattr(target, "__name__", str(target))
+
+
+def has_effect(target: Any) -> bool:
+    """Return whether a function does more than compute a value."""
+    return target in (*vars(ops.profiler).values(), _assert, operator.setitem)
 
 
 def is_random(target: Any) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 
 from tinynet.backends.runtime import _assert
 from tinynet.compat import pytree
-from tinynet.compat.fx.codegen import PyTreeCodeGen, PyTreeInfo
+from tinynet.compat.fx.codegen import _PyTreeCodeGen, _PyTreeInfo
 from tinynet.compat.fx.graph import Graph
 from tinynet.compat.fx.graph_module import GraphModule
 from tinynet.compat.fx.interception import first
@@ -309,10 +309,10 @@ class Tracer(TracerBase):
 
     def _flattening(self, function: Any, names: list[str], spec: Any) -> Any:
         """Return a function of the leaves of nested arguments."""
-        codegen = PyTreeCodeGen(PyTreeInfo(names, spec, None))
+        codegen = _PyTreeCodeGen(_PyTreeInfo(names, spec, None))
         self.graph.set_codegen(codegen)
 
-        def flattened(*leaves):  # type: ignore[no-untyped-def]  # without an annotation to print
+        def flattened(*leaves):
             result = function(*pytree.tree_unflatten([*leaves], spec))
             values, out_spec = pytree.tree_flatten(result)
             codegen.pytree_info = codegen.pytree_info._replace(out_spec=out_spec)

@@ -208,7 +208,7 @@ class CodeGen:
         return []
 
 
-class PyTreeInfo(NamedTuple):
+class _PyTreeInfo(NamedTuple):
     """How nested arguments and results are flattened.
 
     Attributes:
@@ -221,10 +221,10 @@ class PyTreeInfo(NamedTuple):
     out_spec: pytree.TreeSpec | None
 
 
-class PyTreeCodeGen(CodeGen):
+class _PyTreeCodeGen(CodeGen):
     """Code that flattens its arguments, for a graph whose placeholders are their leaves."""
 
-    def __init__(self, pytree_info: PyTreeInfo) -> None:
+    def __init__(self, pytree_info: _PyTreeInfo) -> None:
         self.pytree_info = pytree_info
 
     def process_inputs(self, *args: Any) -> Any:

@@ -13,8 +13,8 @@ from typing import Any
 from tinynet.compat.fx.codegen import CodeGen as CodeGen
 from tinynet.compat.fx.codegen import Lines, Namespace, names_shown
 from tinynet.compat.fx.codegen import PythonCode as PythonCode
-from tinynet.compat.fx.codegen import PyTreeCodeGen as PyTreeCodeGen
-from tinynet.compat.fx.codegen import PyTreeInfo as PyTreeInfo
+from tinynet.compat.fx.codegen import _PyTreeCodeGen as _PyTreeCodeGen
+from tinynet.compat.fx.codegen import _PyTreeInfo as _PyTreeInfo
 from tinynet.compat.fx.node import Argument, Node, NodeList, Target, map_arg
 from tinynet.compat.fx.targets import by_path, is_of_torch, node_name, qualified_name
 from tinynet.compat.fx.wrapping import wrap
@@ -318,7 +318,7 @@ class Graph:
         self.__init__()  # type: ignore[misc]  # the state lacks what it makes
         nodes: list[Node] = []
         for op, target, name, kind, meta, args, kwargs in state.pop("_nodes"):
-            placed = [_placed(a, nodes) for a in (args, kwargs)]
+            placed = _placed(args, nodes), _placed(kwargs, nodes)
             target = by_path()[target] if isinstance(target, _Path) else target
             nodes.append(self.create_node(op, target, *placed, name, kind))
             nodes[-1].meta = meta

@@ -8,7 +8,7 @@ import linecache
 from pathlib import Path
 from typing import Any
 
-from tinynet.compat.fx.codegen import PyTreeCodeGen
+from tinynet.compat.fx.codegen import _PyTreeCodeGen
 from tinynet.compat.fx.graph import Graph, PythonCode
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn.base.module import Module
@@ -59,7 +59,7 @@ class GraphModule(Module):
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         """Return an instance of a class of its own, which gets the graph's ``forward``."""
 
-        class GraphModuleImpl(_base(cls)):  # type: ignore[misc, valid-type]  # known at run time
+        class GraphModuleImpl(_base(cls)):  # type: ignore[misc]  # known at run time
             pass
 
         return super().__new__(GraphModuleImpl)
@@ -108,7 +108,7 @@ class GraphModule(Module):
 
     def recompile(self) -> PythonCode:
         """Write and compile the code again, after the graph has changed."""
-        if isinstance(self._graph._codegen, PyTreeCodeGen):
+        if isinstance(self._graph._codegen, _PyTreeCodeGen):
             self._in_spec = self._graph._codegen.pytree_info.in_spec
             self._out_spec = self._graph._codegen.pytree_info.out_spec
         made = self._graph.python_code(root_module="self")

@@ -90,8 +90,8 @@ class ListOfArguments(list[Any]):
 class DictOfArguments(dict[str, Any]):
     """A dict in a node's arguments."""
 
-    __delitem__ = __setitem__ = __ior__ = clear = ListOfArguments._refuse  # type: ignore[assignment]  # refused
-    pop = popitem = setdefault = update = ListOfArguments._refuse  # type: ignore[assignment]  # refused
+    __delitem__ = __setitem__ = __ior__ = clear = ListOfArguments._refuse
+    pop = popitem = setdefault = update = ListOfArguments._refuse
 
     def __reduce__(self) -> tuple[Any, ...]:
         return DictOfArguments, ({**self},)

@@ -239,8 +239,7 @@ class Proxy(Intercepting):
         self.__dict__ = d
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Proxy:
-        node, tracer = (copy.deepcopy(x, memo) for x in (self.node, self.tracer))
-        return Proxy(node, tracer)
+        return Proxy(copy.deepcopy(self.node, memo), copy.deepcopy(self.tracer, memo))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.tracer.create_proxy("call_method", "__call__", (self, *args), kwargs)
@@ -250,7 +249,7 @@ class Proxy(Intercepting):
         calling = frame.f_back if frame is not None else None
         unpacked = _unpacked(calling)
         if unpacked is not None:
-            return (self[i] for i in range(unpacked))
+            return (self.__getitem__(i) for i in range(unpacked))
         iterator: Iterator[Any] = self.tracer.iter(self)
         return iterator
 
@@ -271,7 +270,7 @@ class Proxy(Intercepting):
         )
 
     @classmethod
-    def __torch_function__(  # type: ignore[override]  # of the class
+    def __torch_function__(
         cls, orig_method: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
         """Record a call of a function that has proxies among its arguments."""

@@ -38,7 +38,7 @@ def wrap(fn_or_name: T) -> T:
         raise RuntimeError(
             "Unsupported type for global function! Must be either a callable or string name"
         )
-    name = fn_or_name if isinstance(fn_or_name, str) else fn_or_name.__name__
+    name = fn_or_name if isinstance(fn_or_name, str) else str(getattr(fn_or_name, "__name__", ""))
     frame = inspect.currentframe()
     outer = frame.f_back if frame is not None else None
     if outer is None or outer.f_code.co_name != "<module>":

@@ -9,6 +9,7 @@ import numpy as np
 from tinynet import dtypes, errors
 from tinynet.core import layouts
 from tinynet.core.graph.row_sparse import Rows
+from tinynet.core.printing import _format_values, shows_dtype
 from tinynet.core.seams import Recorded
 from tinynet.core.tensors.overlap import refuse_overlap
 from tinynet.core.tensors.tensor import Tensor, counter_of, dense_copy, method, wrap
@@ -213,15 +214,24 @@ method(property(layout), "layout")
 def _shown(self: Tensor) -> str:
     """Return what ``repr`` shows for a sparse tensor."""
     rows = rows_of(self, "repr")
-    kind = dtypes.of(rows.values)
-    dtype = "" if kind.numpy == dtypes.default_float() else f", dtype={kind!r}"
-    lines = [_indented("indices", _indices(self)), _indented("values", _values(self))]
-    lines.append(f"size={rows.shape}, nnz={len(rows.index)}{dtype}, layout={layout(self)})")
+    return shown(_indices(self), _values(self), rows.shape)
+
+
+def shown(indices: Tensor, values: Tensor, shape: tuple[int, ...]) -> str:
+    """Return the text of a sparse tensor with these entries."""
+    lines = [_indented("indices", indices), _indented("values", values)]
+    kind = dtypes.of(values._array)
+    tails = f"size={shape}, nnz={indices.shape[1]}"
+    if shows_dtype(values._array, dtypes.default_float()):
+        tails += f", dtype={kind!r}"
+    lines.append(f"{tails}, layout={layouts.sparse_coo})")
     return "tensor(" + (",\n" + " " * 7).join(lines)
 
 
 def _indented(name: str, t: Tensor) -> str:
-    return f"{name}=" + repr(t).replace("\n", "\n" + " " * (8 + len(name)))
+    text = _format_values(t._array).replace("\n", "\n" + " " * (8 + len(name)))
+    empty = "" if t._array.size else f", size={tuple(t.shape)}"
+    return f"{name}=tensor({text}{empty})"
 
 
 # ---- accumulate grad ----------------------------------------------------------------------------

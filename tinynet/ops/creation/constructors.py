@@ -42,8 +42,8 @@ def _array_of(data: Any, dtype: Any) -> Array:
         return array
     try:
         array = np.array(_plain(data))
-        if kind == dtypes.uint64.numpy and dtypes.is_floating(array.dtype):
-            array = np.array(_plain(data), dtype=object)  # numpy reads [1, 2**63] as floats
+        if kind == dtypes.uint64.numpy and array.dtype.kind not in "US":
+            array = _unsigned(data)
     except ValueError:
         raise dtypes.ragged(data) from None
     if array.dtype.kind in "US" or array.dtype.kind == "O" and not _numbers_only(array):
@@ -68,9 +68,30 @@ def _array_of(data: Any, dtype: Any) -> Array:
             _refuse_long(data)  # numpy reads [-1, 2**63] as floats
     if kind is None:
         raise TypeError(f"can't make a tensor of {array.dtype}")
+    if array.dtype.kind == "c" and kind.kind not in "bc":
+        if kind.kind in "iu":
+            raise TypeError("'complex' object cannot be interpreted as an integer")
+        raise TypeError("must be real number, not complex")
     if kind.kind in "iu":
         _refuse_overflow(array, kind)
     return array.astype(kind, copy=False)
+
+
+def _unsigned(data: Any) -> Array:
+    """Return integers for uint64; numpy reads [1, 2**63] as floats.
+
+    Raises:
+        TypeError: an element is not a Python integer.
+        OverflowError: an integer is negative, or has more than 64 bits.
+    """
+    array = np.array(_plain(data), dtype=object)
+    for x in array.flat:
+        if not isinstance(x, int):
+            raise TypeError("an integer is required")
+        if x < 0:
+            raise OverflowError("can't convert negative int to unsigned")
+        dtypes.refuse_large(x)
+    return array
 
 
 def _numbers_only(array: Array) -> bool:

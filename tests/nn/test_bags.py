@@ -65,7 +65,7 @@ def test_no_bags():
 @pytest.mark.parametrize("offsets", [[0, 2], [0]])
 @pytest.mark.parametrize("mode", ["sum", "mean", "max"])
 def test_the_last_offset_is_the_length(mode, offsets):
-    """PyTorch drops the rest of the input for float32's sums, and keeps it for maxima and float64."""
+    """PyTorch drops the rest of the input for sums of float32, and keeps it for others."""
     with pytest.raises(RuntimeError, match=f"must be the length.*, 7. Got {offsets[-1]} instead"):
         F.embedding_bag(INDICES, table(), tn.tensor(offsets), mode=mode, include_last_offset=True)
 

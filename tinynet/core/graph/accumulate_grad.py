@@ -220,10 +220,9 @@ def _shown(self: Tensor) -> str:
 def shown(indices: Tensor, values: Tensor, shape: tuple[int, ...]) -> str:
     """Return the text of a sparse tensor with these entries."""
     lines = [_indented("indices", indices), _indented("values", values)]
-    kind = dtypes.of(values._array)
     tails = f"size={shape}, nnz={indices.shape[1]}"
     if shows_dtype(values._array, dtypes.default_float()):
-        tails += f", dtype={kind!r}"
+        tails += f", dtype={dtypes.of(values._array)!r}"
     lines.append(f"{tails}, layout={layouts.sparse_coo})")
     return "tensor(" + (",\n" + " " * 7).join(lines)
 

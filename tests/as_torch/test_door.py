@@ -155,6 +155,48 @@ def test_each_path_of_the_map_can_be_imported(folder):
     assert "nn/utils/__init__" in done.stdout
 
 
+SHOWN = """
+import importlib, json, sys
+found = {}
+for path in sys.argv[1:]:
+    module = importlib.import_module(path)
+    found[path] = sorted(name for name in dir(module) if name[0] != "_")
+print(json.dumps(found))
+"""
+
+
+def test_paths_show_their_own_names_only(folder):
+    paths = ["adaptive", "channelshuffle", "linear", "linear_cross_entropy", "pixelshuffle", "rnn"]
+    paths = [*(f"torch.nn.modules.{path}" for path in paths), "torch.optim.adam"]
+    done = run("-c", f"import tinynet.as_torch\n{SHOWN}", *paths, cwd=folder)
+    assert json.loads(done.stdout) == dict(
+        zip(
+            paths,
+            (
+                ["AdaptiveLogSoftmaxWithLoss"],
+                ["ChannelShuffle"],
+                ["Bilinear", "Identity", "LazyLinear", "Linear"],
+                [],
+                ["PixelShuffle", "PixelUnshuffle"],
+                ["GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNBase", "RNNCell", "RNNCellBase"],
+                ["Adam"],
+            ),
+            strict=True,
+        )
+    ), done.stderr
+
+
+@pytest.mark.oracle
+def test_paths_show_no_names_that_pytorch_lacks(folder):
+    families = "torch.nn.modules.", "torch.optim."
+    paths = [path for path in PATHS if path in MODULES and path.startswith(families)]
+    shown = run("-c", f"import tinynet.as_torch\n{SHOWN}", *paths, cwd=folder)
+    theirs = run("-c", SHOWN, *paths, cwd=folder)
+    names = json.loads(theirs.stdout)
+    extra = {path: {*own} - {*names[path]} for path, own in json.loads(shown.stdout).items()}
+    assert not {path: found for path, found in extra.items() if found}
+
+
 TENSORBOARDX = """
 import sys
 import torch

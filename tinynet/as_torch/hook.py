@@ -125,6 +125,7 @@ def serve(path: str, empty: ModuleType) -> None:
     sys.modules[path] = module
     vars(module).setdefault("__path__", [])
     if path.startswith(("torch.nn.modules.", "torch.nn.utils.", "torch.optim.")):
+        own += (name for home in homes for name in HOMES.get(home.__name__, ()))
         vars(module)["__dir__"] = partial(shown, module, own)
     if getattr(vars(module).get("__getattr__"), "func", None) is not inner:
         vars(module)["__getattr__"] = partial(inner, path, homes)

@@ -111,22 +111,19 @@ def serve(path: str, empty: ModuleType) -> None:
         empty: a module for the names of all modules, if a path stands for several.
     """
     homes = [importlib.import_module(f"tinynet.{home}".rstrip(".")) for home in PATHS[path].split()]
-    module = homes[0] if len(homes) == 1 and path not in ELSEWHERE else empty
+    alone = len(homes) == 1 and path not in ELSEWHERE
+    module = homes[0] if alone else empty
     for home in reversed(homes if module is empty else []):
         vars(module).update((k, v) for k, v in vars(home).items() if k not in OWN)
         module.__doc__ = home.__doc__
         if "__all__" in vars(home):
             module.__dict__["__all__"] = [*vars(module).get("__all__", ()), *home.__all__]
     for name in ELSEWHERE.get(path, "").split():
-        vars(module).pop(name, None)
-    own = [name for name in _own(module, homes) if name in vars(module)]
-    if path in ELSEWHERE:
-        module.__dict__["__all__"] = own
+        del vars(module)[name]
+        if "__all__" in vars(module):
+            module.__dict__["__all__"] = [one for one in module.__all__ if one != name]
     sys.modules[path] = module
     vars(module).setdefault("__path__", [])
-    if path.startswith(("torch.nn.modules.", "torch.nn.utils.", "torch.optim.")):
-        own += (name for home in homes for name in HOMES.get(home.__name__, ()))
-        vars(module)["__dir__"] = partial(shown, module, own)
     if getattr(vars(module).get("__getattr__"), "func", None) is not inner:
         vars(module)["__getattr__"] = partial(inner, path, homes)
     if path == "torch.optim":  # programs and libraries choose optimizers from its __dict__
@@ -140,20 +137,6 @@ def serve(path: str, empty: ModuleType) -> None:
                 importlib.import_module(child)
             else:  # the parent keeps its function of the same name
                 serve(child, ModuleType(child))
-
-
-def _own(module: ModuleType, homes: list[ModuleType]) -> list[str]:
-    """Return the public names that a module defines, but for those that load lazily."""
-    files = {home.__name__ for home in homes}
-    defined = (k for k, v in vars(module).items() if getattr(v, "__module__", "") in files)
-    return [*vars(module).get("__all__", (k for k in defined if k[0] != "_"))]
-
-
-def shown(module: ModuleType, own: list[str]) -> list[str]:
-    """Return what ``dir`` shows of a path: its own names, special ones and private classes."""
-    names = vars(module)
-    private = (k for k in names if k[0] == "_" and (k[1:2] == "_" or isinstance(names[k], type)))
-    return sorted({*own, *private})
 
 
 def inner(path: str, homes: list[ModuleType], name: str) -> Any:

@@ -218,7 +218,6 @@ ELSEWHERE: dict[str, str] = {
     "torch.nn.utils.spectral_norm": _NORMS.format("WeightNorm", "weight_norm"),
     "torch.nn.utils.weight_norm": _NORMS.format("SpectralNorm", "spectral_norm"),
     "torch.optim.adam": "AdamW",
-    "torch.optim.optimizer": "refuse_other_shape step_of",
 }
 
 _GPU = "tinynet runs on the CPU only"

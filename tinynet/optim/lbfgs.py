@@ -26,8 +26,6 @@ from tinynet.optim.base.groups import (
 )
 from tinynet.optim.optimizer import Optimizer, step_of
 
-__all__ = ["LBFGS"]
-
 # ---- line search --------------------------------------------------------------------------------
 # Line search: finding the step length along a direction.
 

@@ -15,7 +15,6 @@ import numpy as np
 from tinynet import dtypes
 from tinynet.core import layouts
 from tinynet.core.declaration.operation import operation
-from tinynet.core.graph.accumulate_grad import shown
 from tinynet.core.graph.row_sparse import Rows
 from tinynet.core.tensors.subclasses import plain
 from tinynet.core.tensors.tensor import Tensor, fill, method, wrap
@@ -215,9 +214,6 @@ class SparseTensor(Tensor):
     def clone(self, *, memory_format: Any = None) -> Tensor:
         """Return a copy with the same history."""
         return _sparse(self._array.pattern, self._array.values.clone())
-
-    def _shown(self) -> str:
-        return shown(self.indices(), self._array.values, self._array.shape)
 
     def crow_indices(self) -> Tensor:
         """Return the start of each row in the compressed form, and the number of entries."""

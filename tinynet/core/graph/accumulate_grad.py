@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes, errors
-from tinynet.core import layouts
+from tinynet.core import layouts, printing
 from tinynet.core.graph.row_sparse import Rows
-from tinynet.core.printing import _format_values, shows_dtype
 from tinynet.core.seams import Recorded
 from tinynet.core.tensors.overlap import refuse_overlap
 from tinynet.core.tensors.tensor import Tensor, counter_of, dense_copy, method, wrap
@@ -213,24 +212,17 @@ method(property(layout), "layout")
 @method
 def _shown(self: Tensor) -> str:
     """Return what ``repr`` shows for a sparse tensor."""
-    rows = rows_of(self, "repr")
-    return shown(_indices(self), _values(self), rows.shape)
-
-
-def shown(indices: Tensor, values: Tensor, shape: tuple[int, ...]) -> str:
-    """Return the text of a sparse tensor with these entries."""
-    lines = [_indented("indices", indices), _indented("values", values)]
-    tails = f"size={shape}, nnz={indices.shape[1]}"
-    if shows_dtype(values._array, dtypes.default_float()):
-        tails += f", dtype={dtypes.of(values._array)!r}"
-    lines.append(f"{tails}, layout={layouts.sparse_coo})")
+    lines = [_indented("indices", self._indices()), _indented("values", values := self._values())]
+    named = printing.shows_dtype(values._array, dtypes.default_float())
+    dtype = f", dtype={values.dtype!r}" if named else ""
+    lines.append(f"size={tuple(self.shape)}, nnz={self._nnz()}{dtype}, layout={self.layout})")
     return "tensor(" + (",\n" + " " * 7).join(lines)
 
 
 def _indented(name: str, t: Tensor) -> str:
-    text = _format_values(t._array).replace("\n", "\n" + " " * (8 + len(name)))
-    empty = "" if t._array.size else f", size={tuple(t.shape)}"
-    return f"{name}=tensor({text}{empty})"
+    size = "" if t._array.size else f", size={tuple(t.shape)}"
+    text = f"{name}=tensor({printing._format_values(t._array)}{size})"
+    return text.replace("\n", "\n" + " " * (8 + len(name)))
 
 
 # ---- accumulate grad ----------------------------------------------------------------------------

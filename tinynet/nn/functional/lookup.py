@@ -462,18 +462,16 @@ def _even(bags: int, length: int) -> Array:
 @traced
 def _checked(starts: Array, count: int, include_last: bool) -> Array:
     """Return where the bags begin; raise RuntimeError for values that cannot be."""
-    if include_last:
-        if not starts.size:
-            raise RuntimeError("include_last_offset: number of offset should be at least 1")
-        if starts[-1] != count:
-            raise RuntimeError(
-                "With include_last_offset, the last offset must be the length of the input, "
-                f"{count}. Got {starts[-1]} instead."
-            )
-        starts = starts[:-1]
+    if include_last and not starts.size:
+        raise RuntimeError("include_last_offset: number of offset should be at least 1")
     if starts.size:
         _check_offsets(starts, count)
-    return starts
+    if include_last and starts[-1] != count:
+        raise RuntimeError(
+            "With include_last_offset, the last offset must be the length of the input, "
+            f"{count}. Got {starts[-1]} instead."
+        )
+    return starts[:-1] if include_last else starts
 
 
 def _check_offsets(starts: Array, count: int) -> None:

@@ -154,6 +154,18 @@ def sliding(title: str, shape: Ints, options: Options) -> Windows:
     return _of_equal_length(spatial(shape, rank), outputs, spans, taps)
 
 
+@lru_cache(maxsize=CACHED)
+def sums(shape: Ints, options: Options, kind: np.dtype[Any]) -> SeparableMap:
+    """Return the sums over the windows of average pooling, computed in a dtype."""
+    windows = sliding(f"avg_pool{options.rank}d", shape, options)
+    sizes = spatial(shape, options.rank)
+    maps = [
+        None if n == m and len(taps) == 1 else LinearMap.of_slices((m, n), taps, kind)
+        for n, m, taps in zip(sizes, windows.outputs, windows.taps, strict=True)
+    ]
+    return SeparableMap(sizes, maps)
+
+
 # ---- windows of adaptive pooling ----------------------------------------------------------------
 
 

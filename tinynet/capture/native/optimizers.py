@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet.capture.native import library
 from tinynet.capture.native.cache import Native
 from tinynet.capture.native.forms import enabled
 from tinynet.capture.program import Call
@@ -15,6 +16,8 @@ from tinynet.kernels.numba import compiler
 from tinynet.optim.base.elementwise import Elementwise
 from tinynet.optim.base.hooks import has_step_hooks
 from tinynet.optim.base.plans import Plan
+
+GRADS = 1  # the column of the gradients in a table
 
 
 def stepping(call: Call) -> Call:
@@ -59,17 +62,19 @@ class GroupStep:
 
     Attributes:
         plan: their values and state.
-        lines: the values and the state of each in one dimension; empty if no loop takes them.
+        table: the size of each, and the addresses of its gradient, its values and its state,
+            ``[count, columns]``; None if no loop takes them.
     """
 
     def __init__(self, optimizer: Elementwise, plan: Plan):
         self.plan = plan
-        self.lines = _lines(plan) if _has_own_loop(type(optimizer)) else ()
+        self.table = _table(plan) if _has_own_loop(type(optimizer)) else None
         self._loops: dict[str, Any] = {}
 
     def loop(self, optimizer: Elementwise) -> tuple[str, tuple[float, ...]] | None:
         """Return the name of the loop, and its numbers for the coming step, if there is one."""
-        return optimizer.fused_loop(self.plan.group, self.plan.numbers) if self.lines else None
+        has_table = self.table is not None
+        return optimizer.fused_loop(self.plan.group, self.plan.numbers) if has_table else None
 
     def run(self, optimizer: Elementwise, grads: tuple[Any, ...]) -> None:
         """Update the parameters."""
@@ -79,8 +84,10 @@ class GroupStep:
             return
         name, numbers = loop
         if name not in self._loops:
-            _update(name, len(grads)).put(self._loops, name)
-        self._loops[name](*grads, *self.lines, *numbers)
+            _update(name).put(self._loops, name)
+        assert self.table is not None
+        self.table[:, GRADS] = [g.ctypes.data for g in grads]
+        self._loops[name](self.table, *numbers)
         plan.advance()
 
 
@@ -92,12 +99,13 @@ def _has_own_loop(kind: type[Elementwise]) -> bool:
     return issubclass(*owners)
 
 
-def _lines(plan: Plan) -> tuple[Any, ...]:
-    """Return values and state of all parameters as ``[n]``; nothing if no loop takes them."""
-    arrays = [a for slot in plan.slots for a in (slot.array, *slot.buffers)]
-    if any(a.dtype != np.float32 or not a.flags.c_contiguous for a in arrays):
-        return ()
-    return tuple(a.reshape(-1) for a in arrays)
+def _table(plan: Plan) -> Any:
+    """Return the table of the parameters; None if no loop takes them."""
+    each = [(slot.array, *slot.buffers) for slot in plan.slots]
+    if any(a.dtype != np.float32 or not a.flags.c_contiguous for some in each for a in some):
+        return None
+    rows = [(some[0].size, 0, *(a.ctypes.data for a in some)) for some in each]
+    return np.array(rows, np.int64)
 
 
 def update_of(name: str, grads: list[str], prefix: str = "") -> tuple[list[str], list[str], Any]:
@@ -105,37 +113,36 @@ def update_of(name: str, grads: list[str], prefix: str = "") -> tuple[list[str],
 
     Args:
         name: that of the loop.
-        grads: the names of the gradients, by parameter.
+        grads: the names of the gradients, by parameter; none: they are in the table already.
         prefix: of all names.
 
     Returns:
-        The names of its arguments, ``GroupStep.lines`` and the numbers of the loop; its lines; the
+        The names of its arguments, ``GroupStep.table`` and the numbers of the loop; its lines; the
         globals that these need.
     """
     state, numbers, function = _UPDATES[name]
-    numbers = [prefix + n for n in numbers]
-    given = [[f"{prefix}{n}{k}" for n in state] for k in range(len(grads))]
+    table, numbers = f"{prefix}table", [prefix + n for n in numbers]
     lines = [f"{n} = float32({n})" for n in numbers]
-    for each, grad in zip(given, grads, strict=True):
-        array = f"{grad}.reshape({each[0]}.size)"
-        lines.append(f"{name}({', '.join([*each, array, *numbers])})")
-    names = [n for each in given for n in each] + numbers
-    return names, lines, {name: _loop(function), "float32": np.float32}
+    lines += [f"{table}[{k}, {GRADS}] = {grad}.ctypes.data" for k, grad in enumerate(grads)]
+    columns = [*range(GRADS + 1, GRADS + 1 + len(state)), GRADS]
+    arrays = [f"line({table}[k, {column}], {table}[k, 0])" for column in columns]
+    lines.append(f"for k in range({table}.shape[0]):")
+    lines.append(f"    {name}({', '.join([*arrays, *numbers])})")
+    return [table, *numbers], lines, {name: _loop(function), "float32": np.float32}
 
 
 @functools.cache
 def _loop(function: Any) -> Any:
-    return compiler.jit(function)
+    return compiler.jit(function, inner=True)
 
 
 @functools.cache
-def _update(name: str, count: int) -> Native:
-    """Return the update of ``count`` parameters; dispatching tuples of arrays takes longer."""
-    grads = [f"grad{k}" for k in range(count)]
-    names, lines, space = update_of(name, grads)
-    head = f"def update({', '.join(grads + names)}):"
+def _update(name: str) -> Native:
+    """Return the update of all parameters in a table."""
+    names, lines, space = update_of(name, [])
     body = [f"    {line}" for line in lines]
-    return Native(f"{name} of {count} parameters", "update", [head, *body], space)
+    head = f"def update({', '.join(names)}):"
+    return Native(f"{name} of all parameters", "update", [head, *body], library.namespace() | space)
 
 
 def _adam(param, mean, square, grad, kept, penalty, beta1, new1, beta2, new2, eps, rate):

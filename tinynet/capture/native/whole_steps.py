@@ -182,7 +182,7 @@ class WholeStep:
             own = [waiting.pop(0) for _ in step.plan.params]
             more_names, more_lines, more_space = update_of(loop, own, f"group{i}_")
             names, lines, space = names + more_names, lines + more_lines, space | more_space
-            given += [*map(source.keep, step.lines), f"*loop{i}[1]"]
+            given += [source.keep(step.table), f"*loop{i}[1]"]
         key = loops, *grads
         if key not in self._native:
             self._native[key] = self._body.native((names, lines, space), self.native_title)

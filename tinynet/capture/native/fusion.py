@@ -160,12 +160,9 @@ class Body:
         writer.flush()
         self.inputs, self.scratch = [originals[n] for n in writer.inputs], writer.scratch
         given = list(writer.inputs.values())
-        with_gaps = [v.number for v in given if not v.contiguous]
-        self._names = [f"{'g' if v.number in with_gaps else 'v'}{v.number}" for v in given]
-        self._names += map(self.name_of, outputs)
+        self._names = [f"v{v.number}" for v in given] + [*map(self.name_of, outputs)]
         kinds = ", ".join(f"{v.dtype.name}[{len(v.shape or ())}]" for v in given)
         self._lines = [f"# {kinds}"]  # numba compiles one function for these
-        self._lines += [f"v{number} = np.ascontiguousarray(g{number})" for number in with_gaps]
         self._lines += [f"{name} = {text}" for text, name in writer.constants.items()]
         self._lines.append(f"one, zero = {kind.name}(1), {kind.name}(0)")
         self._lines += [f"s{v.number} = v{v.number}[()]" for v in given if v.shape == ()]
@@ -189,11 +186,18 @@ class Body:
         return native_of(title or self.title, "native", [head, *body], space)
 
     def allocate(self, space: dict[str, Any]) -> list[str]:
-        """Return the lines that make the memory of the outputs; add the globals they need."""
-        space["empty"] = np.empty
+        """Return the lines that make the memory of the outputs; add the globals of the call."""
+        space.update(empty=np.empty, contiguous=np.ascontiguousarray)
         for v in self.outputs:
             space[f"dtype{v.number}"] = v.dtype
         return [f"v{v.number} = empty({v.shape!r}, dtype{v.number})" for v in self.outputs]
+
+    def given(self) -> str:
+        """Return the arguments of the native function for inputs and outputs."""
+        inputs = (
+            f"v{v.number}" if v.contiguous else f"contiguous(v{v.number})" for v in self.inputs
+        )
+        return ", ".join([*inputs, *(f"v{v.number}" for v in self.outputs)])
 
     def call(self) -> Call:
         """Return the call of the Python function around the native function."""
@@ -202,8 +206,7 @@ class Body:
         made = [f"v{v.number}" for v in self.outputs]
         by_numpy = functools.cache(lambda: function_of(self.run, self.inputs, self.outputs))
         space: dict[str, Any] = {"by_numpy": by_numpy}  # written when it is needed
-        lines = [*self.allocate(space), f"failed = native({', '.join([*inputs, *made])})"]
-        lines.append(f"if failed: return by_numpy()({given})")
+        lines = [*self.allocate(space), f"if native({self.given()}): return by_numpy()({given})"]
         lines.append(f"return {', '.join(made)}")
         native = self.native()
         native.put(space, "native")

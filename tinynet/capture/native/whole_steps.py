@@ -146,8 +146,7 @@ class WholeStep:
         native.put(space, "native")
         lines.append(f"if not fits: return apart({given})")
         lines += body.allocate(space)
-        made = ", ".join(f"v{v.number}" for v in body.outputs)
-        lines.append(f"if native({given}, {made}, {more}): return apart({given})")
+        lines.append(f"if native({body.given()}, {more}): return apart({given})")
         for p, g in zip(params, grads, strict=True):
             lines.append(f"{keep(p)}._grad = wrap(v{g.number})")
         taking = {*map(id, params)}

@@ -3,7 +3,8 @@
 All arrays are float32. ``record`` is what a step computes, for the derivative: for a GRU, that of
 ``gru_ops``; for an LSTM, the gates i, f, g, o and the cell state before the step, row by row. A
 call computes the rows of the batch from ``first`` up to ``end``. Loops read and write few arrays,
-since LLVM does not vectorize a loop over many that might overlap.
+since LLVM does not vectorize a loop over many that might overlap. Arrays are copied by loops, too:
+numba takes seconds to compile the message of an assignment to a slice that does not fit.
 """
 
 from __future__ import annotations
@@ -89,7 +90,10 @@ def lstm_forward(
     """
     steps, _, size = output.shape
     step, rows, sums = -1 if reverse else 1, slice(first, end), slice(0, 4 * size)
-    record[steps - 1 if reverse else 0, rows, 4 * size :] = c_0[rows]
+    cells = record[steps - 1 if reverse else 0]
+    for b in range(first, end):
+        for j in range(size):
+            cells[b, 4 * size + j] = c_0[b, j]
     before, turned = h_0, len(weight) != size
     for s in range(steps):
         t = steps - 1 - s if reverse else s
@@ -241,7 +245,8 @@ def hidden_slopes(dh: Array, now: Array, b: int, of_input: Array, of_hidden: Arr
         of_r[j] = of_n[j] * q[j] * r[j] * (ONE - r[j])
     for j in range(dh.size):
         of_z[j] = dh[j] * less[j] * z[j] * (ONE - z[j])
-    of_hidden[0] = of_r
-    of_hidden[1] = of_z
+    for k in range(2):
+        for j in range(dh.size):
+            of_hidden[k, j] = of_input[k, j]
     times(of_n, r, of_hidden[2])
     times(dh, z, dh)

@@ -417,21 +417,30 @@ OPERATIONS = {
 
 def with_kernels(call: Call) -> Call:
     """Return the call with the kernels enabled while it runs; other calls as they are."""
-    if not _has_kernel(call):
+    shortens = call.function is getattr(shorten_rows, "untraced", shorten_rows)
+    if kernel_of(call) is None and not shortens:
         return call
     made = copy.copy(call)
     made.function = enabled(call.function)
     return made
 
 
-def _has_kernel(call: Call) -> bool:
-    if call.kind == "write":
-        return call.function is getattr(shorten_rows, "untraced", shorten_rows)
-    op = call.op
-    if op is None and call.kind == "compute":
-        owner = formula_of(call.function)
-        op = owner and owner[0]
-    return op is not None and op.name in OPERATIONS
+def kernel_of(call: Call) -> tuple[str, str] | None:
+    """Return the operation, and the formula if it is one, of a call that runs with the kernels."""
+    if call.kind != "compute":
+        return None
+    if call.op is not None:
+        op, which = call.op, ""
+    else:
+        op, which = formula_of(getattr(call.function, "__wrapped__", call.function)) or (None, "")
+    return (op.name, which) if op is not None and op.name in OPERATIONS else None
+
+
+def function_of(op: Any, which: str) -> Any:
+    """Return the kernel or formula of an operation, by what ``kernel_of`` returns."""
+    if not which:
+        return op.kernel
+    return next(iter(op.formulas.values())) if which == "joint" else op.formulas[which]
 
 
 def enabled(function: Any) -> Any:

@@ -7,12 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.capture.native import library
-from tinynet.capture.native.cache import Native
+from tinynet.capture.native.cache import NUMBER, Native, Takes
 from tinynet.capture.native.forms import enabled
 from tinynet.capture.program import Call
 from tinynet.core.callsite import here
-from tinynet.kernels.numba import compiler
 from tinynet.optim.base.elementwise import Elementwise
 from tinynet.optim.base.hooks import has_step_hooks
 from tinynet.optim.base.plans import Plan
@@ -26,7 +24,7 @@ def stepping(call: Call) -> Call:
         return call
     if not isinstance(call.args[0], Elementwise) or call.title != "step":
         return call
-    return Call("perform", NativeStep(call.function), call.args, {}, call.site)
+    return Call("perform", NativeStep(call.function, call.args[0]), call.args, {}, call.site)
 
 
 class NativeStep:
@@ -34,12 +32,19 @@ class NativeStep:
 
     Args:
         slowly: the optimizer's own step, for whatever is not plain, such as hooks or new state.
+        optimizer: the optimizer.
     """
 
-    def __init__(self, slowly: Any):
-        self.__name__ = slowly.__name__
+    def __init__(self, slowly: Any, optimizer: Elementwise):
+        self.__name__, self._optimizer = slowly.__name__, optimizer
         self.slowly = enabled(slowly)
         self._groups: dict[int, GroupStep] = {}
+
+    def natives(self) -> list[Native]:
+        """Return the native functions of the groups that took a step."""
+        plans = [plan for plan in self._optimizer._plans.values() if plan is not None]
+        loops = [GroupStep(self._optimizer, plan).loop(self._optimizer) for plan in plans]
+        return [_update(loop[0]) for loop in loops if loop is not None]
 
     def __call__(self, optimizer: Elementwise) -> None:
         """Run a step."""
@@ -108,7 +113,7 @@ def _table(plan: Plan) -> Any:
     return np.array(rows, np.int64)
 
 
-def update_of(name: str, grads: list[str], prefix: str = "") -> tuple[list[str], list[str], Any]:
+def update_of(name: str, grads: list[str], prefix: str = "") -> tuple[Takes, list[str]]:
     """Return a loop over all parameters of a group, as a part of a native function.
 
     Args:
@@ -117,10 +122,9 @@ def update_of(name: str, grads: list[str], prefix: str = "") -> tuple[list[str],
         prefix: of all names.
 
     Returns:
-        The names of its arguments, ``GroupStep.table`` and the numbers of the loop; its lines; the
-        globals that these need.
+        Its arguments, ``GroupStep.table`` and the numbers of the loop, with their types; its lines.
     """
-    state, numbers, function = _UPDATES[name]
+    state, numbers = _UPDATES[name]
     table, numbers = f"{prefix}table", [prefix + n for n in numbers]
     lines = [f"{n} = float32({n})" for n in numbers]
     lines += [f"{table}[{k}, {GRADS}] = {grad}.ctypes.data" for k, grad in enumerate(grads)]
@@ -128,53 +132,22 @@ def update_of(name: str, grads: list[str], prefix: str = "") -> tuple[list[str],
     arrays = [f"line({table}[k, {column}], {table}[k, 0])" for column in columns]
     lines.append(f"for k in range({table}.shape[0]):")
     lines.append(f"    {name}({', '.join([*arrays, *numbers])})")
-    return [table, *numbers], lines, {name: _loop(function), "float32": np.float32}
-
-
-@functools.cache
-def _loop(function: Any) -> Any:
-    return compiler.jit(function, inner=True)
+    return {table: ("int64", 2)} | dict.fromkeys(numbers, NUMBER), lines
 
 
 @functools.cache
 def _update(name: str) -> Native:
     """Return the update of all parameters in a table."""
-    names, lines, space = update_of(name, [])
-    body = [f"    {line}" for line in lines]
-    head = f"def update({', '.join(names)}):"
-    return Native(f"{name} of all parameters", "update", [head, *body], library.namespace() | space)
+    takes, lines = update_of(name, [])
+    return Native(f"{name} of all parameters", takes, lines)
 
 
-def _adam(param, mean, square, grad, kept, penalty, beta1, new1, beta2, new2, eps, rate):
-    for i in range(param.size):
-        p = param[i] * kept
-        g = grad[i] + penalty * p
-        m = mean[i] * beta1 + new1 * g
-        v = square[i] * beta2 + new2 * (g * g)
-        mean[i] = m
-        square[i] = v
-        param[i] = p - rate * (m / (np.sqrt(v) + eps))
-
-
-def _momentum(param, buffer, grad, penalty, kept, lr):
-    for i in range(param.size):
-        b = buffer[i] * kept + (grad[i] + penalty * param[i])
-        buffer[i] = b
-        param[i] -= lr * b
-
-
-def _descent(param, grad, penalty, lr):
-    for i in range(param.size):
-        param[i] -= lr * (grad[i] + penalty * param[i])
-
-
-# By name: the arrays, the numbers, the update.
+# By the name of the loop: its arrays and numbers.
 _UPDATES = {
     "adam": (
         ["param", "mean", "square"],
         ["kept", "penalty", "beta1", "new1", "beta2", "new2", "eps", "rate"],
-        _adam,
     ),
-    "momentum": (["param", "buffer"], ["penalty", "kept", "lr"], _momentum),
-    "descent": (["param"], ["penalty", "lr"], _descent),
+    "momentum": (["param", "buffer"], ["penalty", "kept", "lr"]),
+    "descent": (["param"], ["penalty", "lr"]),
 }

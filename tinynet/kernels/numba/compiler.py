@@ -8,7 +8,7 @@ import functools
 import hashlib
 import importlib.util
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
@@ -73,6 +73,15 @@ def jit(function: Any, cache: bool = False, inline: bool = False, inner: bool = 
     options = {"fastmath": FAST, "error_model": "numpy", "nogil": True, "cache": cache}
     wrappers = {"no_cfunc_wrapper": True, "no_cpython_wrapper": inner}  # take time to compile
     return numba().njit(**options, **wrappers, forceinline=inline)(function)
+
+
+def types_of(takes: Iterable[tuple[str, int]]) -> tuple[Any, ...]:
+    """Return numba's types of arguments: dtype and rank of an array, or -1 for a number."""
+    types = numba().types
+    return tuple(
+        getattr(types, name) if rank < 0 else types.Array(getattr(types, name), rank, "C")
+        for name, rank in takes
+    )
 
 
 @functools.cache

@@ -271,6 +271,19 @@ def _laid_out(g: Array, leaf: Array) -> Array:
     return copy
 
 
+def add_to(grad: Tensor, g: Array) -> Tensor:
+    """Add an array to a dense gradient, in place, and return the gradient."""
+    total = grad._array
+    refuse_overlap(total)
+    is_rest = total.size and total.item(0)  # else zero_grad may have filled it
+    try:
+        np.add(total, g, out=total, casting="same_kind")
+    except ValueError:  # x.data was replaced by another shape
+        raise errors.not_written(total.shape, g.shape) from None
+    counter_of(grad).bump(None, ACCUMULATION if is_rest else "gradient on zeros")
+    return grad
+
+
 def accumulate(leaf: Tensor, g: Tensor | None, own: bool, recorded: bool) -> None:
     """Add ``g`` to ``leaf.grad``, as in PyTorch in place unless the pass is recorded."""
     grad = dense_gradient(leaf)
@@ -288,13 +301,7 @@ def accumulate(leaf: Tensor, g: Tensor | None, own: bool, recorded: bool) -> Non
     elif is_sparse(grad) or is_sparse(g):
         _accumulate_rows(leaf, grad, g)
     else:
-        refuse_overlap(grad._array)
-        is_rest = grad._array.size and grad._array.item(0)  # else zero_grad may have filled it
-        try:
-            np.add(grad._array, g._array, out=grad._array, casting="same_kind")
-        except ValueError:  # x.data was replaced by another shape
-            raise errors.not_written(grad._array.shape, g._array.shape) from None
-        counter_of(grad).bump(None, ACCUMULATION if is_rest else "gradient on zeros")
+        add_to(grad, g._array)
     if leaf._hooks is not None:
         for hook in [*leaf._hooks.accumulated.values()]:
             if hook(leaf) is not None:

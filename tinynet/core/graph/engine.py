@@ -17,7 +17,7 @@ import numpy as np
 from tinynet import errors
 from tinynet.core import arrays
 from tinynet.core.callsite import here
-from tinynet.core.graph.accumulate_grad import Leaf, accumulate, sparse
+from tinynet.core.graph.accumulate_grad import Leaf, accumulate, add_to, sparse
 from tinynet.core.graph.hooked_pass import HookedPass, run_hooks
 from tinynet.core.graph.inplace import moved
 from tinynet.core.graph.node import Edge, Freed, Hooks, Node
@@ -236,22 +236,24 @@ class BackwardPass(HookedPass):
                     continue
                 target, number = edge
                 if isinstance(target, Tensor):
-                    leaf, array = leaves[id(target)], target._array
+                    leaf, array, grad = leaves[id(target)], target._array, target._grad
                     if (
-                        leaf.left == 1  # its only gradient, which it can keep without a copy
+                        leaf.left == 1  # its only gradient, ...
                         and leaf.gradient is None
-                        and target._grad is None
                         and target._hooks is None
                         and target._edge is None
                         and target._requires_grad
-                        and node.gives_fresh
                         and r.__class__ is np.ndarray
                         and r.shape == array.shape
                         and r.dtype is array.dtype
-                        and _unshared(r, g, results)
+                        and (
+                            (node.gives_fresh and _unshared(r, g, results))  # ... kept uncopied
+                            if grad is None
+                            else grad._array.__class__ is np.ndarray  # ... or added in place
+                        )
                     ):
                         leaf.left = 0
-                        target._grad = wrap(r)
+                        target._grad = wrap(r) if grad is None else add_to(grad, r)
                     else:
                         self._at_leaf(leaf, r, node.gives_fresh, g, results)
                 elif r is None or r.__class__ is Rows or target.multiple:
@@ -259,9 +261,8 @@ class BackwardPass(HookedPass):
                 else:
                     if r.shape != target.shape or r.dtype is not target.dtype:
                         r = self._fit(r, target.shape, target.dtype)
-                    if target in pending and (arrived := pending[target]) is not None:
-                        r = arrived + r
-                    pending[target] = r
+                    arrived = pending.get(target)
+                    pending[target] = r if arrived is None else arrived + r
 
     def goes_on(self, node: Node) -> bool:
         """Return whether the pass computes gradients of what a node was computed from."""

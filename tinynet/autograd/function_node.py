@@ -194,11 +194,7 @@ class FunctionNode(Node):
             ]
         if isinstance(self._saved, Freed):
             raise freed_error(self.site, self._saved.site, locate(here()))
-        derivative = self.function.derivative()
-        if _OWN in vars(self):
-            results = self._shown_to(derivative, *grads)
-        else:
-            results = derivative(self, *grads)
+        results = self._shown_to(self.function.derivative(), *grads)
         results = results if isinstance(results, tuple) else (results,)
         count = len(self._is_tensor)
         while len(results) > count and results[-1] is None:

@@ -17,18 +17,17 @@ import numpy as np
 from tinynet import errors
 from tinynet.core import arrays
 from tinynet.core.callsite import here
-from tinynet.core.graph.accumulate_grad import Leaf, accumulate, sparse
+from tinynet.core.graph.accumulate_grad import Leaf, accumulate, add_to, sparse
 from tinynet.core.graph.hooked_pass import HookedPass, run_hooks
 from tinynet.core.graph.inplace import moved
 from tinynet.core.graph.node import Edge, Freed, Hooks, Node
 from tinynet.core.graph.row_sparse import Rows
 from tinynet.core.modes import mode, on_a_new_stack
-from tinynet.core.seams import Recorded, sum_to
+from tinynet.core.seams import Recorded
 from tinynet.core.tensors.tensor import Tensor, counter_of, wrap
 from tinynet.core.trace import Channel, run_traced
 
-# ---- traversal ----------------------------------------------------------------------------------
-# The nodes that a backward pass can reach, in the order of visits, and the leaves.
+# ---- the nodes and leaves that a pass can reach, in the order of visits --------------------------
 
 
 _newest_first = operator.attrgetter("sequence")
@@ -80,8 +79,7 @@ def leading_to(targets: set[Any], order: Sequence[Node]) -> set[Any]:
     return wanted
 
 
-# ---- backward observers -------------------------------------------------------------------------
-# Observers of backward passes, which see each pass node by node.
+# ---- observers of passes, node by node -----------------------------------------------------------
 
 
 class BackwardObserver:
@@ -124,7 +122,7 @@ def run_observed(backward_pass: Any, run: Callable[[], None]) -> None:
             observer.ended(backward_pass)
 
 
-# ---- engine -------------------------------------------------------------------------------------
+# ---- a pass --------------------------------------------------------------------------------------
 
 
 PASSES_PER_STACK = 32  # nested passes on one stack: Python's recursion limit is per thread
@@ -236,22 +234,24 @@ class BackwardPass(HookedPass):
                     continue
                 target, number = edge
                 if isinstance(target, Tensor):
-                    leaf, array = leaves[id(target)], target._array
+                    leaf, array, grad = leaves[id(target)], target._array, target._grad
                     if (
-                        leaf.left == 1  # its only gradient, which it can keep without a copy
+                        leaf.left == 1  # its only gradient, ...
                         and leaf.gradient is None
-                        and target._grad is None
                         and target._hooks is None
                         and target._edge is None
                         and target._requires_grad
-                        and node.gives_fresh
                         and r.__class__ is np.ndarray
                         and r.shape == array.shape
                         and r.dtype is array.dtype
-                        and _unshared(r, g, results)
+                        and (
+                            (node.gives_fresh and _unshared(r, g, results))  # ... kept uncopied
+                            if grad is None
+                            else grad._array.__class__ is np.ndarray  # ... or added in place
+                        )
                     ):
                         leaf.left = 0
-                        target._grad = wrap(r)
+                        target._grad = wrap(r) if grad is None else add_to(grad, r)
                     else:
                         self._at_leaf(leaf, r, node.gives_fresh, g, results)
                 elif r is None or r.__class__ is Rows or target.multiple:
@@ -259,9 +259,8 @@ class BackwardPass(HookedPass):
                 else:
                     if r.shape != target.shape or r.dtype is not target.dtype:
                         r = self._fit(r, target.shape, target.dtype)
-                    if target in pending and (arrived := pending[target]) is not None:
-                        r = arrived + r
-                    pending[target] = r
+                    arrived = pending.get(target)
+                    pending[target] = r if arrived is None else arrived + r
 
     def goes_on(self, node: Node) -> bool:
         """Return whether the pass computes gradients of what a node was computed from."""
@@ -362,7 +361,7 @@ class BackwardPass(HookedPass):
                 if self.recorded:
                     g = Recorded.sum_to(g, shape)
                 else:
-                    g = sum_to(g, shape) if self.tracer is None else run_traced(sum_to, g, shape)
+                    g = run_traced(arrays.sum_to, g, shape)
             except ValueError:
                 raise RuntimeError(
                     f"a function returned an invalid gradient - got {list(array.shape)} but "

@@ -216,6 +216,62 @@ def formula_gradients(
 
 # ---- kernels of batch, group and instance norm --------------------------------------------------
 
+_SMALL = 1 << 13  # elements up to which the passes over an array cost less than the calls for them
+
+
+def _is_small(x: Array) -> bool:
+    """Return whether the formula in float64, of few calls, is the fastest."""
+    return 0 < x.size <= _SMALL and x.itemsize > 2
+
+
+def _averages(x: Array, blocks: Blocks) -> Array:
+    """Return the averages of ``[samples, groups, channels, places]`` over each group."""
+    axes = (0, 2, 3) if blocks.shared else (2, 3)
+    sums = add_up(x, axis=axes, keepdims=True)
+    sums *= sums.size / x.size
+    return sums
+
+
+def _small_normalized(
+    input: Array, weight: Array, bias: Array, blocks: Blocks, eps: float
+) -> tuple[Array, Array, Array]:
+    """Return what ``_normalized`` does, in float64."""
+    x, each = input.reshape(blocks[:4]).astype(np.float64), (1, blocks.groups, blocks.channels, 1)
+    mean = _averages(x, blocks)
+    x -= mean
+    var = _averages(x * x, blocks)
+    x *= weight.reshape(each) / np.sqrt(var + eps)
+    x += bias.reshape(each)
+    result = x.astype(input.dtype, copy=False).reshape(input.shape)
+    return result, mean[..., 0], var[..., 0]
+
+
+def _small_gradients(
+    g: Array,
+    input: Array,
+    weight: Array,
+    mean: Array,
+    var: Array,
+    blocks: Blocks,
+    eps: float,
+    constant: bool,
+) -> Grads:
+    """Return all that ``_gradients`` can, in float64."""
+    g4 = g.reshape(blocks[:4]).astype(np.float64)
+    h, r = input.reshape(blocks[:4]) - mean[..., None], 1 / np.sqrt(var + eps)[..., None]
+    h *= r
+    by_weight, by_bias = add_up(g4 * h, axis=(0, 3)), add_up(g4, axis=(0, 3))
+    g4 *= weight.reshape(1, blocks.groups, blocks.channels, 1)
+    if not constant:
+        middle = _averages(g4, blocks)
+        h *= _averages(g4 * h, blocks)
+        g4 -= middle
+        g4 -= h
+    g4 *= r
+    kind = g.dtype
+    dx = g4.astype(kind, copy=False).reshape(g.shape)
+    return dx, by_weight.astype(kind, copy=False), by_bias.astype(kind, copy=False)
+
 
 def _vectors(blocks: Blocks, *given: Array) -> tuple[Array, ...]:
     return tuple(wide(a).reshape(1, blocks.groups, blocks.channels) for a in given)
@@ -225,6 +281,8 @@ def _normalized(
     input: Array, weight: Array, bias: Array, blocks: Blocks, eps: float
 ) -> tuple[Array, Array, Array]:
     """Return the result, and mean and variance of each group (``[samples or 1, groups, 1]``)."""
+    if _is_small(input):
+        return _small_normalized(input, weight, bias, blocks, eps)
     w, b = _vectors(blocks, weight, bias)
     layout = layout_of(blocks)
     x = wide(input).reshape(layout.shape)
@@ -267,13 +325,15 @@ def _gradients(
     Args:
         constant: mean and variance do not depend on the input.
     """
-    layout = layout_of(blocks)
-    (w,) = _vectors(blocks, weight)
+    if _is_small(g):
+        return _small_gradients(g, input, weight, mean, var, blocks, eps, constant)
+    layout, (w,) = layout_of(blocks), _vectors(blocks, weight)
     g2 = wide(g).reshape(layout.shape)
     dx = by_weight = by_bias = None
     totals, products, r = layout.memory(), layout.memory(), 1 / np.sqrt(var + eps)
     kind, x, c = g2.dtype, wide(input).reshape(layout.shape), np.empty(g2.shape, g2.dtype)
-    middle, centered = layout.spread(mean, kind), needs[1] or not constant
+    middle, rest = layout.spread(mean, kind), mean - mean.astype(kind)
+    centered = needs[1] or not constant
 
     def add_up(part: slice) -> None:
         if centered:
@@ -283,12 +343,10 @@ def _gradients(
             layout.total(g2, part, totals)
 
     layout.each(add_up)
-    totals, products = totals.reshape(layout.small), products.reshape(layout.small)
+    totals, products = (sums.reshape(layout.small) for sums in (totals, products))
     if needs[2] or not constant:
         by_bias = np.add.reduce(totals, axis=0).astype(kind)
-    rest = mean - mean.astype(kind)
-    if not constant:
-        products -= rest * totals
+    products -= 0 if constant else rest * totals
     if centered:
         by_weight = np.add.reduce(products * r, axis=0).astype(kind)
     if needs[0] and constant:
@@ -420,10 +478,13 @@ def batch_scaled(
     eps: float,
 ) -> Array:
     """Return the input normalised by given means and variances, one per channel."""
-    layout = layout_of(blocks)
     m, v, w, b = _vectors(blocks, mean, var, weight, bias)
     scale = w / np.sqrt(v + eps)
-    x = wide(input)
+    if _is_small(input):
+        y = input.reshape(blocks[:4]) * scale[..., None].astype(input.dtype, copy=False)
+        y += (b - m * scale)[..., None]
+        return y.reshape(input.shape)
+    layout, x = layout_of(blocks), wide(input)
     y = x.reshape(layout.shape) * layout.spread(scale, x.dtype)
     y += layout.spread(b - m * scale, x.dtype)
     return y.reshape(input.shape).astype(input.dtype, copy=False)

@@ -276,7 +276,9 @@ class Proxy(Intercepting):
         """Record a call of a function that has proxies among its arguments."""
         kwargs = {} if kwargs is None else kwargs
         tracer = first(args, kwargs).tracer
-        path = paths()[orig_method]
+        path = paths().get(orig_method)
+        if path is None:  # a program's own function that asks its arguments
+            return tracer.create_proxy("call_function", orig_method, args, kwargs)
         if "." not in path:  # a method of its input
             return tracer.create_proxy("call_method", path, args, kwargs)
         return tracer.create_proxy("call_function", *recorded(orig_method, args, kwargs))

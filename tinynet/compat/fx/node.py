@@ -137,6 +137,22 @@ class Node:
         """The previous node of the graph."""
         return self._prev
 
+    def __lt__(self, other: Node) -> bool:
+        """Return whether the node stands before another one of its graph."""
+        node = self._next
+        while node is not other and node.op != "root":
+            node = node._next
+        return node is other
+
+    def __gt__(self, other: Node) -> bool:
+        return other < self
+
+    def __le__(self, other: Node) -> bool:
+        return self is other or self < other
+
+    def __ge__(self, other: Node) -> bool:
+        return self is other or other < self
+
     def prepend(self, x: Node) -> None:
         """Move ``x`` to the place before this node.
 

@@ -204,6 +204,24 @@ PATHS: dict[str, str] = {
     **companions.PATHS,
 }
 
+# Names that PyTorch has under other paths than these, whose module of tinynet has both.
+_NORMS = "{0} remove_{1} {1}"
+_LOSSES = """
+    CTCLoss GaussianNLLLoss KLDivLoss LinearCrossEntropyLoss LinearCrossEntropyOptions
+    PoissonNLLLoss
+"""
+ELSEWHERE: dict[str, str] = {
+    "torch.nn.modules.adaptive": _LOSSES,
+    "torch.nn.modules.channelshuffle": "PixelShuffle PixelUnshuffle",
+    "torch.nn.modules.linear": "MultiheadAttention",
+    "torch.nn.modules.linear_cross_entropy": f"AdaptiveLogSoftmaxWithLoss {_LOSSES}",
+    "torch.nn.modules.loss": "AdaptiveLogSoftmaxWithLoss",
+    "torch.nn.modules.pixelshuffle": "ChannelShuffle",
+    "torch.nn.utils.spectral_norm": _NORMS.format("WeightNorm", "weight_norm"),
+    "torch.nn.utils.weight_norm": _NORMS.format("SpectralNorm", "spectral_norm"),
+    "torch.optim.adam": "AdamW",
+}
+
 _GPU = "tinynet runs on the CPU only"
 _MEMORY = "the memory of a tensor is its numpy array: x.numpy()"
 _NAMED = "dimensions have no names; use their numbers"

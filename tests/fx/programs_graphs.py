@@ -33,6 +33,7 @@ def graphs_built_by_hand(T):
     relu = graph.find_nodes(op="call_function", target=T.relu)[0]
     nodes = str(list(graph.nodes)), str(list(reversed(graph.nodes))), len(graph.nodes)
     links = str((relu.users, relu.next, relu.prev, relu.next.all_input_nodes, relu.graph is graph))
+    order = relu < relu.next, relu > relu.next, relu <= relu, sorted(graph.nodes) == [*graph.nodes]
     wrong = [
         str(attempt(lambda: graph.erase_node(relu))),
         str(attempt(lambda: graph.create_node("foo", "x"))),

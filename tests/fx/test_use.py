@@ -62,6 +62,18 @@ def test_captured_steps_run_traced_modules():
     assert result.tolist() == model(x).tolist()
 
 
+def test_captured_steps_run_while_a_proxy_lives():
+    model, x = traced(), tn.randn(5, 3)
+    compiled = tn.compile(model)
+    proxy = fx.Proxy(fx.Graph().placeholder("x"))
+    for _ in range(4):
+        result = compiled(x)
+    assert result.tolist() == model(x).tolist()
+    assert "2 were replayed" in str(compiled.explain())
+    with pytest.raises(RuntimeError, match="symbolically trace a dynamo-optimized function"):
+        compiled(proxy)
+
+
 def test_files_and_onnx(tmp_path):
     model, x = traced(), tn.randn(5, 3)
     file = io.BytesIO()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import copy
+import dataclasses
 import dis
 import inspect
 import operator
@@ -161,6 +162,9 @@ class TracerBase:
             return slice(*map(self.create_arg, (a.start, a.stop, a.step)))
         if isinstance(a, range):
             return range(*map(self.create_arg, (a.start, a.stop, a.step)))
+        if dataclasses.is_dataclass(a) and not isinstance(a, type):
+            values = {f.name: self.create_arg(getattr(a, f.name)) for f in dataclasses.fields(a)}
+            return self.create_node("call_function", type(a), (), values)
         if a is None or a is ... or isinstance(a, (Node, *BASE_TYPES)):
             return a
         raise NotImplementedError(f"argument of type: {type(a)}")
@@ -276,7 +280,9 @@ class Proxy(Intercepting):
         """Record a call of a function that has proxies among its arguments."""
         kwargs = {} if kwargs is None else kwargs
         tracer = first(args, kwargs).tracer
-        path = paths()[orig_method]
+        path = paths().get(orig_method)
+        if path is None:  # a program's own function that asks its arguments
+            return tracer.create_proxy("call_function", orig_method, args, kwargs)
         if "." not in path:  # a method of its input
             return tracer.create_proxy("call_method", path, args, kwargs)
         return tracer.create_proxy("call_function", *recorded(orig_method, args, kwargs))

@@ -85,8 +85,9 @@ class Rehearsal:
 
     def fit(self, batches: Iterable[Any], epochs: int | Iterable[int], **options: Any) -> Steps:
         """Train the copy as a run does, with other arguments of `fit`."""
-        own = {"accumulate": self.parts.config.optimizer.accumulate, "method": self.parts.method}
-        options = own | {"hints": False} | options
+        own: dict[str, Any] = {"accumulate": self.parts.config.optimizer.accumulate}
+        own |= {"method": self.parts.method, "hints": False}
+        options = own | options
         return fit(self.model, self.parts.loss, self.updaters, batches, epochs, **options)
 
     @contextlib.contextmanager

@@ -317,7 +317,7 @@ class Callbacks:
             self._call("on_run_end")
 
     def _call(self, event: str) -> None:
-        for hook in self._hooks[event]:
+        for hook in self._hooks[event] if self._at is not None else ():
             hook(self._at)
 
     def state_dict(self) -> dict[str, Any]:

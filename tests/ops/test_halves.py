@@ -47,6 +47,18 @@ CASES = {
 }
 
 
+@pytest.mark.parametrize("loss", [F.mse_loss, F.l1_loss, F.binary_cross_entropy_with_logits])
+@pytest.mark.parametrize("dtype", HALVES)
+def test_losses_of_one_number(loss, dtype):
+    """Kernels that call kernels pass on numpy's scalars."""
+    x = tn.tensor(0.5, dtype=dtype, requires_grad=True)
+    result = loss(x, tn.tensor(0.25, dtype=dtype))
+    result.backward()
+    assert result.dtype is x.grad.dtype is dtype
+    expected = loss(x.detach().double(), tn.tensor(0.25).double()).item()
+    assert result.item() == pytest.approx(expected, rel=tn.finfo(dtype).eps)
+
+
 def inputs(dtype, size):
     rng = np.random.default_rng(0)
     values = rng.uniform(0.5, 1.5, (4, 64)) * rng.choice([-1, 1], (4, 64)) * size

@@ -20,8 +20,8 @@ from tinynet.capture.native.symbols import KERNELS, UFUNCS, NotElementwise, Symb
 from tinynet.capture.native.writer import Writer, last_uses
 from tinynet.capture.program import Call, Value
 from tinynet.core import arrays
+from tinynet.core.arrays import broadcast_axes, sum_to
 from tinynet.core.declaration.operation import REGISTRY
-from tinynet.core.seams import broadcast_axes, sum_to
 from tinynet.kernels import numba as numba_kernels
 from tinynet.kernels import onednn
 from tinynet.kernels.threads import products

@@ -270,12 +270,13 @@ class RNNBase(Module):
             data = data.transpose(0, 1)
         if not data.shape[0]:
             raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
+        output: Any
         output, *last = recurrent.run_layers(
             getattr(recurrent, f"run_{self.mode.lower()}"),
             data,
             hx if isinstance(hx, tuple) else (hx,),
             self._weights(),
-            batch_sizes=sizes.tolist() if packed else None,
+            batch_sizes=None if sizes is None else sizes.tolist(),
             bidirectional=self.bidirectional,
             dropout_p=self.dropout if self.training else 0.0,
         )

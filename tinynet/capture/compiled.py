@@ -6,6 +6,7 @@ import copy
 import functools
 import threading
 import weakref
+from collections import Counter
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -60,6 +61,7 @@ class Compiled:
 
     Attributes:
         problems: why calls run eagerly, or ran until a later capture succeeded.
+        observed: what followed operations, and the number of calls that ran eagerly therefore.
     """
 
     def __init__(
@@ -78,6 +80,7 @@ class Compiled:
         self._warned = self._full = self._wrong = False
         self._captures = self._eager_calls = self._disturbed = 0
         self.problems: list[CaptureError] = []
+        self.observed: Counter[str] = Counter()
         for name in functools.WRAPPER_ASSIGNMENTS:
             if (value := value_of(function, name)) is not ABSENT:
                 setattr(self, name, value)
@@ -91,7 +94,10 @@ class Compiled:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Replay the program for these arguments, or run the function and capture it."""
         try:
-            if mode.tracer is not None or guards.is_observed() or state.disabled or self._wrong:
+            if mode.tracer is not None or state.disabled or self._wrong:
+                return self._run(args, kwargs)
+            if guards.is_observed():
+                self.observed[guards.observation()] += 1
                 return self._run(args, kwargs)
             recent = self._recent
             if recent is not None and not kwargs:
@@ -166,6 +172,7 @@ class Compiled:
             self.problems.clear()
             self._warned = self._wrong = False
             self._captures = self._eager_calls = 0
+            self.observed.clear()
 
     def programs(self) -> list[tuple[Any, Entry]]:
         """Return the programs, each with what distinguishes its calls."""

@@ -255,7 +255,8 @@ class RNNBase(Module):
     def _run(self, input: Any, hx: Any) -> Any:
         """Return the output, packed if the input is, and the last states in the form of ``hx``."""
         packed = isinstance(input, PackedSequence)
-        data, sizes, order, back = input if packed else (input, None, None, None)
+        whole: Any = (input, None, None, None)
+        data, sizes, order, back = input if packed else whole
         batched, along = packed or data.ndim == 3, 0 if self.batch_first else 1
         if not packed:
             self._check_dims(data, hx)

@@ -162,7 +162,7 @@ def test_what_follows_operations_is_named():
         tn.vmap(compiled)(tn.ones(2, 3))
     with tn.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t):
         compiled(x)
-    with tn.autograd.checked():
+    with tn.autograd.set_detect_anomaly(True):
         compiled(x)
     found = compiled.explain()
     assert found.calls == (0, 0, 4)

@@ -94,10 +94,7 @@ class Compiled:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Replay the program for these arguments, or run the function and capture it."""
         try:
-            if mode.tracer is not None or state.disabled or self._wrong:
-                return self._run(args, kwargs)
-            if guards.is_observed():
-                self.observed[guards.observation()] += 1
+            if mode.tracer is not None or guards.is_observed() or state.disabled or self._wrong:
                 return self._run(args, kwargs)
             recent = self._recent
             if recent is not None and not kwargs:
@@ -140,7 +137,10 @@ class Compiled:
 
     def _run(self, args: Any, kwargs: Any) -> Any:
         """Run the function eagerly."""
-        self._eager_calls += mode.tracer is None
+        if mode.tracer is None:
+            self._eager_calls += 1
+            if guards.is_observed():
+                self.observed[guards.observation()] += 1
         return self._function(*args, **kwargs)
 
     def _verified(
